@@ -1,0 +1,56 @@
+//! What can go wrong in the core, always as expected and got.
+
+/// Shorthand for results of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// An error of the core. Messages name what was expected and what was found.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A parameter is outside its range.
+    #[error("`{name}` must be {expected}, got {got}")]
+    Parameter {
+        /// The parameter as the user knows it.
+        name: &'static str,
+        /// The allowed range in words.
+        expected: String,
+        /// The offending value.
+        got: String,
+    },
+    /// Two sketches were made under different specs and cannot be compared or merged.
+    #[error("sketches of different specs: expected {expected}, got {got}; make both with the same settings")]
+    SpecMismatch {
+        /// The spec of the first sketch.
+        expected: String,
+        /// The spec of the other one.
+        got: String,
+    },
+    /// The operation does not exist for this family or packing.
+    #[error("{operation} is not possible for {sketch}: {remedy}")]
+    Unsupported {
+        /// What was asked.
+        operation: &'static str,
+        /// Family and packing.
+        sketch: String,
+        /// Why, and what to do instead.
+        remedy: &'static str,
+    },
+    /// Bytes that are not a sketch, or not one of a version this build reads.
+    #[error("cannot decode: expected {expected}, got {got}")]
+    Decode {
+        /// What should have been there.
+        expected: String,
+        /// What was there.
+        got: String,
+    },
+}
+
+impl Error {
+    pub(crate) fn parameter(name: &'static str, expected: impl Into<String>, got: impl ToString) -> Self {
+        Self::Parameter { name, expected: expected.into(), got: got.to_string() }
+    }
+
+    pub(crate) fn decode(expected: impl Into<String>, got: impl ToString) -> Self {
+        Self::Decode { expected: expected.into(), got: got.to_string() }
+    }
+}
