@@ -17,6 +17,7 @@
 mod error;
 mod features;
 pub mod hash;
+pub mod sketch;
 
 pub use error::{Error, Result};
 pub use features::Features;

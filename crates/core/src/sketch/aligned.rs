@@ -1,0 +1,161 @@
+//! What all aligned families share: from registers to packed words, merging, and bulk.
+//!
+//! A family says how elements lower the registers ([`Registers::accumulate`]); everything after that is the same for all.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::{Bits, Family, Packing, Sketch, SketchSpec, Sketcher, check_bulk, odd, packed};
+use crate::hash::mix;
+use crate::{Features, Result};
+
+/// A family whose register j is the minimum over the set of one fixed function of the element.
+pub(super) trait Registers: fmt::Debug + Send + Sync {
+    /// The value of a register that no element has lowered.
+    fn empty(&self) -> u64 {
+        u64::MAX
+    }
+
+    /// Refuses elements that the family cannot take.
+    fn check(&self, _elements: &[u64]) -> Result<()> {
+        Ok(())
+    }
+
+    /// Lowers the registers by a slice of elements, in any order, with or without repetitions.
+    fn accumulate(&self, elements: &[u64], registers: &mut [u64]);
+
+    /// Turns accumulated registers into final ones, appending what a later merge needs.
+    fn complete(&self, _registers: &mut Vec<u64>) {}
+
+    /// Turns final words back into what [`Registers::accumulate`] left.
+    fn reopen(&self, words: &[u64]) -> Vec<u64> {
+        words.to_vec()
+    }
+}
+
+/// The sketcher of an aligned family.
+#[derive(Debug)]
+pub struct Aligned<F> {
+    spec: Arc<SketchSpec>,
+    family: F,
+}
+
+impl<F: Registers> Aligned<F> {
+    pub(super) fn new(spec: Arc<SketchSpec>, family: F) -> Self {
+        Self { spec, family }
+    }
+
+    /// Replaces the content of `registers` by the final words of the set.
+    fn registers(&self, elements: &[u64], registers: &mut Vec<u64>) {
+        registers.clear();
+        registers.resize(self.spec.registers as usize, self.family.empty());
+        self.family.accumulate(elements, registers);
+        if !elements.is_empty() {
+            self.family.complete(registers);
+        } else {
+            registers.resize(full_words(&self.spec), 0);
+        }
+    }
+
+    fn finish(&self, size: Option<f64>, registers: Vec<u64>) -> Sketch {
+        if self.spec.packing == Packing::FULL {
+            return Sketch::new(self.spec.clone(), size, registers);
+        }
+        let words = pack(&self.spec, &registers[..self.spec.registers as usize]);
+        Sketch::new(self.spec.clone(), size, words)
+    }
+}
+
+impl<F: Registers> Sketcher for Aligned<F> {
+    fn spec(&self) -> &Arc<SketchSpec> {
+        &self.spec
+    }
+
+    fn sketch(&self, features: &Features) -> Result<Sketch> {
+        self.family.check(features.elements())?;
+        let mut registers = Vec::with_capacity(full_words(&self.spec));
+        self.registers(features.elements(), &mut registers);
+        Ok(self.finish(Some(features.len() as f64), registers))
+    }
+
+    fn merge(&self, a: &Sketch, b: &Sketch) -> Result<Sketch> {
+        let Some((a, b)) = check_merge(&self.spec, a, b)? else {
+            return Ok(if a.is_empty() { b.clone() } else { a.clone() });
+        };
+        let mut registers = self.family.reopen(a.words());
+        lower(&mut registers, &self.family.reopen(b.words()));
+        self.family.complete(&mut registers);
+        Ok(self.finish(None, registers))
+    }
+
+    fn sketch_many(&self, elements: &[u64], offsets: &[usize], out: &mut [u64]) -> Result<()> {
+        let sets = check_bulk(&self.spec, elements, offsets, out.len())?;
+        self.family.check(elements)?;
+        let mut registers = Vec::with_capacity(full_words(&self.spec));
+        for (set, words) in sets.zip(out.chunks_exact_mut(self.spec.words())) {
+            self.registers(set, &mut registers);
+            pack_into(&self.spec, &registers, words);
+        }
+        Ok(())
+    }
+}
+
+/// Checks that two sketches can be merged; `None` if one of them is empty, so that the other is the union.
+pub(super) fn check_merge<'a>(
+    spec: &SketchSpec,
+    a: &'a Sketch,
+    b: &'a Sketch,
+) -> Result<Option<(&'a Sketch, &'a Sketch)>> {
+    spec.must_equal(a.spec())?;
+    spec.must_equal(b.spec())?;
+    if spec.packing != Packing::FULL {
+        return Err(a.unsupported(
+            "merging",
+            "the union needs full registers: sketch with 64 bits, merge, then pack",
+        ));
+    }
+    Ok((!a.is_empty() && !b.is_empty()).then_some((a, b)))
+}
+
+/// Lowers each register to the smaller of two.
+pub(super) fn lower(registers: &mut [u64], others: &[u64]) {
+    for (register, &other) in registers.iter_mut().zip(others) {
+        *register = (*register).min(other);
+    }
+}
+
+/// Packs full registers as the spec says.
+pub(super) fn pack(spec: &SketchSpec, registers: &[u64]) -> Vec<u64> {
+    let mut words = vec![0; spec.words()];
+    pack_into(spec, registers, &mut words);
+    words
+}
+
+fn pack_into(spec: &SketchSpec, registers: &[u64], words: &mut [u64]) {
+    let k = spec.registers as usize;
+    match spec.packing {
+        Packing::Bits(Bits::FULL) => words.copy_from_slice(registers),
+        Packing::Bits(bits) if has_plain_labels(spec.family) => packed::pack(&registers[..k], bits, words),
+        Packing::Bits(bits) => packed::pack_labels(labels(spec, &registers[..k]), bits, words),
+        Packing::Xor { samples } => packed::pack_xor(labels(spec, &registers[..k]), samples as usize, words),
+        Packing::Odd { bits } => odd::toggle_registers(labels(spec, &registers[..k]), bits, spec.seed, words),
+    }
+}
+
+fn full_words(spec: &SketchSpec) -> usize {
+    let k = spec.registers as usize;
+    if spec.family == Family::OnePermutation { k + k.div_ceil(64) } else { k }
+}
+
+/// What truncation sees of each register: two different minima must get independent, uniform low bits at every position.
+///
+/// Densified registers repeat a value in several bins, and the registers of `weighted` are times; both are hashed with
+/// their position first. Everything else has uniform low bits of its own.
+fn labels(spec: &SketchSpec, registers: &[u64]) -> impl Iterator<Item = u64> {
+    let plain = has_plain_labels(spec.family);
+    registers.iter().enumerate().map(move |(j, &r)| if plain { r } else { mix(r ^ mix(j as u64 + 1)) })
+}
+
+const fn has_plain_labels(family: Family) -> bool {
+    !matches!(family, Family::OnePermutation | Family::Weighted)
+}

@@ -1,0 +1,254 @@
+//! Counting equal b-bit registers: xor, fold each lane's bits onto its lowest one, popcount.
+//!
+//! Mismatches are counted, so that padding, which is equal on both sides, does no harm. Three paths give identical counts: scalar, AVX2
+//! and AVX-512 (with VPOPCNTDQ); the best one that the CPU has is chosen at run time ([`Level::best`]).
+
+mod fold;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+use std::sync::OnceLock;
+
+use super::Bits;
+use fold::Fold;
+
+/// A kernel path. Every path gives the same counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Plain 64-bit words.
+    Scalar,
+    /// 256-bit vectors.
+    Avx2,
+    /// 512-bit vectors with their own popcount.
+    Avx512,
+}
+
+impl Level {
+    /// The best path this CPU has.
+    pub fn best() -> Self {
+        static BEST: OnceLock<Level> = OnceLock::new();
+        *BEST.get_or_init(|| Self::available().last().copied().unwrap_or(Self::Scalar))
+    }
+
+    /// All paths this CPU has, the plain one first.
+    pub fn available() -> Vec<Self> {
+        let mut levels = vec![Self::Scalar];
+        #[cfg(target_arch = "x86_64")]
+        {
+            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
+                levels.push(Self::Avx2);
+            }
+            if x86::has_avx512() {
+                levels.push(Self::Avx512);
+            }
+        }
+        levels
+    }
+}
+
+/// Number of registers in which two packed sketches of the same width and length differ. Extra words of the longer one are ignored.
+#[inline]
+pub fn mismatches(a: &[u64], b: &[u64], bits: Bits) -> u32 {
+    mismatches_at(Level::best(), a, b, bits)
+}
+
+/// [`mismatches`] on a given path; one the CPU lacks falls back to the plain one.
+#[inline]
+pub fn mismatches_at(level: Level, a: &[u64], b: &[u64], bits: Bits) -> u32 {
+    let n = a.len().min(b.len());
+    let (a, b) = (&a[..n], &b[..n]);
+    match level {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 if x86::has_avx512() => {
+            // SAFETY: the CPU was just checked for every feature the kernel is compiled with.
+            unsafe { x86::mismatches_avx512(a, b, bits) }
+        }
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") => {
+            // SAFETY: as above.
+            unsafe { x86::mismatches_avx2(a, b, bits) }
+        }
+        _ => mismatches_scalar(a, b, bits),
+    }
+}
+
+fn mismatches_scalar(a: &[u64], b: &[u64], bits: Bits) -> u32 {
+    let fold = Fold::new(bits);
+    a.iter().zip(b).map(|(&x, &y)| fold.word(x ^ y).count_ones()).sum()
+}
+
+/// Mismatches of one sketch with each of many laid out one after the other, `query.len()` words each.
+///
+/// # Panics
+/// If `rows` does not hold `out.len()` sketches of the query's length.
+pub fn mismatches_many(query: &[u64], rows: &[u64], bits: Bits, out: &mut [u32]) {
+    mismatches_many_at(Level::best(), query, rows, bits, out);
+}
+
+/// [`mismatches_many`] on a given path.
+///
+/// # Panics
+/// As [`mismatches_many`].
+pub fn mismatches_many_at(level: Level, query: &[u64], rows: &[u64], bits: Bits, out: &mut [u32]) {
+    assert_eq!(
+        rows.len(),
+        query.len() * out.len(),
+        "rows hold one sketch of the query's length for each count"
+    );
+    match level {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 if x86::has_avx512() => {
+            // SAFETY: the CPU was just checked for every feature the kernel is compiled with.
+            unsafe { x86::many_avx512(query, rows, bits, out) }
+        }
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") => {
+            // SAFETY: as above.
+            unsafe { x86::many_avx2(query, rows, bits, out) }
+        }
+        _ => {
+            for (row, out) in rows.chunks_exact(query.len().max(1)).zip(out) {
+                *out = mismatches_scalar(query, row, bits);
+            }
+        }
+    }
+}
+
+/// How many of `k` registers are equal in which of three sketches: the sufficient statistic of three-way estimates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Triple {
+    /// Equal in all three.
+    pub all: u32,
+    /// Equal in the first and second only.
+    pub only_12: u32,
+    /// Equal in the first and third only.
+    pub only_13: u32,
+    /// Equal in the second and third only.
+    pub only_23: u32,
+    /// Three different values.
+    pub none: u32,
+}
+
+/// Counts the patterns of three packed sketches of `k` registers each.
+pub fn triple(sketches: [&[u64]; 3], bits: Bits, k: u32) -> Triple {
+    triple_at(Level::best(), sketches, bits, k)
+}
+
+/// [`triple`] on a given path.
+pub fn triple_at(level: Level, [a, b, c]: [&[u64]; 3], bits: Bits, k: u32) -> Triple {
+    let n = a.len().min(b.len()).min(c.len());
+    let (a, b, c) = (&a[..n], &b[..n], &c[..n]);
+    let [d12, d13, d23, any] = match level {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 if x86::has_avx512() => {
+            // SAFETY: the CPU was just checked for every feature the kernel is compiled with.
+            unsafe { x86::triple_avx512(a, b, c, bits) }
+        }
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") => {
+            // SAFETY: as above.
+            unsafe { x86::triple_avx2(a, b, c, bits) }
+        }
+        _ => triple_words(a, b, c, bits),
+    };
+    let all = k - any;
+    let (only_12, only_13, only_23) = (k - d12 - all, k - d13 - all, k - d23 - all);
+    Triple { all, only_12, only_13, only_23, none: any - only_12 - only_13 - only_23 }
+}
+
+/// Mismatches 1-2, 1-3, 2-3, and positions where not all three agree.
+#[inline(always)]
+fn triple_words(a: &[u64], b: &[u64], c: &[u64], bits: Bits) -> [u32; 4] {
+    let fold = Fold::new(bits);
+    let mut counts = [0; 4];
+    for ((&x, &y), &z) in a.iter().zip(b).zip(c) {
+        let (d12, d13, d23) = (fold.word(x ^ y), fold.word(x ^ z), fold.word(y ^ z));
+        for (count, word) in counts.iter_mut().zip([d12, d13, d23, d12 | d13]) {
+            *count += word.count_ones();
+        }
+    }
+    counts
+}
+
+/// Positions (of `k`) in which any of `n` packed sketches differs from the first.
+pub fn not_all_equal(sketches: &[&[u64]], bits: Bits) -> u32 {
+    let fold = Fold::new(bits);
+    let Some((first, others)) = sketches.split_first() else { return 0 };
+    let differing = |(i, &x): (usize, &u64)| {
+        let word = others.iter().fold(0, |word, other| word | (x ^ other.get(i).copied().unwrap_or(x)));
+        fold.word(word).count_ones()
+    };
+    first.iter().enumerate().map(differing).sum()
+}
+
+/// How many of `k` positions hold 1, 2, ..., n distinct values among `n` packed sketches: entry `d - 1` counts positions with `d` of them.
+pub fn distinct_values(sketches: &[&[u64]], bits: Bits, k: u32) -> Vec<u32> {
+    let mut counts = vec![0; sketches.len()];
+    let mut values = Vec::with_capacity(sketches.len());
+    for j in 0..k as usize {
+        values.clear();
+        values.extend(sketches.iter().filter_map(|words| super::packed::get(words, bits, j)));
+        values.sort_unstable();
+        values.dedup();
+        if let Some(count) = values.len().checked_sub(1).and_then(|d| counts.get_mut(d)) {
+            *count += 1;
+        }
+    }
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::mix;
+    use crate::sketch::packed;
+    use proptest::prelude::*;
+
+    /// Registers that agree often, so that every count occurs.
+    fn registers(k: usize, seed: u64) -> Vec<u64> {
+        (0..k as u64).map(|j| mix(mix(j) ^ (mix(seed ^ j) % 3))).collect()
+    }
+
+    fn packed(k: usize, bits: Bits, seed: u64) -> Vec<u64> {
+        let mut words = vec![0; bits.words(k)];
+        packed::pack(&registers(k, seed), bits, &mut words);
+        words
+    }
+
+    fn naive(a: &[u64], b: &[u64], bits: Bits, k: usize) -> u32 {
+        (0..k).filter(|&j| packed::get(a, bits, j) != packed::get(b, bits, j)).count() as u32
+    }
+
+    proptest! {
+        #[test]
+        fn every_path_counts_what_a_plain_loop_counts(k in 1usize..700, width in 0usize..18, seed: u64) {
+            let bits = Bits::ALL[width];
+            let [a, b, c] = [seed, seed ^ 1, seed ^ 2].map(|s| packed(k, bits, s));
+            let expected = naive(&a, &b, bits, k);
+            let triple = triple_at(Level::Scalar, [&a, &b, &c], bits, k as u32);
+            prop_assert_eq!(triple.all + triple.only_12, k as u32 - expected);
+            prop_assert_eq!(triple.all + triple.only_13 + triple.only_12 + triple.only_23 + triple.none, k as u32);
+            prop_assert_eq!(triple.all + triple.only_23, k as u32 - naive(&b, &c, bits, k));
+            let rows: Vec<u64> = [&b[..], &c, &a].concat();
+            for level in Level::available() {
+                prop_assert_eq!(mismatches_at(level, &a, &b, bits), expected, "{:?}", level);
+                prop_assert_eq!(triple_at(level, [&a, &b, &c], bits, k as u32), triple, "{:?}", level);
+                let mut out = [7; 3];
+                mismatches_many_at(level, &a, &rows, bits, &mut out);
+                prop_assert_eq!(out, [expected, naive(&a, &c, bits, k), 0], "{:?}", level);
+            }
+            let distinct = distinct_values(&[&a, &b, &c], bits, k as u32);
+            prop_assert_eq!(distinct, [triple.all, triple.only_12 + triple.only_13 + triple.only_23, triple.none]);
+            prop_assert_eq!(not_all_equal(&[&a, &b, &c], bits), k as u32 - triple.all);
+        }
+    }
+
+    #[test]
+    fn nothing_to_count_is_zero() {
+        let bits = Bits::new(8).unwrap();
+        assert_eq!(mismatches(&[], &[], bits), 0);
+        mismatches_many(&[], &[], bits, &mut []);
+        assert_eq!(not_all_equal(&[], bits), 0);
+        assert!(distinct_values(&[], bits, 4).is_empty());
+    }
+}
