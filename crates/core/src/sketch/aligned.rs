@@ -138,7 +138,7 @@ fn pack_into(spec: &SketchSpec, registers: &[u64], words: &mut [u64]) {
         Packing::Bits(bits) if has_plain_labels(spec.family) => packed::pack(&registers[..k], bits, words),
         Packing::Bits(bits) => packed::pack_labels(labels(spec, &registers[..k]), bits, words),
         Packing::Xor { samples } => packed::pack_xor(labels(spec, &registers[..k]), samples as usize, words),
-        Packing::Odd { bits } => odd::toggle_registers(labels(spec, &registers[..k]), bits, spec.seed, words),
+        Packing::Odd { bits } => odd::of_registers(labels(spec, &registers[..k]), bits, spec.seed, words),
     }
 }
 

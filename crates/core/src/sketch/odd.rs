@@ -14,8 +14,11 @@ use crate::{Error, Features, Result};
 
 const TAG: u64 = 1 << 33;
 
-/// Flips one bit per position-tagged label in a zeroed array of `bits` bits.
-pub(super) fn toggle_registers(labels: impl Iterator<Item = u64>, bits: u32, seed: u64, words: &mut [u64]) {
+/// The Odd Sketch of registers: flips one bit per position-tagged label in `words`, which become an array of `bits` bits.
+///
+/// # Panics
+/// If `words` holds fewer than `bits` bits.
+pub fn of_registers(labels: impl Iterator<Item = u64>, bits: u32, seed: u64, words: &mut [u64]) {
     words.fill(0);
     let tags = split(seed, TAG);
     for (i, label) in labels.enumerate() {

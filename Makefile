@@ -1,0 +1,26 @@
+# The local commands are the CI commands.
+.PHONY: test check bench doc build clean
+
+# Everything: format, lints, all tests of all kinds, with the time of each part and the totals.
+test:
+	@bash tools/test.sh
+
+# The quick half of `make test`: format and lints only.
+check:
+	cargo fmt --all --check
+	cargo clippy --release --workspace --all-targets -- -D warnings
+
+# The binary: target/release/benzer
+build:
+	cargo build --release
+
+# Benchmarks with the peers, one pinned core; results go to bench/results/.
+bench:
+	@bash bench/run
+
+# API documentation: target/doc/benzer_core/index.html
+doc:
+	RUSTDOCFLAGS="-D warnings" cargo doc --release --workspace --no-deps
+
+clean:
+	cargo clean
