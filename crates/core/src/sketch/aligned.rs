@@ -11,6 +11,9 @@ use crate::{Features, Result};
 
 /// A family whose register j is the minimum over the set of one fixed function of the element.
 pub(super) trait Registers: fmt::Debug + Send + Sync {
+    /// Buffers that one thread reuses for all its sets.
+    type Scratch: Default;
+
     /// The value of a register that no element has lowered.
     fn empty(&self) -> u64 {
         u64::MAX
@@ -21,8 +24,9 @@ pub(super) trait Registers: fmt::Debug + Send + Sync {
         Ok(())
     }
 
-    /// Lowers the registers by a slice of elements, in any order, with or without repetitions.
-    fn accumulate(&self, elements: &[u64], registers: &mut [u64]);
+    /// Lowers empty registers by the elements of a set, in any order, with or without repetitions. The vector may grow on the way, for
+    /// padding, but has its length again at the end.
+    fn accumulate(&self, elements: &[u64], registers: &mut Vec<u64>, scratch: &mut Self::Scratch);
 
     /// Turns accumulated registers into final ones, appending what a later merge needs.
     fn complete(&self, _registers: &mut Vec<u64>) {}
@@ -46,10 +50,10 @@ impl<F: Registers> Aligned<F> {
     }
 
     /// Replaces the content of `registers` by the final words of the set.
-    fn registers(&self, elements: &[u64], registers: &mut Vec<u64>) {
+    fn registers(&self, elements: &[u64], registers: &mut Vec<u64>, scratch: &mut F::Scratch) {
         registers.clear();
         registers.resize(self.spec.registers as usize, self.family.empty());
-        self.family.accumulate(elements, registers);
+        self.family.accumulate(elements, registers, scratch);
         if !elements.is_empty() {
             self.family.complete(registers);
         } else {
@@ -74,7 +78,7 @@ impl<F: Registers> Sketcher for Aligned<F> {
     fn sketch(&self, features: &Features) -> Result<Sketch> {
         self.family.check(features.elements())?;
         let mut registers = Vec::with_capacity(full_words(&self.spec));
-        self.registers(features.elements(), &mut registers);
+        self.registers(features.elements(), &mut registers, &mut F::Scratch::default());
         Ok(self.finish(Some(features.len() as f64), registers))
     }
 
@@ -91,9 +95,10 @@ impl<F: Registers> Sketcher for Aligned<F> {
     fn sketch_many(&self, elements: &[u64], offsets: &[usize], out: &mut [u64]) -> Result<()> {
         let sets = check_bulk(&self.spec, elements, offsets, out.len())?;
         self.family.check(elements)?;
-        let mut registers = Vec::with_capacity(full_words(&self.spec));
+        let (mut registers, mut scratch) =
+            (Vec::with_capacity(full_words(&self.spec)), F::Scratch::default());
         for (set, words) in sets.zip(out.chunks_exact_mut(self.spec.words())) {
-            self.registers(set, &mut registers);
+            self.registers(set, &mut registers, &mut scratch);
             pack_into(&self.spec, &registers, words);
         }
         Ok(())

@@ -42,7 +42,9 @@ impl OnePermutation {
 }
 
 impl Registers for OnePermutation {
-    fn accumulate(&self, elements: &[u64], registers: &mut [u64]) {
+    type Scratch = ();
+
+    fn accumulate(&self, elements: &[u64], registers: &mut Vec<u64>, (): &mut ()) {
         let k = self.registers as u64;
         for &element in elements {
             let h = mix(element ^ self.seed);

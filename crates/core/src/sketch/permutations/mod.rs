@@ -107,6 +107,8 @@ impl Permutations {
 }
 
 impl Registers for Permutations {
+    type Scratch = ();
+
     fn empty(&self) -> u64 {
         match self {
             Self::Legacy(_) | Self::Affine32(_) => u64::from(u32::MAX),
@@ -126,7 +128,7 @@ impl Registers for Permutations {
         }
     }
 
-    fn accumulate(&self, elements: &[u64], registers: &mut [u64]) {
+    fn accumulate(&self, elements: &[u64], registers: &mut Vec<u64>, (): &mut ()) {
         match self {
             Self::Native { seed, seeds } => {
                 lower_by(elements, registers, seeds, |x| mix(x ^ seed), |h, s| mix(h ^ s))

@@ -1,0 +1,368 @@
+//! The stages of the fast family on each path: plain words, AVX2, AVX-512. All give identical registers.
+
+use super::{EMPTY, LABEL, LANES};
+use crate::hash::mix;
+
+/// The stages. Buffers given as `&mut Vec` are overwritten.
+pub(super) trait Kernel {
+    /// `mix(x ^ seed)` of every element.
+    fn hash(elements: &[u64], seed: u64, hashes: &mut Vec<u64>) {
+        hashes.clear();
+        hashes.extend(elements.iter().map(|&x| mix(x ^ seed)));
+    }
+
+    /// The hashes of a later round.
+    fn rehash(hashes: &[u64], multiplier: u64, rehashed: &mut Vec<u64>) {
+        rehashed.clear();
+        rehashed.extend(hashes.iter().map(|h| rehashed_word(*h, multiplier)));
+    }
+
+    /// The smallest hash of each bin.
+    #[inline(always)]
+    fn scatter(hashes: &[u64], bins: &mut [u64]) {
+        scatter(hashes, bins);
+    }
+
+    /// Writes the round's values to the registers that no earlier round filled; gives the number of registers still empty.
+    fn keep_round(round: u16, bins: &[u64], registers: &mut [u64]) -> usize {
+        let mut n_empty = 0;
+        for (register, &bin) in registers.iter_mut().zip(bins) {
+            if *register == EMPTY {
+                *register = if bin == EMPTY { EMPTY } else { u64::from(round) << 48 | bin >> 16 };
+                n_empty += usize::from(*register == EMPTY);
+            }
+        }
+        n_empty
+    }
+
+    /// The upper halves of the hashes.
+    fn keys(hashes: &[u64], keys: &mut Vec<u32>) {
+        keys.clear();
+        keys.extend(hashes.iter().map(|h| (h >> 32) as u32));
+    }
+
+    /// The multipliers of the empty registers, in order.
+    fn select_empty(registers: &[u64], multipliers: &[u32], selected: &mut Vec<u32>) {
+        selected.clear();
+        selected.extend(registers.iter().zip(multipliers).filter(|(r, _)| **r == EMPTY).map(|(_, m)| m));
+    }
+
+    /// Lowers each minimum by `key * multiplier` over all keys.
+    fn lower(keys: &[u32], multipliers: &[u32], minima: &mut [u32]) {
+        for &key in keys {
+            for (minimum, multiplier) in minima.iter_mut().zip(multipliers) {
+                *minimum = (*minimum).min(key.wrapping_mul(*multiplier));
+            }
+        }
+    }
+
+    /// Writes the minima to the empty registers, in order.
+    fn put_back(rounds: u16, minima: &[u32], registers: &mut [u64]) {
+        for (register, &g) in registers.iter_mut().filter(|r| **r == EMPTY).zip(minima) {
+            let label = g.wrapping_mul(LABEL).swap_bytes() & 0xffff;
+            *register = u64::from(rounds) << 48 | u64::from(g) << 16 | u64::from(label);
+        }
+    }
+}
+
+/// Plain words.
+pub(super) struct Plain;
+
+impl Kernel for Plain {}
+
+#[inline(always)]
+fn rehashed_word(h: u64, multiplier: u64) -> u64 {
+    let p = h.wrapping_mul(multiplier);
+    p ^ (p >> 32)
+}
+
+#[inline(always)]
+fn scatter(hashes: &[u64], bins: &mut [u64]) {
+    let k = bins.len();
+    if k.is_power_of_two() && k > 1 {
+        let shift = 64 - k.trailing_zeros();
+        for &h in hashes {
+            lower(bins, (h >> shift) as usize, h);
+        }
+    } else {
+        for &h in hashes {
+            lower(bins, ((u128::from(h) * k as u128) >> 64) as usize, h);
+        }
+    }
+}
+
+/// A conditional move, not a branch: which hash is smaller cannot be predicted.
+#[inline(always)]
+fn lower(bins: &mut [u64], bin: usize, h: u64) {
+    debug_assert!(bin < bins.len());
+    // SAFETY: a bin is the upper half of a 64-bit hash times the number of bins, so it is below that number.
+    let bin = unsafe { bins.get_unchecked_mut(bin) };
+    *bin = (*bin).min(h);
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(super) use x86::{Avx2, Avx512};
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::*;
+
+    use super::{EMPTY, Kernel, LABEL, LANES, Plain, rehashed_word};
+    use crate::hash::mix;
+
+    /// 256-bit vectors. Only the fill is written by hand; the compiler does well on the rest.
+    pub(in super::super) struct Avx2;
+
+    impl Kernel for Avx2 {
+        fn hash(elements: &[u64], seed: u64, hashes: &mut Vec<u64>) {
+            // SAFETY: this path is only chosen on a CPU that has AVX2 (`Level::best`, `Level::available`).
+            unsafe { hash_avx2(elements, seed, hashes) }
+        }
+
+        fn rehash(hashes: &[u64], multiplier: u64, rehashed: &mut Vec<u64>) {
+            // SAFETY: as above.
+            unsafe { rehash_avx2(hashes, multiplier, rehashed) }
+        }
+
+        fn lower(keys: &[u32], multipliers: &[u32], minima: &mut [u32]) {
+            // SAFETY: as above.
+            unsafe { lower_avx2(keys, multipliers, minima) }
+        }
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn hash_avx2(elements: &[u64], seed: u64, hashes: &mut Vec<u64>) {
+        hashes.clear();
+        hashes.extend(elements.iter().map(|&x| mix(x ^ seed)));
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn rehash_avx2(hashes: &[u64], multiplier: u64, rehashed: &mut Vec<u64>) {
+        rehashed.clear();
+        rehashed.extend(hashes.iter().map(|h| rehashed_word(*h, multiplier)));
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn lower_avx2(keys: &[u32], multipliers: &[u32], minima: &mut [u32]) {
+        let (multipliers, rest) = multipliers.as_chunks::<32>();
+        let (lowered, rest_minima) = minima.as_chunks_mut::<32>();
+        for (m, minima) in multipliers.iter().zip(lowered) {
+            lower_lanes_avx2::<4>(keys, m, minima);
+        }
+        let (multipliers, rest) = rest.as_chunks::<8>();
+        let (lowered, rest_minima) = rest_minima.as_chunks_mut::<8>();
+        for (m, minima) in multipliers.iter().zip(lowered) {
+            lower_lanes_avx2::<1>(keys, m, minima);
+        }
+        Plain::lower(keys, rest, rest_minima);
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn lower_lanes_avx2<const V: usize>(keys: &[u32], multipliers: &[u32], minima: &mut [u32]) {
+        assert!(multipliers.len() == 8 * V && minima.len() == 8 * V);
+        // SAFETY: the assertion says that there are V vectors of eight lanes in both.
+        unsafe {
+            let m: [__m256i; V] =
+                std::array::from_fn(|i| _mm256_loadu_si256(multipliers.as_ptr().add(8 * i).cast()));
+            let mut low: [__m256i; V] =
+                std::array::from_fn(|i| _mm256_loadu_si256(minima.as_ptr().add(8 * i).cast()));
+            for &key in keys {
+                let key = _mm256_set1_epi32(key as i32);
+                for i in 0..V {
+                    low[i] = _mm256_min_epu32(low[i], _mm256_mullo_epi32(key, m[i]));
+                }
+            }
+            for (i, low) in low.into_iter().enumerate() {
+                _mm256_storeu_si256(minima.as_mut_ptr().add(8 * i).cast(), low);
+            }
+        }
+    }
+
+    /// 512-bit vectors.
+    pub(in super::super) struct Avx512;
+
+    impl Kernel for Avx512 {
+        fn hash(elements: &[u64], seed: u64, hashes: &mut Vec<u64>) {
+            // SAFETY: this path is only chosen on a CPU that has these features (`Level::best`, `Level::available`).
+            unsafe { hash_avx512(elements, seed, hashes) }
+        }
+
+        fn rehash(hashes: &[u64], multiplier: u64, rehashed: &mut Vec<u64>) {
+            // SAFETY: as above.
+            unsafe { rehash_avx512(hashes, multiplier, rehashed) }
+        }
+
+        fn keep_round(round: u16, bins: &[u64], registers: &mut [u64]) -> usize {
+            // SAFETY: as above.
+            unsafe { keep_round_avx512(round, bins, registers) }
+        }
+
+        fn keys(hashes: &[u64], keys: &mut Vec<u32>) {
+            // SAFETY: as above.
+            unsafe { keys_avx512(hashes, keys) }
+        }
+
+        fn select_empty(registers: &[u64], multipliers: &[u32], selected: &mut Vec<u32>) {
+            // SAFETY: as above.
+            unsafe { select_empty_avx512(registers, multipliers, selected) }
+        }
+
+        fn lower(keys: &[u32], multipliers: &[u32], minima: &mut [u32]) {
+            // SAFETY: as above.
+            unsafe { lower_avx512(keys, multipliers, minima) }
+        }
+
+        fn put_back(rounds: u16, minima: &[u32], registers: &mut [u64]) {
+            // SAFETY: as above.
+            unsafe { put_back_avx512(rounds, minima, registers) }
+        }
+    }
+
+    #[target_feature(enable = "avx512f,avx512dq")]
+    fn hash_avx512(elements: &[u64], seed: u64, hashes: &mut Vec<u64>) {
+        hashes.clear();
+        hashes.extend(elements.iter().map(|&x| mix(x ^ seed)));
+    }
+
+    #[target_feature(enable = "avx512f,avx512dq")]
+    fn rehash_avx512(hashes: &[u64], multiplier: u64, rehashed: &mut Vec<u64>) {
+        rehashed.clear();
+        rehashed.extend(hashes.iter().map(|h| rehashed_word(*h, multiplier)));
+    }
+
+    #[target_feature(enable = "avx512f,avx512dq")]
+    fn keys_avx512(hashes: &[u64], keys: &mut Vec<u32>) {
+        keys.clear();
+        keys.extend(hashes.iter().map(|h| (h >> 32) as u32));
+    }
+
+    #[target_feature(enable = "avx512f,avx512dq,popcnt")]
+    fn keep_round_avx512(round: u16, bins: &[u64], registers: &mut [u64]) -> usize {
+        let empty = _mm512_set1_epi64(EMPTY as i64);
+        let tag = _mm512_set1_epi64((u64::from(round) << 48) as i64);
+        let mut n_empty = 0;
+        let (registers, bins) = (registers.as_chunks_mut::<8>().0, bins.as_chunks::<8>().0);
+        for (registers, bins) in registers.iter_mut().zip(bins) {
+            // SAFETY: both chunks hold eight words.
+            unsafe {
+                let register = _mm512_loadu_si512(registers.as_ptr().cast());
+                let bin = _mm512_loadu_si512(bins.as_ptr().cast());
+                let open = _mm512_cmpeq_epi64_mask(register, empty);
+                let filled = _mm512_mask_cmpneq_epi64_mask(open, bin, empty);
+                let value = _mm512_or_si512(tag, _mm512_srli_epi64(bin, 16));
+                _mm512_storeu_si512(
+                    registers.as_mut_ptr().cast(),
+                    _mm512_mask_blend_epi64(filled, register, value),
+                );
+                n_empty += (open & !filled).count_ones();
+            }
+        }
+        n_empty as usize
+    }
+
+    /// The empty ones of sixteen registers, as a mask.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512dq")]
+    fn empty_16(registers: &[u64; 16]) -> u16 {
+        let empty = _mm512_set1_epi64(EMPTY as i64);
+        // SAFETY: there are sixteen words.
+        unsafe {
+            let low = _mm512_cmpeq_epi64_mask(_mm512_loadu_si512(registers.as_ptr().cast()), empty);
+            let high = _mm512_cmpeq_epi64_mask(_mm512_loadu_si512(registers.as_ptr().add(8).cast()), empty);
+            u16::from(low) | u16::from(high) << 8
+        }
+    }
+
+    #[target_feature(enable = "avx512f,avx512dq,popcnt")]
+    fn select_empty_avx512(registers: &[u64], multipliers: &[u32], selected: &mut Vec<u32>) {
+        selected.resize(registers.len() + 2 * LANES, 0);
+        let mut n = 0;
+        for (registers, multipliers) in
+            registers.as_chunks::<16>().0.iter().zip(multipliers.as_chunks::<16>().0)
+        {
+            let mask = empty_16(registers);
+            // SAFETY: the chunk holds sixteen words, and so does the rest of `selected`: `n` is at most the number of registers seen.
+            unsafe {
+                let m = _mm512_loadu_si512(multipliers.as_ptr().cast());
+                _mm512_storeu_si512(
+                    selected[n..n + 16].as_mut_ptr().cast(),
+                    _mm512_maskz_compress_epi32(mask, m),
+                );
+            }
+            n += mask.count_ones() as usize;
+        }
+        // What lies behind the last one is a product that nobody reads.
+        selected.truncate(n.next_multiple_of(LANES) + LANES);
+    }
+
+    #[target_feature(enable = "avx512f,avx512dq")]
+    fn lower_avx512(keys: &[u32], multipliers: &[u32], minima: &mut [u32]) {
+        // The last vector is padding for `put_back`.
+        let n = multipliers.len().saturating_sub(LANES);
+        for (multipliers, minima) in multipliers[..n].chunks(64).zip(minima[..n].chunks_mut(64)) {
+            match multipliers.len() / LANES {
+                1 => lower_lanes_avx512::<1>(keys, multipliers, minima),
+                2 => lower_lanes_avx512::<2>(keys, multipliers, minima),
+                3 => lower_lanes_avx512::<3>(keys, multipliers, minima),
+                _ => lower_lanes_avx512::<4>(keys, multipliers, minima),
+            }
+        }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512dq")]
+    fn lower_lanes_avx512<const V: usize>(keys: &[u32], multipliers: &[u32], minima: &mut [u32]) {
+        assert!(multipliers.len() == 16 * V && minima.len() == 16 * V);
+        // SAFETY: the assertion says that there are V vectors of sixteen lanes in both.
+        unsafe {
+            let m: [__m512i; V] =
+                std::array::from_fn(|i| _mm512_loadu_si512(multipliers.as_ptr().add(16 * i).cast()));
+            let mut low: [__m512i; V] =
+                std::array::from_fn(|i| _mm512_loadu_si512(minima.as_ptr().add(16 * i).cast()));
+            for &key in keys {
+                let key = _mm512_set1_epi32(key as i32);
+                for i in 0..V {
+                    low[i] = _mm512_min_epu32(low[i], _mm512_mullo_epi32(key, m[i]));
+                }
+            }
+            for (i, low) in low.into_iter().enumerate() {
+                _mm512_storeu_si512(minima.as_mut_ptr().add(16 * i).cast(), low);
+            }
+        }
+    }
+
+    #[target_feature(enable = "avx512f,avx512dq,avx512bw,popcnt")]
+    fn put_back_avx512(rounds: u16, minima: &[u32], registers: &mut [u64]) {
+        let tag = _mm512_set1_epi64((u64::from(rounds) << 48) as i64);
+        let multiplier = _mm512_set1_epi32(LABEL as i32);
+        // Bytes 3 and 2 of each 32-bit lane become its low half; the index 0x80 gives zeros.
+        let swap = _mm_set_epi8(-128, -128, 14, 15, -128, -128, 10, 11, -128, -128, 6, 7, -128, -128, 2, 3);
+        let swap = _mm512_broadcast_i32x4(swap);
+        let mut used = 0;
+        for registers in registers.as_chunks_mut::<16>().0 {
+            let mask = empty_16(registers);
+            // SAFETY: `minima` has a vector of padding behind the ones in use, and the chunk holds sixteen words.
+            unsafe {
+                let g = _mm512_maskz_expand_epi32(
+                    mask,
+                    _mm512_loadu_si512(minima[used..used + 16].as_ptr().cast()),
+                );
+                let label = _mm512_shuffle_epi8(_mm512_mullo_epi32(g, multiplier), swap);
+                let low = (_mm512_castsi512_si256(g), _mm512_castsi512_si256(label));
+                let high = (_mm512_extracti64x4_epi64::<1>(g), _mm512_extracti64x4_epi64::<1>(label));
+                for (half, (g, label)) in [low, high].into_iter().enumerate() {
+                    let g = _mm512_slli_epi64(_mm512_cvtepu32_epi64(g), 16);
+                    let value = _mm512_or_si512(tag, _mm512_or_si512(g, _mm512_cvtepu32_epi64(label)));
+                    let place: *mut __m512i = registers.as_mut_ptr().add(8 * half).cast();
+                    let kept = _mm512_loadu_si512(place);
+                    _mm512_storeu_si512(
+                        place,
+                        _mm512_mask_blend_epi64((mask >> (8 * half)) as u8, kept, value),
+                    );
+                }
+            }
+            used += mask.count_ones() as usize;
+        }
+    }
+}
