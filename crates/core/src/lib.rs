@@ -15,8 +15,10 @@
 //! - [`Features`]: a set (or weighted set) of 64-bit elements.
 
 mod error;
+pub mod estimate;
 mod features;
 pub mod hash;
+pub mod lsh;
 
 pub use error::{Error, Result};
 pub use features::Features;
