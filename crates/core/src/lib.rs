@@ -13,10 +13,27 @@
 //!
 //! - [`hash`]: the 64-bit element hash and the rule that derives independent seeds.
 //! - [`Features`]: a set (or weighted set) of 64-bit elements.
+//! - [`sketch`]: the families that turn features into a few registers, and what is kept of those.
+//! - [`estimate`]: similarities, sizes and containment from sketches, each with its error bar.
+//! - [`lsh`]: which pairs to compare at all.
+//!
+//! ```
+//! use benzer_core::{Features, estimate, sketch::SketchSpec};
+//!
+//! let sketcher = SketchSpec::default().sketcher()?;
+//! let a = sketcher.sketch(&Features::set(0..900))?;
+//! let b = sketcher.sketch(&Features::set(100..1000))?;
+//! let jaccard = estimate::of::jaccard(&a, &b)?;
+//! let measured = jaccard.measured().expect("two sets that are not empty");
+//! assert!(measured.low <= 0.8 && 0.8 <= measured.high);
+//! # Ok::<(), benzer_core::Error>(())
+//! ```
 
 mod error;
+pub mod estimate;
 mod features;
 pub mod hash;
+pub mod lsh;
 pub mod sketch;
 
 pub use error::{Error, Result};
