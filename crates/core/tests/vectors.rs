@@ -13,7 +13,7 @@ use benzer_core::estimate::{
     three_way_dense::Theorem,
     two_way, xor,
 };
-use benzer_core::lsh::curve::{self, Shape, Weights};
+use benzer_core::lsh::curve;
 use serde_json::{Map, Value, json};
 
 fn read(name: &str) -> Value {
@@ -375,17 +375,18 @@ fn banding(name: &str, input: &Input, expected: &Value) -> Option<Value> {
             got
         }
         "s_curve_bbit_sparse" => {
-            let shape = Shape { bands: input.n("bands"), rows: input.n("rows") };
+            let (bands, rows) = (input.n("bands"), input.n("rows"));
             let at = |key: &String| {
                 let jaccard: f64 = key[2..].parse().unwrap();
                 let line = Collision::sparse(input.b());
-                (key.clone(), json!(curve::probability_b_bit(jaccard, line, shape)))
+                (key.clone(), json!(curve::probability_b_bit(jaccard, line, bands, rows)))
             };
             expected.as_object()?.keys().map(at).collect::<Map<_, _>>().into()
         }
         "optimal_params" => {
-            let weights = Weights { false_positive: input.f("w_fp"), false_negative: input.f("w_fn") };
-            json!(curve::optimal(input.n("k"), input.f("threshold"), weights).unwrap())
+            json!(
+                curve::optimal(input.n("k"), input.f("threshold"), input.f("w_fp"), input.f("w_fn")).unwrap()
+            )
         }
         _ => return None,
     })

@@ -80,7 +80,7 @@ pub fn jaccard(equal: usize, m: u32, registers: Registers, sizes: Option<[f64; 2
 
 fn stored(m: u32, samples: usize) -> Result<usize> {
     match usize::try_from(m) {
-        Ok(m) if m > 0 && samples % m == 0 => Ok(samples / m),
+        Ok(m) if m > 0 && samples.is_multiple_of(m) => Ok(samples / m),
         _ => Err(Error::parameter("registers", format!("a multiple of {m} samples per bit"), samples)),
     }
 }
