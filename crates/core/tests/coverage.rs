@@ -1,8 +1,8 @@
 //! A nominal 95% interval covers the truth in 93% to 97% of all cases, over the whole range of every similarity.
 //!
 //! Registers are drawn from their known distribution, without hashing (the schemes whose registers depend on each other, and
-//! bottom-k, are simulated element by element). The truth runs over bins of a tenth; inside a bin it takes several values, so that the steps of
-//! small counts average out.
+//! bottom-k, are simulated element by element). The truth runs over bins of a tenth; inside a bin it takes several
+//! values, so that the steps of small counts average out.
 
 use benzer_core::estimate::{
     Estimate, Registers, Scheme,
@@ -131,7 +131,6 @@ fn fast_choice(rng: &mut Rng, k: usize, rounds: usize, union: usize) -> Vec<usiz
 fn one_permutation_choice(rng: &mut Rng, k: usize, union: usize) -> Vec<usize> {
     let mut bins = vec![None; k];
     for element in 0..union {
-        // Every element is the smallest of its bin so far with the chance its turn gives; a random value decides.
         let (bin, value) = (rng.below(k), rng.next());
         if bins[bin].is_none_or(|(least, _)| value < least) {
             bins[bin] = Some((value, element));
@@ -284,7 +283,8 @@ fn many_sets_full_and_b_bit() {
         covers(&format!("n-way n={n} b={b}"), [0.0, 1.0], |rng, j| {
             let mut distinct = vec![0; n];
             for _ in 0..128 {
-                // Outside of the intersection an element lies in n/2 sets or one; each foreign minimum has a label of its own.
+                // Outside of the intersection an element lies in n/2 sets or one; each foreign minimum has a label of
+                // its own.
                 let own = if rng.uniform() < j {
                     n
                 } else if rng.uniform() < 0.5 {
@@ -437,8 +437,8 @@ fn one_bit_competitors() {
     covers("sampled coordinates", [0.0, 1.0], |rng, share| {
         hamming::sampled(rng.binomial(256, share), 256, 1.0).unwrap()
     });
-    // Distances in units of the distance that the projection is made for. Beyond 2.5 times it the projections saturate; then only an upper
-    // bound is given, which the truth never exceeds.
+    // Distances in units of the distance that the projection is made for. Beyond 2.5 times it the projections
+    // saturate; then only an upper bound is given, which the truth never exceeds.
     let beta = hamming::best_beta(1000.0);
     covers("random projection", [0.0, 2.5], |rng, share| {
         let differing = rng.binomial(256, hamming::projection_probability(share * 1000.0, beta));

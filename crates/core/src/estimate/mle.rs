@@ -1,4 +1,5 @@
-//! Maximum likelihood when the set sizes are known (b-bit minwise hashing, section 7.3; there a cubic, in truth a quadratic).
+//! Maximum likelihood when the set sizes are known (b-bit minwise hashing, section 7.3; there a cubic, in truth a
+//! quadratic).
 //!
 //! **Full registers.** Each register has one of three outcomes, with probabilities linear in `R` and `w_i = f_i / (f1+f2)`:
 //!
@@ -9,8 +10,8 @@
 //!
 //! For sets of unequal size and high containment this cuts the variance many times. For equal sizes it is `n0 / k`.
 //!
-//! **Dense b-bit registers.** The 2^b x 2^b table of value pairs says more than its diagonal, since the low bits of dense minima reveal which
-//! set came first: [`Dense`]. On 64-bit hashes there is nothing to gain.
+//! **Dense b-bit registers.** The 2^b x 2^b table of value pairs says more than its diagonal, since the low bits of
+//! dense minima reveal which set came first: [`Dense`]. On 64-bit hashes there is nothing to gain.
 
 use super::{Estimate, Scheme, collision::Collision, factor::Registers, input, interval, size, two_way};
 use crate::{Error, Result};
@@ -120,7 +121,8 @@ impl Dense {
         Ok(self.fit(&cells))
     }
 
-    /// Jaccard similarity with a likelihood-ratio interval. Where the table says no more than its diagonal (`2^b (r1+r2) < 1/2`) this is estimator (9).
+    /// Jaccard similarity with a likelihood-ratio interval. Where the table says no more than its diagonal
+    /// (`2^b (r1+r2) < 1/2`) this is estimator (9).
     pub fn jaccard(&self, pairs: &[(u32, u32)]) -> Result<Estimate> {
         let cells = self.observed(pairs)?;
         if self.is_sparse() {

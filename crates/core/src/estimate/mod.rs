@@ -1,7 +1,8 @@
 //! From counts to similarities: every estimator as a pure function of numbers, with its error bar.
 //!
-//! Nothing here knows a sketch. A caller counts (equal registers, set bits, smaller minima, patterns) and gets an [`Estimate`]:
-//! a value with standard error and 95% interval, or a plain statement that there is none. It is never NaN.
+//! Nothing here knows a sketch. A caller counts (equal registers, set bits, smaller minima, patterns) and gets an
+//! [`Estimate`]: a value with standard error and 95% interval, or a plain statement that there is none. It is never
+//! NaN.
 //!
 //! | module | quantity | from |
 //! |---|---|---|
@@ -19,16 +20,16 @@
 //! | [`factor`] | how dependent registers change the variance | one-pass sketches |
 //! | [`interval`] | score intervals | Wilson (1927) |
 //!
-//! **Letters**, as in the papers: `k` registers, `b` bits kept of each, `N = 2^b`, `q = 2^-b`, `r = f / D` the density of a set of `f` elements
-//! in a hash range of `D`. With 64-bit hashes every `r` is practically zero: that is the *sparse* case, and no sizes are needed.
-//! The dense formulas are for permutations of a small universe.
+//! **Letters**, as in the papers: `k` registers, `b` bits kept of each, `N = 2^b`, `q = 2^-b`, `r = f / D` the
+//! density of a set of `f` elements in a hash range of `D`. With 64-bit hashes every `r` is practically zero: that is
+//! the *sparse* case, and no sizes are needed. The dense formulas are for permutations of a small universe.
 //!
 //! **Raw and clamped.** The numeric functions return raw values, which may leave \[0, 1\]; averaging them is unbiased. Only
 //! a [`Measured`] is clamped to what is feasible.
 //!
-//! **Intervals** solve `(estimate - J)^2 = z^2 V(J) / k` for `J`, so the variance is taken at the hypothesis and not at the estimate: they keep
-//! their 95% also near 0 and 1, where the estimated variance vanishes. An interval that lies wholly outside the feasible range
-//! collapses onto its edge. The coverage is tested in `tests/coverage.rs`.
+//! **Intervals** solve `(estimate - J)^2 = z^2 V(J) / k` for `J`, so the variance is taken at the hypothesis and not
+//! at the estimate: they keep their 95% also near 0 and 1, where the estimated variance vanishes. An interval that
+//! lies wholly outside the feasible range collapses onto its edge. The coverage is tested in `tests/coverage.rs`.
 
 pub mod bottom_k;
 pub mod collision;
@@ -78,7 +79,8 @@ pub enum Estimate {
 pub struct Measured {
     /// The estimate.
     pub value: f64,
-    /// Its standard error, by the variance formula taken at the value. It is zero at the ends of the range, where the interval is not.
+    /// Its standard error, by the variance formula taken at the value. It is zero at the ends of the range, where the
+    /// interval is not.
     pub standard_error: f64,
     /// Lower end of the 95% interval.
     pub low: f64,
@@ -112,7 +114,8 @@ impl Estimate {
 
     /// A derived quantity `map(x)`, for a monotone `map` with derivative `slope`.
     ///
-    /// The value and both ends are mapped, so the interval keeps its coverage; the standard error follows by the delta method.
+    /// The value and both ends are mapped, so the interval keeps its coverage; the standard error follows by the
+    /// delta method.
     ///
     /// ```
     /// use benzer_core::estimate::Estimate;
@@ -187,7 +190,7 @@ mod tests {
         let registers = Registers { k, scheme };
         let r = [share(seed), share(seed / 3), share(seed / 5)];
         let sizes = r.map(|r| (r * 1e3).max(1.0));
-        let known = (seed % 2 == 0).then_some([sizes[0], sizes[1]]);
+        let known = seed.is_multiple_of(2).then_some([sizes[0], sizes[1]]);
         let [equal, less, greater, _] = counts::<4>(seed, k);
         let order = mle::Order { equal, less, greater: k - equal - less };
         let [all, n12, n13, n23, none] = counts::<5>(seed, k);

@@ -1,14 +1,15 @@
 //! Every cell of the Venn diagram of n sets, from full registers.
 //!
-//! At each position the sets that hold the smallest of the n minima are the sets of one uniformly random element of the union. So the counts of these
-//! patterns are a multinomial sample of the cells' shares, and with known set sizes
+//! At each position the sets that hold the smallest of the n minima are the sets of one uniformly random element of
+//! the union. So the counts of these patterns are a multinomial sample of the cells' shares, and with known set sizes
 //!
 //! ```text
 //! union = sum f_i / mean |M|,      cell = share * union
 //! ```
 //!
-//! where `|M|` is the number of sets in the pattern. The share `p` of a cell of `c` sets has variance `p (1-p)`; its size, in units of the union,
-//! `p + p^2 (1 - 2c/mean + spread)` with `spread = Var|M| / mean^2`: estimating the union with the same registers cancels part of the error.
+//! where `|M|` is the number of sets in the pattern. The share `p` of a cell of `c` sets has variance `p (1-p)`; its
+//! size, in units of the union, `p + p^2 (1 - 2c/mean + spread)` with `spread = Var|M| / mean^2`: estimating the
+//! union with the same registers cancels part of the error.
 
 use super::{
     Estimate, Registers, input, interval,
@@ -36,8 +37,8 @@ pub struct Venn {
     pub union: Option<Estimate>,
 }
 
-/// Every cell from `counts[members]`, the number of registers whose smallest minimum is held by exactly those sets (`counts[0]` is
-/// zero). `sizes` are the set sizes, or empty.
+/// Every cell from `counts[members]`, the number of registers whose smallest minimum is held by exactly those sets
+/// (`counts[0]` is zero). `sizes` are the set sizes, or empty.
 pub fn cells(counts: &[usize], scheme: super::Scheme, sizes: &[f64]) -> Result<Venn> {
     let n = sets(counts)?;
     let registers = Registers { k: counts.iter().sum(), scheme };

@@ -73,8 +73,8 @@ pub fn rho_b_bit(near: f64, ratio: f64, line: Collision) -> f64 {
     libm::log(line.probability(1.0 - near)) / libm::log(line.probability(1.0 - ratio * near))
 }
 
-/// The bands and rows, `bands * rows <= k`, with the least weighted error around `threshold`, all similarities being equally frequent.
-/// `w_fp` weighs candidates below the threshold, `w_fn` pairs above it that are missed:
+/// The bands and rows, `bands * rows <= k`, with the least weighted error around `threshold`, all similarities being
+/// equally frequent. `w_fp` weighs candidates below the threshold, `w_fn` pairs above it that are missed:
 ///
 /// ```text
 /// w_fp * (integral of S from 0 to t) + w_fn * (integral of 1 - S from t to 1)
