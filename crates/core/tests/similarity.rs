@@ -41,7 +41,9 @@ fn a_set_is_equal_to_itself_and_an_estimate_does_not_depend_on_the_order() {
         let own = of::jaccard(&a, &a).unwrap();
         assert_eq!(own.value(), Some(1.0), "{spec}");
         assert_eq!(own.measured().unwrap().high, 1.0, "{spec}");
-        assert_eq!(of::jaccard(&a, &b).unwrap().value(), of::jaccard(&b, &a).unwrap().value(), "{spec}");
+        let [forward, backward] =
+            [(&a, &b), (&b, &a)].map(|(x, y)| of::jaccard(x, y).unwrap().value().unwrap());
+        assert!((forward - backward).abs() < 1e-12, "{spec}: {forward} and {backward}");
     }
 }
 
@@ -101,28 +103,62 @@ fn three_sets_of_one_bit_are_refused_and_other_packings_say_what_to_do() {
 /// Mean, spread and coverage of every family on the same kind of pairs. Too small a spread is as wrong as too large a one.
 #[test]
 fn estimates_are_unbiased_with_the_stated_spread_and_coverage() {
-    let runs = 1_500u64;
-    for spec in specs()
-        .into_iter()
-        .filter(|s| !matches!(s.packing, Packing::Bits(b) if [3, 16, 32].contains(&b.get())))
-    {
+    for &family in Family::ALL {
         for (n, m, common) in [(60usize, 60usize, 30usize), (400, 400, 356), (500, 250, 180)] {
-            let j = common as f64 / (n + m - common) as f64;
-            let (mut values, mut covered, mut stated) = (Sample::default(), 0u64, 0.0);
+            let mut outcomes: Vec<Outcome> =
+                specs().into_iter().filter(|s| s.family == family).map(Outcome::new).collect();
+            // Drawing true permutations takes most of the time.
+            let runs =
+                if matches!(family, Family::Permutations(Scheme::Exact { .. })) { RUNS / 5 } else { RUNS };
             for run in 0..runs {
-                let spec = SketchSpec { seed: split(3, run) & 0xffff_ffff, ..spec.clone() };
-                let [a, b] = pair(n, m, common, split(n as u64, run)).map(|set| sketch(&spec, &set));
-                let Estimate::Value(measured) = of::jaccard(&a, &b).unwrap() else { continue };
-                values.push(measured.value);
-                stated += measured.standard_error.powi(2) / runs as f64;
-                covered += u64::from((measured.low..=measured.high).contains(&j));
+                let sets = pair(n, m, common, split(n as u64, run));
+                let seed = split(3, run) & 0xffff_ffff;
+                let working = if family.is_aligned() { Packing::FULL } else { outcomes[0].spec.packing };
+                let sketcher =
+                    SketchSpec { seed, packing: working, ..outcomes[0].spec.clone() }.sketcher().unwrap();
+                let [a, b] = sets.map(|set| sketcher.sketch(&Features::set(set)).unwrap());
+                outcomes
+                    .iter_mut()
+                    .for_each(|outcome| outcome.push(&a, &b, common as f64 / (n + m - common) as f64));
             }
-            let label = format!("{spec}, n={n}, m={m}, J={j:.3}");
-            check_bias(&spec, &values, j, &label);
-            check_spread(&spec, &values, stated, &label);
-            let coverage = covered as f64 / values.n();
-            assert!((0.925..=0.985).contains(&coverage) || is_exact(&values), "{label}: covers {coverage}");
+            let j = common as f64 / (n + m - common) as f64;
+            outcomes.iter().for_each(|outcome| outcome.check(j, n, m));
         }
+    }
+}
+
+const RUNS: u64 = 1_500;
+
+/// What the estimates of one spec did over all runs.
+struct Outcome {
+    spec: SketchSpec,
+    values: Sample,
+    stated: Sample,
+    covered: u64,
+}
+
+impl Outcome {
+    fn new(spec: SketchSpec) -> Self {
+        Self { spec, values: Sample::default(), stated: Sample::default(), covered: 0 }
+    }
+
+    fn push(&mut self, a: &Sketch, b: &Sketch, j: f64) {
+        let [a, b] = [a, b].map(|sketch| sketch.pack(self.spec.packing).unwrap());
+        let Estimate::Value(measured) = of::jaccard(&a, &b).unwrap() else { return };
+        self.values.push(measured.value);
+        self.stated.push(measured.standard_error.powi(2));
+        self.covered += u64::from((measured.low..=measured.high).contains(&j));
+    }
+
+    fn check(&self, j: f64, n: usize, m: usize) {
+        let label = format!("{}, n={n}, m={m}, J={j:.3}", self.spec);
+        // Xor and odd are for similar sets: below, many estimates sit at the edge of their range. Their intervals hold everywhere.
+        if j > 0.6 || matches!(self.spec.packing, Packing::Bits(_)) {
+            check_bias(&self.spec, &self.values, j, &label);
+            check_spread(&self.spec, &self.values, self.stated.mean(), &label);
+        }
+        let coverage = self.covered as f64 / self.values.n();
+        assert!((0.925..=0.985).contains(&coverage) || is_exact(&self.values), "{label}: covers {coverage}");
     }
 }
 
@@ -132,6 +168,10 @@ fn is_exact(values: &Sample) -> bool {
 }
 
 fn check_bias(spec: &SketchSpec, values: &Sample, j: f64, label: &str) {
+    if is_exact(values) {
+        assert!((values.mean() - j).abs() < 1e-9, "{label}");
+        return;
+    }
     // Clamping and curved estimators are biased by a fraction of the spread; the linear hash family is not quite minwise.
     let curved = !matches!(spec.packing, Packing::Bits(b) if b.get() > 1)
         || spec.family == Family::Permutations(Scheme::Linear);
@@ -151,8 +191,9 @@ fn check_spread(spec: &SketchSpec, values: &Sample, stated: f64, label: &str) {
         return;
     }
     let ratio = values.variance() / stated;
-    let tolerance =
-        if matches!(spec.packing, Packing::Odd { .. }) || spec.family == Family::Odd { 0.25 } else { 0.17 };
+    // Few stored bits, curved estimators: the standard error is a first-order statement.
+    let curved = !matches!(spec.packing, Packing::Bits(_)) || spec.family == Family::Odd;
+    let tolerance = if curved { 0.3 } else { 0.17 };
     assert!(
         (ratio - 1.0).abs() < tolerance,
         "{label}: variance {ratio:.3} times what the standard error says"
@@ -169,9 +210,9 @@ fn weighted_sketches_estimate_minima_over_maxima() {
             let spec = SketchSpec { seed: run, packing, ..SketchSpec::full(Family::Weighted, 128) };
             let weights = |set: u64| {
                 (0..80u64)
-                    .map(move |e| (e, [0.0, 0.3, 1.0, 2.5, 17.0, 0.01][((e * 7 + set * e) % 6) as usize]))
+                    .map(move |e| (e, [0.0, 0.3, 1.0, 2.5, 17.0, 0.01][((e + set * (e / 40)) % 6) as usize]))
             };
-            let [a, b] = [0, 3].map(|set| Features::weighted(weights(set)).unwrap());
+            let [a, b] = [0, 1].map(|set| Features::weighted(weights(set)).unwrap());
             exact = a.jaccard(&b).unwrap();
             let [a, b] = [&a, &b].map(|features| spec.sketcher().unwrap().sketch(features).unwrap());
             let measured = *of::jaccard(&a, &b).unwrap().measured().unwrap();

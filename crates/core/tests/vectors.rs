@@ -1,8 +1,8 @@
 //! All 452 reference vectors of `testdata/estimators/vectors.json`, each at its own tolerance, through the public functions.
 //!
-//! A vector whose (group, function) has no handler fails. Three groups describe things that are no estimators (packed words, one-hot indices,
-//! the worked examples of the slides) or are too slow for a product (enumeration of a small universe): their reference algorithms are at the
-//! end of this file, and the estimators are checked against them.
+//! A vector whose (group, function) has no handler fails. Three groups describe things that are no estimators (packed
+//! words, one-hot indices, the worked examples of the slides) or are too slow for a product (enumeration of a small
+//! universe): their reference algorithms are at the end of this file, and the estimators are checked against them.
 
 use benzer_core::estimate::{
     Estimate, Registers,
@@ -13,7 +13,7 @@ use benzer_core::estimate::{
     three_way_dense::Theorem,
     two_way, xor,
 };
-use benzer_core::lsh::curve::{self, Shape, Weights};
+use benzer_core::lsh::curve;
 use serde_json::{Map, Value, json};
 
 fn read(name: &str) -> Value {
@@ -375,17 +375,18 @@ fn banding(name: &str, input: &Input, expected: &Value) -> Option<Value> {
             got
         }
         "s_curve_bbit_sparse" => {
-            let shape = Shape { bands: input.n("bands"), rows: input.n("rows") };
+            let (bands, rows) = (input.n("bands"), input.n("rows"));
             let at = |key: &String| {
                 let jaccard: f64 = key[2..].parse().unwrap();
                 let line = Collision::sparse(input.b());
-                (key.clone(), json!(curve::probability_b_bit(jaccard, line, shape)))
+                (key.clone(), json!(curve::probability_b_bit(jaccard, line, bands, rows)))
             };
             expected.as_object()?.keys().map(at).collect::<Map<_, _>>().into()
         }
         "optimal_params" => {
-            let weights = Weights { false_positive: input.f("w_fp"), false_negative: input.f("w_fn") };
-            json!(curve::optimal(input.n("k"), input.f("threshold"), weights).unwrap())
+            json!(
+                curve::optimal(input.n("k"), input.f("threshold"), input.f("w_fp"), input.f("w_fn")).unwrap()
+            )
         }
         _ => return None,
     })
@@ -469,8 +470,9 @@ mod enumerated {
     }
 
     impl Walk {
-        /// A state is the set of sets already hit, all at the same residue, and the current residue relative to it. While nothing is hit, no element of the
-        /// union has been seen; after that, `seen` elements outside the missing sets have been passed, all exchangeable.
+        /// A state is the set of sets already hit, all at the same residue, and the current residue relative to it.
+        /// While nothing is hit, no element of the union has been seen; after that, `seen` elements outside the
+        /// missing sets have been passed, all exchangeable.
         fn probability(&self) -> f64 {
             let universe: usize = self.counts.iter().sum();
             let mut states: HashMap<(usize, usize), f64> = HashMap::from([((0, 0), 1.0)]);
@@ -490,8 +492,9 @@ mod enumerated {
             agreed
         }
 
-        /// Given the sets still missing, no element of them was seen among the `position` before, so the next element is uniform among the
-        /// rest: those of missing sets, all unseen, and the others, of which `position` are gone.
+        /// Given the sets still missing, no element of them was seen among the `position` before, so the next element
+        /// is uniform among the rest: those of missing sets, all unseen, and the others, of which `position` are
+        /// gone.
         fn step(
             &self,
             (hit, residue, position, chance): (usize, usize, usize, f64),

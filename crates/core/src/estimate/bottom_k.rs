@@ -1,10 +1,11 @@
 //! One hash function, the k smallest hashes (conditional random sampling).
 //!
-//! - [`tau_strict`], the one to use: with `tau` the smaller of the two largest hashes (infinite for a sketch that holds its whole set), every element
-//!   below `tau` is known to be in a set or not. `J = common / kept` over those is exactly unbiased, uses about `2k/(1+J)` elements, and is exact when
-//!   both sets fit.
+//! - [`tau_strict`], the one to use: with `tau` the smaller of the two largest hashes (infinite for a sketch that
+//!   holds its whole set), every element below `tau` is known to be in a set or not. `J = common / kept` over those
+//!   is exactly unbiased, uses about `2k/(1+J)` elements, and is exact when both sets fit.
 //! - [`union_k`]: the k smallest of the union. Unbiased too, but it throws away part of what it could see.
-//! - [`naive`]: common hashes over k, as in the report. It tends to `|A n B| / max(|A|, |B|)`, not to the Jaccard similarity; here for the record.
+//! - [`naive`]: common hashes over k, as in the report. It tends to `|A n B| / max(|A|, |B|)`, not to the Jaccard
+//!   similarity; here for the record.
 //!
 //! Elements are sampled without replacement, so the variance is `J(1-J)/n * (U-n)/(U-1)` for `n` elements of a union of `U`.
 
@@ -113,7 +114,8 @@ fn exact(sample: Sample) -> Estimate {
     }
 }
 
-/// The smallest of the largest hashes; `None` when every sketch holds its whole set. An incomplete sketch without hashes knows nothing.
+/// The smallest of the largest hashes; `None` when every sketch holds its whole set. An incomplete sketch without
+/// hashes knows nothing.
 fn threshold(sketches: &[Smallest<'_>]) -> Option<u64> {
     sketches.iter().filter(|s| !s.complete).map(|s| s.hashes.last().copied().unwrap_or(0)).min()
 }
@@ -171,7 +173,7 @@ mod tests {
 
     #[test]
     fn tau_strict_is_exactly_unbiased() {
-        // Every assignment of ranks to 4 + 2 + 2 elements, k = 3, by enumeration of the sampled order.
+        // Every order of six elements; two sets of four share two of them; k = 2.
         let (mut total, mut runs) = (0.0, 0.0);
         let mut order: Vec<u64> = (0..6).collect();
         permute(&mut order, 0, &mut |ranks| {

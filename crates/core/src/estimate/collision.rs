@@ -1,8 +1,9 @@
 //! The probability that two b-bit registers agree (b-bit minwise hashing, Theorem 1).
 //!
-//! Walk through the permuted universe. The first element of the union is common with probability `J`; then both registers agree.
-//! Otherwise one set is hit first, and the gap to the first element of the other is geometric with that set's density `r`; the
-//! lowest `b` bits agree by accident when the gap is a multiple of `N = 2^b`. That is [`accident`], the building block `A(r, b)`:
+//! Walk through the permuted universe. The first element of the union is common with probability `J`; then both
+//! registers agree. Otherwise one set is hit first, and the gap to the first element of the other is geometric with
+//! that set's density `r`; the lowest `b` bits agree by accident when the gap is a multiple of `N = 2^b`. That is
+//! [`accident`], the building block `A(r, b)`:
 //!
 //! ```text
 //! A(r, b) = r (1-r)^(N-1) / (1 - (1-r)^N),      A(0, b) = 2^-b
@@ -12,7 +13,8 @@
 use super::{input, interval::Quadratic};
 use crate::Result;
 
-/// `A(r, b)`: the probability that a geometric gap of density `r` is a multiple of `2^b`. For `b` from 1 to 64; 14 digits for every `r`.
+/// `A(r, b)`: the probability that a geometric gap of density `r` is a multiple of `2^b`. For `b` from 1 to 64; 14
+/// digits for every `r`.
 pub fn accident(r: f64, b: u32) -> f64 {
     if r <= 0.0 {
         return libm::exp2(-f64::from(b));

@@ -1,17 +1,18 @@
 //! How much the dependence between registers changes the variance.
 //!
-//! Let `X_j` be the element of the union (of `U` elements) that register `j` chose, and `c = Pr(X_i = X_j)` for two registers. By symmetry
-//! between elements, for any function of the chosen element (equal or not, any Venn cell),
+//! Let `X_j` be the element of the union (of `U` elements) that register `j` chose, and `c = Pr(X_i = X_j)` for two
+//! registers. By symmetry between elements, for any function of the chosen element (equal or not, any Venn cell),
 //!
 //! ```text
 //! Var(mean over k registers) = alpha * Var(one register) / k,      alpha = 1 + (k-1)(c U - 1)/(U - 1)
 //! ```
 //!
 //! - independent permutations: `c = 1/U`, `alpha = 1`.
-//! - fast similarity sketching, scatter rounds bounded by `T`: two registers filled in the same scatter round hold different elements, all others
-//!   are independent, so `c = (1 - P_same)/U`.
-//! - one permutation with optimal densification: of `m` filled bins, two filled ones differ and a copy equals any other register with probability
-//!   `1/m`, so `c = 1/m - (m-1)/(k(k-1))`, averaged over the occupancy of `k` bins by `U` elements.
+//! - fast similarity sketching, scatter rounds bounded by `T`: two registers filled in the same scatter round hold
+//!   different elements, all others are independent, so `c = (1 - P_same)/U`.
+//! - one permutation with optimal densification: of `m` filled bins, two filled ones differ and a copy equals any
+//!   other register with probability `1/m`, so `c = 1/m - (m-1)/(k(k-1))`, averaged over the occupancy of `k` bins by
+//!   `U` elements.
 //! - SuperMinHash: the formula of its paper.
 //!
 //! Truncation to b bits adds `(1-J)/(2^b-1)` outside of `alpha`, provided that each register is rehashed on its own.
@@ -52,8 +53,8 @@ impl Registers {
 
     /// The variance factor `alpha` for a union of that many elements; 1 if it is not known.
     ///
-    /// 1 is too large for `Fast` and `SuperMinHash`, whose intervals are then wider than need be. For `OnePermutation` of fewer elements
-    /// than registers it is too small, by at most a factor of 1.5 for k = 128.
+    /// 1 is too large for `Fast` and `SuperMinHash`, whose intervals are then wider than need be. For
+    /// `OnePermutation` of fewer elements than registers it is too small, by at most a factor of 1.5 for k = 128.
     pub fn factor(&self, union: Option<f64>) -> f64 {
         let k = self.k as f64;
         match (self.scheme, union) {

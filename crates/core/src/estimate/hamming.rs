@@ -1,7 +1,7 @@
 //! Hamming distance, and the two 1-bit methods that b-bit hashing is compared with (b-bit minwise hashing, (16) to (25)).
 //!
-//! The distance from registers is [`super::size::difference`]. Here are its variance, coordinate sampling, and random projection
-//! modulo 2 with entries that are 1 with probability `beta / 2`:
+//! The distance from registers is [`super::size::difference`]. Here are its variance, coordinate sampling, and random
+//! projection modulo 2 with entries that are 1 with probability `beta / 2`:
 //!
 //! ```text
 //! Var(H_b) = Var(R_b) 4 (f1+f2)^2/(1+R)^4                                             (17)

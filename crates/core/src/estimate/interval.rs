@@ -1,7 +1,8 @@
 //! Intervals with the coverage they promise.
 //!
-//! The textbook interval `estimate +- z * standard error` collapses where the estimated variance vanishes: all registers equal gives
-//! \[1, 1\]. A *score* interval keeps every `J` that a test at 5% would not reject, with the variance taken at that `J`:
+//! The textbook interval `estimate +- z * standard error` collapses where the estimated variance vanishes: all
+//! registers equal gives \[1, 1\]. A *score* interval keeps every `J` that a test at 5% would not reject, with the
+//! variance taken at that `J`:
 //!
 //! ```text
 //! { J : (estimate - J)^2 <= z^2 V(J) / k }
@@ -9,8 +10,8 @@
 //!
 //! - [`score`]: `V` is a quadratic, so the ends are the roots of a quadratic (Wilson's interval when `V = J (1 - J)`).
 //! - [`edge`]: bisection for anything else that is accepted near the estimate and rejected far from it.
-//! - [`tilted`]: the estimate is a mean of known values over observed cells, and `V` follows the frequencies as they are tilted towards the
-//!   hypothesis.
+//! - [`tilted`]: the estimate is a mean of known values over observed cells, and `V` follows the frequencies as they
+//!   are tilted towards the hypothesis.
 
 /// The 97.5% quantile of the normal distribution: two sides of 2.5%.
 pub const Z95: f64 = 1.959_963_984_540_054;
@@ -58,7 +59,8 @@ pub fn score(raw: f64, k: f64, variance: Quadratic) -> [f64; 2] {
     if square <= 0.0 { [0.0, f64::MAX] } else { [(half - root) / square, (half + root) / square] }
 }
 
-/// [`score`] for a variance function that itself moves with the hypothesis: each end is solved again with the variance found there.
+/// [`score`] for a variance function that itself moves with the hypothesis: each end is solved again with the
+/// variance found there.
 pub(crate) fn score_moving(raw: f64, k: f64, variance: impl Fn(f64) -> Quadratic) -> [f64; 2] {
     let [low, high] = score(raw, k, variance(raw));
     [score(raw, k, variance(low))[0], score(raw, k, variance(high))[1]]
@@ -70,7 +72,7 @@ pub fn edge(inside: f64, outside: f64, accepts: impl Fn(f64) -> bool) -> f64 {
         return outside;
     }
     let (mut inside, mut outside) = (inside, outside);
-    for _ in 0..54 {
+    for _ in 0..42 {
         let middle = 0.5 * (inside + outside);
         if accepts(middle) {
             inside = middle;
@@ -92,9 +94,10 @@ pub struct Cell {
 
 /// Score interval for the mean of `value` over the registers.
 ///
-/// Hypotheses are the distributions `count * exp(t value)`, the observed one tilted until its mean is the hypothesis; for two cells
-/// this is Wilson's interval exactly. Cells never seen share half a register, so that a hypothesis can reach them. `factor` is the
-/// variance factor of [`super::factor`]: it applies to the choice of elements, `m (1 - m)`, not to the accidental collisions on top.
+/// Hypotheses are the distributions `count * exp(t value)`, the observed one tilted until its mean is the hypothesis;
+/// for two cells this is Wilson's interval exactly. Cells never seen share half a register, so that a hypothesis can
+/// reach them. `factor` is the variance factor of [`super::factor`]: it applies to the choice of elements,
+/// `m (1 - m)`, not to the accidental collisions on top.
 pub fn tilted(cells: &[Cell], factor: impl Fn(f64) -> f64) -> [f64; 2] {
     let k: f64 = cells.iter().map(|c| c.count).sum();
     let raw = cells.iter().map(|c| c.count * c.value).sum::<f64>() / k;

@@ -1,4 +1,5 @@
-//! Maximum likelihood when the set sizes are known (b-bit minwise hashing, section 7.3; there a cubic, in truth a quadratic).
+//! Maximum likelihood when the set sizes are known (b-bit minwise hashing, section 7.3; there a cubic, in truth a
+//! quadratic).
 //!
 //! **Full registers.** Each register has one of three outcomes, with probabilities linear in `R` and `w_i = f_i / (f1+f2)`:
 //!
@@ -9,8 +10,8 @@
 //!
 //! For sets of unequal size and high containment this cuts the variance many times. For equal sizes it is `n0 / k`.
 //!
-//! **Dense b-bit registers.** The 2^b x 2^b table of value pairs says more than its diagonal, since the low bits of dense minima reveal which
-//! set came first: [`Dense`]. On 64-bit hashes there is nothing to gain.
+//! **Dense b-bit registers.** The 2^b x 2^b table of value pairs says more than its diagonal, since the low bits of
+//! dense minima reveal which set came first: [`Dense`]. On 64-bit hashes there is nothing to gain.
 
 use super::{Estimate, Scheme, collision::Collision, factor::Registers, input, interval, size, two_way};
 use crate::{Error, Result};
@@ -40,8 +41,9 @@ pub fn raw(order: Order, sizes: [f64; 2]) -> f64 {
 
 /// Fisher information of one register at similarity `jaccard`; infinite at both ends of the range.
 pub fn information(jaccard: f64, sizes: [f64; 2]) -> f64 {
+    let [_, less, greater] = outcomes(jaccard, sizes);
     let [w1, w2] = shares(sizes);
-    1.0 / jaccard + w2 * w2 / (w1 - w2 * jaccard) + w1 * w1 / (w2 - w1 * jaccard)
+    1.0 / jaccard + w2 * w2 / less + w1 * w1 / greater
 }
 
 /// Variance of `equal / k` divided by the variance of the maximum likelihood estimate.
@@ -70,10 +72,16 @@ fn shares(sizes: [f64; 2]) -> [f64; 2] {
     sizes.map(|f| f / (sizes[0] + sizes[1]))
 }
 
-fn log_likelihood(order: Order, sizes: [f64; 2], jaccard: f64) -> f64 {
+/// Probabilities of equal, less and greater; rounding never makes them negative.
+fn outcomes(jaccard: f64, sizes: [f64; 2]) -> [f64; 3] {
     let [w1, w2] = shares(sizes);
+    [jaccard, (w1 - w2 * jaccard).max(0.0), (w2 - w1 * jaccard).max(0.0)]
+}
+
+fn log_likelihood(order: Order, sizes: [f64; 2], jaccard: f64) -> f64 {
+    let [equal, less, greater] = outcomes(jaccard, sizes);
     let term = |n: usize, p: f64| if n == 0 { 0.0 } else { n as f64 * libm::log(p.max(1e-300)) };
-    term(order.equal, jaccard) + term(order.less, w1 - w2 * jaccard) + term(order.greater, w2 - w1 * jaccard)
+    term(order.equal, equal) + term(order.less, less) + term(order.greater, greater)
 }
 
 /// The model of dense b-bit registers: value pairs of two sets that fill shares of a permuted universe.
@@ -86,11 +94,11 @@ pub struct Dense {
 }
 
 impl Dense {
-    /// A model for `b` up to 16 and densities above zero.
+    /// A model for `b` up to 8 and densities above zero. With more bits, the order of full registers says as much.
     pub fn new(b: u32, densities: [f64; 2]) -> Result<Self> {
         input::densities(&densities)?;
-        if !(1..=16).contains(&b) {
-            return Err(Error::parameter("bits", "1 to 16 for a table of value pairs", b));
+        if !(1..=8).contains(&b) {
+            return Err(Error::parameter("bits", "1 to 8 for a table of value pairs", b));
         }
         let gaps = densities.map(|r| {
             let first = residues(r, b);
@@ -113,7 +121,8 @@ impl Dense {
         Ok(self.fit(&cells))
     }
 
-    /// Jaccard similarity with a likelihood-ratio interval. Where the table says no more than its diagonal (`2^b (r1+r2) < 1/2`) this is estimator (9).
+    /// Jaccard similarity with a likelihood-ratio interval. Where the table says no more than its diagonal
+    /// (`2^b (r1+r2) < 1/2`) this is estimator (9).
     pub fn jaccard(&self, pairs: &[(u32, u32)]) -> Result<Estimate> {
         let cells = self.observed(pairs)?;
         if self.is_sparse() {
@@ -121,22 +130,37 @@ impl Dense {
             return two_way::jaccard_dense(equal, pairs.len(), self.b, self.densities);
         }
         let range = size::jaccard_range_dense(self.densities)?;
+        if range[0] >= range[1] {
+            return Ok(Estimate::exact(range[1]));
+        }
         let raw = self.fit(&cells).clamp(range[0], range[1]);
         let best = self.log_likelihood(&cells, raw);
         let accepts = |j: f64| 2.0 * (best - self.log_likelihood(&cells, j)) <= interval::Z95 * interval::Z95;
         let ends = range.map(|end| interval::edge(raw, end, accepts));
-        let standard_error = (1.0 / (pairs.len() as f64 * self.information(raw))).sqrt();
+        // Registers that say nothing leave the whole interval open.
+        let standard_error = (1.0 / self.observed_information(&cells, raw)).sqrt().min(ends[1] - ends[0]);
         Ok(Estimate::clamped(raw, standard_error, ends, range))
     }
 
-    /// Fisher information of one register, by differences of the cell probabilities.
+    /// Fisher information of one register at similarity `jaccard`.
     pub fn information(&self, jaccard: f64) -> f64 {
+        let n = 1u32 << self.b;
+        let at = self.cells(jaccard);
+        let cells: Vec<_> = (0..n * n).map(|cell| ((cell / n, cell % n), at[cell as usize])).collect();
+        self.observed_information(&cells, jaccard)
+    }
+
+    /// The sum of squared scores over value pairs, by differences of their probabilities.
+    fn observed_information(&self, cells: &[((u32, u32), f64)], jaccard: f64) -> f64 {
         let [low, high] = self.bracket();
         let step = 1e-5 * (high - low);
         let j = jaccard.clamp(low + step, high - step);
-        let (below, at, above) = (self.cells(j - step), self.cells(j), self.cells(j + step));
-        let slopes = below.iter().zip(&above).map(|(x, y)| (y - x) / (2.0 * step));
-        slopes.zip(&at).map(|(slope, p)| slope * slope / p.max(1e-300)).sum()
+        let [below, at, above] = [j - step, j, j + step].map(|j| (j, self.first(j)));
+        let score = |pair| {
+            let p = |(j, first): &(f64, Vec<f64>)| self.cell(first, *j, pair);
+            (p(&above) - p(&below)) / (2.0 * step) / p(&at).max(1e-300)
+        };
+        cells.iter().map(|&(pair, weight)| weight * score(pair) * score(pair)).sum()
     }
 
     fn is_sparse(&self) -> bool {
@@ -160,7 +184,7 @@ impl Dense {
         if self.is_sparse() {
             let total: f64 = cells.iter().map(|c| c.1).sum();
             let equal: f64 = cells.iter().filter(|c| c.0.0 == c.0.1).map(|c| c.1).sum();
-            let line = Collision::dense(self.b, self.densities).expect("checked in `new`");
+            let line = Collision::dense(self.b, self.densities).expect("densities were checked in `new`");
             return line.jaccard(equal / total);
         }
         const GRID: usize = 64;
@@ -174,8 +198,7 @@ impl Dense {
     }
 
     fn bracket(&self) -> [f64; 2] {
-        let [r1, r2] = self.densities;
-        [(r1 + r2 - 1.0).max(0.0), r1.min(r2) / r1.max(r2)]
+        size::jaccard_range_dense(self.densities).expect("densities were checked in `new`")
     }
 
     fn log_likelihood(&self, cells: &[((u32, u32), f64)], jaccard: f64) -> f64 {
@@ -324,7 +347,7 @@ mod tests {
         assert!(jaccard(none, Scheme::Independent, [1.0, 1.0]).is_err());
         let some = Order { equal: 1, less: 0, greater: 0 };
         assert!(jaccard(some, Scheme::Independent, [1.0, 0.0]).is_err());
-        assert!(Dense::new(17, [0.5, 0.5]).is_err() && Dense::new(1, [0.0, 0.5]).is_err());
+        assert!(Dense::new(9, [0.5, 0.5]).is_err() && Dense::new(1, [0.0, 0.5]).is_err());
         let model = Dense::new(1, [0.5, 0.5]).unwrap();
         assert!(model.raw(&[]).is_err() && model.raw(&[(2, 0)]).is_err());
     }

@@ -1,7 +1,8 @@
 //! From counts to similarities: every estimator as a pure function of numbers, with its error bar.
 //!
-//! Nothing here knows a sketch, except [`of`], which counts on two or more sketches and calls the right estimator. Any other caller counts (equal registers, set bits, smaller minima, patterns) and gets an [`Estimate`]:
-//! a value with standard error and 95% interval, or a plain statement that there is none. It is never NaN.
+//! Nothing here knows a sketch, except [`of`], which counts on two or more sketches and calls the right estimator. Any other caller counts
+//! (equal registers, set bits, smaller minima, patterns) and gets an [`Estimate`]: a value with standard error and 95% interval, or a plain
+//! statement that there is none. It is never NaN.
 //!
 //! | module | quantity | from |
 //! |---|---|---|
@@ -19,16 +20,16 @@
 //! | [`factor`] | how dependent registers change the variance | one-pass sketches |
 //! | [`interval`] | score intervals | Wilson (1927) |
 //!
-//! **Letters**, as in the papers: `k` registers, `b` bits kept of each, `N = 2^b`, `q = 2^-b`, `r = f / D` the density of a set of `f` elements
-//! in a hash range of `D`. With 64-bit hashes every `r` is practically zero: that is the *sparse* case, and no sizes are needed.
-//! The dense formulas are for permutations of a small universe.
+//! **Letters**, as in the papers: `k` registers, `b` bits kept of each, `N = 2^b`, `q = 2^-b`, `r = f / D` the
+//! density of a set of `f` elements in a hash range of `D`. With 64-bit hashes every `r` is practically zero: that is
+//! the *sparse* case, and no sizes are needed. The dense formulas are for permutations of a small universe.
 //!
 //! **Raw and clamped.** The numeric functions return raw values, which may leave \[0, 1\]; averaging them is unbiased. Only
 //! a [`Measured`] is clamped to what is feasible.
 //!
-//! **Intervals** solve `(estimate - J)^2 = z^2 V(J) / k` for `J`, so the variance is taken at the hypothesis and not at the estimate: they keep
-//! their 95% also near 0 and 1, where the estimated variance vanishes. An interval that lies wholly outside the feasible range
-//! collapses onto its edge. The coverage is tested in `tests/coverage.rs`.
+//! **Intervals** solve `(estimate - J)^2 = z^2 V(J) / k` for `J`, so the variance is taken at the hypothesis and not
+//! at the estimate: they keep their 95% also near 0 and 1, where the estimated variance vanishes. An interval that
+//! lies wholly outside the feasible range collapses onto its edge. The coverage is tested in `tests/coverage.rs`.
 
 pub mod bottom_k;
 pub mod collision;
@@ -79,7 +80,8 @@ pub enum Estimate {
 pub struct Measured {
     /// The estimate.
     pub value: f64,
-    /// Its standard error, by the variance formula taken at the value. It is zero at the ends of the range, where the interval is not.
+    /// Its standard error, by the variance formula taken at the value. It is zero at the ends of the range, where the
+    /// interval is not.
     pub standard_error: f64,
     /// Lower end of the 95% interval.
     pub low: f64,
@@ -90,7 +92,6 @@ pub struct Measured {
 pub(crate) const NOT_FINITE: Reason = "the quantity has no finite value here";
 pub(crate) const ONLY_A_BOUND: Reason = "the sketch is saturated: only a lower bound exists";
 pub(crate) const NO_SHARED_RANGE: Reason = "no sampled element lies below the common threshold";
-pub(crate) const NO_ELEMENTS: Reason = "no sampled element lies in any of the sets";
 const UNKNOWN: Reason = "undefined";
 
 impl Estimate {
@@ -114,7 +115,8 @@ impl Estimate {
 
     /// A derived quantity `map(x)`, for a monotone `map` with derivative `slope`.
     ///
-    /// The value and both ends are mapped, so the interval keeps its coverage; the standard error follows by the delta method.
+    /// The value and both ends are mapped, so the interval keeps its coverage; the standard error follows by the
+    /// delta method.
     ///
     /// ```
     /// use benzer_core::estimate::Estimate;
@@ -150,13 +152,94 @@ impl Estimate {
 /// Reads a reason back as the constant it was, since an estimate holds no heap memory.
 fn reason<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Reason, D::Error> {
     let text = String::deserialize(deserializer)?;
-    let known = [NOT_FINITE, ONLY_A_BOUND, NO_SHARED_RANGE, NO_ELEMENTS];
+    let known = [NOT_FINITE, ONLY_A_BOUND, NO_SHARED_RANGE];
     Ok(known.into_iter().find(|&why| why == text).unwrap_or(UNKNOWN))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hash;
+    use proptest::prelude::*;
+
+    /// Densities and sizes at their extremes, and in between.
+    fn share(seed: u64) -> f64 {
+        match seed % 6 {
+            0 => 1.0,
+            1 => 1e-18,
+            2 => 1.0 - 1e-12,
+            _ => (hash::mix(seed) >> 11) as f64 / (1u64 << 53) as f64 + 1e-6,
+        }
+        .min(1.0)
+    }
+
+    fn counts<const N: usize>(seed: u64, k: usize) -> [usize; N] {
+        let mut counts = [0; N];
+        // Few outcomes at a time, so that empty cells and single cells are common.
+        let kinds = 1 + (seed % N as u64);
+        for i in 0..k {
+            counts[((hash::split(seed, i as u64) % kinds + seed / 7) % N as u64) as usize] += 1;
+        }
+        counts
+    }
+
+    /// All estimates that some counts can make.
+    fn all(seed: u64, k: usize) -> Vec<Estimate> {
+        let schemes =
+            [Scheme::Independent, Scheme::Fast { rounds: 3 }, Scheme::OnePermutation, Scheme::SuperMinHash];
+        let scheme = schemes[(seed % 4) as usize];
+        let registers = Registers { k, scheme };
+        let r = [share(seed), share(seed / 3), share(seed / 5)];
+        let sizes = r.map(|r| (r * 1e3).max(1.0));
+        let known = seed.is_multiple_of(2).then_some([sizes[0], sizes[1]]);
+        let [equal, less, greater, _] = counts::<4>(seed, k);
+        let order = mle::Order { equal, less, greater: k - equal - less };
+        let [all, n12, n13, n23, none] = counts::<5>(seed, k);
+        let agreement = three_way::Agreement { all, only: [n12, n13, n23], none };
+        let bits = three_way::ThreeWayBits::new([2, 3, 8, 16, 64][(seed % 5) as usize]).unwrap();
+        let pairs: Vec<(u32, u32)> = (0..k).map(|i| ((i % 4) as u32, (i * greater % 4) as u32)).collect();
+        let venn = venn::cells(&[&[0][..], &counts::<7>(seed, k)].concat(), scheme, &sizes).unwrap();
+        let mut estimates = vec![
+            two_way::jaccard(equal, bits.get(), registers, known).unwrap(),
+            two_way::jaccard_dense(equal, k, 2, [r[0], r[1]]).unwrap(),
+            mle::jaccard(order, scheme, [sizes[0], sizes[1]]).unwrap(),
+            mle::Dense::new(2, [r[0], r[1]]).unwrap().jaccard(&pairs).unwrap(),
+            three_way::jaccard(agreement, bits, scheme, known.map(|_| sizes)).unwrap(),
+            three_way_dense::jaccard(agreement, bits, r).unwrap(),
+            n_way::b_bit(&counts::<4>(seed, k), 2, scheme, None).unwrap(),
+            n_way::full(equal, registers, Some(sizes[0])).unwrap(),
+            xor::jaccard(equal, 1, registers, known).unwrap(),
+            odd::jaccard(equal, k + 4, registers, known).unwrap(),
+            odd::set_size(equal, k + 4).unwrap(),
+            hamming::sampled(equal, k, 1e6).unwrap(),
+            hamming::projected(equal, k, 0.01, 1e6).unwrap(),
+            venn.union.unwrap(),
+        ];
+        estimates.extend(venn.cells.iter().flat_map(|c| [c.share, c.size.unwrap()]));
+        let jaccard = estimates[0];
+        estimates.push(size::union(&jaccard, [sizes[0], sizes[1]]).unwrap());
+        estimates.push(size::difference(&jaccard, [sizes[0], sizes[1]]).unwrap());
+        estimates.push(size::jaccard_from_difference(&estimates[10], [sizes[0], sizes[1]]).unwrap());
+        estimates.extend(size::containment(&jaccard, [sizes[0], sizes[1]]).unwrap());
+        estimates
+    }
+
+    proptest! {
+        #[test]
+        fn any_counts_give_a_finite_estimate_inside_its_interval(seed: u64, k in 1usize..80) {
+            for (i, estimate) in all(seed, k).into_iter().enumerate() {
+                match estimate {
+                    Estimate::Value(m) => {
+                        prop_assert!(m.standard_error >= 0.0 && m.standard_error.is_finite(), "{i}: {m:?}");
+                        prop_assert!(0.0 <= m.low && m.low <= m.value && m.value <= m.high, "{i}: {m:?}");
+                        prop_assert!(m.high.is_finite(), "{i}: {m:?}");
+                    }
+                    Estimate::Saturated { at_most } => prop_assert!(at_most.is_finite(), "{i}"),
+                    Estimate::Undefined { why } => prop_assert!(false, "{i}: {why}"),
+                }
+            }
+        }
+    }
 
     #[test]
     fn a_value_outside_its_range_is_clamped_with_its_interval() {

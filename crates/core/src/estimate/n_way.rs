@@ -1,13 +1,14 @@
 //! Similarity of any number of sets: elements in all of them over elements in any.
 //!
-//! Full registers: the share of registers in which all agree. b-bit registers of 64-bit hashes: with `d` the number of distinct values at one
-//! position,
+//! Full registers: the share of registers in which all agree. b-bit registers of 64-bit hashes: with `d` the number
+//! of distinct values at one position,
 //!
 //! ```text
 //! R_n = mean of g(d),      g(d) = (-1)^(d-1) / C(2^b - 1, d - 1),      needs 2^b >= n
 //! ```
 //!
-//! which is unbiased and contains the two-way estimator (9) and the three-way (8) as `n = 2` and `n = 3`. The error bar comes from the spread of `g`.
+//! which is unbiased and contains the two-way estimator (9) and the three-way (8) as `n = 2` and `n = 3`. The error
+//! bar comes from the spread of `g`.
 
 use super::{Estimate, Registers, input, interval, interval::Cell};
 use crate::{Error, Result};
@@ -39,8 +40,8 @@ pub fn weights(n: usize, b: u32) -> Result<Vec<f64>> {
     Ok(weights)
 }
 
-/// Similarity from b-bit registers of 64-bit hashes: `distinct[d-1]` registers show `d` distinct values among the `n = distinct.len()` sets.
-/// `union` is the size of the union, if known.
+/// Similarity from b-bit registers of 64-bit hashes: `distinct[d-1]` registers show `d` distinct values among the
+/// `n = distinct.len()` sets. `union` is the size of the union, if known.
 ///
 /// ```
 /// use benzer_core::estimate::{Scheme, n_way};

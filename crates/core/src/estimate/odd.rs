@@ -1,7 +1,8 @@
 //! Parity sketches (Odd Sketch): `n` bits, each the parity of the elements hashed to it.
 //!
-//! The exclusive or of two sketches is the sketch of the symmetric difference, of `m` elements; `Z` is its number of ones. Sketches of registers
-//! tagged with their position have `m = 2 * mismatching registers`; sketches of elements directly give set sizes and differences.
+//! The exclusive or of two sketches is the sketch of the symmetric difference, of `m` elements; `Z` is its number of
+//! ones. Sketches of registers tagged with their position have `m = 2 * mismatching registers`; sketches of elements
+//! directly give set sizes and differences.
 //!
 //! ```text
 //! E[Z]   = n (1-(1-2/n)^m)/2                                                      exact (Markov)
@@ -10,7 +11,8 @@
 //! Var(J^)= J(1-J)/k + n/(4k^2) [(e^(4c)-1)/4 - c],      c = 2k(1-J)/n
 //! ```
 //!
-//! From `2Z >= n` on there is no finite estimate: the answer is [`Estimate::Saturated`]. The Poisson forms of the slides are here for comparison.
+//! From `2Z >= n` on there is no finite estimate: the answer is [`Estimate::Saturated`]. The Poisson forms of the
+//! slides are here for comparison.
 
 use super::{Estimate, Registers, input, interval, size};
 use crate::{Error, Result};
@@ -133,8 +135,8 @@ fn bits(n: usize) -> Result<f64> {
     Ok(n as f64)
 }
 
-/// Exact mean and variance of the ones at similarity `jaccard`: the number of mismatching registers is binomial, and both moments are
-/// linear in powers of it. Dependent registers change the variance by the delta method.
+/// Exact mean and variance of the ones at similarity `jaccard`: the number of mismatching registers is binomial, and
+/// both moments are linear in powers of it. Dependent registers change the variance by the delta method.
 fn moments(jaccard: f64, n: f64, k: f64, factor: f64) -> (f64, f64) {
     let average = |base: f64| libm::exp(k * libm::log1p((1.0 - jaccard) * (base * base - 1.0)));
     let (two, four) = (average(1.0 - 2.0 / n), average(1.0 - 4.0 / n));

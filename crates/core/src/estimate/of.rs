@@ -4,13 +4,14 @@
 //!
 //! | sketch | Jaccard similarity from |
 //! |---|---|
-//! | full registers, sizes known | [`mle`], three outcomes per register |
+//! | full registers, sizes known | [`mle`], three outcomes per register (one_permutation: [`two_way`]) |
 //! | b-bit registers | [`two_way`] |
 //! | permutations of a small universe, sizes known | the dense estimators |
 //! | xor, odd packing | [`xor`], [`odd`] |
 //! | bottom-k | [`bottom_k`], tau-strict |
 //! | odd family, sizes known | [`odd`], by the symmetric difference |
 
+use super::collision::Collision;
 use super::three_way::{Agreement, ThreeWayBits};
 use super::venn::Venn;
 use super::{
@@ -45,11 +46,7 @@ pub fn jaccard(a: &Sketch, b: &Sketch) -> Result<Estimate> {
         (_, Packing::Odd { bits }) => {
             odd::jaccard(sketch::odd::distance(a, b)? as usize, bits as usize, registers, sizes)
         }
-        (_, Packing::Xor { samples }) => {
-            let stored = registers.k / samples as usize;
-            let differing = count::mismatches(a.words(), b.words(), Bits::ALL[0]) as usize;
-            xor::jaccard(stored - differing, samples, registers, sizes)
-        }
+        (_, Packing::Xor { samples }) => combined(a, b, samples, registers),
         (_, Packing::Bits(Bits::FULL)) => full(a, b, registers, sizes),
         (_, Packing::Bits(bits)) => truncated(a, b, bits, registers),
     }
@@ -58,9 +55,11 @@ pub fn jaccard(a: &Sketch, b: &Sketch) -> Result<Estimate> {
 fn full(a: &Sketch, b: &Sketch, registers: Registers, sizes: Option<[f64; 2]>) -> Result<Estimate> {
     let k = registers.k;
     let (x, y) = (&a.words()[..k], &b.words()[..k]);
-    let Some(sizes) = sizes else {
+    // A borrowed register of one permutation does not say how late it was found, so its order means nothing.
+    let ordered = registers.scheme != Scheme::OnePermutation;
+    let Some(sizes) = sizes.filter(|_| ordered) else {
         let equal = k - count::mismatches(x, y, Bits::FULL) as usize;
-        return two_way::jaccard(equal, 64, registers, None);
+        return two_way::jaccard(equal, 64, registers, sizes);
     };
     let mut order = mle::Order { equal: 0, less: 0, greater: 0 };
     for (x, y) in x.iter().zip(y) {
@@ -84,6 +83,19 @@ fn truncated(a: &Sketch, b: &Sketch, bits: Bits, registers: Registers) -> Result
     let value = |sketch: &Sketch, j| packed::get(sketch.words(), bits, j).unwrap_or_default() as u32;
     let pairs: Vec<(u32, u32)> = (0..registers.k).map(|j| (value(a, j), value(b, j))).collect();
     mle::Dense::new(bits.get(), densities)?.jaccard(&pairs)
+}
+
+fn combined(a: &Sketch, b: &Sketch, samples: u32, registers: Registers) -> Result<Estimate> {
+    let stored = registers.k / samples as usize;
+    let equal = stored - count::mismatches(a.words(), b.words(), Bits::ALL[0]) as usize;
+    let Some(densities) = densities([a, b]) else {
+        return xor::jaccard(equal, samples, registers, pair_sizes(a, b));
+    };
+    // The sparse estimate is 2 P - 1, with P the rate of equal bits before they were combined; in a small universe P means something else.
+    let line = Collision::dense(1, densities)?;
+    let range = size::jaccard_range_dense(densities)?;
+    let dense = |j: f64| line.jaccard(0.5 + 0.5 * j).clamp(range[0], range[1]);
+    Ok(xor::jaccard(equal, samples, registers, None)?.map_monotone(dense, |_| 0.5 / (1.0 - line.c2)))
 }
 
 /// The share of each set that lies in the other: `[|A n B| / |A|, |A n B| / |B|]`.

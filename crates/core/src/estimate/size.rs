@@ -75,7 +75,9 @@ pub fn jaccard_range_dense(densities: [f64; 2]) -> Result<[f64; 2]> {
 
 /// The intersections that two sets of these sizes can have in a universe of that many elements.
 pub fn pair_range(sizes: [f64; 2], universe: f64) -> [f64; 2] {
-    [(sizes[0] + sizes[1] - universe).max(0.0), sizes[0].min(sizes[1])]
+    let most = sizes[0].min(sizes[1]);
+    // Rounding must not lift the lower end above the upper one when a set fills the universe.
+    [(sizes[0] + sizes[1] - universe).max(0.0).min(most), most]
 }
 
 /// The three-way intersections that are possible with pair intersections 12, 13, 23.
@@ -169,6 +171,8 @@ mod tests {
         let [low, high] = jaccard_range_dense([0.8, 0.6]).unwrap();
         assert!((low - 0.4).abs() < 1e-12 && (high - 0.75).abs() < 1e-12);
         assert!(jaccard_range([0.0, 1.0]).is_err());
+        let [low, high] = jaccard_range_dense([1.0, 0.1]).unwrap();
+        assert!(low <= high && (high - 0.1).abs() < 1e-15);
     }
 
     #[test]

@@ -35,7 +35,8 @@ pub fn best_bits(jaccard: f64) -> u32 {
     (1..16).find(|&b| jaccard >= crossover(b)).unwrap_or(16)
 }
 
-/// Three-way: 64-bit registers over b-bit registers at similarity `jaccard` with pair similarities adding up to `pairs` (figure 6).
+/// Three-way: 64-bit registers over b-bit registers at similarity `jaccard` with pair similarities adding up to
+/// `pairs` (figure 6).
 pub fn three_way_ratio(jaccard: f64, pairs: f64, bits: ThreeWayBits) -> f64 {
     let full = 64.0 * jaccard * (1.0 - jaccard);
     full / (f64::from(bits.get()) * three_way::variance(jaccard, pairs, bits))

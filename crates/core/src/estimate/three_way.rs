@@ -1,4 +1,5 @@
-//! Three-way similarity `R = |S1 n S2 n S3| / |S1 u S2 u S3|` from b-bit registers of 64-bit hashes (three-way b-bit hashing, (7) to (9)).
+//! Three-way similarity `R = |S1 n S2 n S3| / |S1 u S2 u S3|` from b-bit registers of 64-bit hashes (three-way b-bit
+//! hashing, (7) to (9)).
 //!
 //! Different minima get independent b-bit labels, so with `T = R12 + R13 + R23`:
 //!
@@ -9,8 +10,9 @@
 //! Var = [ 1 + (N-3) T + (N^2-6N+10) R - (N-1)(N-2) R^2 ] / [ k (N-1)(N-2) ]             (9)
 //! ```
 //!
-//! One bit cannot do it at any density: of three bits one or three pairs agree, so `P` is a function of the pair rates. [`ThreeWayBits`]
-//! makes that a matter of types. For dense sets (8) is biased: use [`super::three_way_dense`].
+//! One bit cannot do it at any density: of three bits one or three pairs agree, so `P` is a function of the pair
+//! rates. [`ThreeWayBits`] makes that a matter of types. For dense sets (8) is biased: use
+//! [`super::three_way_dense`].
 
 use super::{Estimate, Registers, collision::values, input, interval, interval::Cell};
 use crate::{Error, Result};
@@ -91,8 +93,8 @@ pub fn variance(jaccard: f64, pairs: f64, bits: ThreeWayBits) -> f64 {
     (constant + (1.0 - 6.0 / n + 10.0 / (n * n)) * jaccard - scale * jaccard * jaccard) / scale
 }
 
-/// Three-way similarity from b-bit registers of 64-bit hashes. With `sizes`, it is at most `min / max`, and the dependence of the registers is
-/// taken into account.
+/// Three-way similarity from b-bit registers of 64-bit hashes. With `sizes`, it is at most `min / max`, and the
+/// dependence of the registers is taken into account.
 pub fn jaccard(
     agreement: Agreement,
     bits: ThreeWayBits,

@@ -1,4 +1,5 @@
-//! Three-way similarity from b-bit registers of dense sets (three-way b-bit hashing, Theorem 1 and section 4), in closed form.
+//! Three-way similarity from b-bit registers of dense sets (three-way b-bit hashing, Theorem 1 and section 4), in
+//! closed form.
 //!
 //! With `A_i = A(r_i, b)`, `G_ij = A(u_ij, b)` for the pair union `u_ij = r_i + r_j - s_ij`, and
 //! `W_ij = G_ij (s_ij + (r_i - s_ij) A_j + (r_j - s_ij) A_i) / u_ij`:
@@ -10,8 +11,9 @@
 //! R  = (P - Z0/u0) / (1 + Z1 - Z0/u0)
 //! ```
 //!
-//! Reading: the first hit of the union lies in all three sets (`s`), in two (then wait for the third: `A`), or in one (wait for the union of the other
-//! two: `G`). The paper iterates `s <- P u - Z`; that is affine in `s`, so it is solved in one step. In the sparse limit this equals (8).
+//! Reading: the first hit of the union lies in all three sets (`s`), in two (then wait for the third: `A`), or in one
+//! (wait for the union of the other two: `G`). The paper iterates `s <- P u - Z`; that is affine in `s`, so it is
+//! solved in one step. In the sparse limit this equals (8).
 //!
 //! Pairs are always in the order 12, 13, 23.
 
@@ -117,7 +119,8 @@ pub fn raw(rates: Rates, bits: ThreeWayBits, densities: [f64; 3]) -> Result<(f64
 
 /// Three-way similarity of sets that fill the shares `densities` of a permuted universe. The registers are independent.
 ///
-/// The standard error is the delta method through the pair rates; the interval tilts the observed patterns by their influence.
+/// The standard error is the delta method through the pair rates; the interval tilts the observed patterns by their
+/// influence.
 pub fn jaccard(agreement: Agreement, bits: ThreeWayBits, densities: [f64; 3]) -> Result<Estimate> {
     let rates = agreement.rates()?;
     let range = three_way::range(Some(densities))?;

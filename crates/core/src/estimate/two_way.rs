@@ -49,8 +49,8 @@ pub fn jaccard(equal: usize, b: u32, registers: Registers, sizes: Option<[f64; 2
     Ok(Estimate::clamped(raw, (at(value).at(value) / k).sqrt(), ends, range))
 }
 
-/// Jaccard similarity from equal b-bit registers, where the minima were taken over true permutations of a universe of which the
-/// sets fill the shares `densities`. The registers are independent.
+/// Jaccard similarity from equal b-bit registers, where the minima were taken over true permutations of a universe of
+/// which the sets fill the shares `densities`. The registers are independent.
 pub fn jaccard_dense(equal: usize, k: usize, b: u32, densities: [f64; 2]) -> Result<Estimate> {
     let line = Collision::dense(b, densities)?;
     let n = input::registers(k)?;

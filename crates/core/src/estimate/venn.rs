@@ -1,16 +1,20 @@
 //! Every cell of the Venn diagram of n sets, from full registers.
 //!
-//! At each position the sets that hold the smallest of the n minima are the sets of one uniformly random element of the union. So the counts of these
-//! patterns are a multinomial sample of the cells' shares, and with known set sizes
+//! At each position the sets that hold the smallest of the n minima are the sets of one uniformly random element of
+//! the union. So the counts of these patterns are a multinomial sample of the cells' shares, and with known set sizes
 //!
 //! ```text
 //! union = sum f_i / mean |M|,      cell = share * union
 //! ```
 //!
-//! where `|M|` is the number of sets in the pattern. The share `p` of a cell of `c` sets has variance `p (1-p)`; its size, in units of the union,
-//! `p + p^2 (1 - 2c/mean + spread)` with `spread = Var|M| / mean^2`: estimating the union with the same registers cancels part of the error.
+//! where `|M|` is the number of sets in the pattern. The share `p` of a cell of `c` sets has variance `p (1-p)`; its
+//! size, in units of the union, `p + p^2 (1 - 2c/mean + spread)` with `spread = Var|M| / mean^2`: estimating the
+//! union with the same registers cancels part of the error.
 
-use super::{Estimate, NO_ELEMENTS, Registers, input, interval, interval::Quadratic};
+use super::{
+    Estimate, Registers, input, interval,
+    interval::{Cell, Quadratic},
+};
 use crate::{Error, Result};
 
 /// One cell: the elements that lie in exactly these sets.
@@ -33,8 +37,8 @@ pub struct Venn {
     pub union: Option<Estimate>,
 }
 
-/// Every cell from `counts[members]`, the number of registers whose smallest minimum is held by exactly those sets (`counts[0]` is
-/// zero). `sizes` are the set sizes, or empty.
+/// Every cell from `counts[members]`, the number of registers whose smallest minimum is held by exactly those sets
+/// (`counts[0]` is zero). `sizes` are the set sizes, or empty.
 pub fn cells(counts: &[usize], scheme: super::Scheme, sizes: &[f64]) -> Result<Venn> {
     let n = sets(counts)?;
     let registers = Registers { k: counts.iter().sum(), scheme };
@@ -48,10 +52,10 @@ pub fn cells(counts: &[usize], scheme: super::Scheme, sizes: &[f64]) -> Result<V
     let spread = Spread::new(counts, k);
     let total: f64 = sizes.iter().sum();
     let union = (!sizes.is_empty()).then(|| total / spread.mean);
-    let sample = Sample { k, factor: registers.factor(union), spread, union, largest: largest(sizes), total };
+    let sample = Sample { k, factor: registers.factor(union), spread, union };
     let cells =
         (1..counts.len()).map(|members| sample.cell(members as u32, counts[members] as f64 / k)).collect();
-    Ok(Venn { cells, union: union.map(|_| sample.union()) })
+    Ok(Venn { cells, union: union.map(|union| sample.union_of(union, counts, sizes)) })
 }
 
 /// The number of sets for which `counts` has a place for every pattern.
@@ -64,10 +68,6 @@ fn sets(counts: &[usize]) -> Result<usize> {
         return Err(Error::parameter("registers in no set", "0", counts[0]));
     }
     Ok(n)
-}
-
-fn largest(sizes: &[f64]) -> f64 {
-    sizes.iter().copied().fold(0.0, f64::max)
 }
 
 /// Mean and relative variance of the number of sets in a pattern.
@@ -92,8 +92,6 @@ struct Sample {
     factor: f64,
     spread: Spread,
     union: Option<f64>,
-    largest: f64,
-    total: f64,
 }
 
 impl Sample {
@@ -114,17 +112,20 @@ impl Sample {
         Estimate::clamped(share, (variance.at(share) / self.k).sqrt(), ends, [0.0, 1.0])
     }
 
-    /// The union is the inverse of a mean, so its interval is the inverse of the mean's.
-    fn union(&self) -> Estimate {
-        let Some(union) = self.union else { return Estimate::Undefined { why: NO_ELEMENTS } };
-        let variance = self.spread.relative * self.spread.mean * self.spread.mean * self.factor;
-        let standard_error = (variance / self.k).sqrt();
-        let (low, high) = (
-            self.spread.mean - interval::Z95 * standard_error,
-            self.spread.mean + interval::Z95 * standard_error,
-        );
-        let ends = [self.total / high, self.total / low.max(1.0)];
-        Estimate::clamped(union, union / self.spread.mean * standard_error, ends, [self.largest, self.total])
+    /// The union is the inverse of the mean number of sets, so its interval is the inverse of the mean's.
+    fn union_of(&self, union: f64, counts: &[usize], sizes: &[f64]) -> Estimate {
+        // Dependent registers count for fewer or more of them: the factor scales the whole variance.
+        let cells: Vec<Cell> = (1..=sizes.len() as u32)
+            .map(|held| {
+                let of_held = (0..counts.len()).filter(|m| m.count_ones() == held).map(|m| counts[m]);
+                Cell { value: f64::from(held), count: of_held.sum::<usize>() as f64 / self.factor }
+            })
+            .collect();
+        let total: f64 = sizes.iter().sum();
+        let [low, high] = interval::tilted(&cells, |_| 1.0).map(|mean| total / mean);
+        let standard_error = union * (self.spread.relative * self.factor / self.k).sqrt();
+        let largest = sizes.iter().copied().fold(0.0, f64::max);
+        Estimate::clamped(union, standard_error, [high, low], [largest, total])
     }
 }
 

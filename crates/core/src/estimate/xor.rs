@@ -1,6 +1,7 @@
 //! Less than one bit per register: m one-bit samples combined by exclusive or (b-bit minwise hashing, section 5).
 //!
-//! One bit of two sets agrees with probability `P1`, a stored bit with `T`, where `2T - 1 = (2 P1 - 1)^m`. For 64-bit hashes `2 P1 - 1 = R`:
+//! One bit of two sets agrees with probability `P1`, a stored bit with `T`, where `2T - 1 = (2 P1 - 1)^m`. For 64-bit
+//! hashes `2 P1 - 1 = R`:
 //!
 //! ```text
 //! R_m    = max(2T-1, 0)^(1/m)                          Var = (R^(2-2m) - R^2) / (m^2 k)

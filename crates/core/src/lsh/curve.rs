@@ -23,15 +23,6 @@ pub struct Shape {
     pub rows: usize,
 }
 
-/// What a wrong candidate and a missed pair cost, relative to each other.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Weights {
-    /// Weight of candidates below the threshold.
-    pub false_positive: f64,
-    /// Weight of pairs above the threshold that are no candidates.
-    pub false_negative: f64,
-}
-
 /// Probability of becoming a candidate when each register agrees with probability `p`.
 ///
 /// ```
@@ -43,8 +34,8 @@ pub fn probability(p: f64, bands: usize, rows: usize) -> f64 {
 }
 
 /// Probability of becoming a candidate at similarity `jaccard`, from b-bit registers that agree on `line`.
-pub fn probability_b_bit(jaccard: f64, line: Collision, shape: Shape) -> f64 {
-    probability(line.probability(jaccard), shape.bands, shape.rows)
+pub fn probability_b_bit(jaccard: f64, line: Collision, bands: usize, rows: usize) -> f64 {
+    probability(line.probability(jaccard), bands, rows)
 }
 
 /// The customary threshold `(1/bands)^(1/rows)`, where the probability is about 63%.
@@ -82,13 +73,14 @@ pub fn rho_b_bit(near: f64, ratio: f64, line: Collision) -> f64 {
     libm::log(line.probability(1.0 - near)) / libm::log(line.probability(1.0 - ratio * near))
 }
 
-/// The bands and rows, `bands * rows <= k`, with the least weighted error around `threshold`, all similarities being equally frequent:
+/// The bands and rows, `bands * rows <= k`, with the least weighted error around `threshold`, all similarities being
+/// equally frequent. `w_fp` weighs candidates below the threshold, `w_fn` pairs above it that are missed:
 ///
 /// ```text
 /// w_fp * (integral of S from 0 to t) + w_fn * (integral of 1 - S from t to 1)
 /// ```
-pub fn optimal(k: usize, threshold: f64, weights: Weights) -> Result<Shape> {
-    check(k, threshold, weights)?;
+pub fn optimal(k: usize, threshold: f64, w_fp: f64, w_fn: f64) -> Result<Shape> {
+    check(k, threshold, [w_fp, w_fn])?;
     let below = Quadrature::new(0.0, threshold);
     let above = Quadrature::new(threshold, 1.0);
     let mut best = (f64::INFINITY, Shape { bands: 1, rows: 1 });
@@ -97,7 +89,7 @@ pub fn optimal(k: usize, threshold: f64, weights: Weights) -> Result<Shape> {
         for bands in 1..=k / rows {
             let wrong = below.integral(&low, |band| of_band(band, bands));
             let missed = above.integral(&high, |band| 1.0 - of_band(band, bands));
-            let cost = weights.false_positive * wrong + weights.false_negative * missed;
+            let cost = w_fp * wrong + w_fn * missed;
             if cost < best.0 {
                 best = (cost, Shape { bands, rows });
             }
@@ -114,14 +106,14 @@ fn of_band(band: f64, bands: usize) -> f64 {
     -libm::expm1(bands as f64 * libm::log1p(-band))
 }
 
-fn check(k: usize, threshold: f64, weights: Weights) -> Result<()> {
+fn check(k: usize, threshold: f64, weights: [f64; 2]) -> Result<()> {
     if k == 0 {
         return Err(Error::parameter("registers", "at least 1", k));
     }
     if !(threshold > 0.0 && threshold < 1.0) {
         return Err(Error::parameter("threshold", "above 0 and below 1", threshold));
     }
-    for weight in [weights.false_positive, weights.false_negative] {
+    for weight in weights {
         if !(weight.is_finite() && weight >= 0.0) {
             return Err(Error::parameter("weight", "not negative and finite", weight));
         }
@@ -184,8 +176,6 @@ fn legendre(n: usize, x: f64) -> (f64, f64) {
 mod tests {
     use super::*;
 
-    const EVEN: Weights = Weights { false_positive: 0.5, false_negative: 0.5 };
-
     #[test]
     fn half_of_the_pairs_are_candidates_at_the_half_point() {
         for (bands, rows) in [(1, 1), (20, 5), (14, 8), (9, 13), (1, 128), (128, 1)] {
@@ -205,7 +195,7 @@ mod tests {
     fn the_ends_of_the_curve_are_fixed() {
         assert_eq!((probability(0.0, 20, 5), probability(1.0, 20, 5)), (0.0, 1.0));
         let line = Collision::sparse(1);
-        assert!((probability_b_bit(0.0, line, Shape { bands: 20, rows: 5 }) - 0.47).abs() < 1e-3);
+        assert!((probability_b_bit(0.0, line, 20, 5) - 0.47).abs() < 1e-3);
     }
 
     #[test]
@@ -228,9 +218,8 @@ mod tests {
         ];
         for (k, threshold, shapes) in table {
             for (fp, (bands, rows)) in [0.5, 0.1, 0.9].into_iter().zip(shapes) {
-                let weights = Weights { false_positive: fp, false_negative: 1.0 - fp };
                 assert_eq!(
-                    optimal(k, threshold, weights).unwrap(),
+                    optimal(k, threshold, fp, 1.0 - fp).unwrap(),
                     Shape { bands, rows },
                     "{k} {threshold} {fp}"
                 );
@@ -247,12 +236,10 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused() {
-        assert!(
-            optimal(0, 0.5, EVEN).is_err()
-                && optimal(8, 0.0, EVEN).is_err()
-                && optimal(8, 1.0, EVEN).is_err()
-        );
-        assert!(optimal(8, f64::NAN, EVEN).is_err());
-        assert!(optimal(8, 0.5, Weights { false_positive: -1.0, ..EVEN }).is_err());
+        assert!(optimal(0, 0.5, 0.5, 0.5).is_err());
+        for threshold in [0.0, 1.0, f64::NAN] {
+            assert!(optimal(8, threshold, 0.5, 0.5).is_err());
+        }
+        assert!(optimal(8, 0.5, -1.0, 0.5).is_err() && optimal(8, 0.5, 0.5, f64::INFINITY).is_err());
     }
 }
