@@ -14,7 +14,7 @@ pub fn parse(raw: RawBatch) -> Batch {
         plan: &plan,
         slots: vec![Slot::Missing; plan.fields.n_slots()],
         bad_lines: bad_lines.into_iter().peekable(),
-        decoded: String::new(),
+        decoded: Vec::new(),
         rows: Vec::new(),
         rejects: rejects.into_iter().map(|reject| (reject, None)).collect(),
         n_blank: 0,
@@ -23,6 +23,7 @@ pub fn parse(raw: RawBatch) -> Batch {
         parser.segment(number as u32, segment);
     }
     let Parser { decoded, rows, mut rejects, n_blank, .. } = parser;
+    let decoded = utf8::into_string(decoded).expect("escapes in UTF-8 stand for characters");
     rejects.sort_by_key(|(reject, _)| (reject.input, reject.line));
     let (rejects, reject_lines) = rejects.into_iter().unzip();
     Batch { data, decoded, damaged, segments, rows, rejects, reject_lines, n_blank }
@@ -82,7 +83,7 @@ struct Parser<'a> {
     plan: &'a Plan,
     slots: Vec<Slot>,
     bad_lines: std::iter::Peekable<std::vec::IntoIter<BadLine>>,
-    decoded: String,
+    decoded: Vec<u8>,
     rows: Vec<Row>,
     rejects: Vec<(Reject, Option<(Place, Span)>)>,
     n_blank: u64,
@@ -185,7 +186,7 @@ impl Parser<'_> {
         let from = self.decoded.len();
         for slot in self.plan.fields.text_slots() {
             if slot > 0 {
-                self.decoded.push('\n');
+                self.decoded.push(b'\n');
             }
             self.decode(slot);
         }
@@ -194,7 +195,7 @@ impl Parser<'_> {
 
     fn decode(&mut self, slot: usize) {
         if let Slot::String { start, end, .. } = self.slots[slot] {
-            json::unescape(&self.data[start..end], &mut self.decoded);
+            json::unescape(&self.data.as_bytes()[start..end], &mut self.decoded);
         }
     }
 

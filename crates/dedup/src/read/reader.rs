@@ -81,7 +81,7 @@ impl Reader {
         };
         while let Some(mut current) = self.current()? {
             match self.add_lines(&mut current, &mut batch) {
-                Ok(Stop::FileEnd) if batch.data.len() < self.batch_bytes / 8 * 7 => {}
+                Ok(Stop::FileEnd) if batch.data.len() <= self.batch_bytes / 8 * 7 => {}
                 Ok(Stop::FileEnd) => break,
                 Ok(Stop::Full) => {
                     self.current = Some(current);

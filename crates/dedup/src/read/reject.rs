@@ -91,7 +91,8 @@ impl fmt::Display for RejectReason {
             Self::InvalidJson { column, expected, got } => {
                 write!(f, "invalid json at column {column}: expected {expected}, got ")?;
                 match got {
-                    Some(c) => write!(f, "`{}`", c.escape_debug()),
+                    Some(c) if c.is_control() => write!(f, "`{}`", c.escape_debug()),
+                    Some(c) => write!(f, "`{c}`"),
                     None => f.write_str("the end of the line; write each object on one line (`jq -c .`)"),
                 }
             }

@@ -140,9 +140,9 @@ impl Extractor<'_> {
         if !key.escaped {
             return node.child(written);
         }
-        let mut name = String::new();
-        string::unescape(std::str::from_utf8(written).ok()?, &mut name);
-        node.child(name.as_bytes())
+        let mut name = Vec::new();
+        string::unescape(written, &mut name);
+        node.child(&name)
     }
 
     /// Scans the value of a key that is a wanted field or leads to one.

@@ -9,7 +9,7 @@
 pub(crate) fn find(bytes: &[u8], at: usize) -> usize {
     #[cfg(target_arch = "x86_64")]
     if let Some(first) = bytes.get(at..).and_then(|rest| rest.first_chunk::<16>()) {
-        return match x86::mask_16(first) {
+        return match mask_16(first) {
             0 => x86::find_long(bytes, at + 16),
             mask => at + mask.trailing_zeros() as usize,
         };
@@ -17,10 +17,28 @@ pub(crate) fn find(bytes: &[u8], at: usize) -> usize {
     scalar(bytes, at)
 }
 
+/// Bit `i` is set when byte `i` is special.
+#[inline]
+pub(crate) fn mask_16(bytes: &[u8; 16]) -> u32 {
+    #[cfg(target_arch = "x86_64")]
+    return x86::mask_16(bytes);
+    #[cfg(not(target_arch = "x86_64"))]
+    return scalar_mask_16(bytes);
+}
+
+/// The definition of the mask, bit by bit.
+#[cfg(any(test, not(target_arch = "x86_64")))]
+fn scalar_mask_16(bytes: &[u8; 16]) -> u32 {
+    bytes.iter().enumerate().map(|(i, &b)| u32::from(is_special(b)) << i).sum()
+}
+
+fn is_special(b: u8) -> bool {
+    b == b'"' || b == b'\\' || b < 0x20
+}
+
 /// The definition, byte by byte.
 fn scalar(bytes: &[u8], at: usize) -> usize {
-    let special = |&b: &u8| b == b'"' || b == b'\\' || b < 0x20;
-    bytes.get(at..).and_then(|rest| rest.iter().position(special)).map_or(bytes.len(), |i| at + i)
+    bytes.get(at..).and_then(|rest| rest.iter().position(|&b| is_special(b))).map_or(bytes.len(), |i| at + i)
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -105,6 +123,9 @@ mod tests {
             }
             let expected = scalar(&bytes, at);
             prop_assert_eq!(find(&bytes, at), expected);
+            for chunk in bytes.as_chunks::<16>().0 {
+                prop_assert_eq!(mask_16(chunk), scalar_mask_16(chunk));
+            }
             #[cfg(target_arch = "x86_64")]
             {
                 prop_assert_eq!(x86::find_sse2(&bytes, at), expected);

@@ -25,50 +25,74 @@ pub(crate) fn scan(bytes: &[u8], start: usize) -> Result<Quoted, Fault> {
 
 fn scan_escaped(bytes: &[u8], start: usize, mut at: usize) -> Result<Quoted, Fault> {
     loop {
-        match byte(bytes, at) {
+        at = match byte(bytes, at) {
             b'"' => return Ok(Quoted { start, end: at, escaped: true }),
-            b'\\' => at = special::find(bytes, escape(bytes, at)?.1),
+            b'\\' if SIMPLE[usize::from(byte(bytes, at + 1))] != 0 => at + 2,
+            b'\\' => unicode_escape(bytes, at)?.1,
             b'\n' => return Err(Fault { at, expected: "`\"` to close the string" }),
             _ => return Err(Fault { at, expected: "control characters in strings to be escaped" }),
-        }
+        };
+        at = special::find(bytes, at);
     }
 }
 
 /// Appends the content of a string that was scanned before.
-pub(crate) fn unescape(quoted: &str, out: &mut String) {
-    let mut at = 0;
-    loop {
-        let backslash = special::find(quoted.as_bytes(), at);
-        out.push_str(&quoted[at..backslash]);
-        if backslash == quoted.len() {
-            return;
+///
+/// Whole chunks are copied before it is known where their plain part ends; what was too much is overwritten.
+pub(crate) fn unescape(quoted: &[u8], out: &mut Vec<u8>) {
+    let (mut from, mut to) = (0, out.len());
+    out.resize(to + quoted.len(), 0);
+    while let Some(chunk) = quoted[from..].first_chunk::<16>() {
+        out[to..to + 16].copy_from_slice(chunk);
+        // A branch, not a minimum: predicted, it lets the next load begin before this mask is known.
+        let mask = special::mask_16(chunk);
+        if mask == 0 {
+            (from, to) = (from + 16, to + 16);
+        } else {
+            let plain = mask.trailing_zeros() as usize;
+            (from, to) = unescape_one(quoted, from + plain, out, to + plain);
         }
-        let (c, next) = escape(quoted.as_bytes(), backslash).expect("the string was scanned before");
-        out.push(c);
-        at = next;
     }
-}
-
-/// The character of the escape at a backslash, and the position after it.
-fn escape(bytes: &[u8], backslash: usize) -> Result<(char, usize), Fault> {
-    let c = match byte(bytes, backslash + 1) {
-        b'n' => '\n',
-        b'"' => '"',
-        b'\\' => '\\',
-        b'/' => '/',
-        b't' => '\t',
-        b'r' => '\r',
-        b'b' => '\u{8}',
-        b'f' => '\u{c}',
-        b'u' => return unicode_escape(bytes, backslash),
-        _ => {
-            return Err(Fault { at: backslash + 1, expected: "one of `\"\\/bfnrtu` after a backslash" });
+    while let Some(&b) = quoted.get(from) {
+        if b == b'\\' {
+            (from, to) = unescape_one(quoted, from, out, to);
+        } else {
+            out[to] = b;
+            (from, to) = (from + 1, to + 1);
         }
-    };
-    Ok((c, backslash + 2))
+    }
+    out.truncate(to);
 }
 
+/// Writes the character of an escape; where to go on reading and writing.
+#[inline]
+fn unescape_one(quoted: &[u8], backslash: usize, out: &mut [u8], to: usize) -> (usize, usize) {
+    let simple = SIMPLE[usize::from(byte(quoted, backslash + 1))];
+    if simple != 0 {
+        out[to] = simple;
+        return (backslash + 2, to + 1);
+    }
+    let (c, next) = unicode_escape(quoted, backslash).expect("the string was scanned before");
+    (next, to + c.encode_utf8(&mut out[to..]).len())
+}
+
+/// What a letter after a backslash stands for; 0 when it is `u` or nothing.
+const SIMPLE: [u8; 256] = {
+    let mut table = [0; 256];
+    let pairs = *b"\"\"\\\\//b\x08f\x0cn\nr\rt\t";
+    let mut i = 0;
+    while i < pairs.len() {
+        table[pairs[i] as usize] = pairs[i + 1];
+        i += 2;
+    }
+    table
+};
+
+/// The character of a `\u` escape (two, for a surrogate pair), and the position after it.
 fn unicode_escape(bytes: &[u8], backslash: usize) -> Result<(char, usize), Fault> {
+    if byte(bytes, backslash + 1) != b'u' {
+        return Err(Fault { at: backslash + 1, expected: "one of `\"\\/bfnrtu` after a backslash" });
+    }
     let first = hex_4(bytes, backslash + 2)?;
     if let Some(c) = char::from_u32(first) {
         return Ok((c, backslash + 6));
