@@ -82,3 +82,16 @@ impl Error {
         Self::Open { path: path.into(), remedy, source }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_permission_names_the_file_and_the_remedy() {
+        let error = Error::open("a.jsonl", io::ErrorKind::PermissionDenied.into());
+        let expected =
+            "cannot open `a.jsonl`: permission denied; make it readable (`chmod +r`), or run as its owner";
+        assert_eq!(error.to_string(), expected);
+    }
+}

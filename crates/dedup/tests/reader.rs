@@ -132,6 +132,21 @@ fn all_members_of_a_gzip_and_all_frames_of_a_zstd_are_read() {
 }
 
 #[test]
+fn a_zstd_with_a_long_window_is_read() {
+    let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
+    encoder.window_log(28).unwrap();
+    encoder.write_all(&lines(3)).unwrap();
+    assert_eq!(texts(&read_file("a.zst", &encoder.finish().unwrap())), ["1", "2", "3"]);
+}
+
+#[test]
+fn bytes_after_a_gzip_are_a_reject_and_lose_no_line() {
+    let seen = read_file("a.gz", &[gzip(&lines(3)), b"twenty bytes of junk".to_vec()].concat());
+    assert_eq!(texts(&seen), ["1", "2", "3"]);
+    assert!(seen.rejects[0].starts_with("a.gz:4: corrupt gzip ("), "{:?}", seen.rejects);
+}
+
+#[test]
 fn a_truncated_gzip_gives_its_whole_lines_and_one_reject_for_the_rest() {
     let mut content = gzip(&lines(100_000));
     content.truncate(content.len() / 2);
