@@ -1,0 +1,97 @@
+//! What stops a run. A bad line does not: it is a [`Reject`](crate::read::Reject), which is data.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Shorthand for results of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// An error of the batch engine. Messages name what was expected, what was found, and the remedy.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A parameter is outside its range.
+    #[error("`{name}` must be {expected}, got {got}")]
+    Parameter {
+        /// The parameter as the user knows it.
+        name: &'static str,
+        /// The allowed range in words.
+        expected: String,
+        /// The offending value.
+        got: String,
+    },
+    /// An input cannot be opened.
+    #[error("cannot open `{}`: {source}; {remedy}", path.display())]
+    Open {
+        /// The file or folder.
+        path: PathBuf,
+        /// What to do about it.
+        remedy: &'static str,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// An input was opened and then could not be read to its end.
+    #[error("cannot read `{}`: {source}; check the disk or the connection it comes from", path.display())]
+    Read {
+        /// The file, or the name of the stream.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// A glob that matches no file.
+    #[error("no file matches `{pattern}`; check the pattern, and quote it so that the shell leaves it alone")]
+    NoMatch {
+        /// The pattern as given.
+        pattern: String,
+    },
+    /// A folder in which there is nothing to read.
+    #[error(
+        "no readable input in `{}`: looked for {extensions}, in subfolders too; name files of other extensions one by one",
+        path.display()
+    )]
+    EmptyFolder {
+        /// The folder.
+        path: PathBuf,
+        /// The extensions that are looked for.
+        extensions: String,
+    },
+    /// A file that is recognised, and is not one of the formats this version reads.
+    #[error("`{}`: expected json lines, got {got}; {remedy}", path.display())]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        got: &'static str,
+        /// How to make it readable.
+        remedy: &'static str,
+    },
+}
+
+impl Error {
+    pub(crate) fn parameter(name: &'static str, expected: impl Into<String>, got: impl ToString) -> Self {
+        Self::Parameter { name, expected: expected.into(), got: got.to_string() }
+    }
+
+    pub(crate) fn open(path: impl Into<PathBuf>, source: io::Error) -> Self {
+        let remedy = match source.kind() {
+            io::ErrorKind::NotFound => "check the spelling, and that it was not moved or removed",
+            io::ErrorKind::PermissionDenied => "make it readable (`chmod +r`), or run as its owner",
+            io::ErrorKind::IsADirectory => "it was a file when the run began; start again",
+            _ => "check the disk or the connection it comes from",
+        };
+        Self::Open { path: path.into(), remedy, source }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_permission_names_the_file_and_the_remedy() {
+        let error = Error::open("a.jsonl", io::ErrorKind::PermissionDenied.into());
+        let expected =
+            "cannot open `a.jsonl`: permission denied; make it readable (`chmod +r`), or run as its owner";
+        assert_eq!(error.to_string(), expected);
+    }
+}

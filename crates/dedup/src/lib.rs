@@ -1,0 +1,31 @@
+//! # benzer-dedup
+//!
+//! The batch engine.
+//!
+//! ```text
+//! read -> exact groups -> sketch -> candidates -> verify -> resolve -> write
+//! ```
+//!
+//! - [`read`]: files, folders, globs and streams become batches of documents.
+//!
+//! ```
+//! use benzer_dedup::read::{self, Inputs, ReadOptions};
+//!
+//! let corpus = b"{\"text\": \"to be\"}\n{\"text\": \"or not\\nto be\"}\nnot json\n";
+//! let inputs = Inputs::new().stream("corpus", &corpus[..]);
+//! let reader = read::open(inputs, ReadOptions::default())?;
+//!
+//! let mut texts = Vec::new();
+//! for raw in reader {
+//!     let batch = read::parse(raw?); // on any thread
+//!     texts.extend(batch.documents().map(|document| document.text.to_owned()));
+//!     assert_eq!(batch.rejects()[0].line, 3);
+//! }
+//! assert_eq!(texts, ["to be", "or not\nto be"]);
+//! # Ok::<(), benzer_dedup::Error>(())
+//! ```
+
+mod error;
+pub mod read;
+
+pub use error::{Error, Result};

@@ -1,0 +1,169 @@
+//! Which fields of a line are wanted, compiled into a tree that the scanner walks.
+//!
+//! A path is dotted: `text`, `meta.body`. A dot that belongs to a name is written `\.`, a backslash `\\`. Paths
+//! go through objects only; an array has no fields.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+
+/// The place of a field inside a line: names of nested objects, outermost first.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct FieldPath {
+    names: Vec<String>,
+    written: Arc<str>,
+}
+
+impl FieldPath {
+    /// The names along the path, outermost first.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    pub(crate) fn written(&self) -> Arc<str> {
+        Arc::clone(&self.written)
+    }
+}
+
+impl FromStr for FieldPath {
+    type Err = Error;
+
+    fn from_str(written: &str) -> Result<Self> {
+        let mut names = vec![String::new()];
+        let mut chars = written.chars();
+        while let Some(c) = chars.next() {
+            match c {
+                '.' => names.push(String::new()),
+                '\\' => names.last_mut().expect("starts with one name").extend(chars.next()),
+                _ => names.last_mut().expect("starts with one name").push(c),
+            }
+        }
+        if names.iter().any(String::is_empty) {
+            let expected = "names joined by dots, such as `text` or `meta.body` (`\\.` for a dot in a name)";
+            return Err(Error::parameter("field", expected, format!("`{written}`")));
+        }
+        Ok(Self { names, written: written.into() })
+    }
+}
+
+impl fmt::Display for FieldPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.written)
+    }
+}
+
+/// The wanted fields as a tree: slot `i` is the `i`-th text field, the last slot is the id when there is one.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Fields {
+    nodes: Vec<Node>,
+    written: Vec<Arc<str>>,
+    n_texts: usize,
+}
+
+/// One name on the way to a wanted field.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Node {
+    children: Vec<(Box<str>, usize)>,
+    /// The slots that end here: several when the id is also a text field.
+    pub(crate) slots: Vec<usize>,
+    /// The slots that end here or below. A repeated key empties them first, so that the last one wins whole.
+    pub(crate) below: Vec<usize>,
+}
+
+impl Fields {
+    pub(crate) fn new(texts: &[FieldPath], id: Option<&FieldPath>) -> Result<Self> {
+        if texts.is_empty() {
+            return Err(Error::parameter("--text-field", "at least one field", "none"));
+        }
+        if let Some(i) = (1..texts.len()).find(|&i| texts[..i].iter().any(|t| t.names == texts[i].names)) {
+            return Err(Error::parameter(
+                "--text-field",
+                "different fields",
+                format!("`{}` twice", texts[i]),
+            ));
+        }
+        let mut fields = Self { nodes: vec![Node::default()], written: Vec::new(), n_texts: texts.len() };
+        for path in texts.iter().chain(id) {
+            fields.add(path);
+        }
+        Ok(fields)
+    }
+
+    fn add(&mut self, path: &FieldPath) {
+        let slot = self.written.len();
+        self.written.push(path.written());
+        let mut at = 0;
+        for name in &path.names {
+            let next = self.nodes[at].child(name.as_bytes()).unwrap_or_else(|| {
+                self.nodes.push(Node::default());
+                let next = self.nodes.len() - 1;
+                self.nodes[at].children.push((name.as_str().into(), next));
+                next
+            });
+            self.nodes[next].below.push(slot);
+            at = next;
+        }
+        self.nodes[at].slots.push(slot);
+    }
+
+    pub(crate) fn node(&self, number: usize) -> &Node {
+        &self.nodes[number]
+    }
+
+    pub(crate) fn n_slots(&self) -> usize {
+        self.written.len()
+    }
+
+    pub(crate) fn text_slots(&self) -> std::ops::Range<usize> {
+        0..self.n_texts
+    }
+
+    pub(crate) fn id_slot(&self) -> Option<usize> {
+        (self.n_texts < self.written.len()).then_some(self.n_texts)
+    }
+
+    /// The field of a slot as the user wrote it.
+    pub(crate) fn name(&self, slot: usize) -> Arc<str> {
+        Arc::clone(&self.written[slot])
+    }
+}
+
+impl Node {
+    #[inline]
+    pub(crate) fn child(&self, name: &[u8]) -> Option<usize> {
+        self.children.iter().find(|(known, _)| known.as_bytes() == name).map(|&(_, number)| number)
+    }
+
+    pub(crate) fn is_leaf(&self) -> bool {
+        self.children.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_split_at_dots_that_are_not_escaped() {
+        let path: FieldPath = r"a.b\.c.d\\".parse().unwrap();
+        assert_eq!(path.names(), ["a", "b.c", r"d\"]);
+        assert_eq!(path.to_string(), r"a.b\.c.d\\");
+    }
+
+    #[test]
+    fn a_path_with_an_empty_name_is_refused_with_an_example() {
+        for bad in ["", ".", "a.", "a..b", r"\"] {
+            let error = bad.parse::<FieldPath>().unwrap_err().to_string();
+            assert!(error.contains("such as `text`"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_text_field_given_twice_is_refused() {
+        let text: FieldPath = "text".parse().unwrap();
+        let error = Fields::new(&[text.clone(), text], None).unwrap_err();
+        assert_eq!(error.to_string(), "`--text-field` must be different fields, got `text` twice");
+    }
+}

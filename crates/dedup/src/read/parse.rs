@@ -1,0 +1,211 @@
+//! From raw lines to documents and rejects: a pure function, for any thread.
+
+use super::batch::{Batch, Place, Plan, RawBatch, Row, Segment, Span};
+use super::json::{self, Fault, Slot};
+use super::reject::{Reject, RejectReason};
+use super::utf8;
+
+/// Finds the documents of a batch. Takes it whole, because the documents are parts of its buffer.
+pub fn parse(raw: RawBatch) -> Batch {
+    let RawBatch { data, segments, rejects, plan } = raw;
+    let (data, bad_lines, damaged) = into_text(data, &segments);
+    let mut parser = Parser {
+        data: &data,
+        plan: &plan,
+        slots: vec![Slot::Missing; plan.fields.n_slots()],
+        bad_lines: bad_lines.into_iter().peekable(),
+        decoded: Vec::new(),
+        rows: Vec::new(),
+        rejects: rejects.into_iter().map(|reject| (reject, None)).collect(),
+        n_blank: 0,
+    };
+    for (number, segment) in segments.iter().enumerate() {
+        parser.segment(number as u32, segment);
+    }
+    let Parser { decoded, rows, mut rejects, n_blank, .. } = parser;
+    let decoded = utf8::into_string(decoded).expect("escapes in UTF-8 stand for characters");
+    rejects.sort_by_key(|(reject, _)| (reject.input, reject.line));
+    let (rejects, reject_lines) = rejects.into_iter().unzip();
+    Batch { data, decoded, damaged, segments, rows, rejects, reject_lines, n_blank }
+}
+
+/// A line that is not UTF-8.
+struct BadLine {
+    /// Where it begins in the batch.
+    start: usize,
+    /// How many of its bytes are good.
+    good: usize,
+    /// Where its bytes were saved.
+    saved: Span,
+}
+
+/// Makes text of the buffer. Lines that are not UTF-8 are saved elsewhere and blanked, so that the others stay in place.
+fn into_text(data: Vec<u8>, segments: &[Segment]) -> (String, Vec<BadLine>, Vec<u8>) {
+    let mut data = match utf8::into_string(data) {
+        Ok(text) => return (text, Vec::new(), Vec::new()),
+        Err(data) => data,
+    };
+    let (mut bad_lines, mut saved) = (Vec::new(), Vec::new());
+    for segment in segments {
+        let mut start = segment.start;
+        while start < segment.end {
+            let end = newline(&data, start);
+            let line = &mut data[start..end];
+            if let Some(good) = utf8::first_error(line) {
+                let at = saved.len();
+                saved.extend_from_slice(line);
+                line.fill(b' ');
+                bad_lines.push(BadLine { start, good, saved: Span::new(at, saved.len()) });
+            }
+            start = end + 1;
+        }
+    }
+    let data = utf8::into_string(data).expect("every line that is not UTF-8 was blanked");
+    (data, bad_lines, saved)
+}
+
+/// The end of the line that goes through `from`.
+fn newline(bytes: &[u8], from: usize) -> usize {
+    bytes.get(from..).and_then(|rest| memchr::memchr(b'\n', rest)).map_or(bytes.len(), |i| from + i)
+}
+
+/// What a line is.
+enum Found {
+    Blank,
+    /// A document, whose segment and line the caller fills in.
+    Document(Row),
+    /// Neither: why, and where its bytes are.
+    Bad(RejectReason, (Place, Span)),
+}
+
+struct Parser<'a> {
+    data: &'a str,
+    plan: &'a Plan,
+    slots: Vec<Slot>,
+    bad_lines: std::iter::Peekable<std::vec::IntoIter<BadLine>>,
+    decoded: Vec<u8>,
+    rows: Vec<Row>,
+    rejects: Vec<(Reject, Option<(Place, Span)>)>,
+    n_blank: u64,
+}
+
+impl Parser<'_> {
+    fn segment(&mut self, number: u32, segment: &Segment) {
+        let (mut start, mut line) = (segment.start, 0);
+        while start < segment.end {
+            let (end, found) = self.line(start);
+            match found {
+                Found::Blank => self.n_blank += 1,
+                Found::Document(row) => self.rows.push(Row { segment: number, line, ..row }),
+                Found::Bad(reason, bytes) => {
+                    let reject = Reject {
+                        file: segment.input.path.clone(),
+                        input: segment.input.number,
+                        line: segment.first_line + u64::from(line),
+                        offset: segment.first_offset + (start - segment.start) as u64,
+                        reason,
+                    };
+                    self.rejects.push((reject, Some(bytes)));
+                }
+            }
+            start = end + 1;
+            line += 1;
+        }
+    }
+
+    /// Where the line at `start` ends, and what it is.
+    #[inline]
+    fn line(&mut self, start: usize) -> (usize, Found) {
+        let bytes = self.data.as_bytes();
+        if let Some(bad) = self.bad_lines.next_if(|bad| bad.start == start) {
+            let reason = RejectReason::InvalidUtf8 { column: bad.good as u64 + 1 };
+            return (newline(bytes, start), Found::Bad(reason, (Place::Damaged, bad.saved)));
+        }
+        let first = json::space(bytes, start);
+        if bytes[first] == b'\n' {
+            return (first, Found::Blank);
+        }
+        let (end, row) = match json::extract(bytes, first, &self.plan.fields, &mut self.slots) {
+            Ok(json::Line { end, other: None }) => (end, self.row(start, end)),
+            Ok(json::Line { end, other: Some(got) }) => (end, Err(RejectReason::NotObject { got })),
+            Err(fault) => (newline(bytes, fault.at), Err(self.invalid(start, fault))),
+        };
+        let (bytes, max) = ((end - start) as u64, self.plan.max_line_bytes as u64);
+        match row {
+            Ok(row) if bytes <= max => (end, Found::Document(row)),
+            Err(reason) if bytes <= max => (end, Found::Bad(reason, (Place::Data, Span::new(start, end)))),
+            _ => {
+                let reason = RejectReason::LineTooLong { bytes, max };
+                (end, Found::Bad(reason, (Place::Data, Span::new(start, end))))
+            }
+        }
+    }
+
+    fn invalid(&self, start: usize, Fault { at, expected }: Fault) -> RejectReason {
+        let got = self.data.get(at..).and_then(|rest| rest.chars().next()).filter(|&c| c != '\n');
+        RejectReason::InvalidJson { column: (at - start) as u64 + 1, expected, got }
+    }
+
+    /// The document of the line whose fields are in the slots.
+    #[inline]
+    fn row(&mut self, start: usize, end: usize) -> Result<Row, RejectReason> {
+        let fields = &self.plan.fields;
+        for slot in fields.text_slots() {
+            if !matches!(self.slots[slot], Slot::String { .. }) {
+                return Err(self.unfit(slot, "a string"));
+            }
+        }
+        let id = match fields.id_slot() {
+            None => None,
+            Some(slot) => match self.slots[slot] {
+                Slot::String { .. } | Slot::Integer { .. } => Some(self.content(slot)),
+                _ => return Err(self.unfit(slot, "a string or an integer")),
+            },
+        };
+        let text = if fields.text_slots().len() == 1 { self.content(0) } else { self.joined() };
+        Ok(Row { segment: 0, line: 0, raw: Span::new(start, end), text, id })
+    }
+
+    /// A string or an integer: in place if it can be, else decoded.
+    #[inline]
+    fn content(&mut self, slot: usize) -> (Place, Span) {
+        match self.slots[slot] {
+            Slot::String { start, end, escaped: false } | Slot::Integer { start, end } => {
+                (Place::Data, Span::new(start, end))
+            }
+            _ => {
+                let from = self.decoded.len();
+                self.decode(slot);
+                (Place::Decoded, Span::new(from, self.decoded.len()))
+            }
+        }
+    }
+
+    /// The text fields, decoded, with newlines between them.
+    fn joined(&mut self) -> (Place, Span) {
+        let from = self.decoded.len();
+        for slot in self.plan.fields.text_slots() {
+            if slot > 0 {
+                self.decoded.push(b'\n');
+            }
+            self.decode(slot);
+        }
+        (Place::Decoded, Span::new(from, self.decoded.len()))
+    }
+
+    fn decode(&mut self, slot: usize) {
+        if let Slot::String { start, end, .. } = self.slots[slot] {
+            json::unescape(&self.data.as_bytes()[start..end], &mut self.decoded);
+        }
+    }
+
+    fn unfit(&self, slot: usize, expected: &'static str) -> RejectReason {
+        let field = self.plan.fields.name(slot);
+        match self.slots[slot] {
+            Slot::Missing => RejectReason::MissingField { field },
+            Slot::String { .. } => RejectReason::WrongType { field, expected, got: "a string" },
+            Slot::Integer { .. } => RejectReason::WrongType { field, expected, got: "a number" },
+            Slot::Other(got) => RejectReason::WrongType { field, expected, got },
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! A line that is not a document: where it is, why, and what would make it one.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::stream::Compression;
+
+/// A line (or, for a damaged file, everything from a line on) that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reject {
+    /// The file, or the name of the stream.
+    pub file: Arc<Path>,
+    /// The number of the input, as in [`Reader::inputs`](super::Reader::inputs).
+    pub input: u32,
+    /// The line, counted from 1.
+    pub line: u64,
+    /// Where the line begins, in bytes of the uncompressed file.
+    pub offset: u64,
+    /// Why.
+    pub reason: RejectReason,
+}
+
+/// Why a line was rejected. Columns count bytes from 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RejectReason {
+    /// Not JSON.
+    InvalidJson {
+        /// Where it stops being JSON.
+        column: u64,
+        /// What could have stood there.
+        expected: &'static str,
+        /// What stands there; nothing when the line ends.
+        got: Option<char>,
+    },
+    /// Not UTF-8.
+    InvalidUtf8 {
+        /// The first byte that is wrong.
+        column: u64,
+    },
+    /// JSON, and not an object.
+    NotObject {
+        /// What it is.
+        got: &'static str,
+    },
+    /// An object without a wanted field.
+    MissingField {
+        /// The field as it was asked for.
+        field: Arc<str>,
+    },
+    /// A wanted field of another type.
+    WrongType {
+        /// The field as it was asked for.
+        field: Arc<str>,
+        /// The types it may have.
+        expected: &'static str,
+        /// The type it has.
+        got: &'static str,
+    },
+    /// Longer than `max_line_bytes`.
+    LineTooLong {
+        /// Its length.
+        bytes: u64,
+        /// The limit.
+        max: u64,
+    },
+    /// A compressed file that ends early. The lines before are delivered.
+    Truncated {
+        /// How it is compressed.
+        compression: Compression,
+    },
+    /// A compressed file that cannot be decompressed further. The lines before are delivered.
+    Corrupt {
+        /// How it is compressed.
+        compression: Compression,
+        /// What the decompressor said.
+        detail: String,
+    },
+}
+
+impl fmt::Display for Reject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.file.display(), self.line, self.reason)
+    }
+}
+
+impl fmt::Display for RejectReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InvalidJson { column, expected, got } => {
+                write!(f, "invalid json at column {column}: expected {expected}, got ")?;
+                match got {
+                    Some(c) if c.is_control() => write!(f, "`{}`", c.escape_debug()),
+                    Some(c) => write!(f, "`{c}`"),
+                    None => f.write_str("the end of the line; write each object on one line (`jq -c .`)"),
+                }
+            }
+            Self::InvalidUtf8 { column } => {
+                write!(f, "invalid utf-8 at column {column}; convert the file to utf-8 (`iconv -t utf-8`)")
+            }
+            Self::NotObject { got } => {
+                write!(f, "expected a json object, got {got}; write one object per line (`jq -c '.[]'`)")
+            }
+            Self::MissingField { field } => {
+                write!(f, "no field `{field}`; name the right one with --text-field or --id-field")
+            }
+            Self::WrongType { field, expected, got } => {
+                write!(f, "field `{field}` must be {expected}, got {got}")
+            }
+            Self::LineTooLong { bytes, max } => {
+                write!(f, "line of {bytes} bytes, expected at most {max}; raise max_line_bytes to read it")
+            }
+            Self::Truncated { compression } => write!(
+                f,
+                "truncated {compression}: the file ends early; the lines before this one were read; get a whole copy"
+            ),
+            Self::Corrupt { compression, detail } => write!(
+                f,
+                "corrupt {compression} ({detail}): the lines before this one were read; get an undamaged copy"
+            ),
+        }
+    }
+}

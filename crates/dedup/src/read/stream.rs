@@ -1,0 +1,208 @@
+//! From a file or a pipe to its uncompressed bytes.
+//!
+//! The content decides how it is compressed, not the name: a gzip file called `a.jsonl` is read as gzip. Gzip may have
+//! many members and zstd many frames, of any window up to `--long=31` (such a frame needs its window, up to 2 GiB, in
+//! memory). Formats that are recognised and not read are refused before the first line.
+
+use std::fmt;
+use std::io::{self, BufReader, Read};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use super::reject::RejectReason;
+use crate::error::{Error, Result};
+
+/// How many bytes tell one format from another.
+const MAGIC_BYTES: u64 = 8;
+/// The largest window of `zstd --long`.
+const ZSTD_WINDOW_LOG_MAX: u32 = 31;
+/// What is read from disk at a time ahead of a decompressor.
+const COMPRESSED_CHUNK: usize = 256 << 10;
+
+/// How a file is compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Compression {
+    /// Not at all.
+    None,
+    /// Gzip.
+    Gzip,
+    /// Zstandard.
+    Zstd,
+}
+
+impl fmt::Display for Compression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "uncompressed file",
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+        })
+    }
+}
+
+/// How far the reading is. Clones see the same counter, from any thread.
+#[derive(Debug, Clone, Default)]
+pub struct Progress {
+    read: Arc<AtomicU64>,
+    total: Option<u64>,
+}
+
+impl Progress {
+    pub(super) fn new(total: Option<u64>) -> Self {
+        Self { read: Arc::default(), total }
+    }
+
+    /// Bytes read so far, as they are on disk.
+    pub fn bytes_read(&self) -> u64 {
+        self.read.load(Ordering::Relaxed)
+    }
+
+    /// Bytes on disk of all inputs; unknown when one of them is a pipe.
+    pub fn bytes_total(&self) -> Option<u64> {
+        self.total
+    }
+
+    fn add(&self, n: usize) {
+        self.read.fetch_add(n as u64, Ordering::Relaxed);
+    }
+}
+
+/// The uncompressed bytes of one input.
+pub(super) struct Stream {
+    compression: Compression,
+    /// The first bytes of an uncompressed file, which were read to tell the format.
+    ahead: Vec<u8>,
+    decoder: Box<dyn Read + Send>,
+    /// Whether the source failed, as opposed to what the decoder thinks of its bytes.
+    source_failed: Arc<AtomicBool>,
+    progress: Progress,
+}
+
+/// How a read ended.
+#[derive(Debug)]
+pub(super) enum End {
+    /// There may be more.
+    More,
+    /// That was all.
+    Done,
+    /// The rest cannot be decompressed.
+    Broken(RejectReason),
+}
+
+impl Stream {
+    /// Looks at the first bytes and sets up the decoder.
+    pub(super) fn new(source: Box<dyn Read + Send>, path: &Path, progress: &Progress) -> Result<Self> {
+        let source_failed = Arc::new(AtomicBool::new(false));
+        let mut source =
+            Source { inner: source, progress: progress.clone(), failed: Arc::clone(&source_failed) };
+        let fail = |source| Error::Read { path: path.into(), source };
+        let mut ahead = Vec::new();
+        source.by_ref().take(MAGIC_BYTES).read_to_end(&mut ahead).map_err(fail)?;
+        let compression = sniff(&ahead, path)?;
+        let stream = |ahead, decoder| Self {
+            compression,
+            ahead,
+            decoder,
+            source_failed: Arc::clone(&source_failed),
+            progress: progress.clone(),
+        };
+        if compression == Compression::None {
+            return Ok(stream(ahead, source.inner));
+        }
+        let compressed = BufReader::with_capacity(COMPRESSED_CHUNK, io::Cursor::new(ahead).chain(source));
+        let decoder: Box<dyn Read + Send> = if compression == Compression::Gzip {
+            Box::new(flate2::bufread::MultiGzDecoder::new(compressed))
+        } else {
+            let mut decoder = zstd::Decoder::with_buffer(compressed).map_err(fail)?;
+            decoder.window_log_max(ZSTD_WINDOW_LOG_MAX).map_err(fail)?;
+            Box::new(decoder)
+        };
+        Ok(stream(Vec::new(), decoder))
+    }
+
+    /// Appends `n` bytes, or fewer at the end.
+    pub(super) fn read(&mut self, n: usize, into: &mut Vec<u8>) -> io::Result<End> {
+        let before = into.len();
+        let ahead = n.min(self.ahead.len());
+        into.extend(self.ahead.drain(..ahead));
+        into.reserve(n - ahead);
+        let result = self.decoder.by_ref().take((n - ahead) as u64).read_to_end(into);
+        if self.compression == Compression::None {
+            self.progress.add(into.len() - before - ahead);
+        }
+        match result {
+            Ok(_) if into.len() - before < n => Ok(End::Done),
+            Ok(_) => Ok(End::More),
+            Err(error) => self.broken(error).map(End::Broken),
+        }
+    }
+
+    fn broken(&self, error: io::Error) -> io::Result<RejectReason> {
+        let compression = self.compression;
+        if compression == Compression::None || self.source_failed.load(Ordering::Relaxed) {
+            return Err(error);
+        }
+        Ok(match error.kind() {
+            io::ErrorKind::UnexpectedEof => RejectReason::Truncated { compression },
+            _ => RejectReason::Corrupt { compression, detail: error.to_string() },
+        })
+    }
+}
+
+/// Tells the compression by the first bytes; a format that is not read is an error. The name only decides for a file
+/// that is too short to tell.
+pub(super) fn sniff(start: &[u8], path: &Path) -> Result<Compression> {
+    let format = |got, remedy| Err(Error::Format { path: path.into(), got, remedy });
+    match start {
+        [0x1f, 0x8b, ..] => Ok(Compression::Gzip),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Ok(Compression::Zstd),
+        [b'P', b'A', b'R', b'1', ..] => format("parquet", "convert it to json lines"),
+        [b'A', b'R', b'R', b'O', b'W', b'1', ..] => format("arrow", "convert it to json lines"),
+        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => format("xz", "decompress it first (`xz -d`)"),
+        [b'B', b'Z', b'h', b'1'..=b'9', ..] => format("bzip2", "decompress it first (`bzip2 -d`)"),
+        [0x04, 0x22, 0x4d, 0x18, ..] => format("lz4", "decompress it first (`lz4 -d`)"),
+        [b'P', b'K', 3, 4, ..] => format("zip", "unpack it first (`unzip`)"),
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
+            format("utf-16", "convert it to utf-8 (`iconv -f utf-16 -t utf-8`)")
+        }
+        short if short.len() < 4 => Ok(by_name(short, path)),
+        _ => Ok(Compression::None),
+    }
+}
+
+/// What an empty or cut-off file would be: `a.gz` without content is a truncated gzip, `a.jsonl` has no lines.
+fn by_name(start: &[u8], path: &Path) -> Compression {
+    let extension = path.extension().map(|e| e.to_ascii_lowercase());
+    match extension.as_ref().and_then(|e| e.to_str()) {
+        Some("gz" | "gzip") if [0x1f, 0x8b].starts_with(start) => Compression::Gzip,
+        Some("zst" | "zstd") if [0x28, 0xb5, 0x2f, 0xfd].starts_with(start) => Compression::Zstd,
+        _ => Compression::None,
+    }
+}
+
+/// What a decoder reads from: counts, and remembers whether the source failed.
+struct Source {
+    inner: Box<dyn Read + Send>,
+    progress: Progress,
+    failed: Arc<AtomicBool>,
+}
+
+impl Read for Source {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.inner.read(into) {
+                Ok(n) => {
+                    self.progress.add(n);
+                    return Ok(n);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.failed.store(true, Ordering::Relaxed);
+                    return Err(error);
+                }
+            }
+        }
+    }
+}
