@@ -157,8 +157,13 @@ impl Outcome {
             check_bias(&self.spec, &self.values, j, &label);
             check_spread(&self.spec, &self.values, self.stated.mean(), &label);
         }
+        // 93 to 97% over a range of similarities is the test of coverage.rs; at a single one, discreteness and chance come on top.
         let coverage = self.covered as f64 / self.values.n();
-        assert!((0.925..=0.985).contains(&coverage) || is_exact(&self.values), "{label}: covers {coverage}");
+        let tolerance = 0.015 + 3.0 * (0.95f64 * 0.05 / self.values.n()).sqrt();
+        // Ones over elements come in steps of two, with a spread of few steps: the interval is too wide, never too narrow.
+        let coarse = self.spec.family == Family::Odd && coverage > 0.95;
+        let right = (coverage - 0.95).abs() < tolerance || coarse || is_exact(&self.values);
+        assert!(right, "{label}: covers {coverage}");
     }
 }
 
@@ -193,7 +198,7 @@ fn check_spread(spec: &SketchSpec, values: &Sample, stated: f64, label: &str) {
     let ratio = values.variance() / stated;
     // Few stored bits, curved estimators: the standard error is a first-order statement.
     let curved = !matches!(spec.packing, Packing::Bits(_)) || spec.family == Family::Odd;
-    let tolerance = if curved { 0.3 } else { 0.17 };
+    let tolerance = 4.0 * (2.0 / values.n()).sqrt() + if curved { 0.15 } else { 0.03 };
     assert!(
         (ratio - 1.0).abs() < tolerance,
         "{label}: variance {ratio:.3} times what the standard error says"
