@@ -1,8 +1,7 @@
 //! All 452 reference vectors of `testdata/estimators/vectors.json`, each at its own tolerance, through the public functions.
 //!
-//! A vector whose (group, function) has no handler fails. Three groups describe things that are no estimators (packed
-//! words, one-hot indices, the worked examples of the slides) or are too slow for a product (enumeration of a small
-//! universe): their reference algorithms are at the end of this file, and the estimators are checked against them.
+//! A vector whose (group, function) has no handler fails. The enumeration of a small universe is too slow for a product: its
+//! reference algorithm is at the end of this file, and the estimators are checked against it.
 
 use benzer_core::estimate::{
     Estimate, Registers,
@@ -13,7 +12,7 @@ use benzer_core::estimate::{
     three_way_dense::Theorem,
     two_way, xor,
 };
-use benzer_core::lsh::curve;
+use benzer_core::{lsh::curve, sketch};
 use serde_json::{Map, Value, json};
 
 fn read(name: &str) -> Value {
@@ -148,8 +147,10 @@ fn answer(group: &str, name: &str, input: &Input, expected: &Value) -> Option<Va
         ("packed", "count_equal") => json!(packed::count_equal(input.0)),
         ("one_hot", "indices") => {
             let values = input.list("values");
-            let index = |(i, v): (usize, &f64)| (i << input.b()) + *v as usize;
-            json!(values.iter().enumerate().map(index).collect::<Vec<_>>())
+            let bits = benzer_core::sketch::Bits::new(input.b()).unwrap();
+            let mut words = vec![0; bits.words(values.len())];
+            sketch::packed::pack_labels(values.iter().map(|v| *v as u64), bits, &mut words);
+            json!(sketch::packed::one_hot(&words, bits, values.len()).collect::<Vec<_>>())
         }
         _ => return None,
     })
@@ -522,31 +523,23 @@ mod enumerated {
     }
 }
 
-/// Counting equal b-bit values in packed words and in bit planes.
+/// Counting equal b-bit values in packed words by the kernels, and in bit planes by a reference.
 mod packed {
+    use benzer_core::sketch::{Bits, count};
     use serde_json::Value;
 
     pub fn count_equal(input: &Value) -> usize {
-        let (b, k) = (input["b"].as_u64().unwrap() as usize, input["k"].as_u64().unwrap() as usize);
-        let by_planes = planes(input, k);
-        let lanes = lanes(&words(&input["a_words"]), &words(&input["b_words"]), b, k);
-        assert_eq!(by_planes, lanes, "planes and lanes agree");
-        lanes
+        let (b, k) = (input["b"].as_u64().unwrap() as u32, input["k"].as_u64().unwrap() as usize);
+        let (x, y) = (words(&input["a_words"]), words(&input["b_words"]));
+        let equal = k - count::mismatches(&x, &y, Bits::new(b).unwrap()) as usize;
+        assert_eq!(planes(input, k), equal, "planes and lanes agree");
+        equal
     }
 
-    fn words(list: &Value) -> Vec<u64> {
+    pub fn words(list: &Value) -> Vec<u64> {
         let parse =
             |w: &Value| u64::from_str_radix(w.as_str().unwrap().trim_start_matches("0x"), 16).unwrap();
         list.as_array().unwrap().iter().map(parse).collect()
-    }
-
-    fn lanes(a: &[u64], b_words: &[u64], b: usize, k: usize) -> usize {
-        let per_word = 64 / b;
-        let lane = |words: &[u64], i: usize| {
-            let shifted = words[i / per_word] >> (b * (i % per_word));
-            if b == 64 { shifted } else { shifted & ((1 << b) - 1) }
-        };
-        (0..k).filter(|&i| lane(a, i) == lane(b_words, i)).count()
     }
 
     fn planes(input: &Value, k: usize) -> usize {
@@ -561,6 +554,7 @@ mod packed {
 
 /// The worked examples of the slides.
 mod worked {
+    use benzer_core::sketch::permutations::{Linear, signature};
     use serde_json::{Value, json};
 
     pub fn answer(name: &str, input: &Value) -> Option<Value> {
@@ -569,11 +563,9 @@ mod worked {
         Some(match name {
             "minhash_mmds_3_8" => {
                 let sets = input["sets"].as_object()?;
-                let signature = |set: &Value| {
-                    let set = numbers(set);
-                    let least = |h: fn(u64) -> u64| set.iter().map(|&x| h(x)).min().unwrap();
-                    json!([least(|x| (x + 1) % 5), least(|x| (3 * x + 1) % 5)])
-                };
+                let functions = [(1, 1), (3, 1)].map(|(a, b)| Linear::new(a, b, 5).unwrap());
+                let functions = functions.map(|h| move |x| h.apply(x));
+                let signature = |set: &Value| json!(signature(&numbers(set), &functions));
                 sets.iter()
                     .map(|(name, set)| (name.clone(), signature(set)))
                     .collect::<serde_json::Map<_, _>>()
@@ -600,10 +592,12 @@ mod worked {
     }
 
     fn signatures(matrix: &[Vec<u64>], ranks: &[Vec<u64>]) -> Vec<Vec<u64>> {
-        let least = |rank: &[u64], column: usize| {
-            matrix.iter().zip(rank).filter(|(row, _)| row[column] == 1).map(|(_, &r)| r).min().unwrap()
+        let column = |c: usize| -> Vec<u64> {
+            (0..matrix.len() as u64).filter(|&r| matrix[r as usize][c] == 1).collect()
         };
-        ranks.iter().map(|rank| (0..matrix[0].len()).map(|c| least(rank, c)).collect()).collect()
+        let permutations: Vec<_> = ranks.iter().map(|rank| |row: u64| rank[row as usize]).collect();
+        let columns: Vec<_> = (0..matrix[0].len()).map(|c| signature(&column(c), &permutations)).collect();
+        (0..ranks.len()).map(|p| columns.iter().map(|s| s[p].unwrap()).collect()).collect()
     }
 
     /// Column and signature similarities of the example, whose matrix is the one of `mmds_signature_matrix`.

@@ -168,6 +168,20 @@ fn lower_by<P>(
     }
 }
 
+/// The signature of a set under given hash functions or permutations: for each, the smallest value (001, 002 algorithm 1).
+///
+/// ```
+/// use benzer_core::sketch::permutations::{Linear, signature};
+/// let [h1, h2] = [(1, 1), (3, 1)].map(|(a, b)| Linear::new(a, b, 5).unwrap());
+/// // Row 0 and row 3 of example 3.8.
+/// assert_eq!(signature(&[0, 3], &[h1, h2].map(|h| move |x| h.apply(x))), [Some(1), Some(0)]);
+/// ```
+///
+/// An empty set has no minimum.
+pub fn signature<F: Fn(u64) -> u64>(elements: &[u64], functions: &[F]) -> Vec<Option<u64>> {
+    functions.iter().map(|h| elements.iter().map(|&x| h(x)).min()).collect()
+}
+
 /// One function `a x + b mod p` of the linear family.
 ///
 /// ```
