@@ -12,10 +12,12 @@
 //! vector kernel has a scalar twin with identical bits.
 //!
 //! - [`hash`]: the 64-bit element hash and the rule that derives independent seeds.
+//! - [`field`]: documents, schemas, and how values and text become features.
 //! - [`Features`]: a set (or weighted set) of 64-bit elements.
 
 mod error;
 mod features;
+pub mod field;
 pub mod hash;
 
 pub use error::{Error, Result};

@@ -1,0 +1,191 @@
+//! Normalization: what differs in the bytes of two texts but not in their content.
+//!
+//! In this order, each step optional:
+//!
+//! 1. **NFKC** (UAX #15): full-width and half-width forms, ligatures, circled letters, composed or decomposed accents become one.
+//! 2. **Invisible characters** of General_Category Cf (soft hyphen, zero-width joiners and spaces, direction marks, byte order mark) are
+//!    removed, and the quotation marks ’ and ‘ become the apostrophe `'`. Only for words with punctuation dropped.
+//! 3. **Lower case** by the full, locale-independent mapping of each character, with two additions that make it a matter of single characters:
+//!    final sigma ς becomes σ, and a dot above (U+0307) straight after an i is dropped, so that İ and I with a dot are both `i`. The
+//!    dotless ı stays, ß stays (ẞ becomes ß).
+//! 4. **Diacritics**: canonical decomposition, removal of the marks that [`class::is_diacritic`](super::class) names, composition. é becomes e, ё
+//!    becomes е, й becomes и; letters that Unicode does not decompose (ø, ł, đ) stay.
+//!
+//! The work is done segment by segment, where a segment begins at a character that NFKC cannot join to what precedes it; nearly every segment is
+//! one character that stays as it is. This gives the same result as normalizing the whole text (property-tested), and it keeps track of where
+//! in the original text each piece came from.
+
+use unicode_normalization::UnicodeNormalization;
+
+use super::TextOptions;
+use super::class::{Class, is_diacritic};
+use super::trace::Trace;
+
+/// The steps to take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Normalizer {
+    nfkc: bool,
+    clean: bool,
+    lower: bool,
+    strip: bool,
+    /// Flags of a character that is its own segment, whatever stands before it.
+    alone: Class,
+}
+
+impl Normalizer {
+    /// `clean` is step 2.
+    pub fn new(options: &TextOptions, clean: bool) -> Self {
+        let (nfkc, strip) = (options.nfkc, options.strip_diacritics);
+        let alone = if strip { Class::STABLE.and(Class::PLAIN) } else { Class::STABLE };
+        Self { nfkc, clean, lower: options.lower, strip, alone }
+    }
+
+    /// Appends the normalized `text` to `out`; `trace` learns which offset of `out` begins at which offset of `text`.
+    pub fn push(&self, text: &str, out: &mut String, trace: &mut impl Trace) {
+        let mut rest = text;
+        while let Some(segment) = self.segment(rest) {
+            trace.mark(out.len(), text.len() - rest.len());
+            match segment {
+                Segment::Char(c, class) => self.fold(c, class, out),
+                Segment::Run(run) => self.transform(run, out),
+            }
+            rest = &rest[segment.len()..];
+        }
+        trace.mark(out.len(), text.len());
+    }
+
+    /// The first segment of `text`, `None` at the end.
+    #[inline]
+    fn segment<'t>(&self, text: &'t str) -> Option<Segment<'t>> {
+        let first = text.chars().next()?;
+        let class = Class::of(first);
+        let rest = &text[first.len_utf8()..];
+        if !self.nfkc && !self.strip {
+            return Some(Segment::Char(first, class));
+        }
+        let is_boundary = |c: char| Class::of(c).has(Class::BOUNDARY);
+        if class.has_all(self.alone) && rest.chars().next().is_none_or(is_boundary) {
+            return Some(Segment::Char(first, class));
+        }
+        let end = rest.find(is_boundary).unwrap_or(rest.len());
+        Some(Segment::Run(&text[..first.len_utf8() + end]))
+    }
+
+    /// Steps 1 to 4 on a segment of which something may change beyond its case.
+    fn transform(&self, run: &str, out: &mut String) {
+        if !self.strip {
+            self.compose_and_fold(run, out);
+            return;
+        }
+        let mut folded = String::new();
+        self.compose_and_fold(run, &mut folded);
+        out.extend(folded.nfd().filter(|&c| !is_diacritic(c)).nfc());
+    }
+
+    fn compose_and_fold(&self, run: &str, out: &mut String) {
+        if self.nfkc {
+            run.nfkc().for_each(|c| self.fold(c, Class::of(c), out));
+        } else {
+            run.chars().for_each(|c| self.fold(c, Class::of(c), out));
+        }
+    }
+
+    /// Steps 2 and 3 on one character.
+    #[inline]
+    fn fold(&self, c: char, class: Class, out: &mut String) {
+        if self.clean {
+            match c {
+                '\u{2018}' | '\u{2019}' => return out.push('\''),
+                _ if class.has(Class::FORMAT) => return,
+                _ => {}
+            }
+        }
+        if !self.lower {
+            out.push(c);
+        } else if class.has(Class::CASED) || c == DOT_ABOVE {
+            lower(c).into_iter().flatten().for_each(|c| push_lower(c, out));
+        } else {
+            out.push(c);
+        }
+    }
+}
+
+/// The lower case of one character on its own: one or two characters.
+pub(super) fn lower(c: char) -> [Option<char>; 2] {
+    if c == 'ς' {
+        return [Some('σ'), None];
+    }
+    match unicode_case_mapping::to_lowercase(c) {
+        [0, _] => [Some(c), None],
+        [first, 0] => [char::from_u32(first), None],
+        [first, second] => [char::from_u32(first), char::from_u32(second)],
+    }
+}
+
+const DOT_ABOVE: char = '\u{307}';
+
+fn push_lower(c: char, out: &mut String) {
+    if c != DOT_ABOVE || !out.ends_with('i') {
+        out.push(c);
+    }
+}
+
+enum Segment<'t> {
+    Char(char, Class),
+    Run(&'t str),
+}
+
+impl Segment<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Self::Char(c, _) => c.len_utf8(),
+            Self::Run(run) => run.len(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn normalize(text: &str, options: TextOptions) -> String {
+        let mut out = String::new();
+        Normalizer::new(&options, true).push(text, &mut out, &mut ());
+        out
+    }
+
+    fn default(text: &str) -> String {
+        normalize(text, TextOptions::default())
+    }
+
+    #[test]
+    fn equivalent_spellings_become_one() {
+        assert_eq!(default("ＡＢＣ ﬁne ①"), "abc fine 1");
+        assert_eq!(default("e\u{301}"), default("É"));
+        assert_eq!(default("ｶﾞ"), "ガ");
+        assert_eq!(default("\u{1112}\u{1161}\u{11ab}"), "한");
+        assert_eq!(default("don’t co\u{ad}operate\u{feff}"), "don't cooperate");
+    }
+
+    #[test]
+    fn lower_case_needs_no_context() {
+        assert_eq!(default("ΣΊΣΥΦΟΣ"), default("σίσυφος"));
+        assert_eq!(default("İSTANBUL"), "istanbul");
+        assert_eq!(default("I\u{307}i\u{307}ı"), "iiı");
+        assert_eq!(default("STRAẞE Straße"), "straße straße");
+    }
+
+    #[test]
+    fn diacritics_go_but_vowels_of_other_scripts_stay() {
+        let strip = |text| normalize(text, TextOptions { strip_diacritics: true, ..Default::default() });
+        assert_eq!(strip("Élève, Ängström, ё, ø"), "eleve, angstrom, е, ø");
+        assert_eq!(strip("שָׁלוֹם مُحَمَّد"), "שלום محمد");
+        assert_eq!(strip("हिन्दी กำลัง が 한"), normalize("हिन्दी กำลัง が 한", TextOptions::default()));
+    }
+
+    #[test]
+    fn each_step_can_be_left_out() {
+        let off = TextOptions { nfkc: false, lower: false, ..Default::default() };
+        assert_eq!(normalize("Ａﬁ", off), "Ａﬁ");
+    }
+}
