@@ -6,6 +6,7 @@ use benzer_core::hash;
 use proptest::prelude::*;
 use unicode_general_category::{GeneralCategory, get_general_category};
 use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::canonical_combining_class;
 use unicode_script::{Script, UnicodeScript};
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -18,12 +19,12 @@ mod reference {
 
     pub fn normalize(text: &str, options: &TextOptions) -> String {
         let clean = options.unit == Unit::Words && options.punctuation == Punctuation::Drop;
-        let composed: String = if options.nfkc { text.nfkc().collect() } else { text.to_owned() };
+        let kept: String = text.chars().filter(|&c| !(clean && is_invisible(c))).collect();
+        let composed: String = if options.nfkc { kept.nfkc().collect() } else { kept };
         let mut folded = String::new();
         for c in composed.chars() {
             match c {
                 '‘' | '’' if clean => folded.push('\''),
-                _ if clean && category(c) == "Cf" => {}
                 _ if options.lower => lower(c, &mut folded),
                 _ => folded.push(c),
             }
@@ -45,11 +46,18 @@ mod reference {
         }
     }
 
+    fn is_invisible(c: char) -> bool {
+        let code = c as u32;
+        let selectors = [0x180b..=0x180d, 0x180f..=0x180f, 0xfe00..=0xfe0f, 0xe0100..=0xe01ef];
+        category(c) == "Cf" || selectors.iter().any(|range| range.contains(&code))
+    }
+
     fn is_diacritic(c: char) -> bool {
         let optional =
             matches!(c.script(), Script::Inherited | Script::Arabic | Script::Hebrew | Script::Syriac);
         get_general_category(c) == GeneralCategory::NonspacingMark
             && optional
+            && canonical_combining_class(c) != 0
             && !['\u{3099}', '\u{309a}'].contains(&c)
     }
 
@@ -103,15 +111,18 @@ mod reference {
     }
 
     pub fn tokens(text: &str, options: &TextOptions) -> Vec<String> {
-        let normalized = normalize(text, options);
-        match options.unit {
-            Unit::Words => words(&normalized, options),
-            _ => characters(&normalized),
+        let is_space = |c: char| matches!(c, ' ' | '\t'..='\r');
+        match (options.unit, options.punctuation) {
+            (Unit::Words, Punctuation::Drop) => words(&normalize(text, options), options),
+            (Unit::Words, Punctuation::Keep) => {
+                text.split(is_space).flat_map(|piece| words(&normalize(piece, options), options)).collect()
+            }
+            _ => characters(&normalize(text, options)),
         }
     }
 }
 
-/// Checks everything that has two ways to be computed; `true` if the text took the general path on the way.
+/// Checks everything that has two ways to be computed.
 fn check(text: &str, options: &TextOptions) {
     let shingler = Shingler::new(options).unwrap();
     let tokens = shingler.tokens(text);

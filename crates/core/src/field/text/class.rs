@@ -28,13 +28,14 @@ impl Class {
     pub const SPACE: Self = Self(1 << 2);
     /// General_Category M*.
     pub const MARK: Self = Self(1 << 3);
-    /// General_Category Cf: soft hyphen, joiners, direction marks, byte order mark.
-    pub const FORMAT: Self = Self(1 << 4);
+    /// General_Category Cf (soft hyphen, joiners, direction marks, byte order mark) and variation selectors.
+    pub const INVISIBLE: Self = Self(1 << 4);
     /// A letter or mark of a script that is written without spaces between words.
     pub const UNSEGMENTED: Self = Self(1 << 5);
     /// Word_Break=ALetter.
     pub const LETTER: Self = Self(1 << 6);
-    /// NFKC never joins or reorders this character with what stands before it.
+    /// NFKC never joins or reorders this character with what stands before it, and the character is not invisible, so it still stands between its
+    /// neighbours after those are removed.
     pub const BOUNDARY: Self = Self(1 << 7);
     /// A boundary that NFKC leaves as it is, if the next character is a boundary too.
     pub const STABLE: Self = Self(1 << 8);
@@ -72,13 +73,14 @@ pub(super) fn is_ascii_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
-/// True if stripping diacritics removes `c` from a decomposed text: a nonspacing mark that scripts share (Script=Inherited), or
+/// True if stripping diacritics removes `c` from a decomposed text: a combining nonspacing mark that scripts share (Script=Inherited), or
 /// one of Arabic, Hebrew or Syriac, where marks are optional vowels. Marks of other scripts are letters of their alphabets
 /// (Indic and Thai vowels) and stay; so do the voicing marks of kana, without which は, ば and ぱ would be one.
 pub(super) fn is_diacritic(c: char) -> bool {
     let scripts = [Script::Inherited, Script::Arabic, Script::Hebrew, Script::Syriac];
     get_general_category(c) == Category::NonspacingMark
         && scripts.contains(&c.script())
+        && canonical_combining_class(c) != 0
         && !matches!(c, '\u{3099}' | '\u{309a}')
 }
 
@@ -103,7 +105,7 @@ fn describe(c: char) -> Class {
         (Class::VISIBLE, alphanumeric || is_punctuation_or_symbol(category)),
         (Class::SPACE, is_space(c, category)),
         (Class::MARK, is_mark(category)),
-        (Class::FORMAT, category == Category::Format),
+        (Class::INVISIBLE, is_invisible(c, category)),
         (Class::UNSEGMENTED, is_unsegmented(c, category)),
         (Class::LETTER, alphanumeric && is_word_letter(c)),
         (Class::BOUNDARY, is_boundary(c)),
@@ -129,6 +131,11 @@ fn is_punctuation_or_symbol(category: Category) -> bool {
 /// White_Space is the separators and six controls.
 fn is_space(c: char, category: Category) -> bool {
     category.abbreviation().starts_with('Z') || matches!(c, '\t'..='\r' | '\u{85}')
+}
+
+fn is_invisible(c: char, category: Category) -> bool {
+    let selector = matches!(c, '\u{180b}'..='\u{180d}' | '\u{180f}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}');
+    selector || category == Category::Format
 }
 
 /// Letters and marks, but not decimal digits: a number is a word in every script.
@@ -181,7 +188,9 @@ fn is_boundary(c: char) -> bool {
     let mut first = None;
     decompose_compatible(c, |part| first = first.or(Some(part)));
     let first = first.unwrap_or(c);
-    canonical_combining_class(first) == 0 && is_nfkc_quick(once(first)) == IsNormalized::Yes
+    !is_invisible(c, get_general_category(c))
+        && canonical_combining_class(first) == 0
+        && is_nfkc_quick(once(first)) == IsNormalized::Yes
 }
 
 fn is_plain(c: char) -> bool {

@@ -2,9 +2,10 @@
 //!
 //! In this order, each step optional:
 //!
-//! 1. **NFKC** (UAX #15): full-width and half-width forms, ligatures, circled letters, composed or decomposed accents become one.
-//! 2. **Invisible characters** of General_Category Cf (soft hyphen, zero-width joiners and spaces, direction marks, byte order mark) are
-//!    removed, and the quotation marks ’ and ‘ become the apostrophe `'`. Only for words with punctuation dropped.
+//! 1. **Invisible characters** are removed: General_Category Cf (soft hyphen, zero-width joiners and spaces, direction marks, byte order mark) and
+//!    variation selectors. Only for words with punctuation dropped.
+//! 2. **NFKC** (UAX #15): full-width and half-width forms, ligatures, circled letters, composed or decomposed accents become one. Where step 1 is
+//!    taken, the quotation marks ’ and ‘ then become the apostrophe `'`.
 //! 3. **Lower case** by the full, locale-independent mapping of each character, with two additions that make it a matter of single characters:
 //!    final sigma ς becomes σ, and a dot above (U+0307) straight after an i is dropped, so that İ and I with a dot are both `i`. The
 //!    dotless ı stays, ß stays (ẞ becomes ß).
@@ -33,7 +34,7 @@ pub(super) struct Normalizer {
 }
 
 impl Normalizer {
-    /// `clean` is step 2.
+    /// `clean` is step 1 and the apostrophe.
     pub fn new(options: &TextOptions, clean: bool) -> Self {
         let (nfkc, strip) = (options.nfkc, options.strip_diacritics);
         let alone = if strip { Class::STABLE.and(Class::PLAIN) } else { Class::STABLE };
@@ -83,20 +84,21 @@ impl Normalizer {
     }
 
     fn compose_and_fold(&self, run: &str, out: &mut String) {
+        let kept = run.chars().filter(|&c| !(self.clean && Class::of(c).has(Class::INVISIBLE)));
         if self.nfkc {
-            run.nfkc().for_each(|c| self.fold(c, Class::of(c), out));
+            kept.nfkc().for_each(|c| self.fold(c, Class::of(c), out));
         } else {
-            run.chars().for_each(|c| self.fold(c, Class::of(c), out));
+            kept.for_each(|c| self.fold(c, Class::of(c), out));
         }
     }
 
-    /// Steps 2 and 3 on one character.
+    /// Steps 1 to 3 on one character that NFKC leaves as it is.
     #[inline]
     fn fold(&self, c: char, class: Class, out: &mut String) {
         if self.clean {
             match c {
                 '\u{2018}' | '\u{2019}' => return out.push('\''),
-                _ if class.has(Class::FORMAT) => return,
+                _ if class.has(Class::INVISIBLE) => return,
                 _ => {}
             }
         }
@@ -165,6 +167,7 @@ mod tests {
         assert_eq!(default("ｶﾞ"), "ガ");
         assert_eq!(default("\u{1112}\u{1161}\u{11ab}"), "한");
         assert_eq!(default("don’t co\u{ad}operate\u{feff}"), "don't cooperate");
+        assert_eq!(default("e\u{200d}\u{301} 葛\u{e0100}"), "é 葛");
     }
 
     #[test]
