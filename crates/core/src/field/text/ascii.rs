@@ -1,7 +1,7 @@
 //! Words of ASCII text, 64 bytes at a time.
 //!
 //! Gives exactly the tokens of the general path (property-tested), without normalizing or copying: bytes are classified by a table, class
-//! masks of 64 bytes give the word boundaries by bit operations, and each token is hashed from two loaded words, lower-cased in the register.
+//! masks of 64 bytes give the word boundaries by bit operations, and each token is lower-cased and hashed where it stands.
 //!
 //! Of UAX #29 only these rules concern ASCII, with L = letters, D = digits, `_` = ExtendNumLet:
 //!
@@ -16,25 +16,13 @@
 
 use std::ops::Range;
 
-use crate::hash;
+use super::{Scratch, token};
 
-/// Positions of word starts and ends and a buffer for long words, kept between calls.
-#[derive(Debug, Default)]
-pub(super) struct AsciiScratch {
-    bounds: Vec<usize>,
-    long: Vec<u8>,
-}
-
-/// Appends the token hashes of `text[range]` to `tokens`. The range must be ASCII and be cut at white space; the bytes around it may be
+/// Appends the token hashes of `text[range]` to `scratch.tokens`. The range must be ASCII and be cut at white space; the bytes around it may be
 /// anything. `LOWER` folds case.
-pub(super) fn tokens<const LOWER: bool>(
-    text: &[u8],
-    range: Range<usize>,
-    scratch: &mut AsciiScratch,
-    tokens: &mut Vec<u64>,
-) {
+pub(super) fn tokens<const LOWER: bool>(text: &[u8], range: Range<usize>, scratch: &mut Scratch) {
     debug_assert!(text[range.clone()].is_ascii());
-    let AsciiScratch { bounds, long } = scratch;
+    let Scratch { bounds, long, tokens, .. } = scratch;
     bounds.clear();
     boundaries(&text[range.clone()], bounds);
     tokens.reserve(bounds.len() / 2);
@@ -43,7 +31,7 @@ pub(super) fn tokens<const LOWER: bool>(
         if text[word.start] == b'_' && text[word.clone()].iter().all(|&b| b == b'_') {
             continue;
         }
-        tokens.push(token::<LOWER>(text, word, long));
+        tokens.push(token::hash::<LOWER>(text, word, long));
     }
 }
 
@@ -107,16 +95,14 @@ fn push_edges(mut edges: u64, base: usize, bounds: &mut Vec<usize>) {
 }
 
 /// For each class the bit mask of the bytes that have it.
-#[inline]
-fn masks(block: &[u8; 64]) -> [u64; 8] {
-    let mut rows = [0u64; 8];
+#[inline(always)]
+fn masks(block: &[u8; 64]) -> [u64; 6] {
+    let mut rows = [[0u8; 8]; 8];
     for (row, bytes) in rows.iter_mut().zip(block.chunks_exact(8)) {
         let classes: [u8; 8] = std::array::from_fn(|i| CLASSES[usize::from(bytes[i])]);
-        *row = transpose(u64::from_le_bytes(classes));
+        *row = transpose(u64::from_le_bytes(classes)).to_le_bytes();
     }
-    std::array::from_fn(|class| {
-        rows.iter().enumerate().fold(0, |mask, (i, row)| mask | (row >> (8 * class) & 0xff) << (8 * i))
-    })
+    std::array::from_fn(|class| u64::from_le_bytes(std::array::from_fn(|i| rows[i][class])))
 }
 
 /// Transposes an 8 x 8 bit matrix: bit `i` of byte `j` becomes bit `j` of byte `i` (Hacker's Delight, 7-3).
@@ -141,8 +127,8 @@ struct Edge {
 impl Edge {
     /// The positions where a word starts or ends, given the class of the byte after the block.
     #[inline]
-    fn changes(&mut self, masks: &[u64; 8], next: u8) -> u64 {
-        let [letter, digit, underscore, mid_num_let, mid_letter, mid_num, ..] = *masks;
+    fn changes(&mut self, masks: &[u64; 6], next: u8) -> u64 {
+        let [letter, digit, underscore, mid_num_let, mid_letter, mid_num] = *masks;
         let next_letter = u64::from(next & LETTER != 0) << 63;
         let next_digit = u64::from(next & DIGIT != 0) << 63;
         let in_word = (letter << 1 | self.letter) & (letter >> 1 | next_letter);
@@ -153,65 +139,6 @@ impl Edge {
         *self = Self { letter: letter >> 63, digit: digit >> 63, word: word >> 63 };
         changes
     }
-}
-
-/// The hash of one word.
-#[inline(always)]
-fn token<const LOWER: bool>(text: &[u8], word: Range<usize>, long: &mut Vec<u8>) -> u64 {
-    let length = word.len();
-    if length > 16 {
-        return long_token::<LOWER>(&text[word], long);
-    }
-    let (a, b) = match text.get(word.start..word.start + 16) {
-        Some(loaded) => words(loaded.try_into().expect("16 bytes were cut")),
-        None => {
-            let mut padded = [0; 16];
-            padded[..length].copy_from_slice(&text[word]);
-            words(&padded)
-        }
-    };
-    let (a, b) = (a & KEEP[length], b & KEEP[length.saturating_sub(8)]);
-    if LOWER {
-        hash::token_words(lower(a), lower(b), length as u64)
-    } else {
-        hash::token_words(a, b, length as u64)
-    }
-}
-
-#[cold]
-fn long_token<const LOWER: bool>(word: &[u8], long: &mut Vec<u8>) -> u64 {
-    long.clear();
-    long.extend_from_slice(word);
-    if LOWER {
-        long.make_ascii_lowercase();
-    }
-    hash::token(long)
-}
-
-/// Masks that keep the first 0 to 8 bytes, and all eight for any longer word.
-const KEEP: [u64; 17] = {
-    let mut keep = [u64::MAX; 17];
-    let mut length = 0;
-    while length < 8 {
-        keep[length] = (1 << (8 * length)) - 1;
-        length += 1;
-    }
-    keep
-};
-
-#[inline(always)]
-fn words(bytes: &[u8; 16]) -> (u64, u64) {
-    let both = u128::from_le_bytes(*bytes);
-    (both as u64, (both >> 64) as u64)
-}
-
-/// Lower case of eight ASCII bytes: bit 7 of each sum tells `>= 'A'` and `> 'Z'`; where they differ, bit 5 is set.
-#[inline(always)]
-const fn lower(word: u64) -> u64 {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    let from_a = word + ONES * (0x80 - b'A' as u64);
-    let beyond_z = word + ONES * (0x7f - b'Z' as u64);
-    word | ((from_a ^ beyond_z) & (ONES << 7)) >> 2
 }
 
 #[cfg(test)]
@@ -243,30 +170,6 @@ mod tests {
         for padding in 0..140 {
             let text = format!("{}it's 1,5 U.S. end", " ".repeat(padding));
             assert_eq!(words_of(&text), ["it's", "1,5", "U.S", "end"], "{padding}");
-        }
-    }
-
-    #[test]
-    fn lower_case_in_the_register_is_that_of_the_standard_library() {
-        for byte in 0..128u8 {
-            let spread = u64::from_le_bytes([byte; 8]);
-            assert_eq!(lower(spread), u64::from_le_bytes([byte.to_ascii_lowercase(); 8]), "{byte}");
-        }
-    }
-
-    #[test]
-    fn tokens_hash_as_their_lower_case_bytes_at_any_length_and_place() {
-        for length in 1..40 {
-            for tail in ["", " ", " and much more text after the word"] {
-                let word = "AbCdEfGhIj".repeat(4)[..length].to_owned();
-                let text = format!("{word}{tail}");
-                let (mut scratch, mut found) = (AsciiScratch::default(), Vec::new());
-                tokens::<true>(text.as_bytes(), 0..length, &mut scratch, &mut found);
-                assert_eq!(found, [hash::token(word.to_lowercase().as_bytes())], "{length} {tail}");
-                found.clear();
-                tokens::<false>(text.as_bytes(), 0..length, &mut scratch, &mut found);
-                assert_eq!(found, [hash::token(word.as_bytes())], "{length} {tail}");
-            }
         }
     }
 }

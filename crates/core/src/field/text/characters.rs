@@ -26,8 +26,15 @@ pub(super) fn tokens(text: &str, normalizer: &Normalizer, scratch: &mut Scratch)
     let Scratch { normalized, tokens, .. } = scratch;
     let mut space = false;
     for piece in pieces(text) {
+        let piece = &text[piece];
+        if piece.is_ascii() {
+            tokens.extend(space.then_some(byte(b' ')));
+            tokens.extend(piece.bytes().map(|b| byte(normalizer.ascii(b))));
+            space = true;
+            continue;
+        }
         normalized.clear();
-        normalizer.push(&text[piece], normalized, &mut ());
+        normalizer.push(piece, normalized, &mut ());
         collapse(normalized, &mut space, |token| match token {
             Collapsed::Space(_) => tokens.push(byte(b' ')),
             Collapsed::Char(c, _) => tokens.push(character(c)),

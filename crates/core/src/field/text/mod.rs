@@ -27,6 +27,7 @@ mod normalize;
 mod options;
 mod shingle;
 mod stop;
+mod token;
 mod trace;
 mod words;
 
@@ -40,7 +41,7 @@ use self::class::{Class, is_ascii_space};
 use self::normalize::Normalizer;
 use self::stop::StopWords;
 use super::PipelineId;
-use crate::{Features, Result, hash};
+use crate::{Features, Result};
 
 /// Turns text into elements under fixed [`TextOptions`].
 ///
@@ -65,7 +66,8 @@ pub struct Shingler {
 /// Buffers that [`Shingler::elements`] works in; keep one per thread, and no shingle costs an allocation.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    ascii: ascii::AsciiScratch,
+    bounds: Vec<usize>,
+    long: Vec<u8>,
     normalized: String,
     tokens: Vec<u64>,
     elements: Vec<u64>,
@@ -149,24 +151,23 @@ impl Shingler {
     }
 
     fn hash_ascii_words(&self, bytes: &[u8], range: Range<usize>, scratch: &mut Scratch) {
-        let Scratch { ascii, tokens, .. } = scratch;
         if bytes[range.clone()].iter().all(|&b| is_ascii_space(b)) {
             return;
         }
         if self.options.lower {
-            ascii::tokens::<true>(bytes, range, ascii, tokens);
+            ascii::tokens::<true>(bytes, range, scratch);
         } else {
-            ascii::tokens::<false>(bytes, range, ascii, tokens);
+            ascii::tokens::<false>(bytes, range, scratch);
         }
     }
 
     /// The general path, for a piece without ASCII white space.
     fn hash_words(&self, piece: &str, scratch: &mut Scratch) {
-        let Scratch { normalized, tokens, .. } = scratch;
+        let Scratch { normalized, long, tokens, .. } = scratch;
         normalized.clear();
         self.normalizer.push(piece, normalized, &mut ());
         words::tokens::<words::Quick>(normalized, self.counts(), &mut |range| {
-            tokens.push(hash::token(normalized[range].as_bytes()));
+            tokens.push(token::hash::<false>(normalized.as_bytes(), range, long));
         });
     }
 
@@ -201,6 +202,7 @@ fn ascii_prefix(bytes: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hash;
 
     fn shingler(options: TextOptions) -> Shingler {
         Shingler::new(&options).unwrap()

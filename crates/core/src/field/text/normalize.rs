@@ -18,8 +18,8 @@
 
 use unicode_normalization::UnicodeNormalization;
 
-use super::TextOptions;
 use super::class::{Class, is_diacritic};
+use super::options::TextOptions;
 use super::trace::Trace;
 
 /// The steps to take.
@@ -43,33 +43,35 @@ impl Normalizer {
 
     /// Appends the normalized `text` to `out`; `trace` learns which offset of `out` begins at which offset of `text`.
     pub fn push(&self, text: &str, out: &mut String, trace: &mut impl Trace) {
-        let mut rest = text;
-        while let Some(segment) = self.segment(rest) {
-            trace.mark(out.len(), text.len() - rest.len());
-            match segment {
-                Segment::Char(c, class) => self.fold(c, class, out),
-                Segment::Run(run) => self.transform(run, out),
+        let mut rest = text.char_indices().map(|(at, c)| (at, c, Class::of(c)));
+        let mut next = rest.next();
+        while let Some((start, c, class)) = next {
+            trace.mark(out.len(), start);
+            next = rest.next();
+            if self.is_alone(class, next.map(|(_, _, class)| class)) {
+                self.fold(c, class, out);
+                continue;
             }
-            rest = &rest[segment.len()..];
+            while next.is_some_and(|(_, _, class)| !class.has(Class::BOUNDARY)) {
+                next = rest.next();
+            }
+            let end = next.map_or(text.len(), |(at, _, _)| at);
+            self.transform(&text[start..end], out);
         }
         trace.mark(out.len(), text.len());
     }
 
-    /// The first segment of `text`, `None` at the end.
-    #[inline]
-    fn segment<'t>(&self, text: &'t str) -> Option<Segment<'t>> {
-        let first = text.chars().next()?;
-        let class = Class::of(first);
-        let rest = &text[first.len_utf8()..];
-        if !self.nfkc && !self.strip {
-            return Some(Segment::Char(first, class));
-        }
-        let is_boundary = |c: char| Class::of(c).has(Class::BOUNDARY);
-        if class.has_all(self.alone) && rest.chars().next().is_none_or(is_boundary) {
-            return Some(Segment::Char(first, class));
-        }
-        let end = rest.find(is_boundary).unwrap_or(rest.len());
-        Some(Segment::Run(&text[..first.len_utf8() + end]))
+    /// The normalized form of an ASCII character.
+    #[inline(always)]
+    pub fn ascii(&self, byte: u8) -> u8 {
+        if self.lower { byte.to_ascii_lowercase() } else { byte }
+    }
+
+    /// True if a character is a segment by itself and only steps 1 and 3 can change it.
+    #[inline(always)]
+    fn is_alone(&self, class: Class, next: Option<Class>) -> bool {
+        let ends = next.is_none_or(|next| next.has(Class::BOUNDARY));
+        (class.has_all(self.alone) && ends) || !(self.nfkc || self.strip)
     }
 
     /// Steps 1 to 4 on a segment of which something may change beyond its case.
@@ -129,20 +131,6 @@ const DOT_ABOVE: char = '\u{307}';
 fn push_lower(c: char, out: &mut String) {
     if c != DOT_ABOVE || !out.ends_with('i') {
         out.push(c);
-    }
-}
-
-enum Segment<'t> {
-    Char(char, Class),
-    Run(&'t str),
-}
-
-impl Segment<'_> {
-    fn len(&self) -> usize {
-        match self {
-            Self::Char(c, _) => c.len_utf8(),
-            Self::Run(run) => run.len(),
-        }
     }
 }
 

@@ -128,13 +128,9 @@ mod tests {
     use super::*;
 
     fn cut(text: &str, counts: Class) -> Vec<&str> {
-        let collect = |tokens: &mut dyn FnMut(&mut dyn FnMut(Range<usize>))| {
-            let mut words = Vec::new();
-            tokens(&mut |range| words.push(&text[range]));
-            words
-        };
-        let book = collect(&mut |emit| tokens::<ByTheBook>(text, counts, &mut |range| emit(range)));
-        let quick = collect(&mut |emit| tokens::<Quick>(text, counts, &mut |range| emit(range)));
+        let (mut book, mut quick) = (Vec::new(), Vec::new());
+        tokens::<ByTheBook>(text, counts, &mut |range| book.push(&text[range]));
+        tokens::<Quick>(text, counts, &mut |range| quick.push(&text[range]));
         assert_eq!(book, quick);
         book
     }
