@@ -97,6 +97,18 @@ impl From<&str> for Value {
     }
 }
 
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<u64> for Value {
+    fn from(integer: u64) -> Self {
+        Self::Integer(integer.into())
+    }
+}
+
 impl From<i64> for Value {
     fn from(integer: i64) -> Self {
         Self::Integer(integer.into())
@@ -172,7 +184,7 @@ impl Visitor<'_> for ValueVisitor {
     }
 
     fn visit_u64<E>(self, integer: u64) -> Result<Value, E> {
-        Ok(Value::Integer(integer.into()))
+        Ok(Value::from(integer))
     }
 }
 
@@ -191,7 +203,7 @@ mod tests {
             "x",
             [
                 ("body", Content::from("text")),
-                ("tags", Content::Values(vec![Value::from("a"), Value::from(-5)])),
+                ("tags", Content::Values(vec![Value::from("a"), Value::from(-5i64)])),
                 ("basket", Content::Counts(BTreeMap::from([("milk".to_owned(), 2.0)]))),
             ],
         );

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::hash;
 
 /// The Unicode version of every table in use; a test holds all the crates to it.
@@ -13,7 +15,8 @@ pub(crate) const UNICODE: &str = "u16.0";
 /// ids make elements that must not be compared. The parts are: kind and version of its rules, version of the element hash, unit
 /// and n, normalization, segmentation and stop words, Unicode version, set or bag, bits of an element; a part that cannot
 /// matter (the Unicode version of byte shingles) is left out.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct PipelineId(String);
 
 impl PipelineId {
@@ -39,7 +42,7 @@ impl fmt::Display for PipelineId {
     }
 }
 
-/// The last two parts of every id.
+/// The part that says whether repetition counts.
 pub(crate) fn counting(bag: bool) -> String {
     if bag { "bag" } else { "set" }.to_owned()
 }

@@ -66,6 +66,14 @@ impl Schema {
         self.fields.get(field).map(|field| field.extractor.pipeline())
     }
 
+    /// The shingler of a text field, for callers that want its elements in order or its tokens.
+    pub fn shingler(&self, field: &str) -> Option<&Shingler> {
+        match &self.fields.get(field)?.extractor {
+            Extractor::Text(shingler) => Some(shingler),
+            Extractor::Values(_) => None,
+        }
+    }
+
     /// The features of every field of the schema. A field that the document lacks has empty features; a field that the schema lacks is
     /// ignored.
     ///
@@ -214,6 +222,7 @@ mod tests {
         assert_eq!(schema, Schema::new([("body", spec)]).unwrap());
         let id = schema.pipeline("body").unwrap();
         assert_eq!(id.as_str(), "text-v1.h1/words5/nfkc+lower/uax29/u16.0/set/64");
+        assert_eq!(schema.shingler("body").map(Shingler::pipeline), Some(&id));
     }
 
     #[test]
@@ -254,7 +263,7 @@ mod tests {
     #[test]
     fn a_missing_field_is_empty_and_an_unknown_one_ignored() {
         let schema = parse(r#"{"fields": {"body": {"kind": "text"}, "tags": {"kind": "values"}}}"#).unwrap();
-        let tags = Content::Values(vec![Value::from("x"), Value::from(3)]);
+        let tags = Content::Values(vec![Value::from("x"), Value::from(3i64)]);
         let document = Document::new("1", [("tags", tags), ("other", Content::from("y"))]);
         let features = schema.features(&document).unwrap();
         assert_eq!(features.keys().collect::<Vec<_>>(), ["body", "tags"]);

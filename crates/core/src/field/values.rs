@@ -71,7 +71,7 @@ mod tests {
         for integer in [0, 5, -17, i128::MIN, i128::MAX] {
             assert_eq!(element(&Value::Integer(integer)), element(&Value::Text(integer.to_string())));
         }
-        let mixed = Content::Values(vec![Value::from(5), Value::from("5")]);
+        let mixed = Content::Values(vec![Value::from(5i64), Value::from("5")]);
         assert_eq!(ValuesOptions::default().features(&mixed).unwrap().len(), 1);
     }
 

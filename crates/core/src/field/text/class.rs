@@ -44,6 +44,9 @@ impl Class {
     /// Neither this character nor its lower case holds a diacritic that could be stripped.
     pub const PLAIN: Self = Self(1 << 10);
 
+    /// Stripping diacritics removes this mark.
+    pub const DIACRITIC: Self = Self(1 << 11);
+
     #[inline(always)]
     pub fn of(c: char) -> Self {
         let code = c as usize;
@@ -76,7 +79,7 @@ pub(super) fn is_ascii_space(byte: u8) -> bool {
 /// True if stripping diacritics removes `c` from a decomposed text: a combining nonspacing mark that scripts share (Script=Inherited), or
 /// one of Arabic, Hebrew or Syriac, where marks are optional vowels. Marks of other scripts are letters of their alphabets
 /// (Indic and Thai vowels) and stay; so do the voicing marks of kana, without which は, ば and ぱ would be one.
-pub(super) fn is_diacritic(c: char) -> bool {
+fn is_diacritic(c: char) -> bool {
     let scripts = [Script::Inherited, Script::Arabic, Script::Hebrew, Script::Syriac];
     get_general_category(c) == Category::NonspacingMark
         && scripts.contains(&c.script())
@@ -112,6 +115,7 @@ fn describe(c: char) -> Class {
         (Class::STABLE, is_boundary(c) && is_nfkc_quick(once(c)) == IsNormalized::Yes),
         (Class::CASED, normalize::lower(c) != [Some(c), None]),
         (Class::PLAIN, normalize::lower(c).into_iter().flatten().chain(once(c)).all(is_plain)),
+        (Class::DIACRITIC, is_diacritic(c)),
     ];
     Class(flags.iter().filter(|(_, set)| *set).fold(0, |all, (flag, _)| all | flag.0))
 }

@@ -18,7 +18,7 @@
 
 use unicode_normalization::UnicodeNormalization;
 
-use super::class::{Class, is_diacritic};
+use super::class::Class;
 use super::options::TextOptions;
 use super::trace::Trace;
 
@@ -74,42 +74,44 @@ impl Normalizer {
         (class.has_all(self.alone) && ends) || !(self.nfkc || self.strip)
     }
 
-    /// Steps 1 to 4 on a segment of which something may change beyond its case.
+    /// All steps on a segment of which something may change beyond its case.
     fn transform(&self, run: &str, out: &mut String) {
-        if !self.strip {
-            self.compose_and_fold(run, out);
-            return;
-        }
-        let mut folded = String::new();
-        self.compose_and_fold(run, &mut folded);
-        out.extend(folded.nfd().filter(|&c| !is_diacritic(c)).nfc());
-    }
-
-    fn compose_and_fold(&self, run: &str, out: &mut String) {
         let kept = run.chars().filter(|&c| !(self.clean && Class::of(c).has(Class::INVISIBLE)));
         if self.nfkc {
-            kept.nfkc().for_each(|c| self.fold(c, Class::of(c), out));
+            self.fold_and_strip(kept.nfkc(), out);
         } else {
-            kept.for_each(|c| self.fold(c, Class::of(c), out));
+            self.fold_and_strip(kept, out);
         }
     }
 
-    /// Steps 1 to 3 on one character that NFKC leaves as it is.
+    fn fold_and_strip(&self, composed: impl Iterator<Item = char>, out: &mut String) {
+        if !self.strip {
+            composed.for_each(|c| self.fold(c, Class::of(c), out));
+            return;
+        }
+        // The dot above i needs no thought here: it is a diacritic.
+        let folded = composed.flat_map(|c| self.folded(c, Class::of(c)).into_iter().flatten());
+        out.extend(folded.nfd().filter(|&c| !Class::of(c).has(Class::DIACRITIC)).nfc());
+    }
+
+    /// Appends one character that NFKC leaves as it is.
     #[inline]
     fn fold(&self, c: char, class: Class, out: &mut String) {
-        if self.clean {
-            match c {
-                '\u{2018}' | '\u{2019}' => return out.push('\''),
-                _ if class.has(Class::INVISIBLE) => return,
-                _ => {}
+        for c in self.folded(c, class).into_iter().flatten() {
+            if c != DOT_ABOVE || !self.lower || !out.ends_with('i') {
+                out.push(c);
             }
         }
-        if !self.lower {
-            out.push(c);
-        } else if class.has(Class::CASED) || c == DOT_ABOVE {
-            lower(c).into_iter().flatten().for_each(|c| push_lower(c, out));
-        } else {
-            out.push(c);
+    }
+
+    /// The apostrophe, invisible characters and the case of one character.
+    #[inline(always)]
+    fn folded(&self, c: char, class: Class) -> [Option<char>; 2] {
+        match c {
+            '\u{2018}' | '\u{2019}' if self.clean => [Some('\''), None],
+            _ if self.clean && class.has(Class::INVISIBLE) => [None, None],
+            _ if self.lower && class.has(Class::CASED) => lower(c),
+            _ => [Some(c), None],
         }
     }
 }
@@ -127,12 +129,6 @@ pub(super) fn lower(c: char) -> [Option<char>; 2] {
 }
 
 const DOT_ABOVE: char = '\u{307}';
-
-fn push_lower(c: char, out: &mut String) {
-    if c != DOT_ABOVE || !out.ends_with('i') {
-        out.push(c);
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -3,6 +3,8 @@
 //! The lists are those of NLTK, from the `stop-words` crate. They are normalized as the text is and compared by token hash. Only languages that
 //! separate words are offered: in an unsegmented script a token is a bigram, not a word.
 
+use std::collections::BTreeSet;
+
 use crate::{Error, Result, hash};
 
 /// Languages of unsegmented scripts, whose lists would remove bigrams at random.
@@ -35,7 +37,9 @@ impl StopWords {
         }
         hashes.sort_unstable();
         hashes.dedup();
-        let name = format!("stop={}~{:08x}", languages.join("+"), hash::combine(&hashes) >> 32);
+        let codes: BTreeSet<&str> = languages.iter().map(String::as_str).collect();
+        let codes = codes.into_iter().collect::<Vec<_>>().join("+");
+        let name = format!("stop={codes}~{:08x}", hash::combine(&hashes) >> 32);
         Ok(Self { name, table: table(&hashes) })
     }
 
