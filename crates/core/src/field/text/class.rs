@@ -39,8 +39,8 @@ impl Class {
     pub const BOUNDARY: Self = Self(1 << 7);
     /// A boundary that NFKC leaves as it is, if the next character is a boundary too.
     pub const STABLE: Self = Self(1 << 8);
-    /// Folding case may change this character.
-    pub const CASED: Self = Self(1 << 9);
+    /// Folding may change this character: it has case, is invisible, or is one of the few that the rules name.
+    pub const FOLDS: Self = Self(1 << 9);
     /// Neither this character nor its lower case holds a diacritic that could be stripped.
     pub const PLAIN: Self = Self(1 << 10);
 
@@ -113,7 +113,7 @@ fn describe(c: char) -> Class {
         (Class::LETTER, alphanumeric && is_word_letter(c)),
         (Class::BOUNDARY, is_boundary(c)),
         (Class::STABLE, is_boundary(c) && is_nfkc_quick(once(c)) == IsNormalized::Yes),
-        (Class::CASED, normalize::lower(c) != [Some(c), None]),
+        (Class::FOLDS, is_invisible(c, category) || normalize::is_folded(c)),
         (Class::PLAIN, normalize::lower(c).into_iter().flatten().chain(once(c)).all(is_plain)),
         (Class::DIACRITIC, is_diacritic(c)),
     ];

@@ -97,6 +97,9 @@ impl Normalizer {
     /// Appends one character that NFKC leaves as it is.
     #[inline]
     fn fold(&self, c: char, class: Class, out: &mut String) {
+        if !class.has(Class::FOLDS) {
+            return out.push(c);
+        }
         for c in self.folded(c, class).into_iter().flatten() {
             if c != DOT_ABOVE || !self.lower || !out.ends_with('i') {
                 out.push(c);
@@ -110,7 +113,7 @@ impl Normalizer {
         match c {
             '\u{2018}' | '\u{2019}' if self.clean => [Some('\''), None],
             _ if self.clean && class.has(Class::INVISIBLE) => [None, None],
-            _ if self.lower && class.has(Class::CASED) => lower(c),
+            _ if self.lower => lower(c),
             _ => [Some(c), None],
         }
     }
@@ -126,6 +129,11 @@ pub(super) fn lower(c: char) -> [Option<char>; 2] {
         [first, 0] => [char::from_u32(first), None],
         [first, second] => [char::from_u32(first), char::from_u32(second)],
     }
+}
+
+/// True if some rule, other than the one about invisible characters, may change `c` when it is folded.
+pub(super) fn is_folded(c: char) -> bool {
+    matches!(c, '\u{2018}' | '\u{2019}' | DOT_ABOVE) || lower(c) != [Some(c), None]
 }
 
 const DOT_ABOVE: char = '\u{307}';
