@@ -1,5 +1,5 @@
-//! The text pipeline against a reference that follows the documentation word for word: whole-text normalization and whole-text
-//! segmentation, no pieces, no fast paths, no tables of its own.
+//! The text pipeline against a reference that follows the documentation word for word: whole-text
+//! normalization and whole-text segmentation, no pieces, no fast paths, no tables of its own.
 
 use benzer_core::field::text::{Bits, Punctuation, Scratch, Shingler, TextOptions, Unit};
 use benzer_core::hash;
@@ -376,7 +376,8 @@ proptest! {
     }
 }
 
-/// The segmentation crate may have shortcuts of its own for ASCII; one letter of another script at the end rules them out.
+/// The segmentation crate may have shortcuts of its own for ASCII; one letter of another script at the end
+/// rules them out.
 #[test]
 fn ascii_rules_are_those_of_the_full_algorithm() {
     let bytes: Vec<char> = (0u8..128).map(char::from).collect();

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 /// A unique id and the contents of named fields.
 ///
-/// In JSON a field is a string (text), a list of strings and integers (values), or an object from value to count (values with
-/// counts). A field that is `null` is a field that is missing.
+/// In JSON a field is a string (text), a list of strings and integers (values), or an object from value to
+/// count (values with counts). A field that is `null` is a field that is missing.
 ///
 /// ```
 /// use benzer_core::field::{Content, Document};

@@ -11,9 +11,10 @@
 //! | [`values`] | a list of strings and integers, or an object of counts | one value |
 //! | [`text`] | a string | a shingle of words, characters or bytes |
 //!
-//! Every kind turns its content into features and does nothing else, so a new kind is one file, a variant of [`Kind`] and an arm
-//! in [`Schema::features`]. Which elements a kind makes is part of the format: the [`PipelineId`] of a field names everything that
-//! decides them, and sketches with different ids cannot be compared.
+//! Every kind turns its content into features and does nothing else, so a new kind is one file, a variant of
+//! [`Kind`] and an arm in [`Schema::features`]. Which elements a kind makes is part of the format: the
+//! [`PipelineId`] of a field names everything that decides them, and sketches with different ids cannot be
+//! compared.
 //!
 //! ```
 //! use benzer_core::field::{Content, Document, Schema};

@@ -9,12 +9,14 @@ use crate::hash;
 /// The Unicode version of every table in use; a test holds all the crates to it.
 pub(crate) const UNICODE: &str = "u16.0";
 
-/// Names the rules by which content becomes elements, such as `text-v1.h1/words5/nfkc+lower/uax29/u16.0/set/64`.
+/// Names the rules by which content becomes elements, such as
+/// `text-v1.h1/words5/nfkc+lower/uax29/u16.0/set/64`.
 ///
-/// Two fields with the same id make the same elements of the same content, in any build on any machine. Two fields with different
-/// ids make elements that must not be compared. The parts are: kind and version of its rules, version of the element hash, unit
-/// and n, normalization, segmentation and stop words, Unicode version, set or bag, bits of an element; a part that cannot
-/// matter (the Unicode version of byte shingles) is left out.
+/// Two fields with the same id make the same elements of the same content, in any build on any machine. Two
+/// fields with different ids make elements that must not be compared. The parts are: kind and version of its
+/// rules, version of the element hash, unit and n, normalization, segmentation and stop words, Unicode
+/// version, set or bag, bits of an element; a part that cannot matter (the Unicode version of byte shingles)
+/// is left out.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct PipelineId(String);

@@ -13,7 +13,8 @@ use crate::{Error, Features, Result};
 /// Named fields with a kind each. Every field and every option has a default; the smallest schema is
 /// `{"fields": {"body": {"kind": "text"}}}`.
 ///
-/// A schema is checked and prepared when it is made, so that it can be neither absurd nor slow when documents come.
+/// A schema is checked and prepared when it is made, so that it can be neither absurd nor slow when documents
+/// come.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Written", into = "Written")]
 pub struct Schema {
@@ -74,8 +75,8 @@ impl Schema {
         }
     }
 
-    /// The features of every field of the schema. A field that the document lacks has empty features; a field that the schema lacks is
-    /// ignored.
+    /// The features of every field of the schema. A field that the document lacks has empty features; a field
+    /// that the schema lacks is ignored.
     ///
     /// # Errors
     /// Content of another type than the field's kind takes.
@@ -145,7 +146,8 @@ impl Extractor {
     }
 }
 
-/// A schema as users write it. The specs are read in a second step, so that an error can name the field and list the known options.
+/// A schema as users write it. The specs are read in a second step, so that an error can name the field and
+/// list the known options.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {

@@ -1,7 +1,7 @@
 //! Values: a set of strings or integers, or a bag with counts.
 //!
-//! An element is `hash::element` of the value's bytes, with no normalization at all: `Red` and `red` differ. An integer hashes as its decimal
-//! text, so `5` and `"5"` are one value.
+//! An element is `hash::element` of the value's bytes, with no normalization at all: `Red` and `red` differ.
+//! An integer hashes as its decimal text, so `5` and `"5"` are one value.
 
 use std::io::{Cursor, Write};
 

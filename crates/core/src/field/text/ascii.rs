@@ -1,7 +1,8 @@
 //! Words of ASCII text, 64 bytes at a time.
 //!
-//! Gives exactly the tokens of the general path (property-tested), without normalizing or copying: bytes are classified by a table, class
-//! masks of 64 bytes give the word boundaries by bit operations, and each token is lower-cased and hashed where it stands.
+//! Gives exactly the tokens of the general path (property-tested), without normalizing or copying: bytes are
+//! classified by a table, class masks of 64 bytes give the word boundaries by bit operations, and each token
+//! is lower-cased and hashed where it stands.
 //!
 //! Of UAX #29 only these rules concern ASCII, with L = letters, D = digits, `_` = ExtendNumLet:
 //!
@@ -18,8 +19,8 @@ use std::ops::Range;
 
 use super::{Scratch, token};
 
-/// Appends the token hashes of `text[range]` to `scratch.tokens`. The range must be ASCII and be cut at white space; the bytes around it may be
-/// anything. `LOWER` folds case.
+/// Appends the token hashes of `text[range]` to `scratch.tokens`. The range must be ASCII and be cut at white
+/// space; the bytes around it may be anything. `LOWER` folds case.
 pub(super) fn tokens<const LOWER: bool>(text: &[u8], range: Range<usize>, scratch: &mut Scratch) {
     debug_assert!(text[range.clone()].is_ascii());
     let Scratch { bounds, long, tokens, .. } = scratch;

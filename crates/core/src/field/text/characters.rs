@@ -1,7 +1,7 @@
 //! Characters and bytes as tokens.
 //!
-//! A character is a Unicode scalar value of the normalized text and hashes as its UTF-8. A run of White_Space, whatever its kind and length, is one
-//! space; there is none at the start and none at the end.
+//! A character is a Unicode scalar value of the normalized text and hashes as its UTF-8. A run of
+//! White_Space, whatever its kind and length, is one space; there is none at the start and none at the end.
 
 use std::ops::Range;
 
@@ -51,8 +51,8 @@ pub(super) enum Collapsed {
     Char(char, Range<usize>),
 }
 
-/// Emits the characters of one piece; `space` says on entry and on return whether white space is due before the next character.
-/// White space at the start of the text is never due.
+/// Emits the characters of one piece; `space` says on entry and on return whether white space is due before
+/// the next character. White space at the start of the text is never due.
 pub(super) fn collapse(piece: &str, space: &mut bool, mut emit: impl FnMut(Collapsed)) {
     let (mut started, mut end) = (*space, 0);
     for (at, c) in piece.char_indices() {

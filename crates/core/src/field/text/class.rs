@@ -1,8 +1,8 @@
 //! What the text pipeline needs to know about a character, one table lookup per character.
 //!
-//! The pinned Unicode crates answer by binary search or by running an algorithm. Their answers are gathered in pages of 256
-//! characters that are filled on first use, so a process pays only for the scripts it meets: an English text fills one
-//! page, a Chinese one about a hundred.
+//! The pinned Unicode crates answer by binary search or by running an algorithm. Their answers are gathered
+//! in pages of 256 characters that are filled on first use, so a process pays only for the scripts it meets:
+//! an English text fills one page, a Chinese one about a hundred.
 
 use std::iter::once;
 use std::sync::OnceLock;
@@ -34,12 +34,13 @@ impl Class {
     pub const UNSEGMENTED: Self = Self(1 << 5);
     /// Word_Break=ALetter.
     pub const LETTER: Self = Self(1 << 6);
-    /// NFKC never joins or reorders this character with what stands before it, and the character is not invisible, so it still stands between its
-    /// neighbours after those are removed.
+    /// NFKC never joins or reorders this character with what stands before it, and the character is not
+    /// invisible, so it still stands between its neighbours after those are removed.
     pub const BOUNDARY: Self = Self(1 << 7);
     /// A boundary that NFKC leaves as it is, if the next character is a boundary too.
     pub const STABLE: Self = Self(1 << 8);
-    /// Folding may change this character: it has case, is invisible, or is one of the few that the rules name.
+    /// Folding may change this character: it has case, is invisible, or is one of the few that the rules
+    /// name.
     pub const FOLDS: Self = Self(1 << 9);
     /// Neither this character nor its lower case holds a diacritic that could be stripped.
     pub const PLAIN: Self = Self(1 << 10);
@@ -76,9 +77,10 @@ pub(super) fn is_ascii_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
-/// True if stripping diacritics removes `c` from a decomposed text: a combining nonspacing mark that scripts share (Script=Inherited), or
-/// one of Arabic, Hebrew or Syriac, where marks are optional vowels. Marks of other scripts are letters of their alphabets
-/// (Indic and Thai vowels) and stay; so do the voicing marks of kana, without which は, ば and ぱ would be one.
+/// True if stripping diacritics removes `c` from a decomposed text: a combining nonspacing mark that scripts
+/// share (Script=Inherited), or one of Arabic, Hebrew or Syriac, where marks are optional vowels. Marks of
+/// other scripts are letters of their alphabets (Indic and Thai vowels) and stay; so do the voicing marks of
+/// kana, without which は, ば and ぱ would be one.
 fn is_diacritic(c: char) -> bool {
     let scripts = [Script::Inherited, Script::Arabic, Script::Hebrew, Script::Syriac];
     get_general_category(c) == Category::NonspacingMark
@@ -150,8 +152,9 @@ fn is_unsegmented(c: char, category: Category) -> bool {
     eligible && !shared && extension.iter().all(is_unsegmented_script)
 }
 
-/// Scripts written without spaces between words: those of Han ideographs and kana, the scripts of Line_Break=SA, other ideographic
-/// scripts, and Balinese and Javanese, whose whole lines UAX #29 would take for one word.
+/// Scripts written without spaces between words: those of Han ideographs and kana, the scripts of
+/// Line_Break=SA, other ideographic scripts, and Balinese and Javanese, whose whole lines UAX #29 would take
+/// for one word.
 fn is_unsegmented_script(script: Script) -> bool {
     const IDEOGRAPHIC: [Script; 6] = [
         Script::Han,
@@ -177,8 +180,9 @@ fn is_unsegmented_script(script: Script) -> bool {
     IDEOGRAPHIC.contains(&script) || SOUTHEAST_ASIAN.contains(&script)
 }
 
-/// Word_Break is not public in the segmentation crate, but its behaviour tells an ALetter: it joins letters, digits and itself from both sides,
-/// while a Numeric also joins over a comma, a Hebrew_Letter over a double quote and an ExtendNumLet with Katakana.
+/// Word_Break is not public in the segmentation crate, but its behaviour tells an ALetter: it joins letters,
+/// digits and itself from both sides, while a Numeric also joins over a comma, a Hebrew_Letter over a double
+/// quote and an ExtendNumLet with Katakana.
 fn is_word_letter(c: char) -> bool {
     let is_one_word = |text: String| text.split_word_bounds().count() == 1;
     ["a", "1"].iter().all(|x| is_one_word(format!("{x}{c}")) && is_one_word(format!("{c}{x}")))

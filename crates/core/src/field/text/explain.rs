@@ -1,6 +1,7 @@
 //! Where tokens and shingles stand in the original text, for explanations.
 //!
-//! These functions take the general path for everything and allocate as they please; [`Shingler::elements`] gives the same elements faster.
+//! These functions take the general path for everything and allocate as they please; [`Shingler::elements`]
+//! gives the same elements faster.
 
 use std::ops::Range;
 
@@ -13,8 +14,8 @@ use crate::hash;
 /// A token of a text and where it came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
-    /// Byte offsets in the original text. Where one character became several tokens, or several became one, whole characters are covered, so
-    /// neighbouring ranges may overlap; bigrams always do.
+    /// Byte offsets in the original text. Where one character became several tokens, or several became one,
+    /// whole characters are covered, so neighbouring ranges may overlap; bigrams always do.
     pub range: Range<usize>,
     /// The normalized bytes; UTF-8 except when the unit is bytes.
     pub bytes: Vec<u8>,
@@ -111,7 +112,8 @@ impl Shingler {
         tokens
     }
 
-    /// Normalizes the pieces of a text; `visit` gets each with a function from its ranges to ranges of the text.
+    /// Normalizes the pieces of a text; `visit` gets each with a function from its ranges to ranges of the
+    /// text.
     fn trace(&self, text: &str, mut visit: impl FnMut(&str, &dyn Fn(Range<usize>) -> Range<usize>)) {
         let (mut normalized, mut offsets) = (String::new(), Offsets::default());
         for piece in pieces(text) {

@@ -4,20 +4,22 @@
 //! text --normalize--> --cut--> tokens --hash::token--> --hash::combine over n--> elements
 //! ```
 //!
-//! - **Words** (the default, with n = 5): words by UAX #29, scripts without spaces as character bigrams, punctuation dropped; the module `words` has the
-//!   exact rules. The token is the word's normalized UTF-8.
-//! - **Characters**: the Unicode scalar values of the normalized text, punctuation included, with each run of white space as one space
-//!   and none at the ends.
+//! - **Words** (the default, with n = 5): words by UAX #29, scripts without spaces as character bigrams,
+//!   punctuation dropped; the module `words` has the exact rules. The token is the word's normalized UTF-8.
+//! - **Characters**: the Unicode scalar values of the normalized text, punctuation included, with each run of
+//!   white space as one space and none at the ends.
 //! - **Bytes**: the bytes as they are, not normalized.
 //!
-//! Normalization is NFKC and lower case by default; the module `normalize` has the exact rules. All tables come from pinned crates at Unicode
-//! 16.0, none from the standard library.
+//! Normalization is NFKC and lower case by default; the module `normalize` has the exact rules. All tables
+//! come from pinned crates at Unicode 16.0, none from the standard library.
 //!
-//! A shingle is [`hash::combine`](crate::hash::combine) of n token hashes. A text of fewer than n tokens is one shingle of all of them. A text
-//! without tokens has no features. Pure ASCII passages of a text take a faster path with the same result.
+//! A shingle is [`hash::combine`](crate::hash::combine) of n token hashes. A text of fewer than n tokens is
+//! one shingle of all of them. A text without tokens has no features. Pure ASCII passages of a text take a
+//! faster path with the same result.
 //!
-//! **Limits.** There is no dictionary: Thai or Chinese words are not found, only their characters. There is no stemming. Lower case knows no language,
-//! so the Turkish I and ı stay apart. White space inside Chinese or Thai text, such as a line break in the middle of a word, ends a run of bigrams.
+//! **Limits.** There is no dictionary: Thai or Chinese words are not found, only their characters. There is
+//! no stemming. Lower case knows no language, so the Turkish I and ı stay apart. White space inside Chinese
+//! or Thai text, such as a line break in the middle of a word, ends a run of bigrams.
 
 mod ascii;
 mod characters;
@@ -134,7 +136,8 @@ impl Shingler {
         }
     }
 
-    /// Takes the ASCII path wherever it can: up to the white space before a piece that is not ASCII, and from the white space after it.
+    /// Takes the ASCII path wherever it can: up to the white space before a piece that is not ASCII, and from
+    /// the white space after it.
     fn hash_mixed_words(&self, text: &str, scratch: &mut Scratch) {
         let bytes = text.as_bytes();
         let mut done = 0;

@@ -2,19 +2,21 @@
 //!
 //! In this order, each step optional:
 //!
-//! 1. **Invisible characters** are removed: General_Category Cf (soft hyphen, zero-width joiners and spaces, direction marks, byte order mark) and
-//!    variation selectors. Only for words with punctuation dropped.
-//! 2. **NFKC** (UAX #15): full-width and half-width forms, ligatures, circled letters, composed or decomposed accents become one. Where step 1 is
-//!    taken, the quotation marks ’ and ‘ then become the apostrophe `'`.
-//! 3. **Lower case** by the full, locale-independent mapping of each character, with two additions that make it a matter of single characters:
-//!    final sigma ς becomes σ, and a dot above (U+0307) straight after an i is dropped, so that İ and I with a dot are both `i`. The
-//!    dotless ı stays, ß stays (ẞ becomes ß).
-//! 4. **Diacritics**: canonical decomposition, removal of the marks that [`class::is_diacritic`](super::class) names, composition. é becomes e, ё
-//!    becomes е, й becomes и; letters that Unicode does not decompose (ø, ł, đ) stay.
+//! 1. **Invisible characters** are removed: General_Category Cf (soft hyphen, zero-width joiners and spaces,
+//!    direction marks, byte order mark) and variation selectors. Only for words with punctuation dropped.
+//! 2. **NFKC** (UAX #15): full-width and half-width forms, ligatures, circled letters, composed or decomposed
+//!    accents become one. Where step 1 is taken, the quotation marks ’ and ‘ then become the apostrophe `'`.
+//! 3. **Lower case** by the full, locale-independent mapping of each character, with two additions that make
+//!    it a matter of single characters: final sigma ς becomes σ, and a dot above (U+0307) straight after an i
+//!    is dropped, so that İ and I with a dot are both `i`. The dotless ı stays, ß stays (ẞ becomes ß).
+//! 4. **Diacritics**: canonical decomposition, removal of the marks that
+//!    [`class::is_diacritic`](super::class) names, composition. é becomes e, ё becomes е, й becomes и;
+//!    letters that Unicode does not decompose (ø, ł, đ) stay.
 //!
-//! The work is done segment by segment, where a segment begins at a character that NFKC cannot join to what precedes it; nearly every segment is
-//! one character that stays as it is. This gives the same result as normalizing the whole text (property-tested), and it keeps track of where
-//! in the original text each piece came from.
+//! The work is done segment by segment, where a segment begins at a character that NFKC cannot join to what
+//! precedes it; nearly every segment is one character that stays as it is. This gives the same result as
+//! normalizing the whole text (property-tested), and it keeps track of where in the original text each piece
+//! came from.
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -41,7 +43,8 @@ impl Normalizer {
         Self { nfkc, clean, lower: options.lower, strip, alone }
     }
 
-    /// Appends the normalized `text` to `out`; `trace` learns which offset of `out` begins at which offset of `text`.
+    /// Appends the normalized `text` to `out`; `trace` learns which offset of `out` begins at which offset of
+    /// `text`.
     pub fn push(&self, text: &str, out: &mut String, trace: &mut impl Trace) {
         let mut rest = text.char_indices().map(|(at, c)| (at, c, Class::of(c)));
         let mut next = rest.next();

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::field::pipeline::{self, PipelineId, UNICODE};
 use crate::{Error, Result};
 
-/// How text becomes elements. The default is sets of 5 words, NFKC, lower case, punctuation dropped, 64-bit elements.
+/// How text becomes elements. The default is sets of 5 words, NFKC, lower case, punctuation dropped, 64-bit
+/// elements.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TextOptions {
@@ -47,7 +48,8 @@ pub enum Unit {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Punctuation {
-    /// Words without a letter or number are dropped, typographic apostrophes become plain ones and invisible characters vanish.
+    /// Words without a letter or number are dropped, typographic apostrophes become plain ones and invisible
+    /// characters vanish.
     #[default]
     Drop,
     /// Every visible word is a token, also a comma or an emoji.
@@ -61,7 +63,8 @@ pub enum Bits {
     /// The whole hash.
     #[default]
     B64,
-    /// Its upper half, the four-byte element of the textbooks: smaller universe, some collisions in long texts.
+    /// Its upper half, the four-byte element of the textbooks: smaller universe, some collisions in long
+    /// texts.
     B32,
 }
 

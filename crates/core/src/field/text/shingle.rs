@@ -1,15 +1,17 @@
 //! Shingles: `n` neighbouring tokens become one element.
 //!
-//! An element is [`hash::combine`] of the token hashes. Up to [`ROLLING`] tokens the combination rolls, each shingle costs the same few
-//! instructions whatever `n` is; longer shingles are combined one by one, at a cost that grows with `n`. A text of fewer than `n` tokens is
-//! one shingle of all of them; a text of none has no shingle.
+//! An element is [`hash::combine`] of the token hashes. Up to [`ROLLING`] tokens the combination rolls, each
+//! shingle costs the same few instructions whatever `n` is; longer shingles are combined one by one, at a
+//! cost that grows with `n`. A text of fewer than `n` tokens is one shingle of all of them; a text of none
+//! has no shingle.
 
 use crate::hash;
 
 /// The longest shingle that `hash::combine` hashes by rotation.
 const ROLLING: usize = 64;
 
-/// Replaces `elements` by the shingles of `tokens` in order; `shift` is how many low bits of each element to drop.
+/// Replaces `elements` by the shingles of `tokens` in order; `shift` is how many low bits of each element to
+/// drop.
 pub(super) fn elements(tokens: &[u64], n: usize, shift: u32, elements: &mut Vec<u64>) {
     elements.clear();
     if tokens.is_empty() {
@@ -24,7 +26,8 @@ pub(super) fn elements(tokens: &[u64], n: usize, shift: u32, elements: &mut Vec<
     }
 }
 
-/// Keeps the state of `combine` from one window to the next: the oldest token leaves by the same rotation and xor by which it came.
+/// Keeps the state of `combine` from one window to the next: the oldest token leaves by the same rotation and
+/// xor by which it came.
 fn roll(tokens: &[u64], n: usize, shift: u32, elements: &mut Vec<u64>) {
     let (first, rest) = tokens.split_at(n - 1);
     let mut state = first.iter().fold(0u64, |state, token| state.rotate_left(hash::ROTATION) ^ token);

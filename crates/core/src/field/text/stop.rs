@@ -1,7 +1,8 @@
 //! Stop words: frequent words that say little about what a text is about, left out on request.
 //!
-//! The lists are those of NLTK, from the `stop-words` crate. They are normalized as the text is and compared by token hash. Only languages that
-//! separate words are offered: in an unsegmented script a token is a bigram, not a word.
+//! The lists are those of NLTK, from the `stop-words` crate. They are normalized as the text is and compared
+//! by token hash. Only languages that separate words are offered: in an unsegmented script a token is a
+//! bigram, not a word.
 
 use std::collections::BTreeSet;
 

@@ -1,13 +1,14 @@
 //! The hash of a token in the middle of a text.
 //!
-//! `hash::token` copies a short token to pad it with zeros. Inside a text it is faster to load the 16 bytes from the token's start, whatever they are,
-//! and to mask what lies behind its end.
+//! `hash::token` copies a short token to pad it with zeros. Inside a text it is faster to load the 16 bytes
+//! from the token's start, whatever they are, and to mask what lies behind its end.
 
 use std::ops::Range;
 
 use crate::hash;
 
-/// `hash::token` of `text[word]`; `LOWER` folds ASCII case first, for words that are ASCII. `long` is a buffer.
+/// `hash::token` of `text[word]`; `LOWER` folds ASCII case first, for words that are ASCII. `long` is a
+/// buffer.
 #[inline(always)]
 pub(super) fn hash<const LOWER: bool>(text: &[u8], word: Range<usize>, long: &mut Vec<u8>) -> u64 {
     let length = word.len();
@@ -57,7 +58,8 @@ fn words(bytes: &[u8; 16]) -> (u64, u64) {
     (both as u64, (both >> 64) as u64)
 }
 
-/// Lower case of eight ASCII bytes: bit 7 of each sum tells `>= 'A'` and `> 'Z'`; where they differ, bit 5 is set.
+/// Lower case of eight ASCII bytes: bit 7 of each sum tells `>= 'A'` and `> 'Z'`; where they differ, bit 5 is
+/// set.
 #[inline(always)]
 const fn lower(word: u64) -> u64 {
     const ONES: u64 = 0x0101_0101_0101_0101;

@@ -1,17 +1,21 @@
 //! Words of normalized text, for every script.
 //!
-//! Text is first cut into *runs* of scripts that are written without spaces (Han, kana, Thai, Khmer, Myanmar, ...) and the stretches between them.
+//! Text is first cut into *runs* of scripts that are written without spaces (Han, kana, Thai, Khmer, Myanmar,
+//! ...) and the stretches between them.
 //!
-//! - A run gives the bigrams of its characters, `中文字` gives `中文` and `文字`; a run of one character gives that character. A character here is a
-//!   letter with the marks that follow it. Decimal digits never belong to a run.
-//! - A stretch gives its words by UAX #29. With punctuation dropped, a word counts if it has a letter or a number (General_Category L* or
-//!   N*), so punctuation, symbols, emoji and lone marks give nothing; what stands *inside* a word belongs to it: `don't`,
-//!   `3.14`, `U.S.A`, `snake_case`. With punctuation kept, a word counts if it has any visible character (L*, N*, P*, S*), so each
-//!   punctuation mark and each emoji sequence is a token of its own.
+//! - A run gives the bigrams of its characters, `中文字` gives `中文` and `文字`; a run of one character gives that
+//!   character. A character here is a letter with the marks that follow it. Decimal digits never belong to a
+//!   run.
+//! - A stretch gives its words by UAX #29. With punctuation dropped, a word counts if it has a letter or a
+//!   number (General_Category L* or N*), so punctuation, symbols, emoji and lone marks give nothing; what
+//!   stands *inside* a word belongs to it: `don't`, `3.14`, `U.S.A`, `snake_case`. With punctuation kept, a
+//!   word counts if it has any visible character (L*, N*, P*, S*), so each punctuation mark and each emoji
+//!   sequence is a token of its own.
 //!
-//! The text is handed over in pieces cut at ASCII white space, which is a boundary in every rule involved: words and runs end there and NFKC does not
-//! compose over it. With punctuation dropped this gives the words of the whole text, which a property test shows. With punctuation kept it is part of
-//! the definition: an emoji modifier after a space stands alone, where UAX #29 would attach it to the space.
+//! The text is handed over in pieces cut at ASCII white space, which is a boundary in every rule involved:
+//! words and runs end there and NFKC does not compose over it. With punctuation dropped this gives the words
+//! of the whole text, which a property test shows. With punctuation kept it is part of the definition: an
+//! emoji modifier after a space stands alone, where UAX #29 would attach it to the space.
 
 use std::ops::Range;
 
@@ -21,8 +25,8 @@ use super::class::Class;
 
 /// How a stretch is cut; both give the same words.
 pub(super) trait Cut {
-    /// The word of a stretch that is just one word and punctuation around it, an empty range if there is not even a word; `None` if it is not that
-    /// simple.
+    /// The word of a stretch that is just one word and punctuation around it, an empty range if there is not
+    /// even a word; `None` if it is not that simple.
     fn single_word(text: &str) -> Option<Range<usize>>;
 }
 
@@ -49,8 +53,8 @@ impl Cut for Quick {
     }
 }
 
-/// Calls `emit` with the range of each token of a normalized piece of text that has no ASCII white space of its own; `counts` is what a
-/// word must have to count.
+/// Calls `emit` with the range of each token of a normalized piece of text that has no ASCII white space of
+/// its own; `counts` is what a word must have to count.
 pub(super) fn tokens<C: Cut>(text: &str, counts: Class, emit: &mut impl FnMut(Range<usize>)) {
     let mut start = 0;
     while let Some(run) = next_run(text, start) {
@@ -60,7 +64,8 @@ pub(super) fn tokens<C: Cut>(text: &str, counts: Class, emit: &mut impl FnMut(Ra
     stretch::<C>(text, start..text.len(), counts, emit);
 }
 
-/// Where the next run of an unsegmented script begins. A mark alone begins none: it belongs to the letter before it.
+/// Where the next run of an unsegmented script begins. A mark alone begins none: it belongs to the letter
+/// before it.
 fn next_run(text: &str, from: usize) -> Option<usize> {
     let begins = |c: char| {
         let class = Class::of(c);
@@ -108,7 +113,8 @@ fn stretch<C: Cut>(text: &str, range: Range<usize>, counts: Class, emit: &mut im
     }
 }
 
-/// True if UAX #29 certainly sees one word: letters, with single apostrophes, full stops or colons between letters.
+/// True if UAX #29 certainly sees one word: letters, with single apostrophes, full stops or colons between
+/// letters.
 #[inline]
 fn is_one_word(word: &str) -> bool {
     let mut after_letter = false;
