@@ -43,11 +43,34 @@ pub enum Error {
         /// What was there.
         got: String,
     },
+    /// Something is wrong with one named field of a schema or a document.
+    #[error("field `{field}`: {source}")]
+    Field {
+        /// The field's name.
+        field: String,
+        /// What is wrong with it.
+        source: Box<Error>,
+    },
+    /// A document's content does not suit the kind of its field.
+    #[error("content must be {expected}, got {got}")]
+    Content {
+        /// What the field's kind takes.
+        expected: &'static str,
+        /// What the document holds.
+        got: &'static str,
+    },
+    /// A schema that cannot be read: an unknown option, kind or type.
+    #[error("{0}")]
+    Schema(String),
 }
 
 impl Error {
     pub(crate) fn parameter(name: &'static str, expected: impl Into<String>, got: impl ToString) -> Self {
         Self::Parameter { name, expected: expected.into(), got: got.to_string() }
+    }
+
+    pub(crate) fn in_field(self, field: &str) -> Self {
+        Self::Field { field: field.to_owned(), source: Box::new(self) }
     }
 
     pub(crate) fn decode(expected: impl Into<String>, got: impl ToString) -> Self {

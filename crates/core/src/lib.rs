@@ -12,6 +12,7 @@
 //! vector kernel has a scalar twin with identical bits.
 //!
 //! - [`hash`]: the 64-bit element hash and the rule that derives independent seeds.
+//! - [`field`]: documents, schemas, and how values and text become features.
 //! - [`Features`]: a set (or weighted set) of 64-bit elements.
 //! - [`sketch`]: the families that turn features into a few registers, and what is kept of those.
 //! - [`estimate`]: similarities, sizes and containment from sketches, each with its error bar.
@@ -32,6 +33,7 @@
 mod error;
 pub mod estimate;
 mod features;
+pub mod field;
 pub mod hash;
 pub mod lsh;
 pub mod sketch;

@@ -33,8 +33,11 @@ const K2: u64 = 0xa409_3822_299f_31d0;
 const K3: u64 = 0x082e_fa98_ec4e_6c89;
 /// The odd multiplier of [`finish`].
 pub const FINISH: u64 = 0x4528_21e6_38d0_1377;
-/// Bits by which [`combine`] rotates from one token to the next; odd, so 64 tokens get 64 different rotations.
+/// Bits by which [`combine`] rotates from one token to the next; odd, so up to 64 tokens get different rotations.
 pub const ROTATION: u32 = 13;
+/// Longest sequence that [`combine`] hashes by rotation. A shingle that repeats one token m times keeps 65 - 2^s bits of its hash, where 2^s is the
+/// largest power of two that divides m: all or nearly all bits for usual m, 49 at worst below this limit, and one at m = 64.
+pub const LONGEST_ROTATED: usize = 31;
 
 /// Hash of an element given as bytes.
 ///
@@ -74,12 +77,12 @@ pub const fn token_words(a: u64, b: u64, n_bytes: u64) -> u64 {
 
 /// Hash of a shingle: an ordered, non-empty sequence of token hashes.
 ///
-/// The state is `rotl(t[0], 13 (m-1)) ^ ... ^ rotl(t[m-2], 13) ^ t[m-1]`, then `finish(state ^ m)`. Rotations repeat after 64 tokens, so a longer
-/// sequence is hashed as the bytes of its token hashes instead.
+/// The state is `rotl(t[0], 13 (m-1)) ^ ... ^ rotl(t[m-2], 13) ^ t[m-1]`, then `finish(state ^ m)`. More than [`LONGEST_ROTATED`] tokens are folded
+/// one after the other instead: `s = K3; for each t: s = fold(t ^ s, K2 ^ rotl(s, 32))`, then `finish(fold(s ^ K0, K1 ^ m))`.
 #[inline]
 pub fn combine(tokens: &[u64]) -> u64 {
     let m = tokens.len();
-    if m > 64 {
+    if m > LONGEST_ROTATED {
         return combine_long(tokens);
     }
     let state = tokens.iter().fold(0u64, |state, token| state.rotate_left(ROTATION) ^ token);
@@ -186,6 +189,15 @@ mod tests {
             [vec![a], vec![a, b], vec![b, a], vec![a, b, c], vec![c, b, a], vec![a, a], vec![a, a, a]];
         let hashes: HashSet<u64> = shingles.iter().map(|s| combine(s)).collect();
         assert_eq!(hashes.len(), shingles.len());
+    }
+
+    #[test]
+    fn repetitive_shingles_of_any_length_differ() {
+        for m in 1..=130 {
+            let repeated: HashSet<u64> =
+                (0..1_000u64).map(|i| combine(&vec![token(&i.to_le_bytes()); m])).collect();
+            assert_eq!(repeated.len(), 1_000, "one token {m} times");
+        }
     }
 
     #[test]

@@ -1,0 +1,36 @@
+//! Fields: how the content of a document becomes [`Features`](crate::Features).
+//!
+//! ```text
+//! Document --Schema--> { field name: Features }
+//! ```
+//!
+//! A [`Schema`] names the fields of a [`Document`] and gives each a kind:
+//!
+//! | kind | content | element |
+//! |---|---|---|
+//! | [`values`] | a list of strings and integers, or an object of counts | one value |
+//! | [`text`] | a string | a shingle of words, characters or bytes |
+//!
+//! Every kind turns its content into features and does nothing else, so a new kind is one file, a variant of
+//! [`Kind`] and an arm in [`Schema::features`]. Which elements a kind makes is part of the format: the
+//! [`PipelineId`] of a field names everything that decides them, and sketches with different ids cannot be
+//! compared.
+//!
+//! ```
+//! use benzer_core::field::{Content, Document, Schema};
+//!
+//! let schema: Schema = serde_json::from_str(r#"{"fields": {"body": {"kind": "text", "n": 2}}}"#).unwrap();
+//! let document = Document::new("a", [("body", Content::from("The quick, brown fox."))]);
+//! let features = schema.features(&document).unwrap();
+//! assert_eq!(features["body"].len(), 3); // "the quick", "quick brown", "brown fox"
+//! ```
+
+mod document;
+mod pipeline;
+mod schema;
+pub mod text;
+pub mod values;
+
+pub use document::{Content, Document, Value};
+pub use pipeline::PipelineId;
+pub use schema::{FieldSpec, Kind, Schema};
