@@ -96,38 +96,44 @@ fn keep(
     words: &mut [u64],
     (open, selected): (&mut [u16], &mut [u32]),
 ) -> usize {
-    let empty = _mm512_set1_epi64(EMPTY as i64);
     let rounds = slot.first.as_chunks_mut::<16>().0.iter_mut().zip(slot.later.as_chunks_mut::<16>().0);
     let rest = open.iter_mut().zip(fill.as_chunks::<16>().0).zip(words.as_chunks_mut::<2>().0);
     let mut n = 0;
     for ((first, later), ((open, fill), words)) in rounds.zip(rest) {
-        let (mut halves, mut masks) = ([_mm_setzero_si128(); 2], [0u8; 2]);
-        for half in 0..2 {
-            // SAFETY: each chunk holds two vectors of eight words.
-            unsafe {
-                let (first, later) = (first.as_mut_ptr().add(8 * half), later.as_mut_ptr().add(8 * half));
-                let (a, b) = (_mm512_loadu_si512(first.cast()), _mm512_loadu_si512(later.cast()));
-                _mm512_storeu_si512(first.cast(), empty);
-                _mm512_storeu_si512(later.cast(), empty);
-                let none = _mm512_cmpeq_epi64_mask(a, empty);
-                masks[half] = _mm512_mask_cmpeq_epi64_mask(none, b, empty);
-                let value = _mm512_mask_blend_epi64(none, a, b);
-                halves[half] = _mm512_cvtepi64_epi8(_mm512_srli_epi64(value, 16));
-            }
-        }
-        *open = u16::from_le_bytes(masks);
+        let (low, low_open) = keep_eight(first, later, 0);
+        let (high, high_open) = keep_eight(first, later, 8);
+        let mask = u16::from(low_open) | u16::from(high_open) << 8;
+        *open = mask;
         // SAFETY: the chunks hold sixteen bytes and sixteen words, and so does the rest of `selected`: `n` is at most the number of bins seen.
         unsafe {
-            _mm_storeu_si128(words.as_mut_ptr().cast(), _mm_unpacklo_epi64(halves[0], halves[1]));
-            let compressed = _mm512_maskz_compress_epi32(*open, _mm512_loadu_si512(fill.as_ptr().cast()));
+            _mm_storeu_si128(words.as_mut_ptr().cast(), _mm_unpacklo_epi64(low, high));
+            let compressed = _mm512_maskz_compress_epi32(mask, _mm512_loadu_si512(fill.as_ptr().cast()));
             _mm512_storeu_si512(selected[n..n + 16].as_mut_ptr().cast(), compressed);
         }
-        n += open.count_ones() as usize;
+        n += mask.count_ones() as usize;
     }
     n
 }
 
-/// Writes the bytes of the filled registers.
+/// The bytes of bins `i..i + 8`, zero for the empty ones, and which of them are empty in both rounds; empties them.
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,popcnt")]
+fn keep_eight(first: &mut [u64; 16], later: &mut [u64; 16], i: usize) -> (__m128i, u8) {
+    let empty = _mm512_set1_epi64(EMPTY as i64);
+    let (first, later) = (first[i..i + 8].as_mut_ptr(), later[i..i + 8].as_mut_ptr());
+    // SAFETY: eight words are there.
+    unsafe {
+        let (a, b) = (_mm512_loadu_si512(first.cast()), _mm512_loadu_si512(later.cast()));
+        _mm512_storeu_si512(first.cast(), empty);
+        _mm512_storeu_si512(later.cast(), empty);
+        let none = _mm512_cmpeq_epi64_mask(a, empty);
+        let open = _mm512_mask_cmpeq_epi64_mask(none, b, empty);
+        let value = _mm512_mask_blend_epi64(none, a, b);
+        (_mm512_maskz_cvtepi64_epi8(!open, _mm512_srli_epi64(value, 16)), open)
+    }
+}
+
+/// Writes the bytes of the filled registers, which are zero so far.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,popcnt")]
 fn put_back(open: &[u16], minima: &[u32], words: &mut [u64]) {
@@ -140,7 +146,7 @@ fn put_back(open: &[u16], minima: &[u32], words: &mut [u64]) {
                 _mm512_maskz_expand_epi32(open, _mm512_loadu_si512(minima[used..used + 16].as_ptr().cast()));
             let label = _mm512_cvtepi32_epi8(_mm512_srli_epi32(_mm512_mullo_epi32(g, multiplier), 24));
             let kept = _mm_loadu_si128(words.as_ptr().cast());
-            _mm_storeu_si128(words.as_mut_ptr().cast(), _mm_mask_blend_epi8(open, kept, label));
+            _mm_storeu_si128(words.as_mut_ptr().cast(), _mm_or_si128(kept, label));
         }
         used += open.count_ones() as usize;
     }
