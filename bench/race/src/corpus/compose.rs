@@ -1,0 +1,169 @@
+//! Which documents the corpus has: shares of each kind, lengths, and how similar relatives are.
+
+use crate::overlap::Overlap;
+use crate::random::Random;
+use crate::words::Words;
+
+use super::edit::edited;
+use super::pool::Pool;
+use super::zipf::Zipf;
+use super::{Document, Kind};
+
+/// Shares of the corpus in thousandths; the rest are single documents.
+struct Shares;
+
+impl Shares {
+    const PAIR: usize = 80;
+    const CLUSTER: usize = 120;
+    const CHAIN: usize = 30;
+    const COPY: usize = 30;
+    const TEMPLATE: usize = 50;
+    const FOREIGN: usize = 10;
+}
+
+/// The largest cluster, but at most a twentieth of the corpus.
+const LARGEST_CLUSTER: usize = 5_000;
+/// Lengths are log-normal: the median in bytes, and the standard deviation of the logarithm.
+const MEDIAN_BYTES: f64 = 525.0;
+const SPREAD: f64 = 0.85;
+const LONGEST: usize = 30_000;
+/// J of a chain's neighbours: the first kind is similar at 0.8 only to the next version, the second at 0.5 only to the next.
+const CHAIN_STEPS: [(f64, f64); 2] = [(0.82, 0.87), (0.55, 0.62)];
+/// The notice that the template documents share; own text is longer, so that the template alone never makes two of them similar.
+const TEMPLATE: &str = "This program is free software; you can redistribute it and/or modify it under the terms of the \
+    GNU General Public License as published by the Free Software Foundation; either version 2 of the License, or (at \
+    your option) any later version.";
+
+/// All documents in order of creation.
+pub fn compose(n: usize, random: &mut Random, english: Pool, foreign: Pool) -> Vec<Document> {
+    let mut composer =
+        Composer { documents: Vec::with_capacity(n), n_groups: 0, random: random.clone(), english, foreign };
+    let share = |thousandths: usize| n * thousandths / 1000;
+    composer.pairs(share(Shares::PAIR));
+    composer.clusters(share(Shares::CLUSTER), LARGEST_CLUSTER.min(n / 20));
+    composer.chains(share(Shares::CHAIN));
+    composer.templates(share(Shares::TEMPLATE));
+    composer.foreigners(share(Shares::FOREIGN));
+    let copies = share(Shares::COPY);
+    composer.singles(n - composer.documents.len() - copies);
+    composer.copies(copies);
+    composer.documents
+}
+
+struct Composer {
+    documents: Vec<Document>,
+    n_groups: u32,
+    random: Random,
+    english: Pool,
+    foreign: Pool,
+}
+
+impl Composer {
+    fn pairs(&mut self, n: usize) {
+        for _ in 0..n / 2 {
+            let group = Some(self.group());
+            let base = self.original(Kind::Pair, group, 250);
+            let target = self.random.between(0.5, 1.0);
+            self.variant(base, target);
+        }
+    }
+
+    fn clusters(&mut self, n: usize, largest: usize) {
+        let sizes = Zipf::new(largest);
+        let end = self.documents.len() + n;
+        let mut size = largest;
+        while self.documents.len() + 1 < end {
+            let group = Some(self.group());
+            let base = self.original(Kind::Cluster, group, 250);
+            for _ in 1..size.min(end - base) {
+                let target = self.random.between(0.7, 1.0);
+                self.variant(base, target);
+            }
+            size = sizes.draw(&mut self.random);
+        }
+    }
+
+    fn chains(&mut self, n: usize) {
+        let end = self.documents.len() + n;
+        while self.documents.len() + 1 < end {
+            let group = Some(self.group());
+            let (low, high) = CHAIN_STEPS[self.random.below(2)];
+            let length = 4 + self.random.below(17);
+            let mut previous = self.original(Kind::Chain, group, 400);
+            for _ in 1..length.min(end - previous) {
+                let target = self.random.between(low, high);
+                previous = self.variant(previous, target);
+            }
+        }
+    }
+
+    fn templates(&mut self, n: usize) {
+        for _ in 0..n {
+            let own = self.original(Kind::Template, None, TEMPLATE.len() * 3 / 2);
+            let text = &mut self.documents[own].text;
+            *text = if self.random.below(2) == 0 {
+                format!("{TEMPLATE}\n\n{text}")
+            } else {
+                format!("{text}\n\n{TEMPLATE}")
+            };
+        }
+    }
+
+    fn foreigners(&mut self, n: usize) {
+        for _ in 0..n {
+            let bytes = self.length(100);
+            let text = self.foreign.document(bytes);
+            self.documents.push(Document { text, kind: Kind::Foreign, group: None, base: None });
+        }
+    }
+
+    fn singles(&mut self, n: usize) {
+        for _ in 0..n {
+            self.original(Kind::Single, None, 80);
+        }
+    }
+
+    /// Copies of single documents, which are the last ones made so far.
+    fn copies(&mut self, n: usize) {
+        let singles = self.documents.iter().position(|document| document.kind == Kind::Single);
+        let (Some(first), end) = (singles, self.documents.len()) else { return };
+        for _ in 0..n {
+            let base = first + self.random.below(end - first);
+            let group = self.documents[base].group.unwrap_or_else(|| self.group());
+            self.documents[base].group = Some(group);
+            let text = self.documents[base].text.clone();
+            let size = Words::Ascii.shingles(&text).len() as u32;
+            let overlap = Overlap { intersection: size, union: size };
+            self.documents.push(Document {
+                text,
+                kind: Kind::Copy,
+                group: Some(group),
+                base: Some((base, overlap)),
+            });
+        }
+    }
+
+    fn original(&mut self, kind: Kind, group: Option<u32>, at_least: usize) -> usize {
+        let bytes = self.length(at_least);
+        let text = self.english.document(bytes);
+        self.documents.push(Document { text, kind, group, base: None });
+        self.documents.len() - 1
+    }
+
+    fn variant(&mut self, base: usize, target: f64) -> usize {
+        let Document { text, kind, group, .. } = &self.documents[base];
+        let (text, overlap) = edited(text, target, &self.english, &mut self.random);
+        self.documents.push(Document { text, kind: *kind, group: *group, base: Some((base, overlap)) });
+        self.documents.len() - 1
+    }
+
+    fn length(&mut self, at_least: usize) -> usize {
+        let bytes = MEDIAN_BYTES * libm::exp(SPREAD * self.random.normal());
+        (bytes as usize).clamp(at_least, LONGEST)
+    }
+
+    fn group(&mut self) -> u32 {
+        self.n_groups += 1;
+        self.n_groups - 1
+    }
+}

@@ -1,0 +1,99 @@
+//! Edits a text until its exact J with the original is as near to a target as one word allows.
+
+use crate::overlap::Overlap;
+use crate::random::Random;
+use crate::words::Words;
+
+use super::pool::Pool;
+
+/// An edited copy of `base` with J near `target`, and the exact overlap of the two.
+///
+/// Half of the copies have words replaced, inserted and deleted here and there, half have one passage replaced. Such edits change J in
+/// steps of several shingles, so words are appended for the rest: each adds one shingle.
+pub fn edited(base: &str, target: f64, pool: &Pool, random: &mut Random) -> (String, Overlap) {
+    let original = Words::Ascii.shingles(base);
+    let overlap = |text: &str| Overlap::of(&original, &Words::Ascii.shingles(text));
+    let tokens: Vec<&str> = base.split(' ').collect();
+    let changes =
+        if random.below(2) == 0 { scattered(&tokens, pool, random) } else { passage(&tokens, pool, random) };
+
+    let (mut enough, mut too_many) = (0, changes.len() + 1);
+    while too_many - enough > 1 {
+        let middle = enough.midpoint(too_many);
+        if overlap(&apply(&tokens, &changes[..middle])).jaccard() >= target {
+            enough = middle;
+        } else {
+            too_many = middle;
+        }
+    }
+    let mut text = apply(&tokens, &changes[..enough]);
+    let Overlap { intersection, union } = overlap(&text);
+    let missing = (f64::from(intersection) / target - f64::from(union)).round().max(0.0) as usize;
+    for word in foreign_words(missing, pool, random) {
+        text.push(' ');
+        text.push_str(word);
+    }
+    let reached = overlap(&text);
+    (text, reached)
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Operation<'a> {
+    Replace(&'a str),
+    Insert(&'a str),
+    Delete,
+}
+
+type Change<'a> = (usize, Operation<'a>);
+
+fn scattered<'a>(tokens: &[&str], pool: &'a Pool, random: &mut Random) -> Vec<Change<'a>> {
+    let mut positions: Vec<usize> = (0..tokens.len()).collect();
+    random.shuffle(&mut positions);
+    positions
+        .into_iter()
+        .map(|position| {
+            let operation = match random.below(4) {
+                0 => Operation::Insert(word(pool, random)),
+                1 => Operation::Delete,
+                _ => Operation::Replace(word(pool, random)),
+            };
+            (position, operation)
+        })
+        .collect()
+}
+
+fn passage<'a>(tokens: &[&str], pool: &'a Pool, random: &mut Random) -> Vec<Change<'a>> {
+    let start = random.below(tokens.len() / 3 + 1);
+    let words = foreign_words(tokens.len() - start, pool, random);
+    words.into_iter().enumerate().map(|(i, word)| (start + i, Operation::Replace(word))).collect()
+}
+
+fn apply(tokens: &[&str], changes: &[Change]) -> String {
+    let mut at: Vec<Option<Operation>> = vec![None; tokens.len()];
+    changes.iter().for_each(|&(position, operation)| at[position] = Some(operation));
+    let mut words = Vec::with_capacity(tokens.len() + changes.len());
+    for (&token, operation) in tokens.iter().zip(at) {
+        match operation {
+            None => words.push(token),
+            Some(Operation::Replace(word)) => words.push(word),
+            Some(Operation::Insert(word)) => words.extend([word, token]),
+            Some(Operation::Delete) => {}
+        }
+    }
+    words.join(" ")
+}
+
+fn word<'a>(pool: &'a Pool, random: &mut Random) -> &'a str {
+    let words: Vec<&str> = pool.sentence(random).split(' ').collect();
+    words[random.below(words.len())]
+}
+
+/// Consecutive words of sentences from elsewhere.
+fn foreign_words<'a>(n: usize, pool: &'a Pool, random: &mut Random) -> Vec<&'a str> {
+    let mut words = Vec::with_capacity(n);
+    while words.len() < n {
+        words.extend(pool.sentence(random).split(' '));
+    }
+    words.truncate(n);
+    words
+}
