@@ -47,8 +47,7 @@ def main() -> int:
 def make(docs: int, checksums: Checksums) -> Path:
     """The path of a corpus of `docs` documents, made unless it is there and right."""
     DATA.mkdir(exist_ok=True)
-    corpus = corpus_path(docs)
-    english, foreign = DATA / "prose-english.txt", DATA / "prose-foreign.txt"
+    corpus, english, foreign = corpus_path(docs), DATA / "prose-english.txt", DATA / "prose-foreign.txt"
     if checksums.is_right(corpus):
         return corpus
     if not (checksums.is_right(english) and checksums.is_right(foreign)):
@@ -79,11 +78,14 @@ def fetch(accept_new: bool) -> dict[str, list[Path]]:
     pinned = [line.split() for line in PACKAGES.read_text().splitlines() if not line.startswith("#")]
     missing = [pin for _, pin in pinned if not package_path(folder, pin)]
     if missing:
-        available = {pin: candidate(pin.split("=")[0]) for pin in missing}
-        gone = {pin: now for pin, now in available.items() if pin.split("=")[1] != now}
+        gone = changed(missing)
+        if gone:
+            # The lists of a fresh machine are empty or old.
+            subprocess.run(["apt-get", "update", "--quiet"], check=False, stdout=sys.stderr)
+            gone = changed(missing)
         if gone and not accept_new:
             changes = "\n".join(f"  expected {pin}, got {now or 'no such package'}" for pin, now in gone.items())
-            raise Mismatch(f"packages changed in the archive (`apt-get update` first; --accept-new takes them):\n{changes}")
+            raise Mismatch(f"packages changed in the archive (--accept-new takes the new ones):\n{changes}")
         text = PACKAGES.read_text()
         for pin, now in gone.items():
             text = text.replace(pin, f"{pin.split('=')[0]}={now}")
@@ -98,6 +100,12 @@ def fetch(accept_new: bool) -> dict[str, list[Path]]:
             raise Mismatch(f"apt-get did not download {pin}")
         paths[language].append(path)
     return paths
+
+
+def changed(pins: list[str]) -> dict[str, str]:
+    """The pinned packages of which the archive has another version, with that version."""
+    available = {pin: candidate(pin.split("=")[0]) for pin in pins}
+    return {pin: now for pin, now in available.items() if pin.split("=")[1] != now}
 
 
 def candidate(name: str) -> str:
@@ -127,14 +135,12 @@ class Checksums:
 
     def __init__(self, accept_new: bool) -> None:
         lines = CHECKSUMS.read_text().splitlines() if CHECKSUMS.exists() else []
-        self.expected = dict(reversed(line.split()) for line in lines)
+        self.expected: dict[str, str] = {name: value for value, name in (line.split() for line in lines)}
         self.accept_new = accept_new
 
     def is_right(self, path: Path) -> bool:
-        """Whether a file is there with the committed sum; one without a committed sum only has to be there."""
-        if not path.exists():
-            return False
-        return path.name not in self.expected or sha256(path) == self.expected[path.name]
+        """Whether a file is there with the committed sum; without one nobody knows, so it is made again."""
+        return path.exists() and path.name in self.expected and sha256(path) == self.expected[path.name]
 
     def check(self, path: Path) -> None:
         """Compares a file just made with its committed sum."""

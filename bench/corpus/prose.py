@@ -29,8 +29,19 @@ ROFF_NAMES = {"aq": "'", "cq": "'", "oq": "'", "dq": '"', "lq": '"', "rq": '"', 
 ROFF_TEXT_MACROS = {"B", "I", "BR", "IR", "RB", "RI", "BI", "IB", "SM", "SB"}
 SENTENCE_END = re.compile(r'(?<=[.!?])["\')]* +(?=["\'(]?[A-Z])')
 TYPOGRAPHY = str.maketrans(
-    {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2013": "-", "\u2014": "-", "\u2026": "...",
-     "\u00a0": " ", "\u2010": "-", "\u2011": "-", "\u00ad": ""}
+    {
+        "\u2018": "'",
+        "\u2019": "'",
+        "\u201c": '"',
+        "\u201d": '"',
+        "\u2013": "-",
+        "\u2014": "-",
+        "\u2026": "...",
+        "\u00a0": " ",
+        "\u2010": "-",
+        "\u2011": "-",
+        "\u00ad": "",
+    }
 )
 
 # Printable ASCII but for underscore, backslash and backtick: what is left out marks code rather than prose.

@@ -14,13 +14,16 @@ use clap::Args;
 use crate::overlap::Overlap;
 use crate::random::Random;
 
+/// Fewer pairs would leave the measured variance too uncertain.
+const MIN_PAIRS: usize = 500;
+
 /// Options of `benzer-bench sets`.
 #[derive(Debug, Args)]
 pub struct Options {
     /// Elements in each set
     #[arg(long, value_delimiter = ',', default_values_t = [10, 30, 45, 122, 500, 5_000])]
     pub sizes: Vec<usize>,
-    /// Elements in each file, over all its sets
+    /// Elements in each file, over all its sets; more if that is less than 500 pairs
     #[arg(long, default_value_t = 2_000_000)]
     pub elements: usize,
     /// Folder to write to
@@ -36,7 +39,7 @@ pub fn run(options: &Options) -> Result<()> {
     fs::create_dir_all(&options.out).with_context(|| format!("cannot create {}", options.out.display()))?;
     for &size in &options.sizes {
         ensure!(size > 0, "`--sizes` must be positive");
-        let n_pairs = (options.elements / size / 2).max(1);
+        let n_pairs = (options.elements / size / 2).max(MIN_PAIRS);
         let mut random = Random::new(options.seed, size as u64);
         let pairs: Vec<Pair> = (0..n_pairs).map(|_| Pair::draw(size, &mut random)).collect();
         write(&options.out.join(format!("sets-{size}")), &pairs)?;

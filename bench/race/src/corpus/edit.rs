@@ -97,3 +97,35 @@ fn foreign_words<'a>(n: usize, pool: &'a Pool, random: &mut Random) -> Vec<&'a s
     words.truncate(n);
     words
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pool() -> Pool {
+        let sentence = |i: u64| {
+            let words: Vec<String> =
+                (0..12).map(|j| format!("w{}", benzer_core::hash::split(i, j) % 5_000)).collect();
+            words.join(" ") + "."
+        };
+        Pool::new((0..20_000).map(sentence).collect::<Vec<_>>().join("\n"), Random::new(1, 0))
+    }
+
+    #[test]
+    fn an_edited_copy_is_as_similar_as_asked_within_a_word() {
+        let (mut pool, mut random) = (pool(), Random::new(2, 0));
+        for _ in 0..200 {
+            let (base, target) = (pool.document(600), random.between(0.5, 1.0));
+            let (_, overlap) = edited(&base, target, &pool, &mut random);
+            let step = 1.5 / f64::from(overlap.union);
+            assert!((overlap.jaccard() - target).abs() <= step, "{target} {overlap:?}");
+        }
+    }
+
+    #[test]
+    fn the_same_seed_makes_the_same_copy() {
+        let base = pool().document(600);
+        let copy = || edited(&base, 0.7, &pool(), &mut Random::new(3, 0));
+        assert_eq!(copy(), copy());
+    }
+}

@@ -1,7 +1,7 @@
 //! The corpus: real prose, with similarity planted where it is known.
 //!
 //! Prose comes from Debian packages (`bench/corpus/` fetches and cleans it); everything else is decided here by one seed. The
-//! shares of [`Shares`] hold at any size. What was planted is written beside the corpus, one line per document that has a
+//! shares of each kind (`compose.rs`) hold at any size. What was planted is written beside the corpus, one line per document that has a
 //! relative: `row kind group base intersection union`, the overlap being exact under [`Words::Ascii`](crate::words::Words).
 
 mod compose;

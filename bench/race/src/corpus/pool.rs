@@ -41,7 +41,7 @@ impl Pool {
         Ok(pool)
     }
 
-    fn new(text: String, mut random: Random) -> Self {
+    pub(super) fn new(text: String, mut random: Random) -> Self {
         let (mut sentences, mut start) = (Vec::<Sentence>::new(), 0);
         for line in text.split('\n') {
             if line.is_empty() {

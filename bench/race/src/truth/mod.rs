@@ -3,7 +3,7 @@
 //! Pairs are written out one by one, clusters included (a cluster of 5,000 is 12.5 million of them, 200 MB): membership in a
 //! cluster would not say how similar two members are, and recall is asked by bin of J. The file is `BZTRUTH1`, the
 //! number of pairs as 64 bits, then for each pair the rows a < b, the intersection and the union, 32 bits each, all
-//! little-endian, ordered by (a, b). NumPy reads it with `bench/race/truth.py`'s one-line `dtype`.
+//! little-endian, ordered by (a, b). `bench/README.md` has the NumPy line that reads it.
 //!
 //! Shingles are compared as 64-bit hashes; for 130 million different ones the chance of any collision is 5e-4, and [`check`]
 //! compares strings.
