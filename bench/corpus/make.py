@@ -139,8 +139,8 @@ class Checksums:
         self.accept_new = accept_new
 
     def is_right(self, path: Path) -> bool:
-        """Whether a file is there with the committed sum; without one nobody knows, so it is made again."""
-        return path.exists() and path.name in self.expected and sha256(path) == self.expected[path.name]
+        """Whether a file is there with the committed sum; without one, or when new sums are wanted, it is made again."""
+        return not self.accept_new and path.exists() and path.name in self.expected and sha256(path) == self.expected[path.name]
 
     def check(self, path: Path) -> None:
         """Compares a file just made with its committed sum."""

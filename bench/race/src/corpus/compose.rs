@@ -4,7 +4,7 @@ use crate::overlap::Overlap;
 use crate::random::Random;
 use crate::words::Words;
 
-use super::edit::edited;
+use super::edit::{Edit, Place, edited};
 use super::pool::Pool;
 use super::zipf::Zipf;
 use super::{Document, Kind};
@@ -27,12 +27,21 @@ const LARGEST_CLUSTER: usize = 5_000;
 const MEDIAN_BYTES: f64 = 525.0;
 const SPREAD: f64 = 0.85;
 const LONGEST: usize = 30_000;
-/// J of a chain's neighbours: the first kind is similar at 0.8 only to the next version, the second at 0.5 only to the next.
-const CHAIN_STEPS: [(f64, f64); 2] = [(0.82, 0.87), (0.55, 0.62)];
-/// The notice that the template documents share; own text is longer, so that the template alone never makes two of them similar.
+/// Chains whose versions are similar at 0.8 only to their neighbours, and chains where that holds at 0.5.
+const CHAINS: [Steps; 2] =
+    [Steps { low: 0.82, high: 0.87, limit: 0.8 }, Steps { low: 0.55, high: 0.62, limit: 0.5 }];
+/// The notice that the template documents share. Own text is half as long again, so the notice alone does not make two of them
+/// similar; with own texts that are alike to begin with, it may.
 const TEMPLATE: &str = "This program is free software; you can redistribute it and/or modify it under the terms of the \
     GNU General Public License as published by the Free Software Foundation; either version 2 of the License, or (at \
     your option) any later version.";
+
+/// J of neighbours in a chain is in [low, high), J of all other versions is below the limit.
+struct Steps {
+    low: f64,
+    high: f64,
+    limit: f64,
+}
 
 /// All documents in order of creation.
 pub fn compose(n: usize, random: &mut Random, english: Pool, foreign: Pool) -> Vec<Document> {
@@ -63,8 +72,8 @@ impl Composer {
         for _ in 0..n / 2 {
             let group = Some(self.group());
             let base = self.original(Kind::Pair, group, 250);
-            let target = self.random.between(0.5, 1.0);
-            self.variant(base, target);
+            let edit = self.edit(0.5, 1.0);
+            self.variant(base, edit);
         }
     }
 
@@ -76,8 +85,8 @@ impl Composer {
             let group = Some(self.group());
             let base = self.original(Kind::Cluster, group, 250);
             for _ in 1..size.min(end - base) {
-                let target = self.random.between(0.7, 1.0);
-                self.variant(base, target);
+                let edit = self.edit(0.7, 1.0);
+                self.variant(base, edit);
             }
             size = sizes.draw(&mut self.random);
         }
@@ -86,13 +95,26 @@ impl Composer {
     fn chains(&mut self, n: usize) {
         let end = self.documents.len() + n;
         while self.documents.len() + 1 < end {
-            let group = Some(self.group());
-            let (low, high) = CHAIN_STEPS[self.random.below(2)];
+            let steps = &CHAINS[self.random.below(2)];
             let length = 4 + self.random.below(17);
-            let mut previous = self.original(Kind::Chain, group, 400);
-            for _ in 1..length.min(end - previous) {
-                let target = self.random.between(low, high);
-                previous = self.variant(previous, target);
+            self.chain(length.min(end - self.documents.len()), steps);
+        }
+    }
+
+    /// Versions are tried until one is far enough from all but the last; few are not, because edits fall anywhere.
+    fn chain(&mut self, length: usize, steps: &Steps) {
+        let group = Some(self.group());
+        let mut last = self.original(Kind::Chain, group, 400);
+        let mut earlier: Vec<Vec<u64>> = Vec::new();
+        while earlier.len() + 1 < length {
+            let target = self.random.between(steps.low, steps.high);
+            let version = self.variant(last, Edit { target, place: Place::Everywhere });
+            let shingles = Words::Ascii.shingles(&self.documents[version].text);
+            if earlier.iter().any(|other| Overlap::of(other, &shingles).jaccard() >= steps.limit) {
+                self.documents.pop();
+            } else {
+                earlier.push(Words::Ascii.shingles(&self.documents[last].text));
+                last = version;
             }
         }
     }
@@ -145,14 +167,24 @@ impl Composer {
 
     fn original(&mut self, kind: Kind, group: Option<u32>, at_least: usize) -> usize {
         let bytes = self.length(at_least);
-        let text = self.english.document(bytes);
+        let mut text = self.english.document(bytes);
+        // The next sentence may have been too long to take.
+        while text.len() < at_least {
+            text = format!("{text}\n\n{}", self.english.document(at_least - text.len()));
+        }
         self.documents.push(Document { text, kind, group, base: None });
         self.documents.len() - 1
     }
 
-    fn variant(&mut self, base: usize, target: f64) -> usize {
+    /// An edit of either kind, with J uniform over a range.
+    fn edit(&mut self, low: f64, high: f64) -> Edit {
+        let place = [Place::Everywhere, Place::Passage][self.random.below(2)];
+        Edit { target: self.random.between(low, high), place }
+    }
+
+    fn variant(&mut self, base: usize, edit: Edit) -> usize {
         let Document { text, kind, group, .. } = &self.documents[base];
-        let (text, overlap) = edited(text, target, &self.english, &mut self.random);
+        let (text, overlap) = edited(text, edit, &self.english, &mut self.random);
         self.documents.push(Document { text, kind: *kind, group: *group, base: Some((base, overlap)) });
         self.documents.len() - 1
     }

@@ -6,16 +6,36 @@ use crate::words::Words;
 
 use super::pool::Pool;
 
-/// An edited copy of `base` with J near `target`, and the exact overlap of the two.
+/// How a copy is to differ.
+#[derive(Debug, Clone, Copy)]
+pub struct Edit {
+    /// J with the original.
+    pub target: f64,
+    /// Where it differs.
+    pub place: Place,
+}
+
+/// Where a copy differs from the original.
+#[derive(Debug, Clone, Copy)]
+pub enum Place {
+    /// Words replaced, inserted and deleted here and there
+    Everywhere,
+    /// One passage replaced
+    Passage,
+}
+
+/// An edited copy of `base` with J near the target, and the exact overlap of the two.
 ///
-/// Half of the copies have words replaced, inserted and deleted here and there, half have one passage replaced. Such edits change J in
-/// steps of several shingles, so words are appended for the rest: each adds one shingle.
-pub fn edited(base: &str, target: f64, pool: &Pool, random: &mut Random) -> (String, Overlap) {
+/// Edits change J in steps of several shingles, so words are appended for the rest: each adds one shingle.
+pub fn edited(base: &str, edit: Edit, pool: &Pool, random: &mut Random) -> (String, Overlap) {
+    let target = edit.target;
     let original = Words::Ascii.shingles(base);
     let overlap = |text: &str| Overlap::of(&original, &Words::Ascii.shingles(text));
     let tokens: Vec<&str> = base.split(' ').collect();
-    let changes =
-        if random.below(2) == 0 { scattered(&tokens, pool, random) } else { passage(&tokens, pool, random) };
+    let changes = match edit.place {
+        Place::Everywhere => scattered(&tokens, pool, random),
+        Place::Passage => passage(&tokens, pool, random),
+    };
 
     let (mut enough, mut too_many) = (0, changes.len() + 1);
     while too_many - enough > 1 {
@@ -116,7 +136,8 @@ mod tests {
         let (mut pool, mut random) = (pool(), Random::new(2, 0));
         for _ in 0..200 {
             let (base, target) = (pool.document(600), random.between(0.5, 1.0));
-            let (_, overlap) = edited(&base, target, &pool, &mut random);
+            let place = [Place::Everywhere, Place::Passage][random.below(2)];
+            let (_, overlap) = edited(&base, Edit { target, place }, &pool, &mut random);
             let step = 1.5 / f64::from(overlap.union);
             assert!((overlap.jaccard() - target).abs() <= step, "{target} {overlap:?}");
         }
@@ -125,7 +146,8 @@ mod tests {
     #[test]
     fn the_same_seed_makes_the_same_copy() {
         let base = pool().document(600);
-        let copy = || edited(&base, 0.7, &pool(), &mut Random::new(3, 0));
+        let edit = Edit { target: 0.7, place: Place::Everywhere };
+        let copy = || edited(&base, edit, &pool(), &mut Random::new(3, 0));
         assert_eq!(copy(), copy());
     }
 }
