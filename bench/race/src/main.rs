@@ -4,9 +4,11 @@
 //! - `truth`: every pair with exact J >= 1/2, and its check by brute force.
 //! - `recall`: how many of those pairs somebody found, by bin of J.
 //! - `sets`: flat arrays of pre-hashed sets, the input of the sketch race.
+//! - `sketch`, `text`: Benzer's own heats.
 //!
 //! `bench/README.md` has the file formats; `bench/run` calls all of this.
 
+mod benzer;
 mod corpus;
 mod flat;
 mod overlap;
@@ -36,6 +38,10 @@ enum Command {
     Check(truth::check::Options),
     /// Count the pairs of a truth file by bin of J, and those somebody found
     Recall(recall::Options),
+    /// Race: pre-hashed sets to registers
+    Sketch(benzer::Options),
+    /// Race: texts to registers
+    Text(benzer::Options),
     /// Write pre-hashed sets as flat arrays, with pairs of known J
     Sets(flat::Options),
 }
@@ -46,6 +52,8 @@ fn main() -> ExitCode {
         Command::Truth(options) => truth::run(&options),
         Command::Check(options) => truth::check::run(&options),
         Command::Recall(options) => recall::run(&options),
+        Command::Sketch(options) => benzer::sketch(&options),
+        Command::Text(options) => benzer::text(&options),
         Command::Sets(options) => flat::run(&options),
     };
     match outcome {

@@ -12,6 +12,8 @@ use std::sync::OnceLock;
 use super::Bits;
 use fold::{Fold, with_width};
 
+static BEST: OnceLock<Level> = OnceLock::new();
+
 /// A kernel path. Every path gives the same counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
@@ -24,10 +26,17 @@ pub enum Level {
 }
 
 impl Level {
-    /// The best path this CPU has.
+    /// The path that is used: the best this CPU has, unless [`Level::limit`] said less.
     pub fn best() -> Self {
-        static BEST: OnceLock<Level> = OnceLock::new();
         *BEST.get_or_init(|| Self::available().last().copied().unwrap_or(Self::Scalar))
+    }
+
+    /// Uses nothing better than `most` in this process, for measurements; gives the path that is used. The first use of any kernel
+    /// decides, so call it before.
+    pub fn limit(most: Self) -> Self {
+        *BEST.get_or_init(|| {
+            Self::available().into_iter().rfind(|level| *level <= most).unwrap_or(Self::Scalar)
+        })
     }
 
     /// All paths this CPU has, the plain one first.
