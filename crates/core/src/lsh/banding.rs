@@ -191,11 +191,17 @@ impl Banding {
     #[inline]
     pub fn key(&self, words: &[u64], band: usize) -> u64 {
         let first = band * self.rows();
-        if self.bits == self.stored && 64 % self.bits.get() == 0 {
+        if self.is_stream() {
             let mask = u64::MAX << (64 - self.key_bits());
             return reverse_lanes(stream(words, first * self.bits.get() as usize), self.bits) & mask;
         }
         self.gathered(words, first)
+    }
+
+    /// True if the registers of the key lie in the words as one stream of bits, without gaps.
+    #[inline]
+    const fn is_stream(&self) -> bool {
+        self.bits.get() == self.stored.get() && self.bits.get().is_power_of_two()
     }
 
     /// The key one register at a time, for every width: the definition.

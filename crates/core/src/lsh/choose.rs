@@ -91,28 +91,43 @@ impl Target {
 /// A target out of range; a sketch that cannot be banded; a recall that these registers cannot give, with the most they can.
 pub fn choose(spec: &SketchSpec, target: &Target) -> Result<Banding> {
     target.validate()?;
-    let mut best: Option<(f64, Banding)> = None;
-    let mut most_recall = 0.0f64;
-    for banding in cuts(spec, target)? {
-        let recall = banding.probability(target.threshold);
-        most_recall = most_recall.max(recall);
-        let cost = banding.probability(target.background);
-        if recall >= target.recall && best.is_none_or(|(least, _)| cost <= least) {
-            best = Some((cost, banding));
-        }
+    let cuts = cuts(spec, target, |rows, bits| most_bands(rows, bits, target.documents))?;
+    cheapest(&cuts, target).ok_or_else(|| {
+        let most_recall = cuts.iter().map(|cut| cut.probability(target.threshold)).fold(0.0, f64::max);
+        out_of_reach(spec, target, most_recall)
+    })
+}
+
+/// The same without the rule of key bits, and where the recall cannot be reached, the cut that comes nearest to it: what to show of
+/// registers that do not meet the target.
+///
+/// # Errors
+/// A target out of range; a sketch that cannot be banded.
+pub fn nearest(spec: &SketchSpec, target: &Target) -> Result<Banding> {
+    target.validate()?;
+    let cuts = cuts(spec, target, |_, _| u128::MAX)?;
+    let recall = |cut: &Banding| cut.probability(target.threshold);
+    let most_found = cuts.iter().copied().reduce(|a, b| if recall(&b) > recall(&a) { b } else { a });
+    match cheapest(&cuts, target).or(most_found) {
+        Some(banding) => Ok(banding),
+        None => Banding::new(spec, Shape { bands: 1, rows: 1 }),
     }
-    best.map(|(_, banding)| banding).ok_or_else(|| out_of_reach(spec, target, most_recall))
+}
+
+fn cheapest(cuts: &[Banding], target: &Target) -> Option<Banding> {
+    let cost = |cut: &Banding| cut.probability(target.background);
+    let enough = cuts.iter().copied().filter(|cut| cut.probability(target.threshold) >= target.recall);
+    enough.reduce(|a, b| if cost(&b) <= cost(&a) { b } else { a })
 }
 
 /// The cut with as many bands as allowed, for each number of rows.
-fn cuts(spec: &SketchSpec, target: &Target) -> Result<Vec<Banding>> {
+fn cuts(spec: &SketchSpec, target: &Target, by_rule: impl Fn(usize, Bits) -> u128) -> Result<Vec<Banding>> {
     Banding::new(spec, Shape { bands: 1, rows: 1 })?;
     let Packing::Bits(stored) = spec.packing else { unreachable!("a banding exists") };
-    let k = spec.registers as usize;
+    let (k, allowed) = (spec.registers as usize, u128::from(target.most_bands.unwrap_or(u32::MAX)));
     let cut = |rows: usize| {
         let bits = key_width(stored, rows);
-        let allowed = u128::from(target.most_bands.unwrap_or(u32::MAX));
-        let bands = (k / rows).min(allowed.min(most_bands(rows, bits, target.documents)) as usize);
+        let bands = (k / rows).min(allowed.min(by_rule(rows, bits)) as usize);
         Banding::narrowed(spec, Shape { bands, rows }, bits).ok()
     };
     Ok((1..=most_rows(stored).min(k)).filter_map(cut).collect())
@@ -200,6 +215,16 @@ mod tests {
         let wide = choose(&spec(16, 128), &low).unwrap();
         assert_eq!((wide.bands(), wide.rows(), wide.bits().get()), (42, 3, 16));
         assert_eq!(shape(8, 128, Target { documents: 300, ..low }), (42, 3));
+    }
+
+    #[test]
+    fn what_comes_nearest_may_break_the_rule_or_miss_the_recall() {
+        let low = Target { threshold: 0.5, ..Target::default() };
+        let short_keys = nearest(&spec(8, 128), &low).unwrap();
+        assert_eq!((short_keys.bands(), short_keys.rows()), (42, 3));
+        let few = nearest(&spec(8, 4), &Target { threshold: 0.1, ..low }).unwrap();
+        assert_eq!((few.bands(), few.rows()), (4, 1));
+        assert_eq!(nearest(&spec(8, 4), &Target { most_bands: Some(0), ..low }).unwrap().bands(), 1);
     }
 
     #[test]
