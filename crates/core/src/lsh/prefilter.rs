@@ -64,7 +64,7 @@ impl Prefilter {
     /// True if two stored sketches of the spec have enough equal registers.
     #[inline]
     pub fn passes(&self, a: &[u64], b: &[u64]) -> bool {
-        count::mismatches(a, b, self.bits) <= self.registers - self.least_equal
+        count::mismatches(a, b, self.bits).saturating_add(self.least_equal) <= self.registers
     }
 }
 

@@ -1,4 +1,4 @@
-//! The recall curve of a plan as a picture: [`svg`] for documents and pages, [`text`] for a terminal.
+//! The recall curve of a plan as a picture: [`svg`] for documents and pages, [`curve_text`] for a terminal.
 //!
 //! Both show the share of pairs that are found against their similarity, with the threshold and the recall there. The picture also
 //! has the curves of the alternatives that can be banded.
@@ -189,7 +189,7 @@ fn percent(share: f64) -> String {
 /// The curve of the choice in `width` columns and `height` lines of a terminal, drawn with braille dots, with its axes. At least 24 x 6.
 ///
 /// The dotted column is the threshold.
-pub fn text(plan: &Plan, width: usize, height: usize) -> String {
+pub fn curve_text(plan: &Plan, width: usize, height: usize) -> String {
     const MARGIN: usize = 6;
     let Some(banded) = &plan.chosen.banded else { return String::new() };
     let (columns, lines) = (width.max(24) - MARGIN, height.max(6) - 3);
@@ -308,7 +308,7 @@ mod tests {
     fn the_terminal_curve_has_its_size_and_climbs() {
         let plan = plan(&Goal::default()).unwrap();
         for (width, height) in [(72, 16), (24, 6), (0, 0), (200, 50)] {
-            let drawn = text(&plan, width, height);
+            let drawn = curve_text(&plan, width, height);
             let lines: Vec<&str> = drawn.lines().collect();
             assert_eq!(lines.len(), height.max(6), "{drawn}");
             let columns = |line: &str| line.chars().count();

@@ -21,7 +21,7 @@
 //! ```
 
 mod choice;
-pub mod draw;
+mod draw;
 pub mod footprint;
 mod precision;
 pub mod preset;
@@ -30,6 +30,7 @@ mod shortfall;
 use serde::{Deserialize, Serialize};
 
 pub use choice::{Banded, Choice};
+pub use draw::{curve_text, svg};
 pub use footprint::Footprint;
 pub use preset::Preset;
 pub use shortfall::{Remedy, Shortfall, Violation};
