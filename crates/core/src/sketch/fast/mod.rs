@@ -18,7 +18,7 @@
 //! ```
 //!
 //! Cost at k = 128, T = 2: n hashes, n scattered minima (twice that when bins stay empty), and n multiplications for each bin that two rounds
-//! leave empty, which vector registers do 8 or 16 at a time. [`kernel`] has the three paths; registers are the same on all of them.
+//! leave empty, which vector registers do 8 or 16 at a time. `kernel` has the three paths; registers are the same on all of them.
 
 #[cfg(target_arch = "x86_64")]
 mod bytes;
