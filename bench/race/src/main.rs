@@ -10,6 +10,7 @@
 
 mod benzer;
 mod corpus;
+mod families;
 mod flat;
 mod overlap;
 mod random;
@@ -42,6 +43,8 @@ enum Command {
     Sketch(benzer::Options),
     /// Race: texts to registers
     Text(benzer::Options),
+    /// Time of each family at equal error, as a Markdown table
+    Families(families::Options),
     /// Write pre-hashed sets as flat arrays, with pairs of known J
     Sets(flat::Options),
 }
@@ -54,6 +57,7 @@ fn main() -> ExitCode {
         Command::Recall(options) => recall::run(&options),
         Command::Sketch(options) => benzer::sketch(&options),
         Command::Text(options) => benzer::text(&options),
+        Command::Families(options) => families::run(&options),
         Command::Sets(options) => flat::run(&options),
     };
     match outcome {
