@@ -43,6 +43,10 @@ pub(super) trait Kernel {
         scatter_twice(first, second, bins, later);
     }
 
+    /// May drop hashes that lie farther into their bin than `limit`, because they cannot lower any minimum. Plain words drop none: the test
+    /// would cost as much as the minimum.
+    fn drop_above(_limit: u64, _k: usize, _hashes: &mut Vec<u64>) {}
+
     /// The smallest hash of each bin.
     #[inline(always)]
     fn scatter(hashes: &[u64], bins: &mut [u64]) {
@@ -258,6 +262,11 @@ mod x86 {
             unsafe { hash_twice_avx512(elements, seed, multiplier, hashes, rehashed) }
         }
 
+        fn drop_above(limit: u64, k: usize, hashes: &mut Vec<u64>) {
+            // SAFETY: as above.
+            unsafe { drop_above_avx512(limit, k, hashes) }
+        }
+
         fn keep_two_rounds(first: &[u64], later: &[u64], registers: &mut [u64]) -> usize {
             // SAFETY: as above.
             unsafe { keep_two_rounds_avx512(first, later, registers) }
@@ -310,6 +319,29 @@ mod x86 {
             *h = mix(x ^ seed);
             *g = rehashed_word(*h, multiplier);
         }
+    }
+
+    #[target_feature(enable = "avx512f,avx512dq,popcnt")]
+    fn drop_above_avx512(limit: u64, k: usize, hashes: &mut Vec<u64>) {
+        let (limit_lanes, k_lanes) = (_mm512_set1_epi64(limit as i64), _mm512_set1_epi64(k as i64));
+        let (mut kept, whole) = (0, hashes.len() / 8 * 8);
+        for i in (0..whole).step_by(8) {
+            // SAFETY: eight words are there at `i`; `kept <= i`, so what is written was read before.
+            unsafe {
+                let h = _mm512_loadu_si512(hashes.as_ptr().add(i).cast());
+                let near = _mm512_cmple_epu64_mask(_mm512_mullo_epi64(h, k_lanes), limit_lanes);
+                _mm512_storeu_si512(
+                    hashes.as_mut_ptr().add(kept).cast(),
+                    _mm512_maskz_compress_epi64(near, h),
+                );
+                kept += near.count_ones() as usize;
+            }
+        }
+        for i in whole..hashes.len() {
+            hashes[kept] = hashes[i];
+            kept += 1;
+        }
+        hashes.truncate(kept);
     }
 
     #[target_feature(enable = "avx512f,avx512dq,popcnt")]

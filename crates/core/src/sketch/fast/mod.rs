@@ -144,9 +144,14 @@ impl Fast {
         let k = registers.len();
         K::clear(registers, k);
         K::clear(&mut scratch.first, k);
+        let mut limit = u64::MAX;
         for block in elements.chunks(BLOCK) {
             K::hash(block, self.seed, &mut scratch.hashes);
+            if limit < u64::MAX {
+                K::drop_above(limit, k, &mut scratch.hashes);
+            }
             K::scatter(&scratch.hashes, &mut scratch.first[..k]);
+            limit = highest(&scratch.first[..k]);
         }
         K::keep_round(0, &scratch.first, registers)
     }
@@ -194,6 +199,12 @@ impl Fast {
         }
         K::put_back(self.rounds, &scratch.minima, registers);
     }
+}
+
+/// How far into its bin the worst minimum lies: a hash that lies farther into its bin cannot lower any. The largest value while a bin is empty.
+fn highest(bins: &[u64]) -> u64 {
+    let k = bins.len() as u64;
+    bins.iter().map(|&h| if h == EMPTY { EMPTY } else { h.wrapping_mul(k) }).max().unwrap_or(EMPTY)
 }
 
 impl Registers for Fast {
@@ -300,10 +311,12 @@ mod tests {
 
     #[test]
     fn sets_of_several_blocks_keep_the_definition() {
-        for (n, k) in [(BLOCK + 1, 4096), (3 * BLOCK, 1000), (5_000, 128), (2 * BLOCK, 8192)] {
-            let spec = SketchSpec::full(Family::Fast { rounds: 2 }, k);
+        for (n, k) in
+            [(BLOCK + 1, 4096), (3 * BLOCK, 1000), (5_000, 128), (2 * BLOCK, 8192), (20_003, 100), (9_000, 1)]
+        {
+            let spec = SketchSpec::full(Family::Fast { rounds: 2.min(k as u16) }, k);
             let elements: Vec<u64> = stream(3).take(n).collect();
-            let expected = by_definition(&spec, 2, &elements);
+            let expected = by_definition(&spec, u64::from(2.min(k)), &elements);
             for level in Level::available() {
                 let mut registers = vec![u64::MAX; k as usize];
                 Fast::new(&spec, level).accumulate(&elements, &mut registers, &mut Scratch::default());
