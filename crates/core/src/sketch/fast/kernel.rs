@@ -67,22 +67,17 @@ pub(super) trait Kernel {
 
     /// Writes the values of rounds 0 and 1 to all registers; gives the number of registers still empty.
     fn keep_two_rounds(first: &[u64], later: &[u64], registers: &mut [u64]) -> usize {
-        let mut n_empty = 0;
-        for ((register, &first), &later) in registers.iter_mut().zip(first).zip(later) {
-            *register = match (first, later) {
-                (EMPTY, EMPTY) => EMPTY,
-                (EMPTY, later) => 1 << 48 | later >> 16,
-                (first, _) => first >> 16,
-            };
-            n_empty += usize::from(*register == EMPTY);
-        }
-        n_empty
+        keep_two_rounds(first, later, registers)
     }
 
-    /// The multipliers of the empty registers, in order.
-    fn select_empty(registers: &[u64], multipliers: &[u32], selected: &mut Vec<u32>) {
-        selected.clear();
-        selected.extend(registers.iter().zip(multipliers).filter(|(r, _)| **r == EMPTY).map(|(_, m)| m));
+    /// The multipliers of the empty registers in order, padded to whole vectors with any others, and their positions.
+    fn select_empty(
+        registers: &[u64],
+        multipliers: &[u32],
+        selected: &mut Vec<u32>,
+        positions: &mut Vec<u32>,
+    ) {
+        select_empty(registers, multipliers, selected, positions);
     }
 
     /// Lowers each minimum by `(h >> 32) * multiplier` over all hashes.
@@ -96,10 +91,10 @@ pub(super) trait Kernel {
     }
 
     /// Writes the minima to the empty registers, in order.
-    fn put_back(rounds: u16, minima: &[u32], registers: &mut [u64]) {
-        for (register, &g) in registers.iter_mut().filter(|r| **r == EMPTY).zip(minima) {
+    fn put_back(rounds: u16, minima: &[u32], positions: &[u32], registers: &mut [u64]) {
+        for (&position, &g) in positions.iter().zip(minima) {
             let label = g.wrapping_mul(LABEL).swap_bytes() & 0xffff;
-            *register = u64::from(rounds) << 48 | u64::from(g) << 16 | u64::from(label);
+            registers[position as usize] = u64::from(rounds) << 48 | u64::from(g) << 16 | u64::from(label);
         }
     }
 }
@@ -108,6 +103,33 @@ pub(super) trait Kernel {
 pub(super) struct Plain;
 
 impl Kernel for Plain {}
+
+/// Selects instead of branches: which bins are empty cannot be predicted.
+#[inline(always)]
+fn keep_two_rounds(first: &[u64], later: &[u64], registers: &mut [u64]) -> usize {
+    let mut n_empty = 0;
+    for ((register, &first), &later) in registers.iter_mut().zip(first).zip(later) {
+        let second = if later == EMPTY { EMPTY } else { 1 << 48 | later >> 16 };
+        *register = if first == EMPTY { second } else { first >> 16 };
+        n_empty += u64::from(*register == EMPTY);
+    }
+    n_empty as usize
+}
+
+/// Writes every one to the next free place, and moves that place only for an empty register.
+#[inline(always)]
+fn select_empty(registers: &[u64], multipliers: &[u32], selected: &mut Vec<u32>, positions: &mut Vec<u32>) {
+    selected.resize(registers.len() + LANES, 0);
+    positions.resize(registers.len() + 1, 0);
+    let mut n = 0;
+    for (j, (&register, &multiplier)) in registers.iter().zip(multipliers).enumerate() {
+        selected[n] = multiplier;
+        positions[n] = j as u32;
+        n += usize::from(register == EMPTY);
+    }
+    selected.truncate(n.next_multiple_of(LANES));
+    positions.truncate(n);
+}
 
 #[inline(always)]
 fn rehashed_word(h: u64, multiplier: u64) -> u64 {
@@ -165,7 +187,7 @@ pub(super) use x86::{Avx2, Avx512};
 mod x86 {
     use std::arch::x86_64::*;
 
-    use super::{EMPTY, Kernel, LABEL, LANES, Plain, rehashed_word};
+    use super::{EMPTY, Kernel, LABEL, LANES, rehashed_word};
     use crate::hash::mix;
 
     /// 256-bit vectors. Only the fill is written by hand; the compiler does well on the rest.
@@ -182,10 +204,20 @@ mod x86 {
             unsafe { rehash_avx2(hashes, multiplier, rehashed) }
         }
 
+        fn keep_two_rounds(first: &[u64], later: &[u64], registers: &mut [u64]) -> usize {
+            // SAFETY: as above.
+            unsafe { keep_two_rounds_avx2(first, later, registers) }
+        }
+
         fn lower(hashes: &[u64], multipliers: &[u32], minima: &mut [u32]) {
             // SAFETY: as above.
             unsafe { lower_avx2(hashes, multipliers, minima) }
         }
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn keep_two_rounds_avx2(first: &[u64], later: &[u64], registers: &mut [u64]) -> usize {
+        super::keep_two_rounds(first, later, registers)
     }
 
     #[target_feature(enable = "avx2")]
@@ -202,17 +234,14 @@ mod x86 {
 
     #[target_feature(enable = "avx2")]
     fn lower_avx2(hashes: &[u64], multipliers: &[u32], minima: &mut [u32]) {
-        let (multipliers, rest) = multipliers.as_chunks::<32>();
+        let (fours, rest) = multipliers.as_chunks::<32>();
         let (lowered, rest_minima) = minima.as_chunks_mut::<32>();
-        for (m, minima) in multipliers.iter().zip(lowered) {
+        for (m, minima) in fours.iter().zip(lowered) {
             lower_lanes_avx2::<4>(hashes, m, minima);
         }
-        let (multipliers, rest) = rest.as_chunks::<8>();
-        let (lowered, rest_minima) = rest_minima.as_chunks_mut::<8>();
-        for (m, minima) in multipliers.iter().zip(lowered) {
-            lower_lanes_avx2::<1>(hashes, m, minima);
+        for (m, minima) in rest.as_chunks::<16>().0.iter().zip(rest_minima.as_chunks_mut::<16>().0) {
+            lower_lanes_avx2::<2>(hashes, m, minima);
         }
-        Plain::lower(hashes, rest, rest_minima);
     }
 
     #[inline]
@@ -277,7 +306,7 @@ mod x86 {
             unsafe { keep_round_avx512(round, bins, registers) }
         }
 
-        fn select_empty(registers: &[u64], multipliers: &[u32], selected: &mut Vec<u32>) {
+        fn select_empty(registers: &[u64], multipliers: &[u32], selected: &mut Vec<u32>, _: &mut Vec<u32>) {
             // SAFETY: as above.
             unsafe { select_empty_avx512(registers, multipliers, selected) }
         }
@@ -287,7 +316,7 @@ mod x86 {
             unsafe { lower_avx512(hashes, multipliers, minima) }
         }
 
-        fn put_back(rounds: u16, minima: &[u32], registers: &mut [u64]) {
+        fn put_back(rounds: u16, minima: &[u32], _: &[u32], registers: &mut [u64]) {
             // SAFETY: as above.
             unsafe { put_back_avx512(rounds, minima, registers) }
         }

@@ -67,6 +67,7 @@ pub(super) struct Scratch {
     later: Vec<u64>,
     multipliers: Vec<u32>,
     minima: Vec<u32>,
+    positions: Vec<u32>,
     #[cfg(target_arch = "x86_64")]
     pipeline: bytes::Pipeline,
 }
@@ -188,7 +189,7 @@ impl Fast {
 
     #[inline(always)]
     fn fill<K: Kernel>(&self, elements: &[u64], registers: &mut [u64], scratch: &mut Scratch) {
-        K::select_empty(registers, &self.fill, &mut scratch.multipliers);
+        K::select_empty(registers, &self.fill, &mut scratch.multipliers, &mut scratch.positions);
         scratch.minima.clear();
         scratch.minima.resize(scratch.multipliers.len(), u32::MAX);
         for block in elements.chunks(BLOCK) {
@@ -197,7 +198,7 @@ impl Fast {
             }
             K::lower(&scratch.hashes, &scratch.multipliers, &mut scratch.minima);
         }
-        K::put_back(self.rounds, &scratch.minima, registers);
+        K::put_back(self.rounds, &scratch.minima, &scratch.positions, registers);
     }
 }
 
