@@ -67,7 +67,7 @@ pub struct Shingler {
     normalizer: Normalizer,
     stop: Option<StopWords>,
     pipeline: PipelineId,
-    level: Level,
+    path: kernel::Path,
 }
 
 /// Buffers that [`Shingler::elements`] works in; keep one per thread, and no shingle costs an allocation.
@@ -90,8 +90,13 @@ impl Shingler {
         let clean = options.unit == Unit::Words && options.punctuation == Punctuation::Drop;
         let normalizer = Normalizer::new(options, clean);
         let pipeline = options.pipeline(None);
-        let mut shingler =
-            Self { options: options.clone(), normalizer, stop: None, pipeline, level: kernel::best() };
+        let mut shingler = Self {
+            options: options.clone(),
+            normalizer,
+            stop: None,
+            pipeline,
+            path: kernel::Path::new(Level::best()),
+        };
         if !options.stop_words.is_empty() {
             let tokenize = |word: &str| shingler.tokens(word).iter().map(|token| token.hash).collect();
             let stop = StopWords::new(&options.stop_words, tokenize)?;
@@ -105,7 +110,7 @@ impl Shingler {
     /// gives the same elements.
     #[must_use]
     pub fn at_level(self, level: Level) -> Self {
-        Self { level: kernel::supported(level), ..self }
+        Self { path: kernel::Path::new(level), ..self }
     }
 
     /// The options in use.
@@ -129,7 +134,7 @@ impl Shingler {
     pub fn elements<'s>(&self, text: &str, scratch: &'s mut Scratch) -> &'s [u64] {
         self.hash_tokens(text, scratch);
         let Scratch { tokens, elements, .. } = scratch;
-        shingle::elements(self.level, tokens, self.options.n, self.options.bits.dropped(), elements);
+        shingle::elements(self.path, tokens, self.options.n, self.options.bits.dropped(), elements);
         elements
     }
 

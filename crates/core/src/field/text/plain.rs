@@ -11,6 +11,8 @@
 //! A complex character sends the piece it stands in, between ASCII white space or from the last run on, to
 //! the general path.
 
+use std::ops::Range;
+
 use super::class::is_ascii_space;
 use super::kernel::{self, SLACK};
 use super::simple::{Simple, Table};
@@ -75,7 +77,7 @@ impl<'a, const LOWER: bool> Copy<'a, LOWER> {
         }
         loop {
             let room = &mut self.scratch.buffer[self.filled..];
-            let n = kernel::copy_ascii::<LOWER>(self.shingler.level, &text[self.at..], room);
+            let n = kernel::copy_ascii::<LOWER>(self.shingler.path, &text[self.at..], room);
             self.at += n;
             self.filled += n;
             if self.at == text.len() {
@@ -167,13 +169,13 @@ fn hash_buffer(shingler: &Shingler, scratch: &mut Scratch, length: usize) {
     if length == 0 {
         return;
     }
-    let n = kernel::edges(shingler.level, buffer, length, bounds);
-    let words = bounds[..n].as_chunks::<2>().0;
-    let is_word = |word: &[u8]| word[0] != b'_' || word.iter().any(|&b| b != b'_');
-    for &[start, end] in words {
-        let word = start as usize..end as usize;
-        if is_word(&buffer[word.clone()]) {
-            tokens.push(token::hash(buffer, word));
-        }
+    let found = kernel::edges(shingler.path, buffer, length, bounds);
+    let words =
+        bounds[..found.n_bounds].as_chunks().0.iter().map(|&[start, end]| start as usize..end as usize);
+    if found.underscore {
+        let is_word = |word: &Range<usize>| buffer[word.clone()].iter().any(|&b| b != b'_');
+        tokens.extend(words.filter(is_word).map(|word| token::hash(buffer, word)));
+    } else {
+        tokens.extend(words.map(|word| token::hash(buffer, word)));
     }
 }

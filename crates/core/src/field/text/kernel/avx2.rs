@@ -3,7 +3,7 @@
 
 use std::arch::x86_64::*;
 
-use super::edges::{Edge, Masks, first_after};
+use super::edges::{Edge, Found, Masks, first_after};
 use super::scalar;
 use crate::hash;
 
@@ -92,7 +92,7 @@ fn masks(block: &[u8; 64]) -> Masks {
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-pub(super) fn edges(blocks: &[[u8; 64]], bounds: &mut [u32]) -> usize {
+pub(super) fn edges(blocks: &[[u8; 64]], bounds: &mut [u32]) -> Found {
     let (mut before, mut n) = (Edge::default(), 0);
     for (i, block) in blocks.iter().enumerate() {
         let changes = before.changes(&masks(block), first_after(blocks, i));
@@ -100,7 +100,7 @@ pub(super) fn edges(blocks: &[[u8; 64]], bounds: &mut [u32]) -> usize {
         push(changes, i as u32 * 64, places);
         n += changes.count_ones() as usize;
     }
-    n
+    before.found(n)
 }
 
 /// Writes the positions of the set bits of `changes`, each plus `base`, and anything behind them.

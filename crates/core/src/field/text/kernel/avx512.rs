@@ -3,7 +3,7 @@
 
 use std::arch::x86_64::*;
 
-use super::edges::{Edge, Masks, first_after};
+use super::edges::{Edge, Found, Masks, first_after};
 use super::scalar;
 use crate::hash;
 
@@ -78,7 +78,7 @@ fn masks(block: &[u8; 64]) -> Masks {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,bmi1,bmi2,popcnt")]
-pub(super) fn edges(blocks: &[[u8; 64]], bounds: &mut [u32]) -> usize {
+pub(super) fn edges(blocks: &[[u8; 64]], bounds: &mut [u32]) -> Found {
     let numbers: [u8; 64] = std::array::from_fn(|i| i as u8);
     // SAFETY: `numbers` is 64 bytes.
     let numbers = unsafe { _mm512_loadu_si512(numbers.as_ptr().cast()) };
@@ -89,7 +89,7 @@ pub(super) fn edges(blocks: &[[u8; 64]], bounds: &mut [u32]) -> usize {
         push(_mm512_maskz_compress_epi8(changes, numbers), changes.count_ones(), i as u32 * 64, places);
         n += changes.count_ones() as usize;
     }
-    n
+    before.found(n)
 }
 
 /// Writes the first `n` bytes of `positions`, each plus `base`, and anything behind them. Words of English

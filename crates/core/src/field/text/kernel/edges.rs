@@ -23,9 +23,19 @@ pub(super) struct Masks {
     pub joins_digits: u64,
 }
 
+/// What was found in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) struct Found {
+    /// How many starts and ends of words.
+    pub n_bounds: usize,
+    /// Whether there is an underscore, so that a word may have no letter or number.
+    pub underscore: bool,
+}
+
 /// What the last byte of the previous block was, in bit 0.
 #[derive(Default)]
 pub(super) struct Edge {
+    underscores: u64,
     letter: u64,
     digit: u64,
     word: u64,
@@ -43,8 +53,15 @@ impl Edge {
         let inside = joins_letters & in_word | joins_digits & in_number;
         let word = letter | digit | underscore | inside;
         let changes = word ^ (word << 1 | self.word);
-        *self = Self { letter: letter >> 63, digit: digit >> 63, word: word >> 63 };
+        let underscores = self.underscores | underscore;
+        *self = Self { underscores, letter: letter >> 63, digit: digit >> 63, word: word >> 63 };
         changes
+    }
+
+    /// The result, after all blocks.
+    #[inline(always)]
+    pub fn found(&self, n_bounds: usize) -> Found {
+        Found { n_bounds, underscore: self.underscores != 0 }
     }
 }
 

@@ -6,7 +6,7 @@
 //! - `edges` finds where words start and end, 64 bytes at a time; the module `edges` has the rules;
 //! - `shingles` combines `n` neighbouring token hashes into an element.
 //!
-//! The functions of this module choose the path. A level that the CPU lacks falls back to the plain one.
+//! The functions of this module choose the path.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -18,28 +18,31 @@ mod scalar;
 use crate::hash;
 use crate::sketch::count::Level;
 
+pub(super) use edges::Found;
+
 /// How many bytes of the buffers lie behind the text, so that whole blocks can be read and written there.
 pub(super) const SLACK: usize = 128;
 
-/// The best level for text on this CPU.
-pub(super) fn best() -> Level {
-    supported(Level::best())
-}
+/// A level whose every feature the CPU was seen to have. What the kernels need is more than what the level
+/// needs elsewhere: bit manipulation, and compression of bytes for AVX-512.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Path(Level);
 
-/// `level`, or the best one below it that the CPU has every feature for. What the kernels need is more than
-/// what the level needs elsewhere: bit manipulation, and byte permutation for AVX-512.
-pub(super) fn supported(level: Level) -> Level {
-    #[cfg(target_arch = "x86_64")]
-    {
-        if level == Level::Avx512 && avx512::is_available() {
-            return level;
+impl Path {
+    /// `level`, or the best one below it that the CPU has.
+    pub fn new(level: Level) -> Self {
+        #[cfg(target_arch = "x86_64")]
+        {
+            if level >= Level::Avx512 && avx512::is_available() {
+                return Self(Level::Avx512);
+            }
+            if level >= Level::Avx2 && avx2::is_available() {
+                return Self(Level::Avx2);
+            }
         }
-        if level >= Level::Avx2 && avx2::is_available() {
-            return Level::Avx2;
-        }
+        let _ = level;
+        Self(Level::Scalar)
     }
-    let _ = level;
-    Level::Scalar
 }
 
 /// Copies the longest ASCII prefix of `from` to the start of `to`, in lower case if `LOWER`, and returns its
@@ -48,45 +51,44 @@ pub(super) fn supported(level: Level) -> Level {
 /// # Panics
 /// If `to` is not at least [`SLACK`] longer than `from`.
 #[inline]
-pub(super) fn copy_ascii<const LOWER: bool>(level: Level, from: &[u8], to: &mut [u8]) -> usize {
+pub(super) fn copy_ascii<const LOWER: bool>(path: Path, from: &[u8], to: &mut [u8]) -> usize {
     assert!(to.len() >= from.len() + SLACK, "the copy has room for whole blocks");
-    match level {
+    match path {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 if avx512::is_available() => {
-            // SAFETY: the CPU was just checked for every feature the kernel is compiled with.
+        Path(Level::Avx512) => {
+            // SAFETY: a path exists only for a level that the CPU has.
             unsafe { avx512::copy_ascii::<LOWER>(from, to) }
         }
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 if avx2::is_available() => {
-            // SAFETY: as above.
+        Path(Level::Avx2) => {
+            // SAFETY: a path exists only for a level that the CPU has.
             unsafe { avx2::copy_ascii::<LOWER>(from, to) }
         }
         _ => scalar::copy_ascii::<LOWER>(from, to),
     }
 }
 
-/// Writes the start and the end of each word of `text[..length]` in turn to `bounds` and returns how many
-/// were written. Bytes that are not ASCII must belong to letters. The slack of the text is set to zero.
+/// Writes the start and the end of each word of `text[..length]` in turn to `bounds`. Bytes that are not ASCII must belong to letters. Bytes behind `length` are set to zero.
 ///
 /// # Panics
 /// If the text has no [`SLACK`] behind `length`.
-pub(super) fn edges(level: Level, text: &mut [u8], length: usize, bounds: &mut Vec<u32>) -> usize {
-    text[length..length + SLACK].fill(0);
+pub(super) fn edges(path: Path, text: &mut [u8], length: usize, bounds: &mut Vec<u32>) -> Found {
+    text[length..length + 64].fill(0);
     let n_blocks = length / 64 + 1;
     let blocks = &text.as_chunks().0[..n_blocks];
     let room = n_blocks * 64 + SLACK;
     if bounds.len() < room {
         bounds.resize(room, 0);
     }
-    match level {
+    match path {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 if avx512::is_available() => {
-            // SAFETY: the CPU was just checked for every feature the kernel is compiled with.
+        Path(Level::Avx512) => {
+            // SAFETY: a path exists only for a level that the CPU has.
             unsafe { avx512::edges(blocks, bounds) }
         }
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 if avx2::is_available() => {
-            // SAFETY: as above.
+        Path(Level::Avx2) => {
+            // SAFETY: a path exists only for a level that the CPU has.
             unsafe { avx2::edges(blocks, bounds) }
         }
         _ => scalar::edges(blocks, bounds),
@@ -98,18 +100,18 @@ pub(super) fn edges(level: Level, text: &mut [u8], length: usize, bounds: &mut V
 ///
 /// # Panics
 /// If `n` is zero or longer than `hash::combine` rotates, or `out` has not one place for each window.
-pub(super) fn shingles(level: Level, tokens: &[u64], n: usize, shift: u32, out: &mut [u64]) {
+pub(super) fn shingles(path: Path, tokens: &[u64], n: usize, shift: u32, out: &mut [u64]) {
     assert!((1..=hash::LONGEST_ROTATED).contains(&n), "windows that combine by rotation");
     assert_eq!(out.len() + n - 1, tokens.len(), "one element for each window");
-    match level {
+    match path {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 if avx512::is_available() => {
-            // SAFETY: the CPU was just checked for every feature the kernel is compiled with.
+        Path(Level::Avx512) => {
+            // SAFETY: a path exists only for a level that the CPU has.
             unsafe { avx512::shingles(tokens, n, shift, out) }
         }
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 if avx2::is_available() => {
-            // SAFETY: as above.
+        Path(Level::Avx2) => {
+            // SAFETY: a path exists only for a level that the CPU has.
             unsafe { avx2::shingles(tokens, n, shift, out) }
         }
         _ => scalar::shingles(tokens, n, shift, out),

@@ -1,6 +1,6 @@
 //! The plain level: 64-bit words, no vectors. It defines what the other levels give.
 
-use super::edges::{Edge, Masks, first_after};
+use super::edges::{Edge, Found, Masks, first_after};
 use crate::hash;
 
 const ONES: u64 = 0x0101_0101_0101_0101;
@@ -32,7 +32,7 @@ const fn lower(word: u64) -> u64 {
     word | ((from_a ^ beyond_z) & HIGH) >> 2
 }
 
-pub(super) fn edges(blocks: &[[u8; 64]], bounds: &mut [u32]) -> usize {
+pub(super) fn edges(blocks: &[[u8; 64]], bounds: &mut [u32]) -> Found {
     let (mut before, mut n) = (Edge::default(), 0);
     for (i, block) in blocks.iter().enumerate() {
         let mut changes = before.changes(&masks(block), first_after(blocks, i));
@@ -42,7 +42,7 @@ pub(super) fn edges(blocks: &[[u8; 64]], bounds: &mut [u32]) -> usize {
             n += 1;
         }
     }
-    n
+    before.found(n)
 }
 
 // One bit per class, in the order of the masks.
