@@ -170,12 +170,13 @@ fn hash_buffer(shingler: &Shingler, scratch: &mut Scratch, length: usize) {
         return;
     }
     let found = kernel::edges(shingler.path, buffer, length, bounds);
-    let words =
-        bounds[..found.n_bounds].as_chunks().0.iter().map(|&[start, end]| start as usize..end as usize);
+    let words = bounds[..found.n_bounds].as_chunks().0.iter();
+    let words = words.map(|&[start, end]| start as usize..end as usize);
+    let text = &buffer[..];
     if found.underscore {
-        let is_word = |word: &Range<usize>| buffer[word.clone()].iter().any(|&b| b != b'_');
-        tokens.extend(words.filter(is_word).map(|word| token::hash(buffer, word)));
+        let is_word = |word: &Range<usize>| text[word.clone()].iter().any(|&b| b != b'_');
+        tokens.extend(words.filter(is_word).map(|word| token::hash(text, word)));
     } else {
-        tokens.extend(words.map(|word| token::hash(buffer, word)));
+        tokens.extend(words.map(move |word| token::hash(text, word)));
     }
 }

@@ -10,7 +10,7 @@ use crate::hash;
 /// `hash::token` of `text[word]`.
 #[inline(always)]
 pub(super) fn hash(text: &[u8], word: Range<usize>) -> u64 {
-    let length = word.len();
+    let length = word.end.wrapping_sub(word.start);
     let Some(loaded) = text.get(word.start..word.start + 16).filter(|_| length <= 16) else {
         return unusual(&text[word]);
     };

@@ -14,6 +14,8 @@ mod avx2;
 mod avx512;
 mod edges;
 mod scalar;
+#[cfg(test)]
+mod tests;
 
 use crate::hash;
 use crate::sketch::count::Level;
