@@ -75,6 +75,7 @@ pub struct Shingler {
 pub struct Scratch {
     buffer: Vec<u8>,
     bounds: Vec<u32>,
+    detours: Vec<plain::Detour>,
     normalized: String,
     tokens: Vec<u64>,
     elements: Vec<u64>,

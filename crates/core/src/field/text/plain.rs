@@ -7,14 +7,15 @@
 //! Each arrow is a loop of its own over what fits the first-level cache, so that no loop waits for another
 //! one's branches or stores. ASCII is copied by vectors, other simple characters one by one from a table.
 //!
-//! Two things interrupt the copy. A run of an unsegmented script gives its bigrams straight from the text.
-//! A complex character sends the piece it stands in, between ASCII white space or from the last run on, to
-//! the general path.
+//! Two things make a detour. A run of an unsegmented script gives its bigrams straight from the text. A
+//! complex character sends the piece it stands in, between ASCII white space or from the last run on, to the
+//! general path. In the buffer a separator stands for a detour; it is taken when the words before it are
+//! hashed.
 
 use std::ops::Range;
 
 use super::class::is_ascii_space;
-use super::kernel::{self, SLACK};
+use super::kernel::{self, Found, SLACK};
 use super::simple::{Simple, Table};
 use super::{Scratch, Shingler, token};
 
@@ -51,58 +52,66 @@ fn chunk_end(text: &[u8], start: usize) -> usize {
     }
 }
 
+/// A part of the text that is not in the buffer.
+#[derive(Debug, Clone)]
+pub(super) struct Detour {
+    /// Where in the buffer its place is.
+    place: u32,
+    /// Where in the chunk it lies.
+    text: Range<usize>,
+    /// A run of characters of three bytes each, or else a piece for the general path.
+    is_run: bool,
+}
+
 /// The copy of one chunk in progress.
 struct Copy<'a, const LOWER: bool> {
     shingler: &'a Shingler,
     scratch: &'a mut Scratch,
     table: Table,
-    /// How much of the chunk is done.
+    /// How much of the chunk is done, and how much of the buffer is filled.
     at: usize,
-    /// Where in the chunk the buffer begins.
-    base: usize,
-    /// How much of the buffer is filled.
     filled: usize,
+    /// What `at` and `filled` were after the last detour.
+    base: (usize, usize),
 }
 
 impl<'a, const LOWER: bool> Copy<'a, LOWER> {
     fn new(shingler: &'a Shingler, scratch: &'a mut Scratch) -> Self {
         let table = Table::new(shingler.normalizer);
-        Self { shingler, scratch, table, at: 0, base: 0, filled: 0 }
+        Self { shingler, scratch, table, at: 0, filled: 0, base: (0, 0) }
     }
 
     fn run(mut self, chunk: &str) {
         let text = chunk.as_bytes();
+        self.scratch.detours.clear();
         if self.scratch.buffer.len() < text.len() + 2 * SLACK {
             self.scratch.buffer.resize(text.len() + 2 * SLACK, 0);
         }
-        loop {
-            let room = &mut self.scratch.buffer[self.filled..];
-            let n = kernel::copy_ascii::<LOWER>(self.shingler.path, &text[self.at..], room);
-            self.at += n;
-            self.filled += n;
-            if self.at == text.len() {
-                return self.flush();
+        while let Some(next) = text.get(self.at) {
+            if next.is_ascii() {
+                let room = &mut self.scratch.buffer[self.filled..];
+                let n = kernel::copy_ascii::<LOWER>(self.shingler.path, &text[self.at..], room);
+                (self.at, self.filled) = (self.at + n, self.filled + n);
             }
-            let (simple, width) = self.copy_simple(text);
-            if simple == Simple::RUN {
-                self.bigrams(chunk, width);
-            } else if simple == Simple::COMPLEX {
-                self.general(chunk);
+            match self.copy_simple(text) {
+                Simple::RUN => self.bigrams(text),
+                Simple::COMPLEX => self.general(text),
+                _ => {}
             }
         }
+        self.shingler.hash_buffer(chunk, self.filled, self.scratch);
     }
 
-    /// Copies simple characters, and single ASCII characters between them. Returns what stopped it and its
-    /// length.
+    /// Copies simple characters, and single ASCII characters between them. Returns what stopped it.
     #[inline]
-    fn copy_simple(&mut self, text: &[u8]) -> (Simple, usize) {
+    fn copy_simple(&mut self, text: &[u8]) -> Simple {
         let buffer = &mut self.scratch.buffer[..];
         let (mut at, mut filled) = (self.at, self.filled);
         let stop = loop {
-            let Some(&byte) = text.get(at) else { break (Simple::SEPARATOR, 0) };
+            let Some(&byte) = text.get(at) else { break Simple::SEPARATOR };
             if byte.is_ascii() {
                 if text.get(at + 1).is_none_or(u8::is_ascii) {
-                    break (Simple::SEPARATOR, 0);
+                    break Simple::SEPARATOR;
                 }
                 buffer[filled] = if LOWER { byte.to_ascii_lowercase() } else { byte };
                 (at, filled) = (at + 1, filled + 1);
@@ -110,7 +119,7 @@ impl<'a, const LOWER: bool> Copy<'a, LOWER> {
             }
             let (simple, width) = self.table.first(&text[at..]);
             if !simple.is_plain() {
-                break (simple, width);
+                break simple;
             }
             buffer[filled..filled + 4].copy_from_slice(&simple.word());
             (at, filled) = (at + width, filled + simple.length());
@@ -119,64 +128,83 @@ impl<'a, const LOWER: bool> Copy<'a, LOWER> {
         stop
     }
 
-    /// Hashes the words of the buffer and empties it.
-    fn flush(&mut self) {
-        hash_buffer(self.shingler, self.scratch, self.filled);
-        (self.base, self.filled) = (self.at, 0);
+    /// Passes over the run that begins here, or leaves it to the general path if what follows might belong to
+    /// it.
+    fn bigrams(&mut self, text: &[u8]) {
+        let start = self.at;
+        self.base = (start, self.filled);
+        while let Some(byte) = text.get(self.at)
+            && !byte.is_ascii()
+        {
+            match self.table.first(&text[self.at..]) {
+                (Simple::RUN, width) => self.at += width,
+                (Simple::COMPLEX, _) => return self.general(text),
+                _ => break,
+            }
+        }
+        self.detour(start..self.at, true);
     }
 
-    /// Hashes the run of an unsegmented script that begins here, or leaves it to the general path if what
-    /// follows might belong to it.
-    fn bigrams(&mut self, chunk: &str, width: usize) {
-        self.flush();
-        let text = chunk.as_bytes();
-        let mut end = self.at + width;
-        while let Some(byte) = text.get(end) {
-            let (simple, width) = if byte.is_ascii() { break } else { self.table.first(&text[end..]) };
-            if simple == Simple::COMPLEX {
-                return self.general(chunk);
-            }
-            if simple != Simple::RUN {
-                break;
-            }
-            end += width;
-        }
-        let tokens = &mut self.scratch.tokens;
-        if end - self.at == width {
-            tokens.push(token::hash(text, self.at..end));
-        }
-        tokens.extend((self.at..end - width).step_by(3).map(|start| token::hash(text, start..start + 6)));
-        (self.at, self.base) = (end, end);
-    }
-
-    /// Hands the piece around this place to the general path.
-    fn general(&mut self, chunk: &str) {
-        let text = chunk.as_bytes();
+    /// Leaves the piece around this place to the general path.
+    fn general(&mut self, text: &[u8]) {
         let is_space = |&b: &u8| is_ascii_space(b);
-        let start = text[self.base..self.at].iter().rposition(is_space).map_or(self.base, |i| self.base + i);
-        let end = text[self.at..].iter().position(is_space).map_or(text.len(), |i| self.at + i);
-        let words = self.scratch.buffer[..self.filled].iter().rposition(is_space).unwrap_or(0);
-        hash_buffer(self.shingler, self.scratch, words);
-        let start = start + usize::from(is_space(&text[start]));
-        self.shingler.hash_words(&chunk[start..end], self.scratch);
-        (self.at, self.base, self.filled) = (end, end, 0);
+        let (start, place) = self.base;
+        let before = text[start..self.at].iter().rposition(is_space).map_or(start, |i| start + i + 1);
+        let copied = &self.scratch.buffer[place..self.filled];
+        self.filled = copied.iter().rposition(is_space).map_or(place, |i| place + i + 1);
+        let after = text[self.at..].iter().position(is_space).map_or(text.len(), |i| self.at + i);
+        self.detour(before..after, false);
+    }
+
+    fn detour(&mut self, text: Range<usize>, is_run: bool) {
+        self.at = text.end;
+        self.scratch.detours.push(Detour { place: self.filled as u32, text, is_run });
+        self.scratch.buffer[self.filled] = b'-';
+        self.filled += 1;
+        self.base = (self.at, self.filled);
     }
 }
 
-/// Appends the token hashes of the first `length` bytes of the buffer.
-fn hash_buffer(shingler: &Shingler, scratch: &mut Scratch, length: usize) {
-    let Scratch { buffer, bounds, tokens, .. } = scratch;
-    if length == 0 {
-        return;
+impl Shingler {
+    /// Appends the token hashes of the first `length` bytes of the buffer, and of the detours in between.
+    fn hash_buffer(&self, chunk: &str, length: usize, scratch: &mut Scratch) {
+        let Scratch { buffer, bounds, .. } = scratch;
+        let found = kernel::edges(self.path, buffer, length, bounds);
+        let mut done = 0;
+        for i in 0..scratch.detours.len() {
+            let Detour { place, text, is_run } = scratch.detours[i].clone();
+            let words = scratch.bounds[done..found.n_bounds].as_chunks::<2>().0;
+            let n_before = 2 * words.iter().take_while(|[start, _]| *start < place).count();
+            hash_words(done..done + n_before, found, scratch);
+            done += n_before;
+            if is_run {
+                hash_run(&chunk.as_bytes()[text.start..], text.len(), &mut scratch.tokens);
+            } else {
+                self.hash_words(&chunk[text], scratch);
+            }
+        }
+        hash_words(done..found.n_bounds, found, scratch);
     }
-    let found = kernel::edges(shingler.path, buffer, length, bounds);
-    let words = bounds[..found.n_bounds].as_chunks().0.iter();
+}
+
+/// Appends the token hashes of some words of the buffer.
+#[inline]
+fn hash_words(bounds: Range<usize>, found: Found, scratch: &mut Scratch) {
+    let words = scratch.bounds[bounds].as_chunks().0.iter();
     let words = words.map(|&[start, end]| start as usize..end as usize);
-    let text = &buffer[..];
+    let text = &scratch.buffer[..];
     if found.underscore {
         let is_word = |word: &Range<usize>| text[word.clone()].iter().any(|&b| b != b'_');
-        tokens.extend(words.filter(is_word).map(|word| token::hash(text, word)));
+        scratch.tokens.extend(words.filter(is_word).map(|word| token::hash(text, word)));
     } else {
-        tokens.extend(words.map(move |word| token::hash(text, word)));
+        scratch.tokens.extend(words.map(move |word| token::hash(text, word)));
     }
+}
+
+/// Appends the hashes of the bigrams of a run at the start of a text; of the one character, if it is alone.
+fn hash_run(text: &[u8], length: usize, tokens: &mut Vec<u64>) {
+    if length == 3 {
+        return tokens.push(token::hash(text, 0..3));
+    }
+    tokens.extend((0..length / 3 - 1).map(|i| token::hash(text, 3 * i..3 * i + 6)));
 }
