@@ -16,7 +16,7 @@ use std::ops::Range;
 
 use super::class::is_ascii_space;
 use super::kernel::{self, Found, SLACK};
-use super::simple::{Simple, Table};
+use super::simple::{Simple, Table, common_run};
 use super::{Scratch, Shingler, token};
 
 /// How much text to take at once: small enough that text, bounds and hashes stay in the first-level cache.
@@ -131,18 +131,20 @@ impl<'a, const LOWER: bool> Copy<'a, LOWER> {
     /// Passes over the run that begins here, or leaves it to the general path if what follows might belong to
     /// it.
     fn bigrams(&mut self, text: &[u8]) {
-        let start = self.at;
-        self.base = (start, self.filled);
-        while let Some(byte) = text.get(self.at)
-            && !byte.is_ascii()
-        {
-            match self.table.first(&text[self.at..]) {
-                (Simple::RUN, width) => self.at += width,
+        self.base = (self.at, self.filled);
+        let mut end = self.at;
+        loop {
+            end += common_run(&text[end..]);
+            if text.get(end).is_none_or(u8::is_ascii) {
+                break;
+            }
+            match self.table.first(&text[end..]) {
+                (Simple::RUN, width) => end += width,
                 (Simple::COMPLEX, _) => return self.general(text),
                 _ => break,
             }
         }
-        self.detour(start..self.at, true);
+        self.detour(self.at..end, true);
     }
 
     /// Leaves the piece around this place to the general path.

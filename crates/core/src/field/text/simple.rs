@@ -74,8 +74,7 @@ impl Table {
         match *rest {
             [lead @ ..0xe0, second, ..] => (self.of(u32::from(lead & 0x1f) << 6 | bits(second)), 2),
             [lead @ ..0xf0, second, third, ..] => {
-                let code = u32::from(lead & 0xf) << 12 | bits(second) << 6 | bits(third);
-                (if is_common_run(code) { Simple::RUN } else { self.of(code) }, 3)
+                (self.of(u32::from(lead & 0xf) << 12 | bits(second) << 6 | bits(third)), 3)
             }
             _ => (Simple::COMPLEX, 4),
         }
@@ -115,13 +114,30 @@ impl Table {
     }
 }
 
-/// True for the many characters of runs that need no table: ideographs of the first block, hiragana and
-/// katakana. The conditions are joined without branches, which mixed text would mispredict.
-#[inline(always)]
-fn is_common_run(code: u32) -> bool {
-    let from = |first: u32, n: u32| code.wrapping_sub(first) < n;
-    from(0x4e00, 0x5200) | from(0x3041, 0x56) | from(0x30a1, 0x5a)
+/// The length of the longest prefix of a text made of characters of runs that are known beforehand:
+/// ideographs of the first block, hiragana and katakana.
+#[inline]
+pub(super) fn common_run(text: &[u8]) -> usize {
+    let is_common = |&&[a, b, c]: &&[u8; 3]| {
+        let row = usize::from(a).wrapping_sub(0xe0) << 6 | usize::from(b & 0x3f);
+        COMMON_RUN.get(row).is_some_and(|bits| bits >> (c & 0x3f) & 1 == 1)
+    };
+    3 * text.as_chunks::<3>().0.iter().take_while(is_common).count()
 }
+
+/// One bit for each character of three bytes: a lookup, where ranges would be branches that text of mixed
+/// scripts mispredicts.
+static COMMON_RUN: [u64; 1024] = {
+    let mut bits = [0; 1024];
+    let mut code = 0x3041;
+    while code < 0xa000 {
+        if matches!(code, 0x3041..=0x3096 | 0x30a1..=0x30fa | 0x30fc | 0x4e00..) {
+            bits[code >> 6] |= 1 << (code & 0x3f);
+        }
+        code += 1;
+    }
+    bits
+};
 
 /// True if the rules for ASCII, with the bytes of other letters as letters, cut a text at `c` as they should.
 fn cuts_like_ascii(c: char) -> bool {
@@ -149,13 +165,11 @@ mod tests {
             let [nfkc, lower, strip_diacritics] = [1, 2, 4].map(|bit| number & bit != 0);
             let options = TextOptions { nfkc, lower, strip_diacritics, ..Default::default() };
             let table = Table::new(Normalizer::new(&options, true));
-            for code in (0x800..0x10000).filter(|&code| is_common_run(code)) {
-                assert_eq!(
-                    table.describe(char::from_u32(code).unwrap()),
-                    Simple::RUN,
-                    "{code:x} {options:?}"
-                );
+            for c in ('\u{800}'..='\u{ffff}').filter(|c| common_run(c.to_string().as_bytes()) == 3) {
+                assert_eq!(table.describe(c), Simple::RUN, "{c:?} {options:?}");
             }
         }
+        assert_eq!(common_run("漢字カナーひら。漢".as_bytes()), 21);
+        assert_eq!(common_run(b"d\x41\x42dd") + common_run("é𝒜中".as_bytes()), 0);
     }
 }
