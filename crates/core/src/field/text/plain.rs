@@ -93,6 +93,12 @@ impl<'a, const LOWER: bool> Copy<'a, LOWER> {
                 let n = kernel::copy_ascii::<LOWER>(self.shingler.path, &text[self.at..], room);
                 (self.at, self.filled) = (self.at + n, self.filled + n);
             }
+            if text.get(self.at).is_some_and(|next| (0xc2..0xe0).contains(next)) {
+                let room = &mut self.scratch.buffer[self.filled..];
+                let pairs = self.table.pairs();
+                let n = kernel::copy_pairs::<LOWER>(self.shingler.path, pairs, &text[self.at..], room);
+                (self.at, self.filled) = (self.at + n, self.filled + n);
+            }
             match self.copy_simple(text) {
                 Simple::RUN => self.bigrams(text),
                 Simple::COMPLEX => self.general(text),
@@ -117,7 +123,11 @@ impl<'a, const LOWER: bool> Copy<'a, LOWER> {
                 (at, filled) = (at + 1, filled + 1);
                 continue;
             }
-            let (simple, width) = self.table.first(&text[at..]);
+            let (mut simple, width) = self.table.first(&text[at..]);
+            if simple == Simple::COMMA {
+                let after_digit = filled > 0 && buffer[filled - 1].is_ascii_digit();
+                simple = if after_digit { Simple::COMPLEX } else { Simple::SEPARATOR };
+            }
             if !simple.is_plain() {
                 break simple;
             }

@@ -12,6 +12,7 @@ use std::sync::OnceLock;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::class::Class;
+use super::kernel::Pairs;
 use super::normalize::Normalizer;
 
 /// What a character that is not ASCII becomes.
@@ -32,6 +33,9 @@ impl Simple {
         padded[..bytes.len()].copy_from_slice(bytes);
         Self((bytes.len() as u32) << 24 | u32::from_le_bytes(padded))
     }
+
+    /// A boundary that is part of no word, if no digit stands before it.
+    pub const COMMA: Self = Self(1 << 31 | 1);
 
     /// True if it becomes [`bytes`](Self::word) in any place.
     #[inline(always)]
@@ -65,6 +69,17 @@ impl Table {
     pub fn new(normalizer: Normalizer) -> Self {
         static PAGES: [[OnceLock<Box<Page>>; 256]; 8] = [const { [const { OnceLock::new() }; 256] }; 8];
         Self { normalizer, pages: &PAGES[normalizer.number()] }
+    }
+
+    /// What characters of two bytes become, as far as that is two bytes.
+    pub fn pairs(&self) -> &'static Pairs {
+        static PAIRS: [OnceLock<Pairs>; 8] = [const { OnceLock::new() }; 8];
+        let becomes = |code: u32| match self.of(code) {
+            Simple::SEPARATOR => Some([b'-'; 2]),
+            simple if simple.is_plain() && simple.length() == 2 => simple.word().first_chunk().copied(),
+            _ => None,
+        };
+        PAIRS[self.normalizer.number()].get_or_init(|| Pairs::new(becomes))
     }
 
     /// The character at the start of `rest`, which must not be ASCII, and the length of its UTF-8.
@@ -102,7 +117,8 @@ impl Table {
         let single = normal.chars().next().filter(|first| first.len_utf8() == normal.len());
         match single {
             Some(same) if class.has(Class::UNSEGMENTED) && same == c && c.len_utf8() == 3 => Simple::RUN,
-            Some(other) if other == ' ' || is_separator(other) => Simple::SEPARATOR,
+            Some(other) if other == ' ' || is_separator(other, "a1_אア") => Simple::SEPARATOR,
+            Some(other) if is_separator(other, "a_אア") => Simple::COMMA,
             _ if normal.len() <= c.len_utf8()
                 && !normal.is_empty()
                 && normal.chars().all(cuts_like_ascii) =>
@@ -146,12 +162,13 @@ fn cuts_like_ascii(c: char) -> bool {
     if c.is_ascii() { !c.is_ascii_whitespace() && c != '\u{b}' } else { is_letter }
 }
 
-/// True if UAX #29 always breaks before and after `c`, and it makes no word: Word_Break=Other or a newline,
-/// found by probing with a character of each kind that joins others.
-fn is_separator(c: char) -> bool {
+/// True if `c` makes no word and UAX #29 breaks before and after it if it stands between two of the same of
+/// `others`. With one character of each kind that joins others, this finds Word_Break=Other and newlines;
+/// without the digit, MidNum too.
+fn is_separator(c: char, others: &str) -> bool {
     let class = Class::of(c);
     let parts = |x: char| format!("{x}{c}{x}").split_word_bounds().count() == 3;
-    !c.is_ascii() && !class.has(Class::ALPHANUMERIC) && !class.has(Class::MARK) && "a1_אア".chars().all(parts)
+    !c.is_ascii() && !class.has(Class::ALPHANUMERIC) && !class.has(Class::MARK) && others.chars().all(parts)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use std::arch::x86_64::*;
 
 use super::edges::{Edge, Found, Masks, first_after};
-use super::scalar;
+use super::{Pairs, scalar};
 use crate::hash;
 
 /// True if the CPU has every feature that these kernels are compiled with.
@@ -14,6 +14,7 @@ pub(super) fn is_available() -> bool {
         && is_x86_feature_detected!("avx512bw")
         && is_x86_feature_detected!("avx512dq")
         && is_x86_feature_detected!("avx512vl")
+        && is_x86_feature_detected!("avx512vbmi")
         && is_x86_feature_detected!("avx512vbmi2")
         && is_x86_feature_detected!("bmi1")
         && is_x86_feature_detected!("bmi2")
@@ -38,6 +39,54 @@ pub(super) fn copy_ascii<const LOWER: bool>(from: &[u8], to: &mut [u8]) -> usize
         at += 64;
     }
     from.len()
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi1,bmi2")]
+pub(super) fn copy_pairs<const LOWER: bool>(pairs: &Pairs, from: &[u8], to: &mut [u8]) -> usize {
+    let mut at = 0;
+    while at < from.len() {
+        let rest = &from[at..];
+        let left = u64::MAX >> (64 - rest.len().min(64));
+        // SAFETY: lanes past the end of `rest` are masked and not read.
+        let bytes = unsafe { _mm512_maskz_loadu_epi8(left, rest.as_ptr().cast()) };
+        let (copied, n) = replace::<LOWER>(pairs, rest, bytes);
+        let copy: &mut [u8; 64] = to[at..].first_chunk_mut().expect("the slack of `to` holds a block");
+        // SAFETY: `copy` is 64 bytes.
+        unsafe { _mm512_storeu_si512(copy.as_mut_ptr().cast(), copied) };
+        at += n.min(rest.len());
+        if n < 63 {
+            break;
+        }
+    }
+    at
+}
+
+/// What the first 64 bytes of a text become, and how many of them are right. The last one may be half a
+/// character, which is then not counted.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi1")]
+fn replace<const LOWER: bool>(pairs: &Pairs, text: &[u8], bytes: __m512i) -> (__m512i, usize) {
+    let first = in_range(bytes, 0xc2, 0xe0 - 0xc2);
+    let second = in_range(bytes, 0x80, 0xc0 - 0x80);
+    let longer = _mm512_movepi8_mask(bytes) & !(first | second);
+    let following = _mm512_permutexvar_epi8(_mm512_add_epi8(numbers(), _mm512_set1_epi8(1)), bytes);
+    let mut copied = if LOWER { lower(bytes) } else { bytes };
+    let mut todo = first;
+    while todo != 0 {
+        let byte = text[todo.trailing_zeros() as usize];
+        let same = equal(bytes, byte);
+        let row = usize::from(byte & 0x1f);
+        // SAFETY: a row is 64 bytes.
+        let becomes = unsafe { _mm512_loadu_si512(pairs.first[row].as_ptr().cast()) };
+        copied = _mm512_mask_permutexvar_epi8(copied, same, following, becomes);
+        // SAFETY: as above.
+        let becomes = unsafe { _mm512_loadu_si512(pairs.second[row].as_ptr().cast()) };
+        copied = _mm512_mask_permutexvar_epi8(copied, same << 1, bytes, becomes);
+        todo &= !same;
+    }
+    let not_a_pair = first & _mm512_testn_epi8_mask(copied, copied);
+    let stop = longer | not_a_pair | first & 1 << 63;
+    (copied, stop.trailing_zeros() as usize)
 }
 
 #[inline]
@@ -79,9 +128,7 @@ fn masks(block: &[u8; 64]) -> Masks {
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,bmi1,bmi2,popcnt")]
 pub(super) fn edges(blocks: &[[u8; 64]], bounds: &mut [u32]) -> Found {
-    let numbers: [u8; 64] = std::array::from_fn(|i| i as u8);
-    // SAFETY: `numbers` is 64 bytes.
-    let numbers = unsafe { _mm512_loadu_si512(numbers.as_ptr().cast()) };
+    let numbers = numbers();
     let (mut before, mut n) = (Edge::default(), 0);
     for (i, block) in blocks.iter().enumerate() {
         let changes = before.changes(&masks(block), first_after(blocks, i));
@@ -90,6 +137,15 @@ pub(super) fn edges(blocks: &[[u8; 64]], bounds: &mut [u32]) -> Found {
         n += changes.count_ones() as usize;
     }
     before.found(n)
+}
+
+/// The bytes 0 to 63.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn numbers() -> __m512i {
+    let numbers: [u8; 64] = std::array::from_fn(|i| i as u8);
+    // SAFETY: `numbers` is 64 bytes.
+    unsafe { _mm512_loadu_si512(numbers.as_ptr().cast()) }
 }
 
 /// Writes the first `n` bytes of `positions`, each plus `base`, and anything behind them. Words of English

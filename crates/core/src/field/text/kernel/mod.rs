@@ -2,7 +2,8 @@
 //!
 //! Every level does three things, and all levels do them bit for bit alike (property-tested):
 //!
-//! - `copy_ascii` copies text up to the first byte that is not ASCII, in lower case if asked;
+//! - `copy_ascii` copies text up to the first byte that is not ASCII, in lower case if asked,
+//!   `copy_pairs` goes on over characters of two bytes;
 //! - `edges` finds where words start and end, 64 bytes at a time; the module `edges` has the rules;
 //! - `shingles` combines `n` neighbouring token hashes into an element.
 //!
@@ -13,6 +14,7 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod edges;
+mod pairs;
 mod scalar;
 #[cfg(test)]
 mod tests;
@@ -21,6 +23,7 @@ use crate::hash;
 use crate::sketch::count::Level;
 
 pub(super) use edges::Found;
+pub(super) use pairs::Pairs;
 
 /// How many bytes of the buffers lie behind the text, so that whole blocks can be read and written there.
 pub(super) const SLACK: usize = 128;
@@ -67,6 +70,28 @@ pub(super) fn copy_ascii<const LOWER: bool>(path: Path, from: &[u8], to: &mut [u
             unsafe { avx2::copy_ascii::<LOWER>(from, to) }
         }
         _ => scalar::copy_ascii::<LOWER>(from, to),
+    }
+}
+
+/// Copies a prefix of `from`, which must be UTF-8, with characters of two bytes replaced by what `pairs` says
+/// and ASCII in lower case if `LOWER`, and returns its length. How far it gets is the path's choice: only
+/// AVX-512 has the instructions to make this worth while, the others return 0.
+///
+/// # Panics
+/// If `to` is not at least [`SLACK`] longer than `from`.
+#[inline]
+pub(super) fn copy_pairs<const LOWER: bool>(path: Path, pairs: &Pairs, from: &[u8], to: &mut [u8]) -> usize {
+    assert!(to.len() >= from.len() + SLACK, "the copy has room for whole blocks");
+    match path {
+        #[cfg(target_arch = "x86_64")]
+        Path(Level::Avx512) => {
+            // SAFETY: a path exists only for a level that the CPU has.
+            unsafe { avx512::copy_pairs::<LOWER>(pairs, from, to) }
+        }
+        _ => {
+            let _ = pairs;
+            0
+        }
     }
 }
 

@@ -46,6 +46,30 @@ fn check_copy(text: &[u8]) {
     }
 }
 
+/// As `char::to_lowercase` for some of the characters of two bytes.
+fn becomes(code: u32) -> Option<[u8; 2]> {
+    let c = char::from_u32(code).filter(|_| code % 7 != 3)?;
+    c.to_lowercase().to_string().as_bytes().try_into().ok()
+}
+
+fn check_pairs(text: &str) {
+    let pairs = Pairs::new(becomes);
+    let replace = |c: char| {
+        if c.is_ascii() {
+            Some(c.to_ascii_lowercase().to_string())
+        } else {
+            becomes(c as u32).and_then(|pair| String::from_utf8(pair.to_vec()).ok())
+        }
+    };
+    let expected: String = text.chars().map_while(replace).collect();
+    for path in paths() {
+        let mut copy = vec![0xff; text.len() + SLACK];
+        let n = copy_pairs::<true>(path, &pairs, text.as_bytes(), &mut copy);
+        let full = if path == Path(Level::Avx512) { expected.len() } else { 0 };
+        assert_eq!((n, &copy[..n]), (full, &expected.as_bytes()[..n]), "{path:?} {text:?}");
+    }
+}
+
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
     let word_like = prop::sample::select(b"aZ09_.,:;' -\"\n\x80\xff".to_vec());
     let byte = prop_oneof![4 => word_like, 1 => 0u8..128, 1 => any::<u8>()];
@@ -65,6 +89,13 @@ proptest! {
         check_copy(&start);
         check_copy(&end);
         check_copy(&[start, end].concat());
+    }
+
+    #[test]
+    fn pairs_are_replaced_up_to_the_first_obstacle(start in "[ -~äÖßжЖΩω]{0,200}", end in "[ -~\u{80}-\u{900}]{0,150}") {
+        check_pairs(&start);
+        check_pairs(&end);
+        check_pairs(&(start + &end));
     }
 
     #[test]
