@@ -49,32 +49,36 @@ pub(super) fn copy_pairs<const LOWER: bool>(pairs: &Pairs, from: &[u8], to: &mut
         let left = u64::MAX >> (64 - rest.len().min(64));
         // SAFETY: lanes past the end of `rest` are masked and not read.
         let bytes = unsafe { _mm512_maskz_loadu_epi8(left, rest.as_ptr().cast()) };
-        let (copied, n) = replace::<LOWER>(pairs, rest, bytes);
+        let first = in_range(bytes, 0xc2, 0xe0 - 0xc2);
+        let copied = replace::<LOWER>(pairs, rest, bytes, first);
         let copy: &mut [u8; 64] = to[at..].first_chunk_mut().expect("the slack of `to` holds a block");
         // SAFETY: `copy` is 64 bytes.
         unsafe { _mm512_storeu_si512(copy.as_mut_ptr().cast(), copied) };
-        at += n.min(rest.len());
-        if n < 63 {
-            break;
+        let longer = _mm512_cmpge_epu8_mask(bytes, _mm512_set1_epi8(0xe0u8 as i8));
+        let not_a_pair = first & _mm512_testn_epi8_mask(copied, copied);
+        // The last byte may be half a character, which is then left for the next block.
+        let half = first >> 63;
+        let obstacle = longer | not_a_pair & u64::MAX >> half;
+        if obstacle != 0 {
+            return at + obstacle.trailing_zeros() as usize;
         }
+        at += 64 - half as usize;
     }
-    at
+    from.len()
 }
 
-/// What the first 64 bytes of a text become, and how many of them are right. The last one may be half a
-/// character, which is then not counted.
+/// What the first 64 bytes of a text become, with zeros for pairs that have no replacement; `first` is the
+/// mask of the first bytes of pairs.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,bmi1")]
-fn replace<const LOWER: bool>(pairs: &Pairs, text: &[u8], bytes: __m512i) -> (__m512i, usize) {
-    let first = in_range(bytes, 0xc2, 0xe0 - 0xc2);
-    let second = in_range(bytes, 0x80, 0xc0 - 0x80);
-    let longer = _mm512_movepi8_mask(bytes) & !(first | second);
+fn replace<const LOWER: bool>(pairs: &Pairs, text: &[u8], bytes: __m512i, first: u64) -> __m512i {
     let following = _mm512_permutexvar_epi8(_mm512_add_epi8(numbers(), _mm512_set1_epi8(1)), bytes);
     let mut copied = if LOWER { lower(bytes) } else { bytes };
     let mut todo = first;
-    while todo != 0 {
-        let byte = text[todo.trailing_zeros() as usize];
-        let same = equal(bytes, byte);
+    // Most blocks have pairs with one first byte or none, so one round is made without asking.
+    loop {
+        let byte = text[todo.trailing_zeros() as usize % 64];
+        let same = equal(bytes, byte) & todo;
         let row = usize::from(byte & 0x1f);
         // SAFETY: a row is 64 bytes.
         let becomes = unsafe { _mm512_loadu_si512(pairs.first[row].as_ptr().cast()) };
@@ -83,10 +87,10 @@ fn replace<const LOWER: bool>(pairs: &Pairs, text: &[u8], bytes: __m512i) -> (__
         let becomes = unsafe { _mm512_loadu_si512(pairs.second[row].as_ptr().cast()) };
         copied = _mm512_mask_permutexvar_epi8(copied, same << 1, bytes, becomes);
         todo &= !same;
+        if todo == 0 {
+            return copied;
+        }
     }
-    let not_a_pair = first & _mm512_testn_epi8_mask(copied, copied);
-    let stop = longer | not_a_pair | first & 1 << 63;
-    (copied, stop.trailing_zeros() as usize)
 }
 
 #[inline]
