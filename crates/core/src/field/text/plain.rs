@@ -52,6 +52,12 @@ fn chunk_end(text: &[u8], start: usize) -> usize {
     }
 }
 
+/// True for the first byte of a character of two bytes.
+#[inline(always)]
+fn is_first_of_two(byte: &u8) -> bool {
+    (0xc2..0xe0).contains(byte)
+}
+
 /// A part of the text that is not in the buffer.
 #[derive(Debug, Clone)]
 pub(super) struct Detour {
@@ -82,7 +88,7 @@ impl<'a, const LOWER: bool> Copy<'a, LOWER> {
     }
 
     fn run(mut self, chunk: &str) {
-        let text = chunk.as_bytes();
+        let (text, path) = (chunk.as_bytes(), self.shingler.path);
         self.scratch.detours.clear();
         if self.scratch.buffer.len() < text.len() + 2 * SLACK {
             self.scratch.buffer.resize(text.len() + 2 * SLACK, 0);
@@ -90,13 +96,13 @@ impl<'a, const LOWER: bool> Copy<'a, LOWER> {
         while let Some(next) = text.get(self.at) {
             if next.is_ascii() {
                 let room = &mut self.scratch.buffer[self.filled..];
-                let n = kernel::copy_ascii::<LOWER>(self.shingler.path, &text[self.at..], room);
+                let n = kernel::copy_ascii::<LOWER>(path, &text[self.at..], room);
                 (self.at, self.filled) = (self.at + n, self.filled + n);
             }
-            if text.get(self.at).is_some_and(|next| (0xc2..0xe0).contains(next)) {
+            if path.copies_pairs() && text.get(self.at).is_some_and(is_first_of_two) {
                 let room = &mut self.scratch.buffer[self.filled..];
                 let pairs = self.table.pairs();
-                let n = kernel::copy_pairs::<LOWER>(self.shingler.path, pairs, &text[self.at..], room);
+                let n = kernel::copy_pairs::<LOWER>(path, pairs, &text[self.at..], room);
                 (self.at, self.filled) = (self.at + n, self.filled + n);
             }
             match self.copy_simple(text) {
@@ -108,13 +114,18 @@ impl<'a, const LOWER: bool> Copy<'a, LOWER> {
         self.shingler.hash_buffer(chunk, self.filled, self.scratch);
     }
 
-    /// Copies simple characters, and single ASCII characters between them. Returns what stopped it.
+    /// Copies simple characters, and single ASCII characters between them, up to what the kernels are better
+    /// at. Returns what stopped it.
     #[inline]
     fn copy_simple(&mut self, text: &[u8]) -> Simple {
         let buffer = &mut self.scratch.buffer[..];
+        let pairs = self.shingler.path.copies_pairs();
         let (mut at, mut filled) = (self.at, self.filled);
         let stop = loop {
             let Some(&byte) = text.get(at) else { break Simple::SEPARATOR };
+            if pairs && at > self.at && is_first_of_two(&byte) {
+                break Simple::SEPARATOR;
+            }
             if byte.is_ascii() {
                 if text.get(at + 1).is_none_or(u8::is_ascii) {
                     break Simple::SEPARATOR;
@@ -124,12 +135,13 @@ impl<'a, const LOWER: bool> Copy<'a, LOWER> {
                 continue;
             }
             let (mut simple, width) = self.table.first(&text[at..]);
-            if simple == Simple::COMMA {
-                let after_digit = filled > 0 && buffer[filled - 1].is_ascii_digit();
-                simple = if after_digit { Simple::COMPLEX } else { Simple::SEPARATOR };
-            }
             if !simple.is_plain() {
-                break simple;
+                let after_digit = filled > 0 && buffer[filled - 1].is_ascii_digit();
+                simple = match simple {
+                    Simple::COMMA if after_digit => break Simple::COMPLEX,
+                    Simple::COMMA => Simple::SEPARATOR,
+                    _ => break simple,
+                };
             }
             buffer[filled..filled + 4].copy_from_slice(&simple.word());
             (at, filled) = (at + width, filled + simple.length());

@@ -34,6 +34,12 @@ pub(super) const SLACK: usize = 128;
 pub(super) struct Path(Level);
 
 impl Path {
+    /// True if [`copy_pairs`] does anything.
+    #[inline]
+    pub fn copies_pairs(self) -> bool {
+        self.0 == Level::Avx512
+    }
+
     /// `level`, or the best one below it that the CPU has.
     pub fn new(level: Level) -> Self {
         #[cfg(target_arch = "x86_64")]
