@@ -58,6 +58,16 @@ fn is_first_of_two(byte: &u8) -> bool {
     (0xc2..0xe0).contains(byte)
 }
 
+/// What a character that is not plain comes to after what is copied already.
+#[cold]
+fn after(copied: &[u8], simple: Simple) -> Simple {
+    match simple {
+        Simple::COMMA if copied.last().is_some_and(u8::is_ascii_digit) => Simple::COMPLEX,
+        Simple::COMMA => Simple::SEPARATOR,
+        _ => simple,
+    }
+}
+
 /// A part of the text that is not in the buffer.
 #[derive(Debug, Clone)]
 pub(super) struct Detour {
@@ -136,12 +146,10 @@ impl<'a, const LOWER: bool> Copy<'a, LOWER> {
             }
             let (mut simple, width) = self.table.first(&text[at..]);
             if !simple.is_plain() {
-                let after_digit = filled > 0 && buffer[filled - 1].is_ascii_digit();
-                simple = match simple {
-                    Simple::COMMA if after_digit => break Simple::COMPLEX,
-                    Simple::COMMA => Simple::SEPARATOR,
-                    _ => break simple,
-                };
+                simple = after(&buffer[..filled], simple);
+                if !simple.is_plain() {
+                    break simple;
+                }
             }
             buffer[filled..filled + 4].copy_from_slice(&simple.word());
             (at, filled) = (at + width, filled + simple.length());
