@@ -58,3 +58,6 @@ pub use format::{Counts, FORMAT_VERSION, Header, Ids, MAGIC};
 pub use make::{Made, Recipe, Rejected, make};
 pub use reader::{Block, Record, SketchReader};
 pub use writer::{Records, SketchWriter};
+
+#[cfg(test)]
+mod tests;

@@ -33,7 +33,8 @@ pub struct Records {
 impl Records {
     /// Adds a record: `words` are those of the document's sketch.
     pub fn push(&mut self, id: DocumentId<'_>, size: f64, words: &[u64]) {
-        format::push_record(&mut self.bytes, id, size, words);
+        // An empty sum of weights is -0, which is not the one encoding of zero.
+        format::push_record(&mut self.bytes, id, size + 0.0, words);
         self.ends.push((self.bytes.len(), size == 0.0));
     }
 
@@ -71,7 +72,7 @@ impl SketchWriter {
         let mut records = Records::default();
         records.push(id, size, words);
         let expected = self.header.words(size);
-        if words.len() != expected || !(size.is_finite() && size.is_sign_positive()) {
+        if words.len() != expected || !(size.is_finite() && size >= 0.0) {
             return Err(parameter("words", format!("{expected} and a finite size"), words.len()));
         }
         let suits = matches!(

@@ -8,8 +8,8 @@ use std::path::Path;
 
 use anyhow::{Context, bail, ensure};
 use benzer_core::Features;
-use benzer_core::field::values::ValuesOptions;
 use benzer_core::field;
+use benzer_core::field::values::ValuesOptions;
 use benzer_core::sketch::Sketcher;
 use benzer_dedup::sketches::MAGIC;
 

@@ -128,7 +128,7 @@ fn tell(summary: &Summary<'_>) {
         of(summary.spec)
     );
     if *empty > 0 {
-        eprintln!("{} of them have no letter or digit: they are similar to nothing", grouped(*empty));
+        eprintln!("{} without a letter or digit, similar to nothing", grouped(*empty));
     }
 }
 
