@@ -17,6 +17,7 @@
 //! - [`sketch`]: the families that turn features into a few registers, and what is kept of those.
 //! - [`estimate`]: similarities, sizes and containment from sketches, each with its error bar.
 //! - [`lsh`]: which pairs to compare at all.
+//! - [`plan`]: from a threshold, a recall and a budget to the sketch that meets them.
 //!
 //! ```
 //! use benzer_core::{Features, estimate, sketch::SketchSpec};
@@ -36,6 +37,7 @@ mod features;
 pub mod field;
 pub mod hash;
 pub mod lsh;
+pub mod plan;
 pub mod sketch;
 
 pub use error::{Error, Result};

@@ -30,7 +30,7 @@ pub struct Shape {
 /// assert!((recall - 0.985).abs() < 0.001);
 /// ```
 pub fn probability(p: f64, bands: usize, rows: usize) -> f64 {
-    of_band(libm::pow(p, rows as f64), bands)
+    of_bands(libm::pow(p, rows as f64), bands)
 }
 
 /// Probability of becoming a candidate at similarity `jaccard`, from b-bit registers that agree on `line`.
@@ -87,8 +87,8 @@ pub fn optimal(k: usize, threshold: f64, w_fp: f64, w_fn: f64) -> Result<Shape> 
     for rows in 1..=k {
         let (low, high) = (below.powers(rows), above.powers(rows));
         for bands in 1..=k / rows {
-            let wrong = below.integral(&low, |band| of_band(band, bands));
-            let missed = above.integral(&high, |band| 1.0 - of_band(band, bands));
+            let wrong = below.integral(&low, |band| of_bands(band, bands));
+            let missed = above.integral(&high, |band| 1.0 - of_bands(band, bands));
             let cost = w_fp * wrong + w_fn * missed;
             if cost < best.0 {
                 best = (cost, Shape { bands, rows });
@@ -99,7 +99,7 @@ pub fn optimal(k: usize, threshold: f64, w_fp: f64, w_fn: f64) -> Result<Shape> 
 }
 
 /// Probability that one of `bands` agrees, when one agrees with probability `band`.
-fn of_band(band: f64, bands: usize) -> f64 {
+pub(crate) fn of_bands(band: f64, bands: usize) -> f64 {
     if band >= 1.0 {
         return 1.0;
     }

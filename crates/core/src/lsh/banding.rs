@@ -1,0 +1,359 @@
+//! Band keys: from the stored registers of a sketch to the integers under which its document is filed.
+//!
+//! Band `i` holds registers `i * rows .. (i + 1) * rows`; registers after the last band belong to none. Its **key** is the
+//! concatenation of these registers as they are stored, `bits` each, the first register in the most significant place, cut to the
+//! first 64 bits:
+//!
+//! ```text
+//! key = register(0) << (64 - b)  |  register(1) << (64 - 2b)  |  ...          b = bits
+//! ```
+//!
+//! - `rows * b < 64`: the key is left-aligned, the unused low bits are zero.
+//! - `rows * b > 64`: registers past the 64th bit do not take part, of one that straddles it only the highest bits do. The curve
+//!   ([`Banding::probability`]) counts what the key holds, not what `rows` says.
+//!
+//! So keys are ordered as the register sequences are, and all keys that agree in the first registers are one range
+//! ([`Banding::prefix`]). The band number is kept apart ([`BandKey`]): keys of different bands are never compared.
+//!
+//! A key may take fewer bits of each register than are stored ([`Banding::narrowed`]): with 16-bit or whole registers, that lets all
+//! rows into the key. These are the *lowest* bits, so a sketch has the same keys whether it is narrowed before or after storing.
+//!
+//! **The rule of key bits.** Two unrelated documents share the key of a band with probability `2^-(rows * b)`, so that `n`
+//! documents meet by accident `bands * n^2 / 2 * 2^-(rows * b)` times. [`Banding::check_documents`] enforces
+//! `min(64, rows * b) >= log2(bands * n) + 10`: less than one accident for every two thousand documents.
+//!
+//! Cost for widths that divide 64 (8 bits and others): two loads, three shifts and a byte swap for each band.
+
+use std::ops::RangeInclusive;
+
+use serde::{Deserialize, Serialize};
+
+use super::curve::{self, Shape};
+use crate::estimate::collision::Collision;
+use crate::sketch::{Bits, Family, MAX_REGISTERS, Packing, SketchSpec, packed};
+use crate::{Error, Result};
+
+/// The slack of the rule of key bits: `rows * b >= log2(bands * documents) + 10`.
+pub const SLACK_BITS: u32 = 10;
+
+/// The key of one band of one document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct BandKey {
+    /// Number of the band, from 0.
+    pub band: u32,
+    /// The first 64 bits of its registers, left-aligned.
+    pub key: u64,
+}
+
+/// A cut of stored b-bit registers into bands.
+///
+/// ```
+/// use benzer_core::lsh::{Banding, Shape};
+/// use benzer_core::{Features, sketch::SketchSpec};
+///
+/// let spec = SketchSpec::default();
+/// let banding = Banding::new(&spec, Shape { bands: 18, rows: 7 })?;
+/// assert!((banding.probability(0.8) - 0.986).abs() < 0.001);
+/// banding.check_documents(1_000_000_000)?;
+///
+/// let sketch = spec.sketcher()?.sketch(&Features::set(0..500))?;
+/// assert_eq!(banding.keys(sketch.words()).count(), 18);
+/// # Ok::<(), benzer_core::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "Fields", into = "Fields")]
+pub struct Banding {
+    bands: u32,
+    rows: u32,
+    bits: Bits,
+    stored: Bits,
+}
+
+impl Banding {
+    /// Bands of all stored bits of each register.
+    ///
+    /// # Errors
+    /// No bands or rows, more of them than registers, or a sketch whose registers are not kept one by one.
+    pub fn new(spec: &SketchSpec, shape: Shape) -> Result<Self> {
+        spec.validate()?;
+        let Packing::Bits(stored) = spec.packing else {
+            return Err(unsupported(spec, "its registers are merged: keep b bits of each register instead"));
+        };
+        if !spec.family.is_aligned() {
+            return Err(unsupported(
+                spec,
+                "its registers are not aligned; use an aligned family such as fast",
+            ));
+        }
+        let banding = Self::of_parts(shape, stored, stored)?;
+        if banding.n_registers() > spec.registers as usize {
+            return Err(Error::parameter(
+                "bands x rows",
+                format!("at most {} (the number of registers)", spec.registers),
+                format!("{} x {} = {}", shape.bands, shape.rows, banding.n_registers()),
+            ));
+        }
+        Ok(banding)
+    }
+
+    /// Bands of the lowest `bits` bits of each register.
+    ///
+    /// # Errors
+    /// As [`Banding::new`]; more bits than are stored; whole registers of a family whose lowest bits are not uniform.
+    pub fn narrowed(spec: &SketchSpec, shape: Shape, bits: Bits) -> Result<Self> {
+        let whole = Self::new(spec, shape)?;
+        let uneven = matches!(spec.family, Family::OnePermutation | Family::Weighted);
+        if bits != whole.stored && whole.stored == Bits::FULL && uneven {
+            return Err(unsupported(
+                spec,
+                "the lowest bits of its whole registers are not uniform: sketch with 16 bits or fewer",
+            ));
+        }
+        Self::of_parts(shape, bits, whole.stored)
+    }
+
+    fn of_parts(shape: Shape, bits: Bits, stored: Bits) -> Result<Self> {
+        for (name, n) in [("bands", shape.bands), ("rows", shape.rows)] {
+            if n == 0 || n > MAX_REGISTERS as usize {
+                return Err(Error::parameter(name, format!("between 1 and {MAX_REGISTERS}"), n));
+            }
+        }
+        if bits > stored {
+            return Err(Error::parameter(
+                "key bits per register",
+                format!("at most {} (what is stored)", stored.get()),
+                bits.get(),
+            ));
+        }
+        Ok(Self { bands: shape.bands as u32, rows: shape.rows as u32, bits, stored })
+    }
+
+    /// Number of bands.
+    pub const fn bands(&self) -> usize {
+        self.bands as usize
+    }
+
+    /// Registers per band.
+    pub const fn rows(&self) -> usize {
+        self.rows as usize
+    }
+
+    /// Bits of each register that enter the key.
+    pub const fn bits(&self) -> Bits {
+        self.bits
+    }
+
+    /// Bits of each register that the sketch stores.
+    pub const fn stored(&self) -> Bits {
+        self.stored
+    }
+
+    /// Bands and rows.
+    pub const fn shape(&self) -> Shape {
+        Shape { bands: self.bands(), rows: self.rows() }
+    }
+
+    /// Registers in bands.
+    pub const fn n_registers(&self) -> usize {
+        self.bands() * self.rows()
+    }
+
+    /// Bits of a key that carry registers: `min(64, rows * bits)`.
+    pub const fn key_bits(&self) -> u32 {
+        let all = self.rows as u64 * self.bits.get() as u64;
+        if all < 64 { all as u32 } else { 64 }
+    }
+
+    /// The keys of a stored sketch ([`crate::sketch::Sketch::words`]), in the order of the bands.
+    ///
+    /// # Panics
+    /// If `words` is shorter than a sketch of the spec.
+    pub fn keys<'a>(&self, words: &'a [u64]) -> impl ExactSizeIterator<Item = BandKey> + use<'a> {
+        let banding = *self;
+        (0..self.bands).map(move |band| BandKey { band, key: banding.key(words, band as usize) })
+    }
+
+    /// Writes the keys of a stored sketch to `out`, one for each band.
+    ///
+    /// # Panics
+    /// As [`Banding::keys`], or if `out` does not hold one key per band.
+    pub fn keys_into(&self, words: &[u64], out: &mut [u64]) {
+        assert_eq!(out.len(), self.bands(), "one key for each band");
+        for (band, key) in out.iter_mut().enumerate() {
+            *key = self.key(words, band);
+        }
+    }
+
+    /// The key of one band.
+    ///
+    /// # Panics
+    /// As [`Banding::keys`].
+    #[inline]
+    pub fn key(&self, words: &[u64], band: usize) -> u64 {
+        let first = band * self.rows();
+        if self.is_stream() {
+            let mask = u64::MAX << (64 - self.key_bits());
+            return reverse_lanes(stream(words, first * self.bits.get() as usize), self.bits) & mask;
+        }
+        self.gathered(words, first)
+    }
+
+    /// True if the registers of the key lie in the words as one stream of bits, without gaps.
+    #[inline]
+    const fn is_stream(&self) -> bool {
+        self.bits.get() == self.stored.get() && self.bits.get().is_power_of_two()
+    }
+
+    /// The key one register at a time, for every width: the definition.
+    fn gathered(&self, words: &[u64], first: usize) -> u64 {
+        let (bits, mut key, mut free) = (self.bits.get(), 0, 64);
+        for register in first..first + self.rows() {
+            let value =
+                packed::get(words, self.stored, register).expect("a sketch of the spec") & self.bits.mask();
+            if free < bits {
+                return key | value >> (bits - free);
+            }
+            free -= bits;
+            key |= value << free;
+            if free == 0 {
+                break;
+            }
+        }
+        key
+    }
+
+    /// The keys whose first `rows` registers are those of `key`.
+    pub fn prefix(&self, key: u64, rows: usize) -> RangeInclusive<u64> {
+        let kept = (rows as u64 * u64::from(self.bits.get())).min(u64::from(self.key_bits())) as u32;
+        let low = u64::MAX.checked_shr(kept).unwrap_or(0);
+        (key & !low)..=(key | low)
+    }
+
+    /// The most documents that the keys can tell apart: `2^(key bits - 10) / bands`.
+    pub fn most_documents(&self) -> u64 {
+        let keys = (1u128 << self.key_bits()) >> SLACK_BITS;
+        u64::try_from(keys / u128::from(self.bands)).unwrap_or(u64::MAX)
+    }
+
+    /// The key bits that `documents` need: `log2(bands * documents) + 10`.
+    pub fn key_bits_needed(&self, documents: u64) -> f64 {
+        libm::log2(f64::from(self.bands) * documents.max(1) as f64) + f64::from(SLACK_BITS)
+    }
+
+    /// Enforces the rule `rows * b >= log2(bands * documents) + 10`.
+    ///
+    /// # Errors
+    /// Too many documents for these keys, with the remedy.
+    pub fn check_documents(&self, documents: u64) -> Result<()> {
+        let most = self.most_documents();
+        if documents <= most {
+            return Ok(());
+        }
+        let Self { bands, rows, bits, .. } = self;
+        Err(Error::parameter(
+            "documents",
+            format!(
+                "at most {most} for {bands} bands of {rows} rows of {} bits, whose keys have {} bits where {:.1} are needed \
+                 (log2(bands x documents) + {SLACK_BITS}); keep more bits of each register or use more rows",
+                bits.get(),
+                self.key_bits(),
+                self.key_bits_needed(documents),
+            ),
+            documents,
+        ))
+    }
+
+    /// The probability that two documents of similarity `jaccard` share a key, with the collision floor of `bits`.
+    pub fn probability(&self, jaccard: f64) -> f64 {
+        curve::of_bands(self.band_probability(jaccard), self.bands())
+    }
+
+    /// The probability that they share the key of one given band.
+    pub fn band_probability(&self, jaccard: f64) -> f64 {
+        let bits = self.bits.get();
+        let whole = self.rows.min(64 / bits);
+        let agree = libm::pow(Collision::sparse(bits).probability(jaccard), f64::from(whole));
+        let cut = self.key_bits() - whole * bits;
+        if cut == 0 { agree } else { agree * Collision::sparse(cut).probability(jaccard) }
+    }
+
+    /// The similarity at which that share of pairs have a key in common; 0 if chance alone gives as many.
+    pub fn similarity_at(&self, share: f64) -> f64 {
+        let (mut low, mut high) = (0.0, 1.0);
+        while high - low > 1e-12 {
+            let middle = 0.5 * (low + high);
+            if self.probability(middle) < share { low = middle } else { high = middle }
+        }
+        if low == 0.0 { 0.0 } else { high }
+    }
+
+    /// The similarity at which half of the pairs are found: [`curve::half`] as a similarity.
+    pub fn half(&self) -> f64 {
+        self.similarity_at(0.5)
+    }
+
+    /// The customary threshold [`curve::threshold`] as a similarity: where one band in all agrees on average.
+    pub fn customary_threshold(&self) -> f64 {
+        self.similarity_at(curve::of_bands(1.0 / self.bands() as f64, self.bands()))
+    }
+}
+
+/// 64 bits of the packed stream from bit `at` on; zeros after its end.
+#[inline]
+fn stream(words: &[u64], at: usize) -> u64 {
+    let (word, shift) = (at / 64, at % 64);
+    let next = words.get(word + 1).copied().unwrap_or(0);
+    // Two shifts, since one by 64 is not defined and must give zero.
+    words[word] >> shift | next << 1 << (63 - shift)
+}
+
+/// The lanes of a word in the opposite order, so that the first register becomes the most significant.
+#[inline]
+fn reverse_lanes(word: u64, bits: Bits) -> u64 {
+    let swap = |word: u64, by: u32, low: u64| (word >> by & low) | (word & low) << by;
+    match bits.get() {
+        1 => word.reverse_bits(),
+        2 => swap(word.reverse_bits(), 1, 0x5555_5555_5555_5555),
+        4 => swap(word.swap_bytes(), 4, 0x0f0f_0f0f_0f0f_0f0f),
+        8 => word.swap_bytes(),
+        16 => swap(word.rotate_left(32), 16, 0x0000_ffff_0000_ffff),
+        32 => word.rotate_left(32),
+        _ => word,
+    }
+}
+
+fn unsupported(spec: &SketchSpec, remedy: &'static str) -> Error {
+    Error::Unsupported {
+        operation: "banding",
+        sketch: format!("{} with {}", spec.family, spec.packing),
+        remedy,
+    }
+}
+
+/// A banding as it is written, so that what is read is checked.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Fields {
+    bands: usize,
+    rows: usize,
+    bits: Bits,
+    stored: Bits,
+}
+
+impl TryFrom<Fields> for Banding {
+    type Error = Error;
+
+    fn try_from(Fields { bands, rows, bits, stored }: Fields) -> Result<Self> {
+        Self::of_parts(Shape { bands, rows }, bits, stored)
+    }
+}
+
+impl From<Banding> for Fields {
+    fn from(banding: Banding) -> Self {
+        let Shape { bands, rows } = banding.shape();
+        Self { bands, rows, bits: banding.bits, stored: banding.stored }
+    }
+}
+
+#[cfg(test)]
+mod tests;
