@@ -42,6 +42,8 @@ pub struct Cli {
 pub enum Command {
     /// Exact and estimated similarity of two or more files
     Compare(cmd::compare::Arguments),
+    /// Which sketch and which bands to use for a threshold, a recall and a budget
+    Plan(cmd::plan::Arguments),
     /// Sketch a corpus of JSON lines into a file, or show what is in one
     Sketch(cmd::sketch::Arguments),
 }

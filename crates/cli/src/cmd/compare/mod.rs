@@ -5,6 +5,7 @@
 //! ```
 
 mod explain;
+mod flow;
 mod load;
 mod measure;
 mod show;
@@ -75,6 +76,17 @@ struct Subjects {
     elements: String,
     /// How the texts were cut, if there are texts.
     shingler: Option<Shingler>,
+}
+
+impl Subjects {
+    /// What an element is called.
+    fn noun(&self) -> &'static str {
+        match self.subjects.first().map(|subject| &subject.content) {
+            Some(Content::Text(_)) => "shingles",
+            Some(Content::Items(_)) => "items",
+            _ => "elements",
+        }
+    }
 }
 
 /// One set, text or stored sketch.

@@ -4,13 +4,11 @@ use benzer_core::estimate::Estimate;
 use serde_json::Number;
 
 use super::Subjects;
-use super::explain::{Change, Explanation, Sample, Segment};
+use super::explain::{Explanation, Sample};
+use super::flow::flow;
 use super::measure::{Attempt, Group, Input, Pair, Report};
 use crate::table::{Align, Table};
 use crate::view::{ADDED, HEADING, MOVED, QUIET, REMOVED, View, grouped, printable};
-
-/// So many unchanged words are shown on both sides of a change.
-const CONTEXT: usize = 12;
 
 /// The whole report.
 pub(super) fn render(report: &Report, subjects: &Subjects, view: &View) -> String {
@@ -29,9 +27,10 @@ pub(super) fn render(report: &Report, subjects: &Subjects, view: &View) -> Strin
 
 fn legend(report: &Report, subjects: &Subjects, view: &View) -> String {
     let mut table = Table::default().column("", Align::Left).column("", Align::Left).column("", Align::Right);
+    let noun = subjects.noun();
     for Input { label, name, size } in &report.inputs {
         let name = cut(&printable(name), view.width.saturating_sub(24));
-        table.row([label.clone(), name, whole(size)]);
+        table.row([label.clone(), name, format!("{} {noun}", whole(size))]);
     }
     let mut out = table.render(view);
     out.push_str(&format!("{}, [low, high] = 95% interval\n", subjects.elements));
@@ -107,8 +106,9 @@ impl Rows {
         let estimates = estimates.collect();
         self.add(format!("{}  jaccard", names(&group.of)), exact.map(|e| fraction(e.jaccard)), estimates);
         if let Some(exact) = exact {
-            self.add("  in all".into(), Some(whole(&exact.intersection)), Vec::new());
-            self.add("  in any".into(), Some(whole(&exact.union)), Vec::new());
+            let none = || vec!["-".to_owned(); group.estimates.len()];
+            self.add("  in all".into(), Some(whole(&exact.intersection)), none());
+            self.add("  in any".into(), Some(whole(&exact.union)), none());
         }
     }
 }
@@ -201,136 +201,9 @@ fn sample(out: &mut String, name: &str, sample: &Sample, view: &View) {
     }
 }
 
-/// The differences in the text, wrapped at spaces.
-fn flow(segments: &[Segment], view: &View) -> String {
-    let mut words = Vec::new();
-    let mut glued = false;
-    let last = segments.len().saturating_sub(1);
-    for (i, segment) in segments.iter().enumerate() {
-        for (text, style) in shown(segment, i == 0, i == last) {
-            push_words(&mut words, &mut glued, &text, style, view);
-        }
-    }
-    wrap(&words, view.width)
-}
-
-/// What is shown of a segment: a long unchanged one is cut in the middle.
-fn shown(segment: &Segment, first: bool, last: bool) -> Vec<(String, Change)> {
-    let text = printable(&segment.text);
-    let words: Vec<&str> = text.split_inclusive(char::is_whitespace).collect();
-    let (before, after) = (if first { 0 } else { CONTEXT }, if last { 0 } else { CONTEXT });
-    if segment.change != Change::Same || words.len() <= before + after + CONTEXT {
-        return vec![(text, segment.change)];
-    }
-    let skipped = format!(" … {} words the same … ", words.len() - before - after);
-    let parts = [words[..before].concat(), skipped, words[words.len() - after..].concat()];
-    parts.into_iter().map(|part| (part, Change::Same)).collect()
-}
-
-/// A word on a line: how wide it is and how it is printed.
-struct Word {
-    width: usize,
-    printed: String,
-}
-
-fn push_words(words: &mut Vec<Word>, glued: &mut bool, text: &str, change: Change, view: &View) {
-    let (style, open, close) = match change {
-        Change::Same => (None, "", ""),
-        Change::Removed => (Some(REMOVED), "[-", "-]"),
-        Change::Added => (Some(ADDED), "{+", "+}"),
-        Change::MovedAway => (Some(MOVED), "[~", "~]"),
-        Change::MovedHere => (Some(MOVED), "{~", "~}"),
-    };
-    let pieces: Vec<&str> = text.split_whitespace().collect();
-    let starts_apart = text.starts_with(char::is_whitespace);
-    for (i, piece) in pieces.iter().enumerate() {
-        let mut piece = (*piece).to_owned();
-        if !view.color {
-            piece = format!(
-                "{}{piece}{}",
-                if i == 0 { open } else { "" },
-                if i + 1 == pieces.len() { close } else { "" }
-            );
-        }
-        let width = piece.chars().count();
-        let printed = style.map_or(piece.clone(), |style| view.paint(style, &piece));
-        match words.last_mut() {
-            Some(word) if i == 0 && *glued && !starts_apart => {
-                word.width += width;
-                word.printed.push_str(&printed);
-            }
-            _ => words.push(Word { width, printed }),
-        }
-    }
-    if !text.is_empty() {
-        *glued = !text.ends_with(char::is_whitespace);
-    }
-}
-
-fn wrap(words: &[Word], width: usize) -> String {
-    let (mut out, mut column) = (String::new(), 0);
-    for word in words {
-        if column > 0 && column + 1 + word.width > width {
-            out.push('\n');
-            column = 0;
-        } else if column > 0 {
-            out.push(' ');
-            column += 1;
-        }
-        out.push_str(&word.printed);
-        column += word.width;
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::Format;
-
-    fn view(width: usize, color: bool) -> View {
-        View { format: Format::Table, color, width }
-    }
-
-    fn segment(change: Change, text: &str) -> Segment {
-        Segment { change, text: text.into(), tokens: text.split_whitespace().count() }
-    }
-
-    #[test]
-    fn differences_are_marked_without_colour_and_painted_with_it() {
-        let segments = [
-            segment(Change::Same, "the "),
-            segment(Change::Removed, "old grey "),
-            segment(Change::Added, "new "),
-            segment(Change::Same, "cat"),
-        ];
-        assert_eq!(flow(&segments, &view(80, false)), "the [-old grey-] {+new+} cat");
-        let painted = flow(&segments, &view(80, true));
-        assert!(
-            !painted.contains("[-") && painted.contains("\u{1b}[1m\u{1b}[32mnew\u{1b}[0m cat"),
-            "{painted:?}"
-        );
-    }
-
-    #[test]
-    fn pieces_of_one_word_stay_together_and_lines_wrap_at_spaces() {
-        let segments = [
-            segment(Change::Same, "a col"),
-            segment(Change::Added, "ou"),
-            segment(Change::Same, "r is here"),
-        ];
-        assert_eq!(flow(&segments, &view(12, false)), "a col{+ou+}r\nis here");
-    }
-
-    #[test]
-    fn a_long_unchanged_passage_is_cut_in_the_middle() {
-        let long = "word ".repeat(100);
-        let shown = flow(
-            &[segment(Change::Added, "x "), segment(Change::Same, &long), segment(Change::Added, "y")],
-            &view(80, false),
-        );
-        assert!(shown.contains("… 76 words the same …"), "{shown}");
-    }
 
     #[test]
     fn estimates_are_said_in_words_where_there_is_no_number() {
