@@ -12,9 +12,9 @@ use crate::view::{Color, Format};
 
 const ABOUT: &str = "Finds similar sets and documents, and says how sure it is";
 const AFTER: &str = "\
-Every option --some-name can also be given as the environment variable BENZER_SOME_NAME, or as
-`some-name = ...` in the TOML file of --config (at its top, or under [COMMAND]). Flags win over the
-environment, which wins over the file.
+Every option --some-name can also be given as the variable BENZER_SOME_NAME, or as `some-name = ...` \
+in the TOML file of --config (at its top, or under [COMMAND]). Flags win over the environment, which \
+wins over the file.
 
 Data goes to standard output, everything else to standard error.
 Exit codes: 0 success, 1 the data or the wish cannot be served, 2 wrong arguments.";
@@ -26,14 +26,30 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
-    /// What to print on standard output: a table for people, or JSON with every number at full precision
-    #[arg(long, global = true, value_enum, default_value = "table", value_name = "FORMAT")]
+    /// `table` for people, or `json` with every number at full precision
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value = "table",
+        value_name = "FORMAT",
+        hide_possible_values = true,
+        help_heading = "General"
+    )]
     pub format: Format,
-    /// When to use colour; `auto` is on a terminal unless NO_COLOR is set
-    #[arg(long, global = true, value_enum, default_value = "auto", value_name = "WHEN")]
+    /// `always`, `never`, or `auto`: on a terminal, unless NO_COLOR is set
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value = "auto",
+        value_name = "WHEN",
+        hide_possible_values = true,
+        help_heading = "General"
+    )]
     pub color: Color,
     /// Take options that are not given from this TOML file
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, value_name = "FILE", help_heading = "General")]
     pub config: Option<PathBuf>,
 }
 
@@ -41,10 +57,13 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Exact and estimated similarity of two or more files
+    #[command(long_about = cmd::compare::ABOUT)]
     Compare(cmd::compare::Arguments),
     /// Which sketch and which bands to use for a threshold, a recall and a budget
+    #[command(long_about = cmd::plan::ABOUT)]
     Plan(cmd::plan::Arguments),
     /// Sketch a corpus of JSON lines into a file, or show what is in one
+    #[command(long_about = cmd::sketch::ABOUT)]
     Sketch(cmd::sketch::Arguments),
 }
 

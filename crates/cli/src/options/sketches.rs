@@ -16,12 +16,14 @@ use crate::Usage;
 
 /// What every command says about the names.
 pub const HELP: &str = "\
-Sketch names are FAMILY, KEPT or FAMILY:KEPT, for example b8, permutations, one_permutation:b2:
-  FAMILY  fast (the default), permutations, one_permutation, bottom_k, weighted, odd_set (parity of
-          the elements), and the hash functions of others: linear, legacy, affine32, affine64
-  KEPT    full (all 64 bits of a register), b1 to b16, b32 (its lowest bits), xor2, xor4, ... (one bit
-          for several registers), odd (an Odd Sketch with as many bits as registers), odd256, ...
-  A FAMILY alone keeps full registers; KEPT alone is of fast.";
+Sketch names are FAMILY, KEPT or FAMILY:KEPT, such as b8, bottom_k or fast:b2:
+  FAMILY  fast, permutations, one_permutation, bottom_k, weighted,
+          odd_set (parity of the elements), and the hash functions of other
+          tools: linear, legacy, affine32, affine64
+  KEPT    full (all 64 bits of a register), b1 to b16, b32 (its lowest bits),
+          xor2, xor4, ... (one bit for several registers),
+          odd (an Odd Sketch of as many bits as registers), odd256, ...
+  FAMILY alone keeps full registers; KEPT alone is of fast.";
 
 const FAMILIES: &str = "fast, permutations, linear, legacy, affine32, affine64, one_permutation, bottom_k, \
                         weighted, odd_set";

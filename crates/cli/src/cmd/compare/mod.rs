@@ -24,17 +24,18 @@ use crate::options::sketches::{HELP, SketchArguments, SketchName};
 use crate::options::text::TextArguments;
 use crate::view::{Format, View};
 
-const ABOUT: &str = "\
-Exact and estimated similarity of two or more files: Jaccard similarity and containment, sizes of
+/// What the command does, for its help.
+pub const ABOUT: &str = "\
+Exact and estimated similarity of two or more files: Jaccard similarity and containment, sizes of \
 intersection and union, for every pair, every three and all of them; estimates with their 95% interval.
 
-A file is one text, or with --set one set with an item per line. A sketch file (made by
+A file is one text, or with --set one set with an item on each line. A sketch file (made by \
 `benzer sketch`) is recognised by its content; --ids says which of its documents to compare.";
 
 const EXAMPLES: &str = "\
 Examples:
   benzer compare a.txt b.txt
-  benzer compare a.txt b.txt c.txt --sketch fast,b1,odd,bottom_k --registers 256
+  benzer compare a.txt b.txt c.txt --sketch fast,b1,odd --registers 256
   benzer compare a.txt b.txt --explain -n 3
   benzer compare --set monday.txt tuesday.txt --format json
   benzer sketch articles.jsonl --id-field id -o articles.bsk
@@ -44,7 +45,7 @@ Examples:
 
 /// What to compare, and how.
 #[derive(Debug, Args)]
-#[command(long_about = ABOUT, after_help = format!("{EXAMPLES}{HELP}"))]
+#[command(after_help = format!("{EXAMPLES}{HELP}"))]
 pub struct Arguments {
     /// Two or more files (`-` is standard input), or sketch files
     #[arg(required = true, value_name = "FILE")]

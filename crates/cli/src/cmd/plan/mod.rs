@@ -16,26 +16,27 @@ use super::write_json;
 use crate::Usage;
 use crate::view::{Format, View};
 
-const ABOUT: &str = "\
-The sketch, its bands and its memory for a threshold, a recall and a budget; with everything else that
+/// What the command does, for its help.
+pub const ABOUT: &str = "\
+The sketch, its bands and its memory for a threshold, a recall and a budget; with everything else that \
 could be kept of the registers beside it at equal error, and the curve that says which pairs are found.";
 
 const EXAMPLES: &str = "\
 Examples:
   benzer plan --threshold 0.8
-  benzer plan --threshold 0.7 --recall 0.99 --docs 1e9 --set-size 500 --memory 1.5TiB
+  benzer plan --threshold 0.7 --recall 0.99 --docs 1e9 --memory 1.5TiB
   benzer plan --threshold 0.8 --error 0.02 --svg curve.svg
   benzer plan --preset fineweb --docs 1e8
   benzer plan --threshold 0.9 --format json
 
 ";
 const PRESETS: &str = "\
-Presets are the settings of other tools: fineweb, nemo, datasketch, lance. A preset is shown beside the
-plan for its own threshold (or for --threshold); it does not reproduce the other tool's hash values.";
+Presets are the settings of other tools: fineweb, nemo, datasketch, lance. A preset is shown beside \
+the plan for its own threshold (or for --threshold); it does not reproduce the other tool's hash values.";
 
 /// What is wanted.
 #[derive(Debug, Args)]
-#[command(long_about = ABOUT, after_help = format!("{EXAMPLES}{PRESETS}"))]
+#[command(after_help = format!("{EXAMPLES}{PRESETS}"))]
 pub struct Arguments {
     /// The similarity from which on pairs should be found, above 0 and at most 1 [default: 0.8, or that of the preset]
     #[arg(long, value_name = "T")]

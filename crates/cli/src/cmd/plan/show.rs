@@ -1,6 +1,7 @@
 //! A plan as text: the choice in words, the alternatives side by side, the curve.
 
 use benzer_core::plan::footprint::human;
+use benzer_core::plan::preset::Unit;
 use benzer_core::plan::{Choice, Constraint, Shortfall, curve_text};
 use benzer_core::sketch::{Bits, Packing};
 
@@ -30,8 +31,8 @@ pub(super) fn render(answer: &Answer, view: &View) -> String {
     if !plan.alternatives.contains(&plan.chosen) {
         rows.insert(0, (name(&plan.chosen, &plan.chosen), &plan.chosen));
     }
-    if let Some(Beside { settings, choice }) = preset {
-        rows.push((settings.name.to_owned(), choice));
+    if let Some(Beside { choice, .. }) = preset {
+        rows.push(("preset".to_owned(), choice));
     }
     out.push_str(&alternatives(&rows, view));
     out.push_str("* chosen; the others have as many registers as the same error takes\n");
@@ -49,14 +50,15 @@ pub(super) fn render_shortfall(shortfall: &Shortfall, view: &View) -> String {
     let mut rows: Vec<(String, &Choice)> =
         shortfall.alternatives.iter().map(|choice| (plain(choice), choice)).collect();
     if let Some(leanest) = &shortfall.leanest {
-        rows.push((format!("{} (leanest)", plain(leanest)), leanest));
+        rows.push((format!("{} +", plain(leanest)), leanest));
     }
-    alternatives(&rows, view) + &misses(&rows)
+    let note = "+ the least memory that meets everything else\n";
+    alternatives(&rows, view) + if shortfall.leanest.is_some() { note } else { "" } + &misses(&rows)
 }
 
 fn alternatives(rows: &[(String, &Choice)], view: &View) -> String {
     let mut table = Table::default().column("keep", Align::Left);
-    for heading in ["registers", "bits", "bands", "recall", "candidates", "RAM", "disk"] {
+    for heading in ["registers", "bits/doc", "bands", "recall", "candidates", "RAM", "disk"] {
         table = table.column(heading, Align::Right);
     }
     for (name, choice) in rows {
@@ -79,11 +81,11 @@ fn alternatives(rows: &[(String, &Choice)], view: &View) -> String {
 /// Which rows miss what, one line for each kind of miss.
 fn misses(rows: &[(String, &Choice)]) -> String {
     let words = [
-        (Constraint::Bands, "only filter pairs that were found otherwise (no bands)"),
-        (Constraint::Recall, "miss the recall"),
-        (Constraint::KeyBits, "have keys too short for so many documents"),
-        (Constraint::Error, "miss the error"),
-        (Constraint::Memory, "miss the memory"),
+        (Constraint::Bands, "no bands, they only filter pairs found otherwise"),
+        (Constraint::Recall, "recall not reached"),
+        (Constraint::KeyBits, "keys too short for so many documents"),
+        (Constraint::Error, "error not reached"),
+        (Constraint::Memory, "too much memory"),
     ];
     let mut out = String::new();
     for (constraint, miss) in words {
@@ -93,7 +95,7 @@ fn misses(rows: &[(String, &Choice)]) -> String {
             .map(|(name, _)| name.as_str())
             .collect();
         if !names.is_empty() {
-            out.push_str(&format!("{}: {miss}\n", names.join(", ")));
+            out.push_str(&format!("{miss}: {}\n", names.join(", ")));
         }
     }
     out
@@ -101,19 +103,21 @@ fn misses(rows: &[(String, &Choice)]) -> String {
 
 fn about(Beside { settings, .. }: &Beside) -> String {
     let whole = settings.recall_of_whole_registers();
+    let unit = match settings.unit {
+        Unit::Words => "words",
+        Unit::Characters => "characters",
+    };
     format!(
-        "{}: {} {:?}, {} x {}; recall {} at its threshold {} ({} with whole registers)\n",
+        "preset {}: shingles of {} {}, {} x {}, threshold {},\n  recall {} there ({} with whole registers)\n",
         settings.name,
         settings.n,
-        settings.unit,
+        unit,
         settings.shape.bands,
         settings.shape.rows,
-        share(settings.recall()),
         settings.threshold,
+        share(settings.recall()),
         share(whole),
     )
-    .replace("Words", "words")
-    .replace("Characters", "characters")
 }
 
 fn name(choice: &Choice, chosen: &Choice) -> String {

@@ -15,26 +15,28 @@ use crate::options::sketches::{HELP, SketchArguments, SketchName};
 use crate::options::text::TextArguments;
 use crate::view::View;
 
-const ABOUT: &str = "\
+/// What the command does, for its help.
+pub const ABOUT: &str = "\
 Sketch a corpus of JSON lines into a file, or show what is in such a file.
 
-Inputs are JSON lines (also .gz and .zst), folders, globs, or `-` for standard input. The output has one
-sketch for each document in the order of the input, the same bytes for any number of threads. Lines
-that cannot be read are counted, reported and left out. `benzer compare` reads the file.";
+Inputs are JSON lines (also .gz and .zst), folders, globs, or `-` for standard input. The output has \
+one sketch for each document in the order of the input, the same bytes for any number of threads. \
+Lines that cannot be read are counted, reported and left out. `benzer compare` reads the file.";
 
 const EXAMPLES: &str = "\
 Examples:
   benzer sketch articles.jsonl -o articles.bsk
-  benzer sketch articles.jsonl --text-field title,text --id-field id --rejects bad.jsonl -o articles.bsk
+  benzer sketch articles.jsonl --text-field title,text --id-field id -o t.bsk
+  benzer sketch articles.jsonl --rejects bad.jsonl -o articles.bsk
   benzer sketch . --sketch b1 --registers 512 --threads 2 -o all.bsk
   benzer sketch --show articles.bsk
-  benzer sketch --show articles.bsk --ids tides-1 --format json
+  benzer sketch --show t.bsk --ids tides-1 tides-2 --format json
 
 ";
 
 /// What to sketch, and how; or what to show.
 #[derive(Debug, Args)]
-#[command(long_about = ABOUT, after_help = format!("{EXAMPLES}{HELP}"), override_usage = "\
+#[command(after_help = format!("{EXAMPLES}{HELP}"), override_usage = "\
 benzer sketch [OPTIONS] --output <FILE> <INPUT>...\n       benzer sketch [OPTIONS] --show <FILE>")]
 pub struct Arguments {
     /// Files, folders, globs, or `-`
