@@ -81,7 +81,7 @@ fn texts(subjects: [&Subject; 2], texts: [&String; 2], shingler: &Shingler) -> E
     let shared = shared(&pieces);
     let tokens = texts.map(|text| shingler.tokens(text));
     let covered = [0, 1].map(|i| covered(&shingles[i], &shared, tokens[i].len(), shingler.options().n));
-    let diff = segments(texts, &tokens, &covered);
+    let diff = segments(texts, &tokens, &covered, shingler.options().n);
     Explanation { of: subjects.map(|s| s.label.clone()), diff, ..counted(&pieces, &shared) }
 }
 
@@ -132,9 +132,14 @@ fn covered(shingles: &[Shingle], shared: &HashSet<u64>, n_tokens: usize, n: usiz
     covered
 }
 
-fn segments(texts: [&String; 2], tokens: &[Vec<Token>; 2], covered: &[Vec<bool>; 2]) -> Option<Vec<Segment>> {
+fn segments(
+    texts: [&String; 2],
+    tokens: &[Vec<Token>; 2],
+    covered: &[Vec<bool>; 2],
+    n: usize,
+) -> Option<Vec<Segment>> {
     let hashes = [0, 1].map(|i| tokens[i].iter().map(|token| token.hash).collect::<Vec<_>>());
-    let runs = diff::runs(&hashes[0], &hashes[1], MOST_EDITS)?;
+    let runs = without_crumbs(diff::runs(&hashes[0], &hashes[1], MOST_EDITS)?, n);
     let mut segments = Vec::new();
     let mut push = |side: usize, change: Change, range: Range<usize>| {
         let text = between(texts[side], &tokens[side], range.clone()).to_owned();
@@ -152,6 +157,33 @@ fn segments(texts: [&String; 2], tokens: &[Vec<Token>; 2], covered: &[Vec<bool>;
         }
     }
     Some(segments)
+}
+
+/// Joins changes with fewer equal words between them than half a shingle: they would cut a changed sentence into crumbs.
+fn without_crumbs(runs: Vec<Run>, n: usize) -> Vec<Run> {
+    let last = runs.len().saturating_sub(1);
+    let is_crumb = |i: usize, length: usize| i > 0 && i < last && length < n.div_ceil(2).max(2);
+    let mut joined: Vec<Run> = Vec::new();
+    let (mut removed, mut added) = (0..0, 0..0);
+    for (i, run) in runs.into_iter().enumerate() {
+        match run {
+            Run::Removed(range) => removed.end = range.end,
+            Run::Added(range) => added.end = range.end,
+            Run::Same(a, b) if is_crumb(i, b.len()) => (removed.end, added.end) = (a.end, b.end),
+            Run::Same(a, b) => {
+                push_changes(&mut joined, &removed, &added);
+                (removed, added) = (a.end..a.end, b.end..b.end);
+                joined.push(Run::Same(a, b));
+            }
+        }
+    }
+    push_changes(&mut joined, &removed, &added);
+    joined
+}
+
+fn push_changes(runs: &mut Vec<Run>, removed: &Range<usize>, added: &Range<usize>) {
+    runs.extend((!removed.is_empty()).then(|| Run::Removed(removed.clone())));
+    runs.extend((!added.is_empty()).then(|| Run::Added(added.clone())));
 }
 
 /// Cuts a range where the flag changes.
@@ -205,6 +237,20 @@ mod tests {
         assert_eq!(
             changes(&found),
             [(Same, "The "), (Removed, "cat, "), (Added, "dog "), (Same, "sat down")]
+        );
+    }
+
+    #[test]
+    fn a_stray_equal_word_does_not_cut_a_changed_sentence() {
+        let found = explanation(
+            "a b c d e f g h i",
+            "a b c d e x f y i",
+            &TextOptions { n: 3, ..Default::default() },
+        );
+        use Change::{Added, Removed, Same};
+        assert_eq!(
+            changes(&found),
+            [(Same, "a b c d e "), (Removed, "f g h "), (Added, "x f y "), (Same, "i")]
         );
     }
 
