@@ -7,6 +7,7 @@
 //! ```
 //!
 //! - [`read`]: files, folders, globs and streams become batches of documents.
+//! - [`sketches`]: a corpus as a file of sketches.
 //!
 //! ```
 //! use benzer_dedup::read::{self, Inputs, ReadOptions};
@@ -27,5 +28,6 @@
 
 mod error;
 pub mod read;
+pub mod sketches;
 
 pub use error::{Error, Result};

@@ -5,6 +5,7 @@
 
 use benzer_core::hash::element;
 use benzer_core::sketch::{Sketch, SketchSpec};
+use benzer_dedup::sketches::{MAGIC, SketchReader};
 
 /// Any bytes: decoding never panics, and what decodes encodes to the same bytes.
 pub fn sketch_decode(data: &[u8]) {
@@ -22,6 +23,44 @@ pub fn spec_decode(data: &[u8]) {
         spec.encode_into(&mut encoded);
         assert_eq!(encoded, data[..data.len() - rest.len()]);
     }
+}
+
+/// Any bytes: a sketch file is read or refused. Every part is also tried with the right checksum, so that mutations reach what it guards.
+pub fn sketch_file_decode(data: &[u8]) {
+    for bytes in [data.to_vec(), sealed_parts(data)] {
+        let Ok(mut reader) = SketchReader::new("fuzz".as_ref(), &bytes[..]) else { continue };
+        while let Ok(Some(block)) = reader.next_block() {
+            for record in block.records() {
+                let _ = reader.header().name(record.id);
+                if let Ok(sketch) = record.sketch(reader.header()) {
+                    assert_eq!(sketch.size(), Some(record.size));
+                    assert!(sketch.words().iter().copied().eq(record.words()));
+                }
+            }
+        }
+    }
+}
+
+/// The bytes of a sketch file with the checksums of its parts made right, as far as its lengths can be followed.
+fn sealed_parts(data: &[u8]) -> Vec<u8> {
+    let mut bytes = data.to_vec();
+    let length = |bytes: &[u8], at: usize| {
+        let length = bytes.get(at..at + 4)?;
+        Some(u32::from_le_bytes(length.try_into().expect("four bytes were cut")) as usize)
+    };
+    let mut start = 0;
+    let mut end = length(&bytes, MAGIC.len() + 2).map(|header| MAGIC.len() + 6 + header);
+    while let Some(body) = end.filter(|body| body + 8 <= bytes.len()) {
+        let checksum = element(&bytes[start..body]).to_le_bytes();
+        bytes[body..body + 8].copy_from_slice(&checksum);
+        start = body + 8;
+        end = match bytes.get(start) {
+            Some(1) => length(&bytes, start + 13).map(|records| start + 17 + records),
+            Some(2) => Some(start + 25),
+            _ => None,
+        };
+    }
+    bytes
 }
 
 /// The bytes with their last eight replaced by the right checksum, so that mutations reach what lies behind it.
@@ -89,6 +128,12 @@ mod tests {
     #[test]
     fn sketch_decoder_survives_mutations() {
         explore(&seeds(), sketch_decode);
+    }
+
+    #[test]
+    fn sketch_file_reader_survives_mutations() {
+        let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/formats/v1/sketches.bsk");
+        explore(&[std::fs::read(golden).unwrap()], sketch_file_decode);
     }
 
     #[test]

@@ -1,0 +1,135 @@
+//! `benzer compare`: exact and estimated similarity of two or more files, or of stored sketches.
+//!
+//! ```text
+//! files --load--> subjects: features, sketches --measure--> Report --show--> table or JSON
+//! ```
+
+mod explain;
+mod flow;
+mod load;
+mod measure;
+mod show;
+mod stored;
+
+use std::ffi::OsString;
+use std::io::Write;
+
+use benzer_core::Features;
+use benzer_core::field::text::Shingler;
+use benzer_core::sketch::{Sketch, SketchSpec};
+use clap::Args;
+
+use super::write_json;
+use crate::options::sketches::{HELP, SketchArguments, SketchName};
+use crate::options::text::TextArguments;
+use crate::view::{Format, View};
+
+/// What the command does, for its help.
+pub const ABOUT: &str = "\
+Exact and estimated similarity of two or more files: Jaccard similarity and containment, sizes of \
+intersection and union, for every pair, every three and all of them; estimates with their 95% interval.
+
+A file is one text, or with --set one set with an item on each line. A sketch file (made by \
+`benzer sketch`) is recognised by its content; --ids says which of its documents to compare.";
+
+const EXAMPLES: &str = "\
+Examples:
+  benzer compare a.txt b.txt
+  benzer compare a.txt b.txt c.txt --sketch fast,b1,odd --registers 256
+  benzer compare a.txt b.txt --explain -n 3
+  benzer compare --set monday.txt tuesday.txt --format json
+  benzer sketch articles.jsonl --id-field id -o articles.bsk
+  benzer compare articles.bsk --ids tides-1 tides-2
+
+";
+
+/// What to compare, and how.
+#[derive(Debug, Args)]
+#[command(after_help = format!("{EXAMPLES}{HELP}"))]
+pub struct Arguments {
+    /// Two or more files (`-` is standard input), or sketch files
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<OsString>,
+    /// A file is a set with an item on each line, not a text
+    #[arg(long, conflicts_with_all = ["unit", "ngram", "strip_diacritics", "stop_words"])]
+    set: bool,
+    /// Which documents of the sketch files to compare
+    #[arg(long, value_name = "ID", num_args = 1..)]
+    ids: Vec<String>,
+    /// Show shared and differing shingles, and the differences in the text
+    #[arg(long)]
+    explain: bool,
+    /// The sketches to estimate from, such as `b8,odd` [default: b8, with --bag weighted:b8]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Sketches")]
+    sketch: Vec<SketchName>,
+    #[command(flatten)]
+    sketches: SketchArguments,
+    #[command(flatten)]
+    text: TextArguments,
+}
+
+/// Everything that is compared.
+struct Subjects {
+    subjects: Vec<Subject>,
+    /// The sketches of every subject, by name.
+    kinds: Vec<Kind>,
+    /// What the elements are, in words: `5-word shingles`.
+    elements: String,
+    /// How the texts were cut, if there are texts.
+    shingler: Option<Shingler>,
+}
+
+impl Subjects {
+    /// What an element is called.
+    fn noun(&self) -> &'static str {
+        match self.subjects.first().map(|subject| &subject.content) {
+            Some(Content::Text(_)) => "shingles",
+            Some(Content::Items(_)) => "items",
+            _ => "elements",
+        }
+    }
+}
+
+/// One set, text or stored sketch.
+struct Subject {
+    /// A, B, C, ...
+    label: String,
+    /// The file, or the id of a stored sketch.
+    name: String,
+    /// Number of elements, or the sum of their counts.
+    size: f64,
+    /// Not known of a stored sketch.
+    features: Option<Features>,
+    content: Content,
+    /// One for each kind.
+    sketches: Vec<Sketch>,
+}
+
+/// What a subject was made from.
+enum Content {
+    Text(String),
+    Items(Vec<String>),
+    Stored,
+}
+
+/// A kind of sketch that is compared.
+struct Kind {
+    name: String,
+    spec: SketchSpec,
+}
+
+/// Loads, measures, shows.
+///
+/// # Errors
+/// Files that cannot be read or compared, and wrong arguments.
+pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
+    let subjects = load::load(arguments)?;
+    let mut report = measure::measure(&subjects)?;
+    if arguments.explain {
+        report.explanations = explain::explain(&subjects)?;
+    }
+    match view.format {
+        Format::Json => write_json(out, &report),
+        Format::Table => Ok(out.write_all(show::render(&report, &subjects, view).as_bytes())?),
+    }
+}

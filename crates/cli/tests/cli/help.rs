@@ -1,0 +1,48 @@
+//! `--help` teaches, and what it teaches works.
+
+use crate::bench::Bench;
+
+const COMMANDS: [&str; 3] = ["compare", "plan", "sketch"];
+
+/// The lines under "Examples:".
+fn examples(help: &str) -> Vec<String> {
+    let lines = help.lines().skip_while(|line| *line != "Examples:").skip(1);
+    lines.take_while(|line| !line.is_empty()).map(|line| line.trim().to_owned()).collect()
+}
+
+#[test]
+fn every_example_of_the_help_runs() {
+    let bench = Bench::new();
+    for command in COMMANDS {
+        for flag in ["--help", "-h"] {
+            let help = bench.run(&format!("{command} {flag}")).ok();
+            let examples = examples(&help.out);
+            assert!(examples.len() >= 4, "{command} has {examples:?}");
+            for example in examples {
+                let arguments = example.strip_prefix("benzer ").expect("an example is a call of benzer");
+                let ran = bench.run(arguments).ok();
+                assert!(!ran.err.contains("warning"), "{example}: {ran:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn help_names_every_command_and_fits_eighty_columns() {
+    let bench = Bench::new();
+    let help = bench.run("--help").ok().out;
+    assert!(COMMANDS.iter().all(|command| help.contains(&format!("  {command} "))), "{help}");
+    for command in COMMANDS {
+        for line in bench.run(&format!("{command} --help")).ok().out.lines().chain(help.lines()) {
+            assert!(line.chars().count() <= 80, "{command}: {line}");
+        }
+    }
+}
+
+#[test]
+fn no_command_and_an_unknown_one_are_wrong_usage() {
+    let bench = Bench::new();
+    assert_eq!(bench.run("").code, 2);
+    bench.run("comapre a b").fails(2, &["unrecognized subcommand 'comapre'"]);
+    assert!(bench.run("--version").ok().out.starts_with("benzer 0."));
+}

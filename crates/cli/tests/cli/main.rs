@@ -1,0 +1,8 @@
+//! The binary as its users see it: output, messages, exit codes, files.
+
+mod bench;
+mod compare;
+mod help;
+mod layers;
+mod plan;
+mod sketch;
