@@ -93,9 +93,13 @@ pub(super) trait Kernel {
     /// Writes the minima to the empty registers, in order.
     fn put_back(rounds: u16, minima: &[u32], positions: &[u32], registers: &mut [u64]) {
         for (&position, &g) in positions.iter().zip(minima) {
-            let label = g.wrapping_mul(LABEL).swap_bytes() & 0xffff;
-            registers[position as usize] = u64::from(rounds) << 48 | u64::from(g) << 16 | u64::from(label);
+            registers[position as usize] = filled(rounds, g);
         }
+    }
+
+    /// Writes to each empty register its minimum; there is one for every register.
+    fn take_empty(rounds: u16, minima: &[u32], registers: &mut [u64]) {
+        take_empty(rounds, minima, registers);
     }
 }
 
@@ -103,6 +107,20 @@ pub(super) trait Kernel {
 pub(super) struct Plain;
 
 impl Kernel for Plain {}
+
+/// The value of a filled register.
+#[inline(always)]
+fn filled(rounds: u16, g: u32) -> u64 {
+    let label = g.wrapping_mul(LABEL).swap_bytes() & 0xffff;
+    u64::from(rounds) << 48 | u64::from(g) << 16 | u64::from(label)
+}
+
+#[inline(always)]
+fn take_empty(rounds: u16, minima: &[u32], registers: &mut [u64]) {
+    for (register, &g) in registers.iter_mut().zip(minima) {
+        *register = if *register == EMPTY { filled(rounds, g) } else { *register };
+    }
+}
 
 /// Selects instead of branches: which bins are empty cannot be predicted.
 #[inline(always)]
@@ -213,6 +231,16 @@ mod x86 {
             // SAFETY: as above.
             unsafe { lower_avx2(hashes, multipliers, minima) }
         }
+
+        fn take_empty(rounds: u16, minima: &[u32], registers: &mut [u64]) {
+            // SAFETY: as above.
+            unsafe { take_empty_avx2(rounds, minima, registers) }
+        }
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn take_empty_avx2(rounds: u16, minima: &[u32], registers: &mut [u64]) {
+        super::take_empty(rounds, minima, registers);
     }
 
     #[target_feature(enable = "avx2")]
@@ -320,6 +348,11 @@ mod x86 {
             // SAFETY: as above.
             unsafe { put_back_avx512(rounds, minima, registers) }
         }
+
+        fn take_empty(rounds: u16, minima: &[u32], registers: &mut [u64]) {
+            // SAFETY: as above.
+            unsafe { take_empty_avx512(rounds, minima, registers) }
+        }
     }
 
     #[target_feature(enable = "avx512f,avx512dq")]
@@ -418,6 +451,11 @@ mod x86 {
             }
         }
         n_empty as usize
+    }
+
+    #[target_feature(enable = "avx512f,avx512dq,avx512bw")]
+    fn take_empty_avx512(rounds: u16, minima: &[u32], registers: &mut [u64]) {
+        super::take_empty(rounds, minima, registers);
     }
 
     /// The empty ones of sixteen registers, as a mask.

@@ -110,7 +110,7 @@ impl Fast {
         };
         let n_empty = self.later_rounds::<K>(round..self.rounds, elements, n_empty, (registers, scratch));
         if n_empty > 0 {
-            self.fill::<K>(elements, registers, scratch);
+            self.fill::<K>(elements, n_empty, registers, scratch);
         }
         registers.truncate(k);
     }
@@ -187,18 +187,37 @@ impl Fast {
         }
     }
 
+    /// Fills what the rounds left empty. Where that is most of the registers, all of them are computed and the empty ones taken; otherwise
+    /// the empty ones are selected first.
     #[inline(always)]
-    fn fill<K: Kernel>(&self, elements: &[u64], registers: &mut [u64], scratch: &mut Scratch) {
-        K::select_empty(registers, &self.fill, &mut scratch.multipliers, &mut scratch.positions);
-        scratch.minima.clear();
-        scratch.minima.resize(scratch.multipliers.len(), u32::MAX);
+    fn fill<K: Kernel>(
+        &self,
+        elements: &[u64],
+        n_empty: usize,
+        registers: &mut [u64],
+        scratch: &mut Scratch,
+    ) {
+        let Scratch { hashes, multipliers, minima, positions, .. } = scratch;
+        let most = 2 * n_empty > self.registers;
+        let multipliers = if most {
+            &self.fill
+        } else {
+            K::select_empty(registers, &self.fill, multipliers, positions);
+            &*multipliers
+        };
+        minima.clear();
+        minima.resize(multipliers.len(), u32::MAX);
         for block in elements.chunks(BLOCK) {
             if elements.len() > BLOCK {
-                K::hash(block, self.seed, &mut scratch.hashes);
+                K::hash(block, self.seed, hashes);
             }
-            K::lower(&scratch.hashes, &scratch.multipliers, &mut scratch.minima);
+            K::lower(hashes, multipliers, minima);
         }
-        K::put_back(self.rounds, &scratch.minima, &scratch.positions, registers);
+        if most {
+            K::take_empty(self.rounds, minima, registers);
+        } else {
+            K::put_back(self.rounds, minima, positions, registers);
+        }
     }
 }
 
