@@ -87,7 +87,8 @@ impl Features {
 
     /// The size of the set: the number of elements, or the sum of the weights.
     pub fn size(&self) -> f64 {
-        self.weights.as_ref().map_or(self.elements.len() as f64, |w| w.iter().sum())
+        // From a positive zero: an empty sum of floats is negative zero.
+        self.weights.as_ref().map_or(self.elements.len() as f64, |w| w.iter().fold(0.0, |sum, weight| sum + weight))
     }
 
     /// Exact size of the intersection: common elements, or the sum of the smaller weights.
@@ -142,6 +143,11 @@ mod tests {
             assert!(error.to_string().starts_with("`weight` must be finite"), "{error}");
         }
         assert!(Features::weighted([(1, 0.0)]).unwrap().is_empty());
+    }
+
+    #[test]
+    fn an_empty_bag_has_size_positive_zero() {
+        assert_eq!(Features::bag([]).size().to_bits(), 0.0f64.to_bits());
     }
 
     #[test]

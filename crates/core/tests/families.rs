@@ -247,6 +247,27 @@ fn every_truncation_and_every_flipped_bit_is_refused() {
     }
 }
 
+#[test]
+fn a_sketch_without_any_filled_bin_is_refused_unless_its_set_is_empty() {
+    let spec = SketchSpec::full(Family::OnePermutation, 96);
+    let claimed = sketch(&spec, &[]).with_size(5.0).unwrap();
+    assert!(Sketch::decode(&claimed.encode()).unwrap_err().to_string().contains("filled bin"));
+    let merged = spec.sketcher().unwrap().merge(&claimed, &claimed).unwrap();
+    assert_eq!(merged.words(), claimed.words(), "nothing to borrow from, and no endless search");
+}
+
+#[test]
+fn a_long_stream_of_repetitions_stays_small_and_right() {
+    for family in [Family::Weighted, Family::Odd, Family::BottomK] {
+        let packing = if family == Family::Odd { Packing::bits(1).unwrap() } else { Packing::FULL };
+        let spec = SketchSpec { family, packing, registers: 64, ..SketchSpec::default() };
+        let mut builder = spec.builder().unwrap();
+        (0..50_000u64).for_each(|i| builder.update(i % 10).unwrap());
+        let expected = Features::weighted((0..10).map(|e| (e, 5_000.0))).unwrap();
+        assert_eq!(builder.finish().unwrap().words(), spec.sketcher().unwrap().sketch(&expected).unwrap().words(), "{spec}");
+    }
+}
+
 /// Gives damaged bytes a right checksum, so that the decoder has to look further.
 fn seal(mut bytes: Vec<u8>) -> Vec<u8> {
     if let Some(body) = bytes.len().checked_sub(8) {

@@ -74,6 +74,7 @@ fn independent_registers_follow_the_curve_with_its_floor() {
         (16, (25, 4), 100),
         (12, (10, 6), 60),
         (32, (42, 3), 126),
+        (64, (25, 4), 100),
     ];
     for (bits, shape, registers) in cases {
         let case = Case { family: NATIVE, bits, shape, registers };

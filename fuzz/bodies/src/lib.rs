@@ -3,6 +3,7 @@
 //! `cargo fuzz run sketch_decode` explores them with coverage feedback on a nightly toolchain. `make test` runs each for a few seconds on the
 //! stable one, with mutations of valid inputs (`BENZER_FUZZ_SECONDS`, default 3).
 
+use benzer_core::estimate::of::jaccard;
 use benzer_core::hash::element;
 use benzer_core::sketch::{Sketch, SketchSpec};
 use benzer_dedup::sketches::{MAGIC, SketchReader};
@@ -12,6 +13,11 @@ pub fn sketch_decode(data: &[u8]) {
     for bytes in [data.to_vec(), sealed(data)] {
         if let Ok(sketch) = Sketch::decode(&bytes) {
             assert_eq!(sketch.encode(), bytes, "a sketch has one encoding");
+            // What decodes can be used: merging and comparing give an answer or a typed error, and come to an end.
+            if let Ok(sketcher) = sketch.spec().sketcher() {
+                let _ = sketcher.merge(&sketch, &sketch);
+                let _ = jaccard(&sketch, &sketch);
+            }
         }
     }
 }

@@ -27,6 +27,20 @@ fn every_example_of_the_help_runs() {
     }
 }
 
+/// The README's calls, in a folder that has the samples under `examples/` as the repository does.
+#[test]
+fn every_command_of_the_readme_runs() {
+    let bench = Bench::new();
+    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md")).unwrap();
+    let calls: Vec<&str> = readme.lines().filter_map(|line| line.strip_prefix("benzer ")).collect();
+    assert!(calls.len() >= 4, "{calls:?}");
+    for call in calls {
+        let arguments = call.split(" #").next().unwrap().replace("examples/", "");
+        bench.run(arguments.trim()).ok();
+    }
+    assert!(!readme.lines().any(|line| line.len() > 3 && line.chars().all(|c| c.is_ascii_uppercase() || c == '_')), "a placeholder is left in the README");
+}
+
 #[test]
 fn help_names_every_command_and_fits_eighty_columns() {
     let bench = Bench::new();

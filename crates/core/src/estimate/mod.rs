@@ -93,6 +93,8 @@ pub(crate) const NOT_FINITE: Reason = "the quantity has no finite value here";
 pub(crate) const ONLY_A_BOUND: Reason = "the sketch is saturated: only a lower bound exists";
 pub(crate) const NO_SHARED_RANGE: Reason = "no sampled element lies below the common threshold";
 const UNKNOWN: Reason = "undefined";
+/// Every reason an estimate gives.
+const REASONS: [Reason; 6] = [NOT_FINITE, ONLY_A_BOUND, NO_SHARED_RANGE, NO_ELEMENTS, of::BOTH_EMPTY, of::NO_SIZES];
 
 impl Estimate {
     /// The value, if there is one.
@@ -152,7 +154,7 @@ impl Estimate {
 /// Reads a reason back as the constant it was, since an estimate holds no heap memory.
 fn reason<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Reason, D::Error> {
     let text = String::deserialize(deserializer)?;
-    let known = [NOT_FINITE, ONLY_A_BOUND, NO_SHARED_RANGE];
+    let known = REASONS;
     Ok(known.into_iter().find(|&why| why == text).unwrap_or(UNKNOWN))
 }
 

@@ -21,8 +21,8 @@ use super::{
 use crate::sketch::{self, Bits, Family, Packing, Sketch, count, packed};
 use crate::{Error, Result};
 
-const BOTH_EMPTY: &str = "the sets are empty";
-const NO_SIZES: &str = "the set sizes are not known";
+pub(super) const BOTH_EMPTY: &str = "the sets are empty";
+pub(super) const NO_SIZES: &str = "the set sizes are not known";
 /// Tables of value pairs are used up to this width: 4^b cells.
 const TABLE_BITS: u32 = 4;
 
@@ -75,6 +75,9 @@ fn full(a: &Sketch, b: &Sketch, registers: Registers, sizes: Option<[f64; 2]>) -
 fn truncated(a: &Sketch, b: &Sketch, bits: Bits, registers: Registers) -> Result<Estimate> {
     let equal = registers.k - count::mismatches(a.words(), b.words(), bits) as usize;
     let Some(densities) = densities([a, b]) else {
+        if is_exact(a.spec().family) {
+            return Ok(Estimate::Undefined { why: NO_SIZES });
+        }
         return two_way::jaccard(equal, bits.get(), registers, pair_sizes(a, b));
     };
     if bits.get() > TABLE_BITS {
@@ -89,6 +92,9 @@ fn combined(a: &Sketch, b: &Sketch, samples: u32, registers: Registers) -> Resul
     let stored = registers.k / samples as usize;
     let equal = stored - count::mismatches(a.words(), b.words(), Bits::ALL[0]) as usize;
     let Some(densities) = densities([a, b]) else {
+        if is_exact(a.spec().family) {
+            return Ok(Estimate::Undefined { why: NO_SIZES });
+        }
         return xor::jaccard(equal, samples, registers, pair_sizes(a, b));
     };
     // The sparse estimate is 2 P - 1, with P the rate of equal bits before they were combined; in a small universe P means something else.
@@ -166,6 +172,7 @@ pub fn three_way(a: &Sketch, b: &Sketch, c: &Sketch) -> Result<Estimate> {
     let agreement = Agreement { all: triple.all as usize, only, none: triple.none as usize };
     match densities(sketches) {
         Some(densities) => three_way_dense::jaccard(agreement, bits, densities),
+        None if is_exact(a.spec().family) && bits.get() < 64 => Ok(Estimate::Undefined { why: NO_SIZES }),
         None => three_way::jaccard(agreement, bits, scheme(a.spec().family), sizes(sketches)),
     }
 }
@@ -189,14 +196,18 @@ pub fn n_way(sketches: &[&Sketch]) -> Result<Estimate> {
             bottom_k::tau_strict(&sketches.iter().map(|s| smallest(s)).collect::<Vec<_>>())
         }
         (family, Packing::FULL) if family.is_aligned() => {
-            n_way::full(registers.k - count::not_all_equal(&words, Bits::FULL) as usize, registers, None)
+            let equal = registers.k - count::not_all_equal(&words, Bits::FULL) as usize;
+            n_way::full(equal, registers, union_bound(sketches, registers.scheme))
         }
-        (family, Packing::Bits(bits)) if family.is_aligned() => {
+        (family, Packing::Bits(bits)) if family.is_aligned() && !is_exact(family) => {
             let distinct = count::distinct_values(&words, bits, spec.registers);
             let distinct: Vec<usize> = distinct.into_iter().map(|n| n as usize).collect();
-            n_way::b_bit(&distinct, bits.get(), registers.scheme, None)
+            n_way::b_bit(&distinct, bits.get(), registers.scheme, union_bound(sketches, registers.scheme))
         }
-        _ => Err(first.unsupported("an n-way estimate", "keep bits of aligned registers, or use bottom_k")),
+        _ => Err(first.unsupported(
+            "an n-way estimate",
+            "keep bits of aligned registers (all 64 for permutations of a small universe), or use bottom_k",
+        )),
     }
 }
 
@@ -209,10 +220,12 @@ pub fn venn(sketches: &[&Sketch]) -> Result<Venn> {
         return Err(Error::parameter("sketches", "2 to 16", sketches.len()));
     }
     check(sketches)?;
-    let registers: Option<Vec<&[u64]>> = sketches.iter().map(|s| s.registers()).collect();
+    // Borrowed registers of one permutation have no order.
+    let ordered = sketches[0].spec().family != Family::OnePermutation;
+    let registers: Option<Vec<&[u64]>> = sketches.iter().map(|s| s.registers().filter(|_| ordered)).collect();
     let Some(registers) = registers else {
         return Err(
-            sketches[0].unsupported("a Venn diagram", "it needs full aligned registers: sketch with 64 bits")
+            sketches[0].unsupported("a Venn diagram", "it needs full registers that keep their order: sketch with fast and 64 bits")
         );
     };
     let mut counts = vec![0; 1 << sketches.len()];
@@ -311,6 +324,20 @@ fn sizes<const N: usize>(sketches: [&Sketch; N]) -> Option<[f64; N]> {
 
 fn pair_sizes(a: &Sketch, b: &Sketch) -> Option<[f64; 2]> {
     sizes([a, b])
+}
+
+/// True for permutations of a small universe, whose low bits depend on how dense the sets are.
+fn is_exact(family: Family) -> bool {
+    matches!(family, Family::Permutations(sketch::Scheme::Exact { .. }))
+}
+
+/// A size of the union with which the variance is not understated: the variance of `fast` grows with the union, that of `one_permutation` falls.
+fn union_bound(sketches: &[&Sketch], scheme: Scheme) -> Option<f64> {
+    let sizes = sketches.iter().map(|s| s.size()).collect::<Option<Vec<f64>>>()?;
+    match scheme {
+        Scheme::OnePermutation => sizes.into_iter().max_by(f64::total_cmp),
+        _ => Some(sizes.into_iter().sum()),
+    }
 }
 
 /// Shares of the universe, for permutations of a small one.

@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! n <= 16:  a = bytes 0..8, b = bytes 8..16, both padded with zero bytes
-//! n >  16:  s = K3; for each full 16-byte block before the last 16 bytes: s = fold(a ^ s, b ^ K2)
+//! n >  16:  s = K3; for i = 0, 16, ... while n - i > 16: s = fold(word(i) ^ s, word(i + 8) ^ K2)
 //!           a = (first word of the last 16 bytes) ^ s, b = (second word of the last 16 bytes)
 //! h = fold(a ^ K0, b ^ K1 ^ n)
 //! hash = finish(h) = (h * M) ^ ((h * M) >> 32)

@@ -45,11 +45,11 @@ impl Prefilter {
     /// # Errors
     /// A threshold outside (0, 1], or a sketch whose registers are not kept one by one.
     pub fn new(spec: &SketchSpec, threshold: f64) -> Result<Self> {
-        let Packing::Bits(bits) = spec.packing else {
+        let (Packing::Bits(bits), true) = (spec.packing, spec.family.is_aligned()) else {
             return Err(Error::Unsupported {
                 operation: "the prefilter",
                 sketch: format!("{} with {}", spec.family, spec.packing),
-                remedy: "it counts equal registers: keep b bits of each register instead",
+                remedy: "it counts equal registers: keep b bits of each register of an aligned family instead",
             });
         };
         let least_equal = least_equal(threshold, bits, spec.registers)?;
@@ -64,6 +64,9 @@ impl Prefilter {
     /// True if two stored sketches of the spec have enough equal registers.
     #[inline]
     pub fn passes(&self, a: &[u64], b: &[u64]) -> bool {
+        // What a family keeps behind its registers does not count.
+        let words = self.bits.words(self.registers as usize);
+        let (a, b) = (&a[..words.min(a.len())], &b[..words.min(b.len())]);
         count::mismatches(a, b, self.bits).saturating_add(self.least_equal) <= self.registers
     }
 }

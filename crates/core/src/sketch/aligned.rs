@@ -5,7 +5,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Bits, Family, Packing, Sketch, SketchSpec, Sketcher, check_bulk, odd, packed};
+use super::{Bits, Family, Packing, Scheme, Sketch, SketchSpec, Sketcher, check_bulk, odd, packed};
 use crate::hash::mix;
 use crate::{Features, Result};
 
@@ -175,13 +175,17 @@ fn full_words(spec: &SketchSpec) -> usize {
 
 /// What truncation sees of each register: two different minima must get independent, uniform low bits at every position.
 ///
-/// Densified registers repeat a value in several bins, and the registers of `weighted` are times; both are hashed with
-/// their position first. Everything else has uniform low bits of its own.
+/// Densified registers repeat a value in several bins; the registers of `weighted` are times; the low bits of an affine function of a hash depend on its
+/// low bits alone, so two elements that agree there would agree in every register. All of these are hashed with their position
+/// first. Everything else has uniform low bits of its own.
 fn labels(spec: &SketchSpec, registers: &[u64]) -> impl Iterator<Item = u64> {
     let plain = has_plain_labels(spec.family);
     registers.iter().enumerate().map(move |(j, &r)| if plain { r } else { mix(r ^ mix(j as u64 + 1)) })
 }
 
 const fn has_plain_labels(family: Family) -> bool {
-    !matches!(family, Family::OnePermutation | Family::Weighted)
+    !matches!(
+        family,
+        Family::OnePermutation | Family::Weighted | Family::Permutations(Scheme::Affine32 | Scheme::Affine64)
+    )
 }

@@ -26,6 +26,8 @@ pub struct Builder {
     sketcher: Box<dyn Sketcher>,
     spec: SketchSpec,
     buffer: Vec<(u64, f64)>,
+    /// Length of the buffer at which it is emptied, or freed of repetitions.
+    full_at: usize,
     merged: Option<Sketch>,
 }
 
@@ -38,7 +40,7 @@ impl SketchSpec {
         self.validate()?;
         let working = if self.family.is_aligned() { Packing::FULL } else { self.packing };
         let sketcher = Self { packing: working, ..self.clone() }.sketcher()?;
-        Ok(Builder { sketcher, spec: self.clone(), buffer: Vec::new(), merged: None })
+        Ok(Builder { sketcher, spec: self.clone(), buffer: Vec::new(), full_at: BUFFER, merged: None })
     }
 }
 
@@ -56,11 +58,17 @@ impl Builder {
     /// # Errors
     /// As [`Builder::update`]; a weight that is negative or not finite is refused at the latest by [`Builder::finish`].
     pub fn update_weighted(&mut self, element: u64, weight: f64) -> Result<()> {
+        let weight = if self.spec.family == Family::Weighted { weight } else { 1.0 };
         self.buffer.push((element, weight));
-        if self.buffer.len() >= BUFFER && !matches!(self.spec.family, Family::Weighted | Family::Odd) {
-            self.flush()?;
+        if self.buffer.len() < self.full_at {
+            return Ok(());
         }
-        Ok(())
+        if matches!(self.spec.family, Family::Weighted | Family::Odd) {
+            self.buffer = Features::weighted(self.buffer.drain(..))?.pairs().collect();
+            self.full_at = BUFFER.max(2 * self.buffer.len());
+            return Ok(());
+        }
+        self.flush()
     }
 
     /// The sketch of everything added. Its size is known if all elements fitted the buffer.

@@ -74,6 +74,10 @@ impl Sketch {
         if words.len() != spec.words() {
             return Err(Error::decode(format!("{} words for {spec}", spec.words()), words.len()));
         }
+        let full = spec.family == Family::OnePermutation && spec.packing == Packing::FULL;
+        if full && !self.is_empty() && words[spec.registers as usize..].iter().all(|&word| word == 0) {
+            return Err(Error::decode("a filled bin in a sketch of a set that is not empty", "none"));
+        }
         let padding = spec.padding();
         if words.last().is_some_and(|&last| last & padding != 0) || self.lane_padding_is_dirty() {
             return Err(Error::decode("zero padding", "set bits"));

@@ -48,7 +48,7 @@ pub trait Sketcher: fmt::Debug + Send + Sync {
     /// a weight as weight 1.
     ///
     /// # Errors
-    /// An element outside the universe of [`Scheme::Exact`]; every other family takes any element.
+    /// An element outside the universe of [`Scheme::Exact`], or a weight that [`Family::Weighted`] cannot take; nothing else.
     fn sketch(&self, features: &Features) -> Result<Sketch>;
 
     /// The sketch of the union of the two sketched sets (for weights: of the larger weight of each element).
@@ -72,8 +72,8 @@ pub trait Sketcher: fmt::Debug + Send + Sync {
     }
 
     /// Writes the words of the sketch of each set `elements[offsets[i]..offsets[i + 1]]` to `out`, one sketch of
-    /// [`SketchSpec::words`] words after the other. Elements need not be distinct or sorted. This is the fast way for many sets: it
-    /// allocates nothing per set.
+    /// [`SketchSpec::words`] words after the other. Elements need not be distinct or sorted. This is the fast way for many sets: `fast` and
+    /// `permutations` allocate nothing per set.
     ///
     /// # Errors
     /// As [`Sketcher::sketch`]; offsets that do not increase or leave `elements`; `out` of another length than needed.

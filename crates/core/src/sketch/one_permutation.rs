@@ -59,7 +59,11 @@ impl Registers for OnePermutation {
         for (j, _) in registers.iter().enumerate().filter(|(_, r)| **r != self.empty()) {
             occupancy[j / 64] |= 1 << (j % 64);
         }
-        debug_assert!(occupancy.iter().any(|&w| w != 0), "an empty set is not densified");
+        if occupancy.iter().all(|&word| word == 0) {
+            // Nothing to borrow from.
+            registers.extend(occupancy);
+            return;
+        }
         for j in (0..k).filter(|&j| !Self::is_filled(&occupancy, j)) {
             let source = (1..).map(|t| self.probe(j, t)).find(|&s| Self::is_filled(&occupancy, s));
             registers[j] =

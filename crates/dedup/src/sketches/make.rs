@@ -11,6 +11,7 @@
 
 use std::any::Any;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -23,6 +24,9 @@ use super::error::Result;
 use super::format::Header;
 use super::writer::Records;
 use crate::read::{self, Batch, RawBatch, Reader, Reject};
+
+/// Words that a worker sketches at a time: 8 MiB.
+const MOST_WORDS: usize = 1 << 20;
 
 /// How a document becomes a sketch.
 #[derive(Debug)]
@@ -87,11 +91,30 @@ impl Recipe {
     }
 
     fn sets(&self, batch: &Batch, buffers: &mut Buffers) -> Result<Records> {
+        let header = Header::of_field_ids(self.spec().clone());
+        let mut records = Records::default();
+        // Sketches of short documents can be larger than the documents: a run of them has a bounded size.
+        let run = (MOST_WORDS / self.spec().words()).max(1);
+        for start in (0..batch.n_documents()).step_by(run) {
+            let run = start..(start + run).min(batch.n_documents());
+            self.sketch_run(batch, run.clone(), buffers)?;
+            let n_words = self.spec().words();
+            for (i, document) in run.filter_map(|i| batch.document(i)).enumerate() {
+                let size = (buffers.offsets[i + 1] - buffers.offsets[i]) as f64;
+                records.push(document.id, size, &buffers.words[i * n_words..][..header.words(size)]);
+            }
+        }
+        Ok(records)
+    }
+
+    /// Leaves the sketches of a run of documents in the buffers.
+    fn sketch_run(&self, batch: &Batch, run: Range<usize>, buffers: &mut Buffers) -> Result<()> {
         let Buffers { scratch, set, elements, offsets, words } = buffers;
         elements.clear();
         offsets.clear();
         offsets.push(0);
-        for document in batch.documents() {
+        words.resize(run.len() * self.spec().words(), 0);
+        for document in run.filter_map(|i| batch.document(i)) {
             set.clear();
             set.extend_from_slice(self.shingler.elements(document.text, scratch));
             set.sort_unstable();
@@ -99,16 +122,7 @@ impl Recipe {
             elements.extend_from_slice(set);
             offsets.push(elements.len());
         }
-        let n_words = self.spec().words();
-        words.resize(batch.n_documents() * n_words, 0);
-        self.sketcher.sketch_many(elements, offsets, words)?;
-        let header = Header::of_field_ids(self.spec().clone());
-        let mut records = Records::default();
-        for (i, document) in batch.documents().enumerate() {
-            let size = (offsets[i + 1] - offsets[i]) as f64;
-            records.push(document.id, size, &words[i * n_words..][..header.words(size)]);
-        }
-        Ok(records)
+        Ok(self.sketcher.sketch_many(elements, offsets, words)?)
     }
 }
 

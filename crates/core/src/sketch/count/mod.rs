@@ -180,13 +180,39 @@ fn triple_words<const B: u32>(a: &[u64], b: &[u64], c: &[u64]) -> [u32; 4] {
 
 /// Positions (of `k`) in which any of `n` packed sketches differs from the first.
 pub fn not_all_equal(sketches: &[&[u64]], bits: Bits) -> u32 {
-    let fold = Fold::new(bits.get());
+    not_all_equal_at(Level::best(), sketches, bits)
+}
+
+/// [`not_all_equal`] on a given path.
+pub fn not_all_equal_at(level: Level, sketches: &[&[u64]], bits: Bits) -> u32 {
+    match level {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the CPU was just checked for every feature the kernel is compiled with.
+        Level::Avx512 if x86::has_avx512() => unsafe { with_width!(bits, B => x86::not_all_equal_avx512::<B>(sketches)) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: as above.
+        Level::Avx2 if x86::has_avx2() => unsafe { with_width!(bits, B => x86::not_all_equal_avx2::<B>(sketches)) },
+        _ => with_width!(bits, B => not_all_equal_words::<B>(sketches)),
+    }
+}
+
+/// Eight words at a time: the differences of all sketches from the first are collected before they are folded once.
+#[inline(always)]
+fn not_all_equal_words<const B: u32>(sketches: &[&[u64]]) -> u32 {
+    let fold = const { Fold::new(B) };
     let Some((first, others)) = sketches.split_first() else { return 0 };
-    let differing = |(i, &x): (usize, &u64)| {
-        let word = others.iter().fold(0, |word, other| word | (x ^ other.get(i).copied().unwrap_or(x)));
-        fold.word(word).count_ones()
-    };
-    first.iter().enumerate().map(differing).sum()
+    let mut count = 0;
+    for (i, words) in first.chunks(8).enumerate() {
+        let mut differences = [0u64; 8];
+        for other in others {
+            let other = other.get(8 * i..).unwrap_or_default();
+            for ((difference, x), y) in differences.iter_mut().zip(words).zip(other) {
+                *difference |= x ^ y;
+            }
+        }
+        count += differences.iter().map(|&difference| fold.word(difference).count_ones()).sum::<u32>();
+    }
+    count
 }
 
 /// How many of `k` positions hold 1, 2, ..., n distinct values among `n` packed sketches: entry `d - 1` counts positions with `d` of them.
@@ -244,6 +270,9 @@ mod tests {
                 let mut out = [7; 3];
                 mismatches_many_at(level, &a, &rows, bits, &mut out);
                 prop_assert_eq!(out, [expected, naive(&a, &c, bits, k), 0], "{:?}", level);
+            }
+            for level in Level::available() {
+                prop_assert_eq!(not_all_equal_at(level, &[&a, &b, &c], bits), k as u32 - triple.all, "{:?}", level);
             }
             let distinct = distinct_values(&[&a, &b, &c], bits, k as u32);
             prop_assert_eq!(distinct, [triple.all, triple.only_12 + triple.only_13 + triple.only_23, triple.none]);

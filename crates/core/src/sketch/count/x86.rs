@@ -7,7 +7,7 @@
 use std::arch::x86_64::*;
 
 use super::fold::Fold;
-use super::{mismatches_words, triple_words};
+use super::{mismatches_words, not_all_equal_words, triple_words};
 
 /// True if the CPU has every feature that the AVX-512 kernels are compiled with.
 #[inline(always)]
@@ -17,6 +17,7 @@ pub(super) fn has_avx512() -> bool {
         && is_x86_feature_detected!("avx512dq")
         && is_x86_feature_detected!("avx512vl")
         && is_x86_feature_detected!("avx512vpopcntdq")
+        && is_x86_feature_detected!("popcnt")
 }
 
 /// True if the CPU has every feature that the AVX2 kernels are compiled with.
@@ -141,6 +142,18 @@ pub(super) fn triple_avx512<const B: u32>(a: &[u64], b: &[u64], c: &[u64]) -> [u
         add(load_tail(a_tail), load_tail(b_tail), load_tail(c_tail));
     }
     sums.map(|sum| _mm512_reduce_add_epi64(sum) as u32)
+}
+
+/// The plain loop, compiled for wide vectors.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,popcnt")]
+pub(super) fn not_all_equal_avx512<const B: u32>(sketches: &[&[u64]]) -> u32 {
+    not_all_equal_words::<B>(sketches)
+}
+
+/// The plain loop, compiled for wide vectors.
+#[target_feature(enable = "avx2,popcnt")]
+pub(super) fn not_all_equal_avx2<const B: u32>(sketches: &[&[u64]]) -> u32 {
+    not_all_equal_words::<B>(sketches)
 }
 
 /// The lane-wise compare, or xor, fold and popcount, of four words at a time.

@@ -161,11 +161,13 @@ fn scatter(hashes: &[u64], bins: &mut [u64]) {
     if k.is_power_of_two() && k > 1 {
         let shift = 64 - k.trailing_zeros();
         for &h in hashes {
-            lower(bins, (h >> shift) as usize, h);
+            // SAFETY: the top bits of a hash are below 2^bits = k.
+            unsafe { lower(bins, (h >> shift) as usize, h) };
         }
     } else {
         for &h in hashes {
-            lower(bins, ((u128::from(h) * k as u128) >> 64) as usize, h);
+            // SAFETY: the upper half of a 64-bit hash times k is below k.
+            unsafe { lower(bins, ((u128::from(h) * k as u128) >> 64) as usize, h) };
         }
     }
 }
@@ -177,23 +179,32 @@ fn scatter_twice(first: &[u64], second: &[u64], bins: &mut [u64], later: &mut [u
     if k.is_power_of_two() && k > 1 {
         let shift = 64 - k.trailing_zeros();
         for (&h, &g) in first.iter().zip(second) {
-            lower(bins, (h >> shift) as usize, h);
-            lower(later, (g >> shift) as usize, g);
+            // SAFETY: the top bits of a hash are below 2^bits = k.
+            unsafe {
+                lower(bins, (h >> shift) as usize, h);
+                lower(later, (g >> shift) as usize, g);
+            }
         }
     } else {
         let bin = |h: u64| ((u128::from(h) * k as u128) >> 64) as usize;
         for (&h, &g) in first.iter().zip(second) {
-            lower(bins, bin(h), h);
-            lower(later, bin(g), g);
+            // SAFETY: the upper half of a 64-bit hash times k is below k.
+            unsafe {
+                lower(bins, bin(h), h);
+                lower(later, bin(g), g);
+            }
         }
     }
 }
 
 /// A conditional move, not a branch: which hash is smaller cannot be predicted.
+///
+/// # Safety
+/// `bin` is below the number of bins.
 #[inline(always)]
-fn lower(bins: &mut [u64], bin: usize, h: u64) {
+unsafe fn lower(bins: &mut [u64], bin: usize, h: u64) {
     debug_assert!(bin < bins.len());
-    // SAFETY: a bin is the upper half of a 64-bit hash times the number of bins, so it is below that number.
+    // SAFETY: the caller keeps the bin in range.
     let bin = unsafe { bins.get_unchecked_mut(bin) };
     *bin = (*bin).min(h);
 }
