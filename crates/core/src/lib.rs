@@ -42,3 +42,8 @@ pub mod sketch;
 
 pub use error::{Error, Result};
 pub use features::Features;
+
+/// The README's Rust example runs as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -86,6 +86,8 @@ fn bulk_gives_what_one_at_a_time_gives() {
         for (i, words) in out.chunks_exact(spec.words()).enumerate() {
             let one = sketch(&spec, &all[offsets[i]..offsets[i + 1]]);
             assert_eq!(&words[..one.words().len()], one.words(), "{spec}, set {i}");
+            let restored = spec.sketcher().unwrap().restore(words, one.size().unwrap()).unwrap();
+            assert_eq!(restored, one, "{spec}, set {i}");
         }
         let sketcher = spec.sketcher().unwrap();
         assert!(

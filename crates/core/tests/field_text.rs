@@ -3,6 +3,7 @@
 
 use benzer_core::field::text::{Bits, Punctuation, Scratch, Shingler, TextOptions, Unit};
 use benzer_core::hash;
+use benzer_core::sketch::count::Level;
 use proptest::prelude::*;
 use unicode_general_category::{GeneralCategory, get_general_category};
 use unicode_normalization::UnicodeNormalization;
@@ -134,7 +135,10 @@ fn check(text: &str, options: &TextOptions) {
     let n = options.n.min(hashes.len()).max(1);
     let expected: Vec<u64> = hashes.windows(n).map(|window| hash::combine(window) >> shift).collect();
     let mut scratch = Scratch::default();
-    assert_eq!(shingler.elements(text, &mut scratch), expected, "elements of {text:?} under {options:?}");
+    for level in Level::available() {
+        let elements = shingler.clone().at_level(level).elements(text, &mut scratch).to_vec();
+        assert_eq!(elements, expected, "{level:?}: elements of {text:?} under {options:?}");
+    }
     let spanned: Vec<u64> = shingler.shingles(text).iter().map(|shingle| shingle.element).collect();
     assert_eq!(spanned, expected, "shingles of {text:?}");
 
@@ -398,6 +402,37 @@ fn ascii_rules_are_those_of_the_full_algorithm() {
     }
 }
 
+/// All that punctuation can do next to itself and to letters and digits.
+#[test]
+fn every_triple_of_punctuation_matches_the_reference() {
+    let chars: Vec<char> = ('!'..='~').filter(char::is_ascii_punctuation).chain("a1’…é中".chars()).collect();
+    let options = TextOptions { n: 1, ..Default::default() };
+    for first in &chars {
+        for second in &chars {
+            let text: String = chars.iter().map(|third| format!("{first}{second}{third} ")).collect();
+            check(&text, &options);
+        }
+    }
+}
+
+/// Texts longer than the fast path takes at once, with and without white space to cut them at.
+#[test]
+fn long_texts_match_the_reference_wherever_they_are_cut() {
+    let passages = ["Don’t — e.g. 3.14 ", "größe\n", "слово,", "中文字", "e\u{301}t ", "snake_case ", "x"];
+    for (i, passage) in passages.iter().enumerate() {
+        for padding in (0..70).step_by(3) {
+            let (first, second) = (passage.repeat(300), passages[(i + 1) % 7].repeat(300));
+            let text = format!("{}{first}{second}", "y".repeat(padding));
+            check(&text, &TextOptions { n: 3, ..Default::default() });
+        }
+    }
+}
+
+/// One character between others of each kind.
+fn in_company(c: &char) -> String {
+    format!("x{c}y {c}1{c}\n1{c}1 _{c}_ א{c}א 中{c}中 ア{c}ア {c}{c} b{c} {c}b\t")
+}
+
 /// Every assigned character on its own and between letters, so that no table entry goes unseen.
 #[test]
 fn every_character_matches_the_reference() {
@@ -407,7 +442,7 @@ fn every_character_matches_the_reference() {
     let default = TextOptions { n: 1, ..Default::default() };
     let stripped = TextOptions { strip_diacritics: true, n: 1, ..Default::default() };
     for group in chars.chunks(61) {
-        let text: String = group.iter().flat_map(|&c| ['x', c, 'y', ' ', c, '1', c, '\n']).collect();
+        let text: String = group.iter().map(in_company).collect();
         check(&text, &default);
         check(&text, &stripped);
     }

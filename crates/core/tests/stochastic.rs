@@ -186,8 +186,13 @@ impl Report {
         let [a, b] = single.each_ref().map(|hashes| &hashes[..k.min(hashes.len())]);
         let common = a.iter().filter(|h| b.binary_search(h).is_ok());
         self.naive.push(common.clone().count() as f64 / k as f64);
-        let whole = k >= n;
-        let [a, b] = [a, b].map(|hashes| Smallest { hashes, complete: whole, size: None });
+        // The table's rules do not know that a sketch may hold its whole set; ours do, and are exact then.
+        assert!(
+            k < n
+                || sample(&[a, b].map(|hashes| Smallest { hashes, complete: true, size: None }))
+                    .is_ok_and(|s| 3 * s.common == s.kept)
+        );
+        let [a, b] = [a, b].map(|hashes| Smallest { hashes, complete: false, size: None });
         let share = |sample: bottom_k::Sample| sample.common as f64 / sample.kept as f64;
         self.union_k.push(share(union_sample(&[a, b], k).unwrap()));
         self.tau_strict.push(share(sample(&[a, b]).unwrap()));

@@ -28,6 +28,21 @@ pub(super) trait Registers: fmt::Debug + Send + Sync {
     /// padding, but has its length again at the end.
     fn accumulate(&self, elements: &[u64], registers: &mut Vec<u64>, scratch: &mut Self::Scratch);
 
+    /// True if the family has a shorter way to 8-bit registers than through full ones: [`Registers::bytes_of_many`].
+    fn has_bytes(&self) -> bool {
+        false
+    }
+
+    /// Writes the 8-bit registers of each set straight to its words; a set without the shortcut goes the `long_way`.
+    fn bytes_of_many<'a>(
+        &self,
+        sets: &mut dyn Iterator<Item = (&'a [u64], &'a mut [u64])>,
+        _scratch: &mut Self::Scratch,
+        long_way: &mut dyn FnMut(&[u64], &mut [u64]),
+    ) {
+        sets.for_each(|(set, words)| long_way(set, words));
+    }
+
     /// Turns accumulated registers into final ones, appending what a later merge needs.
     fn complete(&self, _registers: &mut Vec<u64>) {}
 
@@ -97,9 +112,15 @@ impl<F: Registers> Sketcher for Aligned<F> {
         self.family.check(elements)?;
         let (mut registers, mut scratch) =
             (Vec::with_capacity(full_words(&self.spec)), F::Scratch::default());
-        for (set, words) in sets.zip(out.chunks_exact_mut(self.spec.words())) {
+        let mut long_way = |set: &[u64], words: &mut [u64]| {
             self.registers(set, &mut registers, &mut scratch);
             pack_into(&self.spec, &registers, words);
+        };
+        let mut sets = sets.zip(out.chunks_exact_mut(self.spec.words()));
+        if self.family.has_bytes() && matches!(self.spec.packing, Packing::Bits(bits) if bits.get() == 8) {
+            self.family.bytes_of_many(&mut sets, &mut F::Scratch::default(), &mut long_way);
+        } else {
+            sets.for_each(|(set, words)| long_way(set, words));
         }
         Ok(())
     }

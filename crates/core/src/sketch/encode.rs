@@ -56,7 +56,7 @@ impl Sketch {
     }
 
     /// Refuses words that no sketch of this spec can have.
-    fn check_words(&self) -> Result<()> {
+    pub(super) fn check_words(&self) -> Result<()> {
         let (spec, words) = (&self.spec, &self.words);
         if spec.family == Family::BottomK {
             let expected = self

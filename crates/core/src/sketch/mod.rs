@@ -57,6 +57,20 @@ pub trait Sketcher: fmt::Debug + Send + Sync {
     /// Different specs, or a packing from which the union cannot be known.
     fn merge(&self, a: &Sketch, b: &Sketch) -> Result<Sketch>;
 
+    /// A sketch from words that [`Sketcher::sketch_many`] wrote or that [`Sketch::words`] gave, and the size of its set.
+    ///
+    /// # Errors
+    /// Words that no sketch of this spec can have.
+    fn restore(&self, words: &[u64], size: f64) -> Result<Sketch> {
+        let kept = match self.spec().family {
+            Family::BottomK => words.len().min(size as usize),
+            _ => words.len(),
+        };
+        let sketch = Sketch::new(self.spec().clone(), None, words[..kept].to_vec()).with_size(size)?;
+        sketch.check_words()?;
+        Ok(sketch)
+    }
+
     /// Writes the words of the sketch of each set `elements[offsets[i]..offsets[i + 1]]` to `out`, one sketch of
     /// [`SketchSpec::words`] words after the other. Elements need not be distinct or sorted. This is the fast way for many sets: it
     /// allocates nothing per set.
@@ -142,11 +156,7 @@ impl Family {
 
     fn validate(self, registers: u32) -> Result<()> {
         match self {
-            Self::Fast { rounds } if rounds == 0 || u32::from(rounds) > registers => Err(Error::parameter(
-                "rounds",
-                format!("between 1 and {registers} (the number of registers)"),
-                rounds,
-            )),
+            Self::Fast { rounds: 0 } => Err(Error::parameter("rounds", "at least 1", 0)),
             Self::Permutations(Scheme::Exact { universe }) => {
                 permutations::check_universe(universe, registers)
             }

@@ -14,20 +14,23 @@
 //! come from pinned crates at Unicode 16.0, none from the standard library.
 //!
 //! A shingle is [`hash::combine`](crate::hash::combine) of n token hashes. A text of fewer than n tokens is
-//! one shingle of all of them. A text without tokens has no features. Pure ASCII passages of a text take a
-//! faster path with the same result.
+//! one shingle of all of them. A text without tokens has no features.
+//!
+//! Most text takes a fast path with the same result (the modules `plain`, `simple` and `kernel`).
 //!
 //! **Limits.** There is no dictionary: Thai or Chinese words are not found, only their characters. There is
 //! no stemming. Lower case knows no language, so the Turkish I and ı stay apart. White space inside Chinese
 //! or Thai text, such as a line break in the middle of a word, ends a run of bigrams.
 
-mod ascii;
 mod characters;
 mod class;
 mod explain;
+mod kernel;
 mod normalize;
 mod options;
+mod plain;
 mod shingle;
+mod simple;
 mod stop;
 mod token;
 mod trace;
@@ -43,6 +46,7 @@ use self::class::{Class, is_ascii_space};
 use self::normalize::Normalizer;
 use self::stop::StopWords;
 use super::PipelineId;
+use crate::sketch::count::Level;
 use crate::{Features, Result};
 
 /// Turns text into elements under fixed [`TextOptions`].
@@ -63,13 +67,15 @@ pub struct Shingler {
     normalizer: Normalizer,
     stop: Option<StopWords>,
     pipeline: PipelineId,
+    path: kernel::Path,
 }
 
 /// Buffers that [`Shingler::elements`] works in; keep one per thread, and no shingle costs an allocation.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    bounds: Vec<usize>,
-    long: Vec<u8>,
+    buffer: Vec<u8>,
+    bounds: Vec<u32>,
+    detours: Vec<plain::Detour>,
     normalized: String,
     tokens: Vec<u64>,
     elements: Vec<u64>,
@@ -85,7 +91,13 @@ impl Shingler {
         let clean = options.unit == Unit::Words && options.punctuation == Punctuation::Drop;
         let normalizer = Normalizer::new(options, clean);
         let pipeline = options.pipeline(None);
-        let mut shingler = Self { options: options.clone(), normalizer, stop: None, pipeline };
+        let mut shingler = Self {
+            options: options.clone(),
+            normalizer,
+            stop: None,
+            pipeline,
+            path: kernel::Path::new(Level::best()),
+        };
         if !options.stop_words.is_empty() {
             let tokenize = |word: &str| shingler.tokens(word).iter().map(|token| token.hash).collect();
             let stop = StopWords::new(&options.stop_words, tokenize)?;
@@ -93,6 +105,13 @@ impl Shingler {
             shingler.stop = Some(stop);
         }
         Ok(shingler)
+    }
+
+    /// The same shingler on a given kernel path, or on the best one below it that this CPU has; every path
+    /// gives the same elements.
+    #[must_use]
+    pub fn at_level(self, level: Level) -> Self {
+        Self { path: kernel::Path::new(level), ..self }
     }
 
     /// The options in use.
@@ -116,7 +135,7 @@ impl Shingler {
     pub fn elements<'s>(&self, text: &str, scratch: &'s mut Scratch) -> &'s [u64] {
         self.hash_tokens(text, scratch);
         let Scratch { tokens, elements, .. } = scratch;
-        shingle::elements(tokens, self.options.n, self.options.bits.dropped(), elements);
+        shingle::elements(self.path, tokens, self.options.n, self.options.bits.dropped(), elements);
         elements
     }
 
@@ -129,48 +148,20 @@ impl Shingler {
             Unit::Words if self.options.punctuation == Punctuation::Keep => {
                 pieces(text).for_each(|piece| self.hash_words(&text[piece], scratch));
             }
-            Unit::Words => self.hash_mixed_words(text, scratch),
+            Unit::Words => self.hash_plain_words(text, scratch),
         }
         if let Some(stop) = &self.stop {
             scratch.tokens.retain(|&token| !stop.contains(token));
         }
     }
 
-    /// Takes the ASCII path wherever it can: up to the white space before a piece that is not ASCII, and from
-    /// the white space after it.
-    fn hash_mixed_words(&self, text: &str, scratch: &mut Scratch) {
-        let bytes = text.as_bytes();
-        let mut done = 0;
-        while done < bytes.len() {
-            let other = done + ascii_prefix(&bytes[done..]);
-            let is_last = other == bytes.len();
-            let space = bytes[done..other].iter().rposition(|&b| is_ascii_space(b));
-            let start = if is_last { other } else { space.map_or(done, |space| done + space + 1) };
-            self.hash_ascii_words(bytes, done..start, scratch);
-            let end = bytes[other..].iter().position(|&b| is_ascii_space(b));
-            done = end.map_or(bytes.len(), |end| other + end);
-            self.hash_words(&text[start..done], scratch);
-        }
-    }
-
-    fn hash_ascii_words(&self, bytes: &[u8], range: Range<usize>, scratch: &mut Scratch) {
-        if bytes[range.clone()].iter().all(|&b| is_ascii_space(b)) {
-            return;
-        }
-        if self.options.lower {
-            ascii::tokens::<true>(bytes, range, scratch);
-        } else {
-            ascii::tokens::<false>(bytes, range, scratch);
-        }
-    }
-
     /// The general path, for a piece without ASCII white space.
     fn hash_words(&self, piece: &str, scratch: &mut Scratch) {
-        let Scratch { normalized, long, tokens, .. } = scratch;
+        let Scratch { normalized, tokens, .. } = scratch;
         normalized.clear();
         self.normalizer.push(piece, normalized, &mut ());
         words::tokens::<words::Quick>(normalized, self.counts(), &mut |range| {
-            tokens.push(token::hash::<false>(normalized.as_bytes(), range, long));
+            tokens.push(token::hash(normalized.as_bytes(), range));
         });
     }
 
@@ -193,13 +184,6 @@ fn pieces(text: &str) -> impl Iterator<Item = Range<usize>> {
         at = length.map_or(bytes.len(), |length| start + length);
         Some(start..at)
     })
-}
-
-/// The length of the longest ASCII prefix.
-fn ascii_prefix(bytes: &[u8]) -> usize {
-    let blocks = bytes.chunks(64).take_while(|block| block.is_ascii()).count();
-    let start = (blocks * 64).min(bytes.len());
-    start + bytes[start..].iter().take_while(|b| b.is_ascii()).count()
 }
 
 #[cfg(test)]
@@ -259,7 +243,5 @@ mod tests {
     fn pieces_lie_between_white_space() {
         let found: Vec<_> = pieces("\u{b} a\tbc\n").collect();
         assert_eq!(found, [2..3, 4..6]);
-        assert_eq!(ascii_prefix("aé".repeat(50).as_bytes()), 1);
-        assert_eq!(ascii_prefix([b'x'; 200].as_slice()), 200);
     }
 }

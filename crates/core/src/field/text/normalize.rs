@@ -43,6 +43,11 @@ impl Normalizer {
         Self { nfkc, clean, lower: options.lower, strip, alone }
     }
 
+    /// A number below 8 for the steps that can be left out, given that `clean` is taken.
+    pub fn number(&self) -> usize {
+        usize::from(self.nfkc) | usize::from(self.lower) << 1 | usize::from(self.strip) << 2
+    }
+
     /// Appends the normalized `text` to `out`; `trace` learns which offset of `out` begins at which offset of
     /// `text`.
     pub fn push(&self, text: &str, out: &mut String, trace: &mut impl Trace) {

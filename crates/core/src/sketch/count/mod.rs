@@ -10,7 +10,9 @@ mod x86;
 use std::sync::OnceLock;
 
 use super::Bits;
-use fold::Fold;
+use fold::{Fold, with_width};
+
+static BEST: OnceLock<Level> = OnceLock::new();
 
 /// A kernel path. Every path gives the same counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,10 +26,17 @@ pub enum Level {
 }
 
 impl Level {
-    /// The best path this CPU has.
+    /// The path that is used: the best this CPU has, unless [`Level::limit`] said less.
     pub fn best() -> Self {
-        static BEST: OnceLock<Level> = OnceLock::new();
         *BEST.get_or_init(|| Self::available().last().copied().unwrap_or(Self::Scalar))
+    }
+
+    /// Uses nothing better than `most` in this process, for measurements; gives the path that is used. The first use of any kernel
+    /// decides, so call it before.
+    pub fn limit(most: Self) -> Self {
+        *BEST.get_or_init(|| {
+            Self::available().into_iter().rfind(|level| *level <= most).unwrap_or(Self::Scalar)
+        })
     }
 
     /// All paths this CPU has, the plain one first.
@@ -35,7 +44,7 @@ impl Level {
         let mut levels = vec![Self::Scalar];
         #[cfg(target_arch = "x86_64")]
         {
-            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
+            if x86::has_avx2() {
                 levels.push(Self::Avx2);
             }
             if x86::has_avx512() {
@@ -59,21 +68,20 @@ pub fn mismatches_at(level: Level, a: &[u64], b: &[u64], bits: Bits) -> u32 {
     let (a, b) = (&a[..n], &b[..n]);
     match level {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 if x86::has_avx512() => {
-            // SAFETY: the CPU was just checked for every feature the kernel is compiled with.
-            unsafe { x86::mismatches_avx512(a, b, bits) }
-        }
+        // SAFETY: the CPU was just checked for every feature the kernel is compiled with.
+        Level::Avx512 if x86::has_avx512() => unsafe {
+            with_width!(bits, B => x86::mismatches_avx512::<B>(a, b))
+        },
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") => {
-            // SAFETY: as above.
-            unsafe { x86::mismatches_avx2(a, b, bits) }
-        }
-        _ => mismatches_scalar(a, b, bits),
+        // SAFETY: as above.
+        Level::Avx2 if x86::has_avx2() => unsafe { with_width!(bits, B => x86::mismatches_avx2::<B>(a, b)) },
+        _ => with_width!(bits, B => mismatches_words::<B>(a, b)),
     }
 }
 
-fn mismatches_scalar(a: &[u64], b: &[u64], bits: Bits) -> u32 {
-    let fold = Fold::new(bits);
+#[inline(always)]
+fn mismatches_words<const B: u32>(a: &[u64], b: &[u64]) -> u32 {
+    let fold = const { Fold::new(B) };
     a.iter().zip(b).map(|(&x, &y)| fold.word(x ^ y).count_ones()).sum()
 }
 
@@ -97,20 +105,22 @@ pub fn mismatches_many_at(level: Level, query: &[u64], rows: &[u64], bits: Bits,
     );
     match level {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 if x86::has_avx512() => {
-            // SAFETY: the CPU was just checked for every feature the kernel is compiled with.
-            unsafe { x86::many_avx512(query, rows, bits, out) }
-        }
+        // SAFETY: the CPU was just checked for every feature the kernel is compiled with.
+        Level::Avx512 if x86::has_avx512() => unsafe {
+            with_width!(bits, B => x86::many_avx512::<B>(query, rows, out))
+        },
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") => {
-            // SAFETY: as above.
-            unsafe { x86::many_avx2(query, rows, bits, out) }
-        }
-        _ => {
-            for (row, out) in rows.chunks_exact(query.len().max(1)).zip(out) {
-                *out = mismatches_scalar(query, row, bits);
-            }
-        }
+        // SAFETY: as above.
+        Level::Avx2 if x86::has_avx2() => unsafe {
+            with_width!(bits, B => x86::many_avx2::<B>(query, rows, out))
+        },
+        _ => with_width!(bits, B => many_words::<B>(query, rows, out)),
+    }
+}
+
+fn many_words<const B: u32>(query: &[u64], rows: &[u64], out: &mut [u32]) {
+    for (row, out) in rows.chunks_exact(query.len().max(1)).zip(out) {
+        *out = mismatches_words::<B>(query, row);
     }
 }
 
@@ -140,16 +150,14 @@ pub fn triple_at(level: Level, [a, b, c]: [&[u64]; 3], bits: Bits, k: u32) -> Tr
     let (a, b, c) = (&a[..n], &b[..n], &c[..n]);
     let [d12, d13, d23, any] = match level {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 if x86::has_avx512() => {
-            // SAFETY: the CPU was just checked for every feature the kernel is compiled with.
-            unsafe { x86::triple_avx512(a, b, c, bits) }
-        }
+        // SAFETY: the CPU was just checked for every feature the kernel is compiled with.
+        Level::Avx512 if x86::has_avx512() => unsafe {
+            with_width!(bits, B => x86::triple_avx512::<B>(a, b, c))
+        },
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") => {
-            // SAFETY: as above.
-            unsafe { x86::triple_avx2(a, b, c, bits) }
-        }
-        _ => triple_words(a, b, c, bits),
+        // SAFETY: as above.
+        Level::Avx2 if x86::has_avx2() => unsafe { with_width!(bits, B => x86::triple_avx2::<B>(a, b, c)) },
+        _ => with_width!(bits, B => triple_words::<B>(a, b, c)),
     };
     let all = k - any;
     let (only_12, only_13, only_23) = (k - d12 - all, k - d13 - all, k - d23 - all);
@@ -158,8 +166,8 @@ pub fn triple_at(level: Level, [a, b, c]: [&[u64]; 3], bits: Bits, k: u32) -> Tr
 
 /// Mismatches 1-2, 1-3, 2-3, and positions where not all three agree.
 #[inline(always)]
-fn triple_words(a: &[u64], b: &[u64], c: &[u64], bits: Bits) -> [u32; 4] {
-    let fold = Fold::new(bits);
+fn triple_words<const B: u32>(a: &[u64], b: &[u64], c: &[u64]) -> [u32; 4] {
+    let fold = const { Fold::new(B) };
     let mut counts = [0; 4];
     for ((&x, &y), &z) in a.iter().zip(b).zip(c) {
         let (d12, d13, d23) = (fold.word(x ^ y), fold.word(x ^ z), fold.word(y ^ z));
@@ -172,7 +180,7 @@ fn triple_words(a: &[u64], b: &[u64], c: &[u64], bits: Bits) -> [u32; 4] {
 
 /// Positions (of `k`) in which any of `n` packed sketches differs from the first.
 pub fn not_all_equal(sketches: &[&[u64]], bits: Bits) -> u32 {
-    let fold = Fold::new(bits);
+    let fold = Fold::new(bits.get());
     let Some((first, others)) = sketches.split_first() else { return 0 };
     let differing = |(i, &x): (usize, &u64)| {
         let word = others.iter().fold(0, |word, other| word | (x ^ other.get(i).copied().unwrap_or(x)));

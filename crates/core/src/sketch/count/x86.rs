@@ -1,10 +1,13 @@
 //! The vector paths. Each has its scalar twin in the parent module, which a property test compares it with.
+//!
+//! Lanes of 8 bits and more are compared directly into a mask; narrower ones go through xor, fold and popcount. Counting against many
+//! sketches of eight words with AVX-512 adds up four of them at once, in four 16-bit fields of each 64-bit lane, because summing a
+//! vector across costs more than everything before it.
 
 use std::arch::x86_64::*;
 
 use super::fold::Fold;
-use super::{mismatches_scalar, triple_words};
-use crate::sketch::Bits;
+use super::{mismatches_words, triple_words};
 
 /// True if the CPU has every feature that the AVX-512 kernels are compiled with.
 #[inline(always)]
@@ -16,104 +19,169 @@ pub(super) fn has_avx512() -> bool {
         && is_x86_feature_detected!("avx512vpopcntdq")
 }
 
-/// Words `i..i + 8` of a slice, zeros past its end.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vpopcntdq")]
-fn load(words: &[u64], i: usize) -> __m512i {
-    let rest = &words[i..];
-    if rest.len() >= 8 {
-        // SAFETY: eight words are there.
-        return unsafe { _mm512_loadu_si512(rest.as_ptr().cast()) };
-    }
-    let mask = (1u8 << rest.len()) - 1;
-    // SAFETY: masked lanes are not read, and the mask covers only words that are there.
-    unsafe { _mm512_maskz_loadu_epi64(mask, rest.as_ptr().cast()) }
+/// True if the CPU has every feature that the AVX2 kernels are compiled with.
+#[inline(always)]
+pub(super) fn has_avx2() -> bool {
+    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt")
 }
 
-/// Mismatching lanes of eight words, as counts in eight 64-bit lanes.
+/// Eight words.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vpopcntdq")]
-fn folded(difference: __m512i, fold: &Fold) -> __m512i {
-    let mut v = difference;
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,popcnt")]
+fn load(words: &[u64; 8]) -> __m512i {
+    // SAFETY: eight words are there.
+    unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
+}
+
+/// Fewer than eight words, zeros behind them.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,popcnt")]
+fn load_tail(words: &[u64]) -> __m512i {
+    let mask = (1u8 << words.len()) - 1;
+    // SAFETY: masked lanes are not read, and the mask covers only words that are there.
+    unsafe { _mm512_maskz_loadu_epi64(mask, words.as_ptr().cast()) }
+}
+
+/// The lowest bit of each lane in which `x` and `y` differ.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,popcnt")]
+fn differing<const B: u32>(x: __m512i, y: __m512i) -> __m512i {
+    let fold = const { Fold::new(B) };
+    let mut v = _mm512_xor_si512(x, y);
     for shift in fold.shifts {
         if shift != 0 {
             v = _mm512_or_si512(v, _mm512_srl_epi64(v, _mm_cvtsi32_si128(shift as i32)));
         }
     }
-    _mm512_and_si512(v, _mm512_set1_epi64(fold.mask as i64))
+    if B == 1 { v } else { _mm512_and_si512(v, _mm512_set1_epi64(fold.mask as i64)) }
 }
 
-/// Mismatching lanes of eight words, counted by a lane-wise compare where the CPU has one for the width.
+/// Mismatches of eight words.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vpopcntdq")]
-fn count(x: __m512i, y: __m512i, bits: Bits, fold: &Fold) -> u32 {
-    match bits.get() {
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,popcnt")]
+fn count<const B: u32>(x: __m512i, y: __m512i) -> u32 {
+    match B {
         8 => _mm512_cmpneq_epi8_mask(x, y).count_ones(),
         16 => _mm512_cmpneq_epi16_mask(x, y).count_ones(),
         32 => u32::from(_mm512_cmpneq_epi32_mask(x, y)).count_ones(),
         64 => u32::from(_mm512_cmpneq_epi64_mask(x, y)).count_ones(),
-        _ => _mm512_reduce_add_epi64(_mm512_popcnt_epi64(folded(_mm512_xor_si512(x, y), fold))) as u32,
+        _ => _mm512_reduce_add_epi64(_mm512_popcnt_epi64(differing::<B>(x, y))) as u32,
     }
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vpopcntdq,popcnt")]
-pub(super) fn mismatches_avx512(a: &[u64], b: &[u64], bits: Bits) -> u32 {
-    let fold = Fold::new(bits);
-    (0..a.len()).step_by(8).map(|i| count(load(a, i), load(b, i), bits, &fold)).sum()
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,popcnt")]
+pub(super) fn mismatches_avx512<const B: u32>(a: &[u64], b: &[u64]) -> u32 {
+    let (a, a_tail) = a.as_chunks::<8>();
+    let (b, b_tail) = b.as_chunks::<8>();
+    let whole: u32 = a.iter().zip(b).map(|(x, y)| count::<B>(load(x), load(y))).sum();
+    if a_tail.is_empty() { whole } else { whole + count::<B>(load_tail(a_tail), load_tail(b_tail)) }
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vpopcntdq,popcnt")]
-pub(super) fn many_avx512(query: &[u64], rows: &[u64], bits: Bits, out: &mut [u32]) {
-    let fold = Fold::new(bits);
-    if query.len() == 8 {
-        let query = load(query, 0);
-        for (row, out) in rows.chunks_exact(8).zip(out) {
-            *out = count(query, load(row, 0), bits, &fold);
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,popcnt")]
+pub(super) fn many_avx512<const B: u32>(query: &[u64], rows: &[u64], out: &mut [u32]) {
+    match query.len() {
+        8 if B < 8 => many_of_eight::<B>(query, rows, out),
+        8 => many_of::<B, 1>(query, rows, out),
+        16 => many_of::<B, 2>(query, rows, out),
+        _ => {
+            for (row, out) in rows.chunks_exact(query.len().max(1)).zip(out) {
+                *out = mismatches_avx512::<B>(query, row);
+            }
         }
-        return;
-    }
-    for (row, out) in rows.chunks_exact(query.len().max(1)).zip(out) {
-        *out = (0..query.len()).step_by(8).map(|i| count(load(query, i), load(row, i), bits, &fold)).sum();
     }
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vpopcntdq,popcnt")]
-pub(super) fn triple_avx512(a: &[u64], b: &[u64], c: &[u64], bits: Bits) -> [u32; 4] {
-    let fold = Fold::new(bits);
+/// Sketches of exactly V vectors.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,popcnt")]
+fn many_of<const B: u32, const V: usize>(query: &[u64], rows: &[u64], out: &mut [u32]) {
+    let query: [__m512i; V] = std::array::from_fn(|i| load(&query.as_chunks::<8>().0[i]));
+    for (row, out) in rows.as_chunks::<8>().0.as_chunks::<V>().0.iter().zip(out) {
+        *out = query.iter().zip(row).map(|(&query, words)| count::<B>(query, load(words))).sum();
+    }
+}
+
+/// Sketches of eight words, four at a time.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,popcnt")]
+fn many_of_eight<const B: u32>(query: &[u64], rows: &[u64], out: &mut [u32]) {
+    let query = load(&query.as_chunks::<8>().0[0]);
+    let (fours, rest) = rows.as_chunks::<8>().0.as_chunks::<4>();
+    let (out_fours, out_rest) = out.as_chunks_mut::<4>();
+    for (rows, out) in fours.iter().zip(out_fours) {
+        let [a, b, c, d] =
+            [0, 1, 2, 3].map(|i: usize| _mm512_popcnt_epi64(differing::<B>(query, load(&rows[i]))));
+        let low = _mm512_or_si512(a, _mm512_slli_epi64(b, 16));
+        let high = _mm512_or_si512(_mm512_slli_epi64(c, 32), _mm512_slli_epi64(d, 48));
+        let counts = _mm512_reduce_add_epi64(_mm512_or_si512(low, high)) as u64;
+        *out = [0, 16, 32, 48].map(|shift: u32| u32::from((counts >> shift) as u16));
+    }
+    for (row, out) in rest.iter().zip(out_rest) {
+        *out = count::<B>(query, load(row));
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,popcnt")]
+pub(super) fn triple_avx512<const B: u32>(a: &[u64], b: &[u64], c: &[u64]) -> [u32; 4] {
     let mut sums = [_mm512_setzero_si512(); 4];
-    for i in (0..a.len()).step_by(8) {
-        let (x, y, z) = (load(a, i), load(b, i), load(c, i));
-        let d12 = folded(_mm512_xor_si512(x, y), &fold);
-        let d13 = folded(_mm512_xor_si512(x, z), &fold);
-        let d23 = folded(_mm512_xor_si512(y, z), &fold);
+    let mut add = |x: __m512i, y: __m512i, z: __m512i| {
+        let (d12, d13, d23) = (differing::<B>(x, y), differing::<B>(x, z), differing::<B>(y, z));
         for (sum, d) in sums.iter_mut().zip([d12, d13, d23, _mm512_or_si512(d12, d13)]) {
             *sum = _mm512_add_epi64(*sum, _mm512_popcnt_epi64(d));
         }
+    };
+    let (a, a_tail) = a.as_chunks::<8>();
+    let (b, b_tail) = b.as_chunks::<8>();
+    let (c, c_tail) = c.as_chunks::<8>();
+    for ((x, y), z) in a.iter().zip(b).zip(c) {
+        add(load(x), load(y), load(z));
+    }
+    if !a_tail.is_empty() {
+        add(load_tail(a_tail), load_tail(b_tail), load_tail(c_tail));
     }
     sums.map(|sum| _mm512_reduce_add_epi64(sum) as u32)
 }
 
 /// The lane-wise compare, or xor, fold and popcount, of four words at a time.
+#[inline]
 #[target_feature(enable = "avx2,popcnt")]
-pub(super) fn mismatches_avx2(a: &[u64], b: &[u64], bits: Bits) -> u32 {
-    let fold = Fold::new(bits);
-    let (chunks_a, rest_a) = a.as_chunks::<4>();
-    let (chunks_b, rest_b) = b.as_chunks::<4>();
-    let vectors: u32 =
-        chunks_a.iter().zip(chunks_b).map(|(x, y)| count_avx2(load_avx2(x), load_avx2(y), bits, &fold)).sum();
-    vectors + mismatches_scalar(rest_a, rest_b, bits)
+pub(super) fn mismatches_avx2<const B: u32>(a: &[u64], b: &[u64]) -> u32 {
+    if !matches!(B, 8 | 16 | 32 | 64) {
+        return mismatches_words::<B>(a, b);
+    }
+    let (a, a_rest) = a.as_chunks::<4>();
+    let (b, b_rest) = b.as_chunks::<4>();
+    let vectors: u32 = a.iter().zip(b).map(|(x, y)| count_avx2::<B>(load_avx2(x), load_avx2(y))).sum();
+    vectors + mismatches_words::<B>(a_rest, b_rest)
 }
 
 #[target_feature(enable = "avx2,popcnt")]
-pub(super) fn many_avx2(query: &[u64], rows: &[u64], bits: Bits, out: &mut [u32]) {
-    for (row, out) in rows.chunks_exact(query.len().max(1)).zip(out) {
-        *out = mismatches_avx2(query, row, bits);
+pub(super) fn many_avx2<const B: u32>(query: &[u64], rows: &[u64], out: &mut [u32]) {
+    match query.len() {
+        8 => many_of_avx2::<B, 8>(query, rows, out),
+        16 => many_of_avx2::<B, 16>(query, rows, out),
+        n => {
+            for (row, out) in rows.chunks_exact(n.max(1)).zip(out) {
+                *out = mismatches_avx2::<B>(query, row);
+            }
+        }
+    }
+}
+
+/// Sketches of exactly W words.
+#[inline]
+#[target_feature(enable = "avx2,popcnt")]
+fn many_of_avx2<const B: u32, const W: usize>(query: &[u64], rows: &[u64], out: &mut [u32]) {
+    let query: &[u64; W] = query.try_into().expect("the caller looked at the length");
+    for (row, out) in rows.as_chunks::<W>().0.iter().zip(out) {
+        *out = mismatches_avx2::<B>(query, row);
     }
 }
 
 #[target_feature(enable = "avx2,popcnt")]
-pub(super) fn triple_avx2(a: &[u64], b: &[u64], c: &[u64], bits: Bits) -> [u32; 4] {
-    triple_words(a, b, c, bits)
+pub(super) fn triple_avx2<const B: u32>(a: &[u64], b: &[u64], c: &[u64]) -> [u32; 4] {
+    triple_words::<B>(a, b, c)
 }
 
 #[inline]
@@ -125,22 +193,12 @@ fn load_avx2(words: &[u64; 4]) -> __m256i {
 
 #[inline]
 #[target_feature(enable = "avx2,popcnt")]
-fn count_avx2(x: __m256i, y: __m256i, bits: Bits, fold: &Fold) -> u32 {
-    match bits.get() {
-        8 => 32 - (_mm256_movemask_epi8(_mm256_cmpeq_epi8(x, y)) as u32).count_ones(),
-        16 => 16 - (_mm256_movemask_epi8(_mm256_cmpeq_epi16(x, y)) as u32).count_ones() / 2,
-        32 => 8 - (_mm256_movemask_epi8(_mm256_cmpeq_epi32(x, y)) as u32).count_ones() / 4,
-        64 => 4 - (_mm256_movemask_epi8(_mm256_cmpeq_epi64(x, y)) as u32).count_ones() / 8,
-        _ => {
-            let mut v = _mm256_xor_si256(x, y);
-            for shift in fold.shifts {
-                v = _mm256_or_si256(v, _mm256_srl_epi64(v, _mm_cvtsi32_si128(shift as i32)));
-            }
-            let v = _mm256_and_si256(v, _mm256_set1_epi64x(fold.mask as i64));
-            let mut words = [0u64; 4];
-            // SAFETY: the array holds exactly the vector's 32 bytes.
-            unsafe { _mm256_storeu_si256(words.as_mut_ptr().cast(), v) };
-            words.iter().map(|word| word.count_ones()).sum()
-        }
-    }
+fn count_avx2<const B: u32>(x: __m256i, y: __m256i) -> u32 {
+    let equal = match B {
+        8 => _mm256_cmpeq_epi8(x, y),
+        16 => _mm256_cmpeq_epi16(x, y),
+        32 => _mm256_cmpeq_epi32(x, y),
+        _ => _mm256_cmpeq_epi64(x, y),
+    };
+    (!_mm256_movemask_epi8(equal) as u32).count_ones() / (B / 8)
 }

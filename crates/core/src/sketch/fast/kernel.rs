@@ -17,6 +17,36 @@ pub(super) trait Kernel {
         rehashed.extend(hashes.iter().map(|h| rehashed_word(*h, multiplier)));
     }
 
+    /// Hashes of the first round, and of the next.
+    #[inline(always)]
+    fn hash_twice(
+        elements: &[u64],
+        seed: u64,
+        multiplier: u64,
+        (hashes, rehashed): (&mut Vec<u64>, &mut Vec<u64>),
+    ) {
+        Self::hash(elements, seed, hashes);
+        Self::rehash(hashes, multiplier, rehashed);
+    }
+
+    /// `k` empty bins, and as many filled ones behind them as whole vectors need.
+    #[inline(always)]
+    fn clear(bins: &mut Vec<u64>, k: usize) {
+        bins.clear();
+        bins.resize(k, EMPTY);
+        bins.resize(k.next_multiple_of(LANES), 0);
+    }
+
+    /// [`Kernel::scatter`] of two rounds side by side, so that each hides the other's waiting.
+    #[inline(always)]
+    fn scatter_twice((first, second): (&[u64], &[u64]), (bins, later): (&mut [u64], &mut [u64])) {
+        scatter_twice(first, second, bins, later);
+    }
+
+    /// May drop hashes that lie farther into their bin than `limit`, because they cannot lower any minimum. Plain words drop none: the test
+    /// would cost as much as the minimum.
+    fn drop_above(_limit: u64, _k: usize, _hashes: &mut Vec<u64>) {}
+
     /// The smallest hash of each bin.
     #[inline(always)]
     fn scatter(hashes: &[u64], bins: &mut [u64]) {
@@ -35,21 +65,25 @@ pub(super) trait Kernel {
         n_empty
     }
 
-    /// The upper halves of the hashes.
-    fn keys(hashes: &[u64], keys: &mut Vec<u32>) {
-        keys.clear();
-        keys.extend(hashes.iter().map(|h| (h >> 32) as u32));
+    /// Writes the values of rounds 0 and 1 to all registers; gives the number of registers still empty.
+    fn keep_two_rounds(first: &[u64], later: &[u64], registers: &mut [u64]) -> usize {
+        keep_two_rounds(first, later, registers)
     }
 
-    /// The multipliers of the empty registers, in order.
-    fn select_empty(registers: &[u64], multipliers: &[u32], selected: &mut Vec<u32>) {
-        selected.clear();
-        selected.extend(registers.iter().zip(multipliers).filter(|(r, _)| **r == EMPTY).map(|(_, m)| m));
+    /// The multipliers of the empty registers in order, padded to whole vectors with any others, and their positions.
+    fn select_empty(
+        registers: &[u64],
+        multipliers: &[u32],
+        selected: &mut Vec<u32>,
+        positions: &mut Vec<u32>,
+    ) {
+        select_empty(registers, multipliers, selected, positions);
     }
 
-    /// Lowers each minimum by `key * multiplier` over all keys.
-    fn lower(keys: &[u32], multipliers: &[u32], minima: &mut [u32]) {
-        for &key in keys {
+    /// Lowers each minimum by `(h >> 32) * multiplier` over all hashes.
+    fn lower(hashes: &[u64], multipliers: &[u32], minima: &mut [u32]) {
+        for h in hashes {
+            let key = (h >> 32) as u32;
             for (minimum, multiplier) in minima.iter_mut().zip(multipliers) {
                 *minimum = (*minimum).min(key.wrapping_mul(*multiplier));
             }
@@ -57,11 +91,15 @@ pub(super) trait Kernel {
     }
 
     /// Writes the minima to the empty registers, in order.
-    fn put_back(rounds: u16, minima: &[u32], registers: &mut [u64]) {
-        for (register, &g) in registers.iter_mut().filter(|r| **r == EMPTY).zip(minima) {
-            let label = g.wrapping_mul(LABEL).swap_bytes() & 0xffff;
-            *register = u64::from(rounds) << 48 | u64::from(g) << 16 | u64::from(label);
+    fn put_back(rounds: u16, minima: &[u32], positions: &[u32], registers: &mut [u64]) {
+        for (&position, &g) in positions.iter().zip(minima) {
+            registers[position as usize] = filled(rounds, g);
         }
+    }
+
+    /// Writes to each empty register its minimum; there is one for every register.
+    fn take_empty(rounds: u16, minima: &[u32], registers: &mut [u64]) {
+        take_empty(rounds, minima, registers);
     }
 }
 
@@ -69,6 +107,47 @@ pub(super) trait Kernel {
 pub(super) struct Plain;
 
 impl Kernel for Plain {}
+
+/// The value of a filled register.
+#[inline(always)]
+fn filled(rounds: u16, g: u32) -> u64 {
+    let label = g.wrapping_mul(LABEL).swap_bytes() & 0xffff;
+    u64::from(rounds) << 48 | u64::from(g) << 16 | u64::from(label)
+}
+
+#[inline(always)]
+fn take_empty(rounds: u16, minima: &[u32], registers: &mut [u64]) {
+    for (register, &g) in registers.iter_mut().zip(minima) {
+        *register = if *register == EMPTY { filled(rounds, g) } else { *register };
+    }
+}
+
+/// Selects instead of branches: which bins are empty cannot be predicted.
+#[inline(always)]
+fn keep_two_rounds(first: &[u64], later: &[u64], registers: &mut [u64]) -> usize {
+    let mut n_empty = 0;
+    for ((register, &first), &later) in registers.iter_mut().zip(first).zip(later) {
+        let second = if later == EMPTY { EMPTY } else { 1 << 48 | later >> 16 };
+        *register = if first == EMPTY { second } else { first >> 16 };
+        n_empty += u64::from(*register == EMPTY);
+    }
+    n_empty as usize
+}
+
+/// Writes every one to the next free place, and moves that place only for an empty register.
+#[inline(always)]
+fn select_empty(registers: &[u64], multipliers: &[u32], selected: &mut Vec<u32>, positions: &mut Vec<u32>) {
+    selected.resize(registers.len() + LANES, 0);
+    positions.resize(registers.len() + 1, 0);
+    let mut n = 0;
+    for (j, (&register, &multiplier)) in registers.iter().zip(multipliers).enumerate() {
+        selected[n] = multiplier;
+        positions[n] = j as u32;
+        n += usize::from(register == EMPTY);
+    }
+    selected.truncate(n.next_multiple_of(LANES));
+    positions.truncate(n);
+}
 
 #[inline(always)]
 fn rehashed_word(h: u64, multiplier: u64) -> u64 {
@@ -91,6 +170,25 @@ fn scatter(hashes: &[u64], bins: &mut [u64]) {
     }
 }
 
+#[inline(always)]
+fn scatter_twice(first: &[u64], second: &[u64], bins: &mut [u64], later: &mut [u64]) {
+    let k = bins.len();
+    assert_eq!(k, later.len(), "both rounds have the same bins");
+    if k.is_power_of_two() && k > 1 {
+        let shift = 64 - k.trailing_zeros();
+        for (&h, &g) in first.iter().zip(second) {
+            lower(bins, (h >> shift) as usize, h);
+            lower(later, (g >> shift) as usize, g);
+        }
+    } else {
+        let bin = |h: u64| ((u128::from(h) * k as u128) >> 64) as usize;
+        for (&h, &g) in first.iter().zip(second) {
+            lower(bins, bin(h), h);
+            lower(later, bin(g), g);
+        }
+    }
+}
+
 /// A conditional move, not a branch: which hash is smaller cannot be predicted.
 #[inline(always)]
 fn lower(bins: &mut [u64], bin: usize, h: u64) {
@@ -107,7 +205,7 @@ pub(super) use x86::{Avx2, Avx512};
 mod x86 {
     use std::arch::x86_64::*;
 
-    use super::{EMPTY, Kernel, LABEL, LANES, Plain, rehashed_word};
+    use super::{EMPTY, Kernel, LABEL, LANES, rehashed_word};
     use crate::hash::mix;
 
     /// 256-bit vectors. Only the fill is written by hand; the compiler does well on the rest.
@@ -124,10 +222,30 @@ mod x86 {
             unsafe { rehash_avx2(hashes, multiplier, rehashed) }
         }
 
-        fn lower(keys: &[u32], multipliers: &[u32], minima: &mut [u32]) {
+        fn keep_two_rounds(first: &[u64], later: &[u64], registers: &mut [u64]) -> usize {
             // SAFETY: as above.
-            unsafe { lower_avx2(keys, multipliers, minima) }
+            unsafe { keep_two_rounds_avx2(first, later, registers) }
         }
+
+        fn lower(hashes: &[u64], multipliers: &[u32], minima: &mut [u32]) {
+            // SAFETY: as above.
+            unsafe { lower_avx2(hashes, multipliers, minima) }
+        }
+
+        fn take_empty(rounds: u16, minima: &[u32], registers: &mut [u64]) {
+            // SAFETY: as above.
+            unsafe { take_empty_avx2(rounds, minima, registers) }
+        }
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn take_empty_avx2(rounds: u16, minima: &[u32], registers: &mut [u64]) {
+        super::take_empty(rounds, minima, registers);
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn keep_two_rounds_avx2(first: &[u64], later: &[u64], registers: &mut [u64]) -> usize {
+        super::keep_two_rounds(first, later, registers)
     }
 
     #[target_feature(enable = "avx2")]
@@ -143,23 +261,20 @@ mod x86 {
     }
 
     #[target_feature(enable = "avx2")]
-    fn lower_avx2(keys: &[u32], multipliers: &[u32], minima: &mut [u32]) {
-        let (multipliers, rest) = multipliers.as_chunks::<32>();
+    fn lower_avx2(hashes: &[u64], multipliers: &[u32], minima: &mut [u32]) {
+        let (fours, rest) = multipliers.as_chunks::<32>();
         let (lowered, rest_minima) = minima.as_chunks_mut::<32>();
-        for (m, minima) in multipliers.iter().zip(lowered) {
-            lower_lanes_avx2::<4>(keys, m, minima);
+        for (m, minima) in fours.iter().zip(lowered) {
+            lower_lanes_avx2::<4>(hashes, m, minima);
         }
-        let (multipliers, rest) = rest.as_chunks::<8>();
-        let (lowered, rest_minima) = rest_minima.as_chunks_mut::<8>();
-        for (m, minima) in multipliers.iter().zip(lowered) {
-            lower_lanes_avx2::<1>(keys, m, minima);
+        for (m, minima) in rest.as_chunks::<16>().0.iter().zip(rest_minima.as_chunks_mut::<16>().0) {
+            lower_lanes_avx2::<2>(hashes, m, minima);
         }
-        Plain::lower(keys, rest, rest_minima);
     }
 
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn lower_lanes_avx2<const V: usize>(keys: &[u32], multipliers: &[u32], minima: &mut [u32]) {
+    fn lower_lanes_avx2<const V: usize>(hashes: &[u64], multipliers: &[u32], minima: &mut [u32]) {
         assert!(multipliers.len() == 8 * V && minima.len() == 8 * V);
         // SAFETY: the assertion says that there are V vectors of eight lanes in both.
         unsafe {
@@ -167,8 +282,9 @@ mod x86 {
                 std::array::from_fn(|i| _mm256_loadu_si256(multipliers.as_ptr().add(8 * i).cast()));
             let mut low: [__m256i; V] =
                 std::array::from_fn(|i| _mm256_loadu_si256(minima.as_ptr().add(8 * i).cast()));
-            for &key in keys {
-                let key = _mm256_set1_epi32(key as i32);
+            for h in hashes {
+                // The upper half, read where it stands: a broadcast from memory costs nothing extra.
+                let key = _mm256_set1_epi32(std::ptr::from_ref(h).cast::<i32>().add(1).read());
                 for i in 0..V {
                     low[i] = _mm256_min_epu32(low[i], _mm256_mullo_epi32(key, m[i]));
                 }
@@ -193,29 +309,49 @@ mod x86 {
             unsafe { rehash_avx512(hashes, multiplier, rehashed) }
         }
 
+        fn hash_twice(
+            elements: &[u64],
+            seed: u64,
+            multiplier: u64,
+            (hashes, rehashed): (&mut Vec<u64>, &mut Vec<u64>),
+        ) {
+            // SAFETY: as above.
+            unsafe { hash_twice_avx512(elements, seed, multiplier, hashes, rehashed) }
+        }
+
+        fn drop_above(limit: u64, k: usize, hashes: &mut Vec<u64>) {
+            // SAFETY: as above.
+            unsafe { drop_above_avx512(limit, k, hashes) }
+        }
+
+        fn keep_two_rounds(first: &[u64], later: &[u64], registers: &mut [u64]) -> usize {
+            // SAFETY: as above.
+            unsafe { keep_two_rounds_avx512(first, later, registers) }
+        }
+
         fn keep_round(round: u16, bins: &[u64], registers: &mut [u64]) -> usize {
             // SAFETY: as above.
             unsafe { keep_round_avx512(round, bins, registers) }
         }
 
-        fn keys(hashes: &[u64], keys: &mut Vec<u32>) {
-            // SAFETY: as above.
-            unsafe { keys_avx512(hashes, keys) }
-        }
-
-        fn select_empty(registers: &[u64], multipliers: &[u32], selected: &mut Vec<u32>) {
+        fn select_empty(registers: &[u64], multipliers: &[u32], selected: &mut Vec<u32>, _: &mut Vec<u32>) {
             // SAFETY: as above.
             unsafe { select_empty_avx512(registers, multipliers, selected) }
         }
 
-        fn lower(keys: &[u32], multipliers: &[u32], minima: &mut [u32]) {
+        fn lower(hashes: &[u64], multipliers: &[u32], minima: &mut [u32]) {
             // SAFETY: as above.
-            unsafe { lower_avx512(keys, multipliers, minima) }
+            unsafe { lower_avx512(hashes, multipliers, minima) }
         }
 
-        fn put_back(rounds: u16, minima: &[u32], registers: &mut [u64]) {
+        fn put_back(rounds: u16, minima: &[u32], _: &[u32], registers: &mut [u64]) {
             // SAFETY: as above.
             unsafe { put_back_avx512(rounds, minima, registers) }
+        }
+
+        fn take_empty(rounds: u16, minima: &[u32], registers: &mut [u64]) {
+            // SAFETY: as above.
+            unsafe { take_empty_avx512(rounds, minima, registers) }
         }
     }
 
@@ -232,9 +368,65 @@ mod x86 {
     }
 
     #[target_feature(enable = "avx512f,avx512dq")]
-    fn keys_avx512(hashes: &[u64], keys: &mut Vec<u32>) {
-        keys.clear();
-        keys.extend(hashes.iter().map(|h| (h >> 32) as u32));
+    fn hash_twice_avx512(
+        elements: &[u64],
+        seed: u64,
+        multiplier: u64,
+        hashes: &mut Vec<u64>,
+        rehashed: &mut Vec<u64>,
+    ) {
+        hashes.resize(elements.len(), 0);
+        rehashed.resize(elements.len(), 0);
+        for ((&x, h), g) in elements.iter().zip(hashes.iter_mut()).zip(rehashed.iter_mut()) {
+            *h = mix(x ^ seed);
+            *g = rehashed_word(*h, multiplier);
+        }
+    }
+
+    #[target_feature(enable = "avx512f,avx512dq,popcnt")]
+    fn drop_above_avx512(limit: u64, k: usize, hashes: &mut Vec<u64>) {
+        let (limit_lanes, k_lanes) = (_mm512_set1_epi64(limit as i64), _mm512_set1_epi64(k as i64));
+        let (mut kept, whole) = (0, hashes.len() / 8 * 8);
+        for i in (0..whole).step_by(8) {
+            // SAFETY: eight words are there at `i`; `kept <= i`, so what is written was read before.
+            unsafe {
+                let h = _mm512_loadu_si512(hashes.as_ptr().add(i).cast());
+                let near = _mm512_cmple_epu64_mask(_mm512_mullo_epi64(h, k_lanes), limit_lanes);
+                _mm512_storeu_si512(
+                    hashes.as_mut_ptr().add(kept).cast(),
+                    _mm512_maskz_compress_epi64(near, h),
+                );
+                kept += near.count_ones() as usize;
+            }
+        }
+        for i in whole..hashes.len() {
+            hashes[kept] = hashes[i];
+            kept += 1;
+        }
+        hashes.truncate(kept);
+    }
+
+    #[target_feature(enable = "avx512f,avx512dq,popcnt")]
+    fn keep_two_rounds_avx512(first: &[u64], later: &[u64], registers: &mut [u64]) -> usize {
+        let empty = _mm512_set1_epi64(EMPTY as i64);
+        let tag = _mm512_set1_epi64(1 << 48);
+        let mut n_empty = 0;
+        let chunks = first.as_chunks::<8>().0.iter().zip(later.as_chunks::<8>().0);
+        for (registers, (first, later)) in registers.as_chunks_mut::<8>().0.iter_mut().zip(chunks) {
+            // SAFETY: all three chunks hold eight words.
+            unsafe {
+                let first = _mm512_loadu_si512(first.as_ptr().cast());
+                let later = _mm512_loadu_si512(later.as_ptr().cast());
+                let open = _mm512_cmpeq_epi64_mask(first, empty);
+                let still_open = _mm512_mask_cmpeq_epi64_mask(open, later, empty);
+                let value = _mm512_srli_epi64(first, 16);
+                let value = _mm512_mask_or_epi64(value, open, tag, _mm512_srli_epi64(later, 16));
+                let value = _mm512_mask_blend_epi64(still_open, value, empty);
+                _mm512_storeu_si512(registers.as_mut_ptr().cast(), value);
+                n_empty += still_open.count_ones();
+            }
+        }
+        n_empty as usize
     }
 
     #[target_feature(enable = "avx512f,avx512dq,popcnt")]
@@ -259,6 +451,11 @@ mod x86 {
             }
         }
         n_empty as usize
+    }
+
+    #[target_feature(enable = "avx512f,avx512dq,avx512bw")]
+    fn take_empty_avx512(rounds: u16, minima: &[u32], registers: &mut [u64]) {
+        super::take_empty(rounds, minima, registers);
     }
 
     /// The empty ones of sixteen registers, as a mask.
@@ -297,22 +494,20 @@ mod x86 {
     }
 
     #[target_feature(enable = "avx512f,avx512dq")]
-    fn lower_avx512(keys: &[u32], multipliers: &[u32], minima: &mut [u32]) {
-        // The last vector is padding for `put_back`.
-        let n = multipliers.len().saturating_sub(LANES);
-        for (multipliers, minima) in multipliers[..n].chunks(64).zip(minima[..n].chunks_mut(64)) {
+    fn lower_avx512(hashes: &[u64], multipliers: &[u32], minima: &mut [u32]) {
+        for (multipliers, minima) in multipliers.chunks(64).zip(minima.chunks_mut(64)) {
             match multipliers.len() / LANES {
-                1 => lower_lanes_avx512::<1>(keys, multipliers, minima),
-                2 => lower_lanes_avx512::<2>(keys, multipliers, minima),
-                3 => lower_lanes_avx512::<3>(keys, multipliers, minima),
-                _ => lower_lanes_avx512::<4>(keys, multipliers, minima),
+                1 => lower_lanes_avx512::<1>(hashes, multipliers, minima),
+                2 => lower_lanes_avx512::<2>(hashes, multipliers, minima),
+                3 => lower_lanes_avx512::<3>(hashes, multipliers, minima),
+                _ => lower_lanes_avx512::<4>(hashes, multipliers, minima),
             }
         }
     }
 
     #[inline]
     #[target_feature(enable = "avx512f,avx512dq")]
-    fn lower_lanes_avx512<const V: usize>(keys: &[u32], multipliers: &[u32], minima: &mut [u32]) {
+    fn lower_lanes_avx512<const V: usize>(hashes: &[u64], multipliers: &[u32], minima: &mut [u32]) {
         assert!(multipliers.len() == 16 * V && minima.len() == 16 * V);
         // SAFETY: the assertion says that there are V vectors of sixteen lanes in both.
         unsafe {
@@ -320,8 +515,8 @@ mod x86 {
                 std::array::from_fn(|i| _mm512_loadu_si512(multipliers.as_ptr().add(16 * i).cast()));
             let mut low: [__m512i; V] =
                 std::array::from_fn(|i| _mm512_loadu_si512(minima.as_ptr().add(16 * i).cast()));
-            for &key in keys {
-                let key = _mm512_set1_epi32(key as i32);
+            for h in hashes {
+                let key = _mm512_set1_epi32(std::ptr::from_ref(h).cast::<i32>().add(1).read());
                 for i in 0..V {
                     low[i] = _mm512_min_epu32(low[i], _mm512_mullo_epi32(key, m[i]));
                 }

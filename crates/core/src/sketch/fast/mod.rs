@@ -18,8 +18,10 @@
 //! ```
 //!
 //! Cost at k = 128, T = 2: n hashes, n scattered minima (twice that when bins stay empty), and n multiplications for each bin that two rounds
-//! leave empty, which vector registers do 8 or 16 at a time. [`kernel`] has the three paths; registers are the same on all of them.
+//! leave empty, which vector registers do 8 or 16 at a time. `kernel` has the three paths; registers are the same on all of them.
 
+#[cfg(target_arch = "x86_64")]
+mod bytes;
 mod kernel;
 
 use std::sync::Arc;
@@ -45,6 +47,7 @@ const LABEL: u32 = 0x9e37_79b1;
 /// The family, see the module's text.
 #[derive(Debug)]
 pub(super) struct Fast {
+    registers: usize,
     rounds: u16,
     seed: u64,
     /// Odd multipliers of the rounds; the first one is not used.
@@ -62,9 +65,11 @@ pub(super) struct Scratch {
     /// The smallest hash of each bin in the first round, and in the round at hand.
     first: Vec<u64>,
     later: Vec<u64>,
-    keys: Vec<u32>,
     multipliers: Vec<u32>,
     minima: Vec<u32>,
+    positions: Vec<u32>,
+    #[cfg(target_arch = "x86_64")]
+    pipeline: bytes::Pipeline,
 }
 
 pub(super) fn sketcher(spec: Arc<SketchSpec>) -> Aligned<impl Registers> {
@@ -78,6 +83,7 @@ impl Fast {
             unreachable!("the constructor matches the family")
         };
         Self {
+            registers: spec.registers as usize,
             rounds,
             seed: split(spec.seed, 0),
             scatter: (0..u64::from(rounds)).map(|t| split(spec.seed, t) | 1).collect(),
@@ -88,39 +94,90 @@ impl Fast {
         }
     }
 
+    /// True for a set that fits one block and will surely leave bins empty after the first round.
+    fn is_small(&self, elements: &[u64]) -> bool {
+        self.rounds > 1 && elements.len() <= BLOCK.min(4 * self.registers)
+    }
+
     /// All stages, with the kernels of one path. Registers and bins are padded to whole vectors with lanes that count as filled.
     #[inline(always)]
     fn run<K: Kernel>(&self, elements: &[u64], registers: &mut Vec<u64>, scratch: &mut Scratch) {
         let k = registers.len();
-        clear_bins(registers, k);
-        clear_bins(&mut scratch.first, k);
-        for block in elements.chunks(BLOCK) {
-            K::hash(block, self.seed, &mut scratch.hashes);
-            K::scatter(&scratch.hashes, &mut scratch.first[..k]);
-        }
-        let mut round = 1;
-        // Reading the bins waits for all scattered writes to arrive. A set that will surely need the second round scatters it before that.
-        let eager = self.rounds > 1 && elements.len() < 4 * k;
-        if eager {
-            self.scatter_again::<K>(round, elements, k, scratch);
-        }
-        let mut n_empty = K::keep_round(0, &scratch.first, registers);
-        while n_empty > 0 && round < self.rounds {
-            if !(eager && round == 1) {
-                self.scatter_again::<K>(round, elements, k, scratch);
-            }
-            n_empty = K::keep_round(round, &scratch.later, registers);
-            round += 1;
-        }
+        let (n_empty, round) = if self.is_small(elements) {
+            (self.two_rounds::<K>(elements, registers, scratch), 2)
+        } else {
+            (self.first_round::<K>(elements, registers, scratch), 1)
+        };
+        let n_empty = self.later_rounds::<K>(round..self.rounds, elements, n_empty, (registers, scratch));
         if n_empty > 0 {
-            self.fill::<K>(elements, registers, scratch);
+            self.fill::<K>(elements, n_empty, registers, scratch);
         }
         registers.truncate(k);
     }
 
+    /// The first two rounds of a set that will surely need both: everything is hashed and scattered once, and read once.
+    #[inline(always)]
+    fn two_rounds<K: Kernel>(
+        &self,
+        elements: &[u64],
+        registers: &mut Vec<u64>,
+        scratch: &mut Scratch,
+    ) -> usize {
+        let k = registers.len();
+        registers.resize(k.next_multiple_of(LANES), 0);
+        K::clear(&mut scratch.first, k);
+        K::clear(&mut scratch.later, k);
+        K::hash_twice(elements, self.seed, self.scatter[1], (&mut scratch.hashes, &mut scratch.rehashed));
+        K::scatter_twice(
+            (&scratch.hashes, &scratch.rehashed),
+            (&mut scratch.first[..k], &mut scratch.later[..k]),
+        );
+        K::keep_two_rounds(&scratch.first, &scratch.later, registers)
+    }
+
+    #[inline(always)]
+    fn first_round<K: Kernel>(
+        &self,
+        elements: &[u64],
+        registers: &mut Vec<u64>,
+        scratch: &mut Scratch,
+    ) -> usize {
+        let k = registers.len();
+        K::clear(registers, k);
+        K::clear(&mut scratch.first, k);
+        let mut limit = u64::MAX;
+        for block in elements.chunks(BLOCK) {
+            K::hash(block, self.seed, &mut scratch.hashes);
+            if limit < u64::MAX {
+                K::drop_above(limit, k, &mut scratch.hashes);
+            }
+            K::scatter(&scratch.hashes, &mut scratch.first[..k]);
+            limit = highest(&scratch.first[..k]);
+        }
+        K::keep_round(0, &scratch.first, registers)
+    }
+
+    #[inline(always)]
+    fn later_rounds<K: Kernel>(
+        &self,
+        rounds: std::ops::Range<u16>,
+        elements: &[u64],
+        mut n_empty: usize,
+        (registers, scratch): (&mut [u64], &mut Scratch),
+    ) -> usize {
+        for round in rounds {
+            if n_empty == 0 {
+                break;
+            }
+            self.scatter_again::<K>(round, elements, self.registers, scratch);
+            n_empty = K::keep_round(round, &scratch.later, registers);
+        }
+        n_empty
+    }
+
     #[inline(always)]
     fn scatter_again<K: Kernel>(&self, round: u16, elements: &[u64], k: usize, scratch: &mut Scratch) {
-        clear_bins(&mut scratch.later, k);
+        K::clear(&mut scratch.later, k);
         for block in elements.chunks(BLOCK) {
             if elements.len() > BLOCK {
                 K::hash(block, self.seed, &mut scratch.hashes);
@@ -130,28 +187,44 @@ impl Fast {
         }
     }
 
+    /// Fills what the rounds left empty. Where that is most of the registers, all of them are computed and the empty ones taken; otherwise
+    /// the empty ones are selected first.
     #[inline(always)]
-    fn fill<K: Kernel>(&self, elements: &[u64], registers: &mut [u64], scratch: &mut Scratch) {
-        K::select_empty(registers, &self.fill, &mut scratch.multipliers);
-        scratch.minima.clear();
-        scratch.minima.resize(scratch.multipliers.len(), u32::MAX);
+    fn fill<K: Kernel>(
+        &self,
+        elements: &[u64],
+        n_empty: usize,
+        registers: &mut [u64],
+        scratch: &mut Scratch,
+    ) {
+        let Scratch { hashes, multipliers, minima, positions, .. } = scratch;
+        let most = 2 * n_empty > self.registers;
+        let multipliers = if most {
+            &self.fill
+        } else {
+            K::select_empty(registers, &self.fill, multipliers, positions);
+            &*multipliers
+        };
+        minima.clear();
+        minima.resize(multipliers.len(), u32::MAX);
         for block in elements.chunks(BLOCK) {
             if elements.len() > BLOCK {
-                K::hash(block, self.seed, &mut scratch.hashes);
+                K::hash(block, self.seed, hashes);
             }
-            K::keys(&scratch.hashes, &mut scratch.keys);
-            K::lower(&scratch.keys, &scratch.multipliers, &mut scratch.minima);
+            K::lower(hashes, multipliers, minima);
         }
-        K::put_back(self.rounds, &scratch.minima, registers);
+        if most {
+            K::take_empty(self.rounds, minima, registers);
+        } else {
+            K::put_back(self.rounds, minima, positions, registers);
+        }
     }
 }
 
-/// `k` empty bins, and as many filled ones behind them as whole vectors need.
-#[inline(always)]
-fn clear_bins(bins: &mut Vec<u64>, k: usize) {
-    bins.resize(k.next_multiple_of(LANES), 0);
-    bins[..k].fill(EMPTY);
-    bins[k..].fill(0);
+/// How far into its bin the worst minimum lies: a hash that lies farther into its bin cannot lower any. The largest value while a bin is empty.
+fn highest(bins: &[u64]) -> u64 {
+    let k = bins.len() as u64;
+    bins.iter().map(|&h| if h == EMPTY { EMPTY } else { h.wrapping_mul(k) }).max().unwrap_or(EMPTY)
 }
 
 impl Registers for Fast {
@@ -168,6 +241,21 @@ impl Registers for Fast {
             Level::Avx2 => self.run::<kernel::Avx2>(elements, registers, scratch),
             _ => self.run::<Plain>(elements, registers, scratch),
         }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn has_bytes(&self) -> bool {
+        self.level == Level::Avx512 && self.rounds == 2 && self.registers.is_multiple_of(LANES)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn bytes_of_many<'a>(
+        &self,
+        sets: &mut dyn Iterator<Item = (&'a [u64], &'a mut [u64])>,
+        scratch: &mut Scratch,
+        long_way: &mut dyn FnMut(&[u64], &mut [u64]),
+    ) {
+        Fast::bytes_of_many(self, sets, &mut scratch.pipeline, long_way);
     }
 }
 
@@ -201,7 +289,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_path_gives_the_registers_of_the_definition(n in 0usize..400, k in 1u32..300, rounds in 1u16..5, seed: u64) {
+        fn every_path_gives_the_registers_of_the_definition(n in 0usize..400, k in prop_oneof![1u32..300, Just(128), Just(256)], rounds in 1u16..5, seed: u64) {
             let spec = SketchSpec { seed, ..SketchSpec::full(Family::Fast { rounds: rounds.min(k as u16) }, k) };
             let elements: Vec<u64> = stream(seed).take(n).collect();
             let expected = by_definition(&spec, u64::from(rounds.min(k as u16)), &elements);
@@ -214,11 +302,41 @@ mod tests {
     }
 
     #[test]
+    fn many_sets_straight_to_bytes_keep_the_definition() {
+        for k in [16u32, 128, 256, 100] {
+            let spec = SketchSpec { registers: k, ..SketchSpec::default() };
+            let sizes = [3usize, 0, 122, 1, 40, 4 * k as usize, 4 * k as usize + 1, 700, 9, 2_000, 122];
+            let elements: Vec<u64> = stream(9).take(sizes.iter().sum()).collect();
+            let offsets: Vec<usize> = sizes
+                .iter()
+                .scan(0, |end, n| {
+                    *end += n;
+                    Some(*end)
+                })
+                .collect();
+            let offsets = [vec![0], offsets].concat();
+            let mut out = vec![0; sizes.len() * spec.words()];
+            spec.sketcher().unwrap().sketch_many(&elements, &offsets, &mut out).unwrap();
+            for (i, words) in out.chunks_exact(spec.words()).enumerate() {
+                let expected = by_definition(&spec, 2, &elements[offsets[i]..offsets[i + 1]]);
+                let bytes: Vec<u8> =
+                    words.iter().flat_map(|word| word.to_le_bytes()).take(k as usize).collect();
+                assert!(
+                    bytes.iter().zip(&expected).all(|(byte, register)| *byte == *register as u8),
+                    "{k} registers, set {i}"
+                );
+            }
+        }
+    }
+
+    #[test]
     fn sets_of_several_blocks_keep_the_definition() {
-        for (n, k) in [(BLOCK + 1, 4096), (3 * BLOCK, 1000), (5_000, 128), (2 * BLOCK, 8192)] {
-            let spec = SketchSpec::full(Family::Fast { rounds: 2 }, k);
+        for (n, k) in
+            [(BLOCK + 1, 4096), (3 * BLOCK, 1000), (5_000, 128), (2 * BLOCK, 8192), (20_003, 100), (9_000, 1)]
+        {
+            let spec = SketchSpec::full(Family::Fast { rounds: 2.min(k as u16) }, k);
             let elements: Vec<u64> = stream(3).take(n).collect();
-            let expected = by_definition(&spec, 2, &elements);
+            let expected = by_definition(&spec, u64::from(2.min(k)), &elements);
             for level in Level::available() {
                 let mut registers = vec![u64::MAX; k as usize];
                 Fast::new(&spec, level).accumulate(&elements, &mut registers, &mut Scratch::default());

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::SketchSpec;
 use super::aligned::{Aligned, Registers};
+use super::count::Level;
 use crate::hash::{mix, split, stream};
 use crate::{Error, Result};
 
@@ -129,6 +130,26 @@ impl Registers for Permutations {
     }
 
     fn accumulate(&self, elements: &[u64], registers: &mut Vec<u64>, (): &mut ()) {
+        #[cfg(target_arch = "x86_64")]
+        if Level::best() == Level::Avx512 {
+            // SAFETY: the CPU has this level's features.
+            unsafe { accumulate_avx512(self, elements, registers) };
+            return;
+        }
+        self.lower(elements, registers);
+    }
+}
+
+/// The same loops, compiled for wide vectors.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512dq,avx512vl")]
+fn accumulate_avx512(family: &Permutations, elements: &[u64], registers: &mut [u64]) {
+    family.lower(elements, registers);
+}
+
+impl Permutations {
+    #[inline(always)]
+    fn lower(&self, elements: &[u64], registers: &mut [u64]) {
         match self {
             Self::Native { seed, seeds } => {
                 lower_by(elements, registers, seeds, |x| mix(x ^ seed), |h, s| mix(h ^ s))
@@ -290,6 +311,18 @@ mod tests {
         ];
         for value in corners {
             assert_eq!(u128::from(reduce_mersenne(value)), value % u128::from(MERSENNE_61), "{value}");
+        }
+    }
+
+    #[test]
+    fn wide_vectors_give_the_registers_of_plain_words() {
+        let elements: Vec<u64> = stream(1).take(70).collect();
+        for scheme in [Scheme::Native, Scheme::Linear, Scheme::Legacy, Scheme::Affine32, Scheme::Affine64] {
+            let family = Permutations::new(scheme, 45, 7).unwrap();
+            let (mut plain, mut chosen) = (vec![family.empty(); 45], vec![family.empty(); 45]);
+            family.lower(&elements, &mut plain);
+            family.accumulate(&elements, &mut chosen, &mut ());
+            assert_eq!(plain, chosen, "{scheme}");
         }
     }
 

@@ -1,0 +1,70 @@
+//! `benzer-bench`: the ground of the race.
+//!
+//! - `corpus`: documents of real prose with planted similarity, the same bytes on any machine.
+//! - `truth`: every pair with exact J >= 1/2, and its check by brute force.
+//! - `recall`: how many of those pairs somebody found, by bin of J.
+//! - `sets`: flat arrays of pre-hashed sets, the input of the sketch race.
+//! - `sketch`, `text`: Benzer's own heats.
+//!
+//! `bench/README.md` has the file formats; `bench/run` calls all of this.
+
+mod benzer;
+mod corpus;
+mod families;
+mod flat;
+mod overlap;
+mod random;
+mod recall;
+mod truth;
+mod words;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "benzer-bench", about = "Corpus, exact truth and inputs of the race", version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Write a corpus as JSONL, and beside it what was planted
+    Corpus(corpus::Options),
+    /// Write every pair with exact J >= 1/2
+    Truth(truth::Options),
+    /// Compare a truth file with brute force on a subset of the corpus
+    Check(truth::check::Options),
+    /// Count the pairs of a truth file by bin of J, and those somebody found
+    Recall(recall::Options),
+    /// Race: pre-hashed sets to registers
+    Sketch(benzer::Options),
+    /// Race: texts to registers
+    Text(benzer::Options),
+    /// Time of each family at equal error, as a Markdown table
+    Families(families::Options),
+    /// Write pre-hashed sets as flat arrays, with pairs of known J
+    Sets(flat::Options),
+}
+
+fn main() -> ExitCode {
+    let outcome = match Arguments::parse().command {
+        Command::Corpus(options) => corpus::run(&options),
+        Command::Truth(options) => truth::run(&options),
+        Command::Check(options) => truth::check::run(&options),
+        Command::Recall(options) => recall::run(&options),
+        Command::Sketch(options) => benzer::sketch(&options),
+        Command::Text(options) => benzer::text(&options),
+        Command::Families(options) => families::run(&options),
+        Command::Sets(options) => flat::run(&options),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
