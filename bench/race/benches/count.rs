@@ -1,8 +1,9 @@
 //! How near does counting equal registers come to reading memory, and how many pairs a second in cache?
 
+use benzer_core::Level;
 use benzer_core::hash::mix;
 use benzer_core::sketch::Bits;
-use benzer_core::sketch::count::{Level, mismatches_many_at};
+use benzer_core::sketch::count::mismatches_many_at;
 use divan::counter::{BytesCount, ItemsCount};
 
 fn main() {

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
+use benzer_core::Level;
 use benzer_core::estimate::of;
 use benzer_core::field::text::{Scratch, Shingler, TextOptions};
-use benzer_core::sketch::count::Level;
 use benzer_core::sketch::{Packing, SketchSpec, Sketcher};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};

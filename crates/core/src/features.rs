@@ -88,7 +88,9 @@ impl Features {
     /// The size of the set: the number of elements, or the sum of the weights.
     pub fn size(&self) -> f64 {
         // From a positive zero: an empty sum of floats is negative zero.
-        self.weights.as_ref().map_or(self.elements.len() as f64, |w| w.iter().fold(0.0, |sum, weight| sum + weight))
+        self.weights
+            .as_ref()
+            .map_or(self.elements.len() as f64, |w| w.iter().fold(0.0, |sum, weight| sum + weight))
     }
 
     /// Exact size of the intersection: common elements, or the sum of the smaller weights.

@@ -36,12 +36,14 @@ pub mod estimate;
 mod features;
 pub mod field;
 pub mod hash;
+mod level;
 pub mod lsh;
 pub mod plan;
 pub mod sketch;
 
 pub use error::{Error, Result};
 pub use features::Features;
+pub use level::Level;
 
 /// The README's Rust example runs as a test.
 #[cfg(doctest)]

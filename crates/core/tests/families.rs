@@ -264,7 +264,11 @@ fn a_long_stream_of_repetitions_stays_small_and_right() {
         let mut builder = spec.builder().unwrap();
         (0..50_000u64).for_each(|i| builder.update(i % 10).unwrap());
         let expected = Features::weighted((0..10).map(|e| (e, 5_000.0))).unwrap();
-        assert_eq!(builder.finish().unwrap().words(), spec.sketcher().unwrap().sketch(&expected).unwrap().words(), "{spec}");
+        assert_eq!(
+            builder.finish().unwrap().words(),
+            spec.sketcher().unwrap().sketch(&expected).unwrap().words(),
+            "{spec}"
+        );
     }
 }
 

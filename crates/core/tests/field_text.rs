@@ -1,9 +1,9 @@
 //! The text pipeline against a reference that follows the documentation word for word: whole-text
 //! normalization and whole-text segmentation, no pieces, no fast paths, no tables of its own.
 
+use benzer_core::Level;
 use benzer_core::field::text::{Bits, Punctuation, Scratch, Shingler, TextOptions, Unit};
 use benzer_core::hash;
-use benzer_core::sketch::count::Level;
 use proptest::prelude::*;
 use unicode_general_category::{GeneralCategory, get_general_category};
 use unicode_normalization::UnicodeNormalization;

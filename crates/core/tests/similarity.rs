@@ -189,7 +189,10 @@ fn low_bits_of_different_elements_agree_independently_in_every_register() {
             }
             assert!(shares.mean_z(chance).abs() < 4.0, "{spec}, {n} elements: {} equal", shares.mean());
             let ratio = shares.variance() / (chance * (1.0 - chance) / 128.0);
-            assert!((0.7..1.4).contains(&ratio), "{spec}, {n} elements: variance {ratio:.2} times that of independent registers");
+            assert!(
+                (0.7..1.4).contains(&ratio),
+                "{spec}, {n} elements: variance {ratio:.2} times that of independent registers"
+            );
         }
     }
 }

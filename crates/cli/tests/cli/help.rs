@@ -38,7 +38,12 @@ fn every_command_of_the_readme_runs() {
         let arguments = call.split(" #").next().unwrap().replace("examples/", "");
         bench.run(arguments.trim()).ok();
     }
-    assert!(!readme.lines().any(|line| line.len() > 3 && line.chars().all(|c| c.is_ascii_uppercase() || c == '_')), "a placeholder is left in the README");
+    assert!(
+        !readme
+            .lines()
+            .any(|line| line.len() > 3 && line.chars().all(|c| c.is_ascii_uppercase() || c == '_')),
+        "a placeholder is left in the README"
+    );
 }
 
 #[test]

@@ -94,7 +94,7 @@ pub(crate) const ONLY_A_BOUND: Reason = "the sketch is saturated: only a lower b
 pub(crate) const NO_SHARED_RANGE: Reason = "no sampled element lies below the common threshold";
 const UNKNOWN: Reason = "undefined";
 /// Every reason an estimate gives.
-const REASONS: [Reason; 6] = [NOT_FINITE, ONLY_A_BOUND, NO_SHARED_RANGE, NO_ELEMENTS, of::BOTH_EMPTY, of::NO_SIZES];
+const REASONS: [Reason; 5] = [NOT_FINITE, ONLY_A_BOUND, NO_SHARED_RANGE, of::BOTH_EMPTY, of::NO_SIZES];
 
 impl Estimate {
     /// The value, if there is one.
@@ -289,6 +289,14 @@ mod tests {
         for estimate in all {
             let text = serde_json::to_string(&estimate).unwrap();
             assert_eq!(serde_json::from_str::<Estimate>(&text).unwrap(), estimate, "{text}");
+        }
+        for why in REASONS {
+            let text = serde_json::to_string(&Estimate::Undefined { why }).unwrap();
+            assert_eq!(
+                serde_json::from_str::<Estimate>(&text).unwrap(),
+                Estimate::Undefined { why },
+                "{text}"
+            );
         }
     }
 }

@@ -224,9 +224,10 @@ pub fn venn(sketches: &[&Sketch]) -> Result<Venn> {
     let ordered = sketches[0].spec().family != Family::OnePermutation;
     let registers: Option<Vec<&[u64]>> = sketches.iter().map(|s| s.registers().filter(|_| ordered)).collect();
     let Some(registers) = registers else {
-        return Err(
-            sketches[0].unsupported("a Venn diagram", "it needs full registers that keep their order: sketch with fast and 64 bits")
-        );
+        return Err(sketches[0].unsupported(
+            "a Venn diagram",
+            "it needs full registers that keep their order: sketch with fast and 64 bits",
+        ));
     };
     let mut counts = vec![0; 1 << sketches.len()];
     for j in 0..sketches[0].spec().registers as usize {

@@ -66,9 +66,7 @@ pub trait Sketcher: fmt::Debug + Send + Sync {
             Family::BottomK => words.len().min(size as usize),
             _ => words.len(),
         };
-        let sketch = Sketch::new(self.spec().clone(), None, words[..kept].to_vec()).with_size(size)?;
-        sketch.check_words()?;
-        Ok(sketch)
+        Sketch::from_parts(self.spec().clone(), size, words[..kept].to_vec())
     }
 
     /// Writes the words of the sketch of each set `elements[offsets[i]..offsets[i + 1]]` to `out`, one sketch of
@@ -189,6 +187,16 @@ pub struct Sketch {
 impl Sketch {
     pub(crate) fn new(spec: Arc<SketchSpec>, size: Option<f64>, words: Vec<u64>) -> Self {
         Self { spec, size, words }
+    }
+
+    /// A sketch from its parts, as a file or a store keeps them.
+    ///
+    /// # Errors
+    /// A size or words that no sketch of this spec can have.
+    pub fn from_parts(spec: Arc<SketchSpec>, size: f64, words: Vec<u64>) -> Result<Self> {
+        let sketch = Self::new(spec, None, words).with_size(size)?;
+        sketch.check_words()?;
+        Ok(sketch)
     }
 
     /// The spec it was made under.

@@ -3,9 +3,10 @@
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use benzer_core::hash::element;
-use benzer_core::sketch::{FORMAT_VERSION as SKETCH_VERSION, Sketch};
+use benzer_core::sketch::Sketch;
 
 use super::error::{Error, Place, Result};
 use super::format::{
@@ -199,16 +200,7 @@ impl<'a> Record<'a> {
     /// # Errors
     /// Words that no sketch of this spec can have.
     pub fn sketch(&self, header: &Header) -> Result<Sketch> {
-        let mut bytes = b"BNZS".to_vec();
-        bytes.extend(SKETCH_VERSION.to_le_bytes());
-        header.spec.encode_into(&mut bytes);
-        bytes.push(1);
-        bytes.extend(self.size.to_le_bytes());
-        bytes.extend((self.words.len() as u32 / 8).to_le_bytes());
-        bytes.extend(self.words);
-        let checksum = element(&bytes);
-        bytes.extend(checksum.to_le_bytes());
-        Ok(Sketch::decode(&bytes)?)
+        Ok(Sketch::from_parts(Arc::new(header.spec.clone()), self.size, self.words().collect())?)
     }
 }
 

@@ -46,7 +46,7 @@ use self::class::{Class, is_ascii_space};
 use self::normalize::Normalizer;
 use self::stop::StopWords;
 use super::PipelineId;
-use crate::sketch::count::Level;
+use crate::Level;
 use crate::{Features, Result};
 
 /// Turns text into elements under fixed [`TextOptions`].

@@ -27,7 +27,7 @@ pub(super) fn elements(path: Path, tokens: &[u64], n: usize, shift: u32, element
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sketch::count::Level;
+    use crate::Level;
 
     #[test]
     fn rolling_gives_what_combine_gives_for_any_n() {

@@ -7,53 +7,9 @@ mod fold;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-use std::sync::OnceLock;
-
 use super::Bits;
+use crate::Level;
 use fold::{Fold, with_width};
-
-static BEST: OnceLock<Level> = OnceLock::new();
-
-/// A kernel path. Every path gives the same counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    /// Plain 64-bit words.
-    Scalar,
-    /// 256-bit vectors.
-    Avx2,
-    /// 512-bit vectors with their own popcount.
-    Avx512,
-}
-
-impl Level {
-    /// The path that is used: the best this CPU has, unless [`Level::limit`] said less.
-    pub fn best() -> Self {
-        *BEST.get_or_init(|| Self::available().last().copied().unwrap_or(Self::Scalar))
-    }
-
-    /// Uses nothing better than `most` in this process, for measurements; gives the path that is used. The first use of any kernel
-    /// decides, so call it before.
-    pub fn limit(most: Self) -> Self {
-        *BEST.get_or_init(|| {
-            Self::available().into_iter().rfind(|level| *level <= most).unwrap_or(Self::Scalar)
-        })
-    }
-
-    /// All paths this CPU has, the plain one first.
-    pub fn available() -> Vec<Self> {
-        let mut levels = vec![Self::Scalar];
-        #[cfg(target_arch = "x86_64")]
-        {
-            if x86::has_avx2() {
-                levels.push(Self::Avx2);
-            }
-            if x86::has_avx512() {
-                levels.push(Self::Avx512);
-            }
-        }
-        levels
-    }
-}
 
 /// Number of registers in which two packed sketches of the same width and length differ. Extra words of the longer one are ignored.
 #[inline]
@@ -69,12 +25,14 @@ pub fn mismatches_at(level: Level, a: &[u64], b: &[u64], bits: Bits) -> u32 {
     match level {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the CPU was just checked for every feature the kernel is compiled with.
-        Level::Avx512 if x86::has_avx512() => unsafe {
+        Level::Avx512 if level.is_available() => unsafe {
             with_width!(bits, B => x86::mismatches_avx512::<B>(a, b))
         },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: as above.
-        Level::Avx2 if x86::has_avx2() => unsafe { with_width!(bits, B => x86::mismatches_avx2::<B>(a, b)) },
+        Level::Avx2 if level.is_available() => unsafe {
+            with_width!(bits, B => x86::mismatches_avx2::<B>(a, b))
+        },
         _ => with_width!(bits, B => mismatches_words::<B>(a, b)),
     }
 }
@@ -106,12 +64,12 @@ pub fn mismatches_many_at(level: Level, query: &[u64], rows: &[u64], bits: Bits,
     match level {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the CPU was just checked for every feature the kernel is compiled with.
-        Level::Avx512 if x86::has_avx512() => unsafe {
+        Level::Avx512 if level.is_available() => unsafe {
             with_width!(bits, B => x86::many_avx512::<B>(query, rows, out))
         },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: as above.
-        Level::Avx2 if x86::has_avx2() => unsafe {
+        Level::Avx2 if level.is_available() => unsafe {
             with_width!(bits, B => x86::many_avx2::<B>(query, rows, out))
         },
         _ => with_width!(bits, B => many_words::<B>(query, rows, out)),
@@ -151,12 +109,14 @@ pub fn triple_at(level: Level, [a, b, c]: [&[u64]; 3], bits: Bits, k: u32) -> Tr
     let [d12, d13, d23, any] = match level {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the CPU was just checked for every feature the kernel is compiled with.
-        Level::Avx512 if x86::has_avx512() => unsafe {
+        Level::Avx512 if level.is_available() => unsafe {
             with_width!(bits, B => x86::triple_avx512::<B>(a, b, c))
         },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: as above.
-        Level::Avx2 if x86::has_avx2() => unsafe { with_width!(bits, B => x86::triple_avx2::<B>(a, b, c)) },
+        Level::Avx2 if level.is_available() => unsafe {
+            with_width!(bits, B => x86::triple_avx2::<B>(a, b, c))
+        },
         _ => with_width!(bits, B => triple_words::<B>(a, b, c)),
     };
     let all = k - any;
@@ -188,10 +148,14 @@ pub fn not_all_equal_at(level: Level, sketches: &[&[u64]], bits: Bits) -> u32 {
     match level {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the CPU was just checked for every feature the kernel is compiled with.
-        Level::Avx512 if x86::has_avx512() => unsafe { with_width!(bits, B => x86::not_all_equal_avx512::<B>(sketches)) },
+        Level::Avx512 if level.is_available() => unsafe {
+            with_width!(bits, B => x86::not_all_equal_avx512::<B>(sketches))
+        },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: as above.
-        Level::Avx2 if x86::has_avx2() => unsafe { with_width!(bits, B => x86::not_all_equal_avx2::<B>(sketches)) },
+        Level::Avx2 if level.is_available() => unsafe {
+            with_width!(bits, B => x86::not_all_equal_avx2::<B>(sketches))
+        },
         _ => with_width!(bits, B => not_all_equal_words::<B>(sketches)),
     }
 }

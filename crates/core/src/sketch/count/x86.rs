@@ -9,23 +9,6 @@ use std::arch::x86_64::*;
 use super::fold::Fold;
 use super::{mismatches_words, not_all_equal_words, triple_words};
 
-/// True if the CPU has every feature that the AVX-512 kernels are compiled with.
-#[inline(always)]
-pub(super) fn has_avx512() -> bool {
-    is_x86_feature_detected!("avx512f")
-        && is_x86_feature_detected!("avx512bw")
-        && is_x86_feature_detected!("avx512dq")
-        && is_x86_feature_detected!("avx512vl")
-        && is_x86_feature_detected!("avx512vpopcntdq")
-        && is_x86_feature_detected!("popcnt")
-}
-
-/// True if the CPU has every feature that the AVX2 kernels are compiled with.
-#[inline(always)]
-pub(super) fn has_avx2() -> bool {
-    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt")
-}
-
 /// Eight words.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,popcnt")]

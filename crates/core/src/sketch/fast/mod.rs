@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 use super::SketchSpec;
 use super::aligned::{Aligned, Registers};
-use super::count::Level;
+use crate::Level;
 use crate::hash::split;
 use kernel::{Kernel, Plain};
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::SketchSpec;
 use super::aligned::{Aligned, Registers};
-use super::count::Level;
+use crate::Level;
 use crate::hash::{mix, split, stream};
 use crate::{Error, Result};
 

@@ -19,8 +19,8 @@ mod scalar;
 #[cfg(test)]
 mod tests;
 
+use crate::Level;
 use crate::hash;
-use crate::sketch::count::Level;
 
 pub(super) use edges::Found;
 pub(super) use pairs::Pairs;
