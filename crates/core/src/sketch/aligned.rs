@@ -175,17 +175,15 @@ fn full_words(spec: &SketchSpec) -> usize {
 
 /// What truncation sees of each register: two different minima must get independent, uniform low bits at every position.
 ///
-/// Densified registers repeat a value in several bins; the registers of `weighted` are times; the low bits of an affine function of a hash depend on its
-/// low bits alone, so two elements that agree there would agree in every register. All of these are hashed with their position
-/// first. Everything else has uniform low bits of its own.
+/// Densified registers repeat a value in several bins; the registers of `weighted` are times; the low bits of a linear or affine function of a hash
+/// depend on few of its bits, so two elements that agree there would agree in many registers at once. All of these are hashed with their
+/// position first. The others have independent low bits of their own.
 fn labels(spec: &SketchSpec, registers: &[u64]) -> impl Iterator<Item = u64> {
     let plain = has_plain_labels(spec.family);
     registers.iter().enumerate().map(move |(j, &r)| if plain { r } else { mix(r ^ mix(j as u64 + 1)) })
 }
 
 const fn has_plain_labels(family: Family) -> bool {
-    !matches!(
-        family,
-        Family::OnePermutation | Family::Weighted | Family::Permutations(Scheme::Affine32 | Scheme::Affine64)
-    )
+    // The ranks of a small universe keep their own low bits, because the dense formulas are about those.
+    matches!(family, Family::Fast { .. } | Family::Permutations(Scheme::Native | Scheme::Exact { .. }))
 }
