@@ -14,9 +14,9 @@ check:
 build:
 	cargo build --release
 
-# Benchmarks with the peers, one pinned core; results go to bench/results/.
+# The race with the peers, one pinned core; results go to bench/results/. Micro-benchmarks: cargo bench --package benzer-bench
 bench:
-	@bash bench/run
+	@python3 bench/run
 
 # API documentation: target/doc/benzer_core/index.html
 doc:

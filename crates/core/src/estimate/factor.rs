@@ -19,6 +19,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::sketch::Family;
+
 /// How the registers of a family are filled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -34,6 +36,17 @@ pub enum Scheme {
     OnePermutation,
     /// SuperMinHash.
     SuperMinHash,
+}
+
+impl From<Family> for Scheme {
+    /// How a sketch family fills its registers; families without aligned registers count as independent.
+    fn from(family: Family) -> Self {
+        match family {
+            Family::Fast { rounds } => Self::Fast { rounds: u32::from(rounds) },
+            Family::OnePermutation => Self::OnePermutation,
+            _ => Self::Independent,
+        }
+    }
 }
 
 /// `k` registers and how they are filled.

@@ -36,7 +36,7 @@ pub fn jaccard(a: &Sketch, b: &Sketch) -> Result<Estimate> {
     }
     let spec = a.spec();
     let sizes = pair_sizes(a, b);
-    let registers = Registers { k: spec.registers as usize, scheme: scheme(spec.family) };
+    let registers = Registers { k: spec.registers as usize, scheme: Scheme::from(spec.family) };
     match (spec.family, spec.packing) {
         (Family::BottomK, _) => bottom_k::tau_strict(&[smallest(a), smallest(b)]),
         (Family::Odd, _) => match sizes {
@@ -173,7 +173,7 @@ pub fn three_way(a: &Sketch, b: &Sketch, c: &Sketch) -> Result<Estimate> {
     match densities(sketches) {
         Some(densities) => three_way_dense::jaccard(agreement, bits, densities),
         None if is_exact(a.spec().family) && bits.get() < 64 => Ok(Estimate::Undefined { why: NO_SIZES }),
-        None => three_way::jaccard(agreement, bits, scheme(a.spec().family), sizes(sketches)),
+        None => three_way::jaccard(agreement, bits, Scheme::from(a.spec().family), sizes(sketches)),
     }
 }
 
@@ -190,7 +190,7 @@ pub fn n_way(sketches: &[&Sketch]) -> Result<Estimate> {
         return Ok(trivial);
     }
     let words: Vec<&[u64]> = sketches.iter().map(|s| lanes(s)).collect();
-    let registers = Registers { k: spec.registers as usize, scheme: scheme(spec.family) };
+    let registers = Registers { k: spec.registers as usize, scheme: Scheme::from(spec.family) };
     match (spec.family, spec.packing) {
         (Family::BottomK, _) => {
             bottom_k::tau_strict(&sketches.iter().map(|s| smallest(s)).collect::<Vec<_>>())
@@ -243,7 +243,7 @@ pub fn venn(sketches: &[&Sketch]) -> Result<Venn> {
     }
     let sizes: Vec<f64> = sketches.iter().filter_map(|s| s.size()).collect();
     let known = sizes.len() == sketches.len() && sizes.iter().all(|&f| f > 0.0);
-    venn::cells(&counts, scheme(sketches[0].spec().family), if known { &sizes } else { &[] })
+    venn::cells(&counts, Scheme::from(sketches[0].spec().family), if known { &sizes } else { &[] })
 }
 
 /// The number of elements, from the parities of a sketch of the odd family alone.
@@ -290,14 +290,6 @@ fn symmetric_difference(a: &Sketch, b: &Sketch) -> Result<Estimate> {
 
 fn ones(sketch: &Sketch) -> usize {
     sketch.words().iter().map(|word| word.count_ones() as usize).sum()
-}
-
-fn scheme(family: Family) -> Scheme {
-    match family {
-        Family::Fast { rounds } => Scheme::Fast { rounds: u32::from(rounds) },
-        Family::OnePermutation => Scheme::OnePermutation,
-        _ => Scheme::Independent,
-    }
 }
 
 /// The words that hold registers, without what a family keeps behind them.

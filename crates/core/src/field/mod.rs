@@ -33,4 +33,4 @@ pub mod values;
 
 pub use document::{Content, Document, Value};
 pub use pipeline::PipelineId;
-pub use schema::{FieldSpec, Kind, Schema};
+pub use schema::{Defaults, FieldSpec, Kind, Schema};

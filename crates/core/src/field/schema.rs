@@ -8,6 +8,7 @@ use serde_json::{Map, Value as Json};
 use super::text::{Shingler, TextOptions};
 use super::values::ValuesOptions;
 use super::{Content, Document, PipelineId};
+use crate::sketch::{Family, Packing, SketchSpec};
 use crate::{Error, Features, Result};
 
 /// Named fields with a kind each. Every field and every option has a default; the smallest schema is
@@ -40,7 +41,58 @@ pub enum Kind {
     Values(ValuesOptions),
 }
 
+/// What a kind of field uses unless it is told otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Defaults {
+    /// Registers of a sketch.
+    pub registers: u32,
+    /// Bits kept of each register.
+    pub bits: u32,
+    /// The similarity from which on documents count as similar.
+    pub threshold: f64,
+    /// The share of pairs at the threshold that must be found; bands and rows follow from it ([`crate::lsh::choose`]).
+    pub recall: f64,
+}
+
+impl Kind {
+    /// The kind's own defaults. Text and values have the same; images will not.
+    pub fn defaults(&self) -> Defaults {
+        match self {
+            Self::Text(_) | Self::Values(_) => Defaults { registers: 128, bits: 8, threshold: 0.8, recall: 0.95 },
+        }
+    }
+
+    fn is_bag(&self) -> bool {
+        match self {
+            Self::Text(options) => options.bag,
+            Self::Values(options) => options.bag,
+        }
+    }
+}
+
 impl Schema {
+    /// The sketch spec of a field by its kind's defaults: `fast` for sets, `weighted` for bags, with the field's pipeline id.
+    ///
+    /// ```
+    /// use benzer_core::field::Schema;
+    /// let schema: Schema = serde_json::from_str(r#"{"fields": {"body": {"kind": "text"}}}"#)?;
+    /// let spec = schema.sketch_spec("body").unwrap();
+    /// assert!(spec.to_string().starts_with("fast:2 x 128, 8 bits, seed 42, pipeline text-v1"));
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub fn sketch_spec(&self, field: &str) -> Option<SketchSpec> {
+        let Field { spec, extractor } = self.fields.get(field)?;
+        let defaults = spec.kind.defaults();
+        let default = SketchSpec::default();
+        Some(SketchSpec {
+            family: if spec.kind.is_bag() { Family::Weighted } else { default.family },
+            registers: defaults.registers,
+            packing: Packing::bits(defaults.bits).expect("a kind's own width is allowed"),
+            pipeline: extractor.pipeline().as_str().to_owned(),
+            ..default
+        })
+    }
+
     /// A schema of the given fields.
     ///
     /// # Errors
@@ -271,6 +323,26 @@ mod tests {
         assert_eq!(features.keys().collect::<Vec<_>>(), ["body", "tags"]);
         assert!(features["body"].is_empty());
         assert_eq!(features["tags"].len(), 2);
+    }
+
+    #[test]
+    fn every_kind_has_a_sketch_and_bands_by_default() {
+        let json = r#"{"fields": {"body": {"kind": "text"}, "tags": {"kind": "values"}, "words": {"kind": "text", "bag": true}}}"#;
+        let schema: Schema = serde_json::from_str(json).unwrap();
+        for (name, spec) in schema.fields() {
+            let (sketch, defaults) = (schema.sketch_spec(name).unwrap(), spec.kind.defaults());
+            let bag = name == "words";
+            assert_eq!(sketch.family == Family::Weighted, bag, "{name}");
+            assert_eq!(sketch.pipeline, schema.pipeline(name).unwrap().as_str());
+            let target = crate::lsh::Target {
+                threshold: defaults.threshold,
+                recall: defaults.recall,
+                ..crate::lsh::Target::default()
+            };
+            let banding = crate::lsh::choose(&sketch, &target).unwrap();
+            assert!(banding.probability(defaults.threshold) >= defaults.recall, "{name}");
+        }
+        assert_eq!(schema.sketch_spec("other"), None);
     }
 
     #[test]

@@ -14,7 +14,7 @@
 
 use crate::estimate::collision::Collision;
 use crate::estimate::{Registers, Scheme, odd, size, xor};
-use crate::sketch::{Bits, Family, MAX_REGISTERS, Packing, SketchSpec};
+use crate::sketch::{Bits, MAX_REGISTERS, Packing, SketchSpec};
 
 const LEAST_REGISTERS: u32 = 16;
 const LEAST_MERGED_BITS: u32 = 64;
@@ -82,11 +82,7 @@ pub(super) struct Precision {
 impl Precision {
     pub(super) fn new(spec: SketchSpec, sets: Sets) -> Self {
         let k = f64::from(spec.registers);
-        let scheme = match spec.family {
-            Family::Fast { rounds } => Scheme::Fast { rounds: u32::from(rounds) },
-            Family::OnePermutation => Scheme::OnePermutation,
-            _ => Scheme::Independent,
-        };
+        let scheme = Scheme::from(spec.family);
         let union = size::union_at(sets.jaccard, [sets.size; 2]);
         let factor = Registers { k: spec.registers as usize, scheme }.factor(Some(union));
         let j = sets.jaccard;
