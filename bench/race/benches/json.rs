@@ -13,13 +13,34 @@ fn main() {
 const KINDS: [&str; 4] = ["plain", "escapes", "skipped", "short"];
 
 fn line(kind: &str, i: usize) -> String {
-    let words = ["The", "committee", "met", "on", "Tuesday,", "and", "couldn't", "agree;", "so", "the", "draft", "was", "tabled", "again."];
+    let words = [
+        "The",
+        "committee",
+        "met",
+        "on",
+        "Tuesday,",
+        "and",
+        "couldn't",
+        "agree;",
+        "so",
+        "the",
+        "draft",
+        "was",
+        "tabled",
+        "again.",
+    ];
     let text = |n: usize| (0..n).map(|w| words[(w * 7 + i) % words.len()]).collect::<Vec<_>>().join(" ");
     match kind {
         // One line in ten has an escape, as prose has.
-        "plain" if i.is_multiple_of(10) => format!(r#"{{"id":"{i}","text":"{} \"{}\""}}"#, text(70), text(70)),
-        "escapes" => format!(r#"{{"id":"{i}","text":"{}"}}"#, (0..14).map(|_| text(9)).collect::<Vec<_>>().join("\\n")),
-        "skipped" => format!(r#"{{"id":"{i}","html":"{}","text":"{}","meta":{{"a":[1,2,3]}}}}"#, text(500), text(140)),
+        "plain" if i.is_multiple_of(10) => {
+            format!(r#"{{"id":"{i}","text":"{} \"{}\""}}"#, text(70), text(70))
+        }
+        "escapes" => {
+            format!(r#"{{"id":"{i}","text":"{}"}}"#, (0..14).map(|_| text(9)).collect::<Vec<_>>().join("\\n"))
+        }
+        "skipped" => {
+            format!(r#"{{"id":"{i}","html":"{}","text":"{}","meta":{{"a":[1,2,3]}}}}"#, text(500), text(140))
+        }
         "short" => format!(r#"{{"id":"{i}","text":"{}"}}"#, text(16)),
         _ => format!(r#"{{"id":"{i}","text":"{}"}}"#, text(140)),
     }

@@ -58,7 +58,9 @@ impl Kind {
     /// The kind's own defaults. Text and values have the same; images will not.
     pub fn defaults(&self) -> Defaults {
         match self {
-            Self::Text(_) | Self::Values(_) => Defaults { registers: 128, bits: 8, threshold: 0.8, recall: 0.95 },
+            Self::Text(_) | Self::Values(_) => {
+                Defaults { registers: 128, bits: 8, threshold: 0.8, recall: 0.95 }
+            }
         }
     }
 
