@@ -50,7 +50,7 @@ pub struct Defaults {
     pub bits: u32,
     /// The similarity from which on documents count as similar.
     pub threshold: f64,
-    /// The share of pairs at the threshold that must be found; bands and rows follow from it ([`crate::lsh::choose`]).
+    /// The share of pairs at the threshold that must be found; bands and rows follow from it ([`crate::lsh::choose()`]).
     pub recall: f64,
 }
 
