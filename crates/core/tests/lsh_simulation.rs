@@ -3,7 +3,7 @@
 use benzer_core::Features;
 use benzer_core::hash::{split, stream};
 use benzer_core::lsh::{Banding, Prefilter, Shape, prefilter};
-use benzer_core::sketch::{Family, Packing, Scheme, SketchSpec};
+use benzer_core::sketch::{Bits, Family, Packing, Scheme, SketchSpec};
 
 /// Pairs whose sketches share a key, and pairs that pass the prefilter of a threshold, as shares of `pairs`.
 struct Found {
@@ -26,8 +26,12 @@ impl Case {
         SketchSpec { family: self.family, registers: self.registers, packing, seed, ..SketchSpec::default() }
     }
 
+    /// The banding on as many bits of each register as all rows have room for in a key.
     fn banding(&self) -> Banding {
-        Banding::new(&self.spec(0), Shape { bands: self.shape.0, rows: self.shape.1 }).unwrap()
+        let shape = Shape { bands: self.shape.0, rows: self.shape.1 };
+        let room =
+            Bits::ALL.into_iter().rfind(|b| b.get() <= self.bits && b.get() as usize * shape.rows <= 64);
+        Banding::narrowed(&self.spec(0), shape, room.unwrap()).unwrap()
     }
 
     /// Pairs of sets of `n` elements with `common` in common, under many seeds.

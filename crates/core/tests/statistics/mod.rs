@@ -28,6 +28,12 @@ impl Sample {
         self.0.iter().map(|x| (x - reference).powi(2)).sum::<f64>() / self.n()
     }
 
+    /// Relative standard error of the root mean square distance from a reference (of the standard deviation, if that is the mean).
+    pub fn rms_error(&self, reference: f64) -> f64 {
+        let squares = Self(self.0.iter().map(|x| (x - reference).powi(2)).collect());
+        0.5 * (squares.variance() / squares.n()).sqrt() / squares.mean()
+    }
+
     pub fn rms(&self, reference: f64) -> f64 {
         self.mean_square(reference).sqrt()
     }
