@@ -291,6 +291,48 @@ fn bounding_the_rounds_costs_the_variance_that_theory_says() {
     }
 }
 
+/// Intervals of three sets from real sketches: dependent registers are taken into account, by the union's size where it is known well, else by a bound
+/// that only widens them.
+#[test]
+fn three_way_and_n_way_intervals_cover_in_dependent_families() {
+    let families = [Family::Fast { rounds: 2 }, Family::OnePermutation, Family::Permutations(Scheme::Native)];
+    for (family, bits) in families.into_iter().flat_map(|family| [4, 8, 64].map(|bits| (family, bits))) {
+        for core in [20u64, 45] {
+            // Three sets of 60: `core` elements in all, ten more in each pair, the rest in one.
+            let set = |i: u64, seed: u64| {
+                let shared = (0..core).map(|e| (0, e));
+                let pairs = [(i + 1) % 3, (i + 2) % 3]
+                    .into_iter()
+                    .flat_map(|other| (0..5).map(move |e| (10 + i + other, e)));
+                let own = (0..50 - core).map(|e| (20 + i, e));
+                Features::set(
+                    shared.chain(pairs).chain(own).map(move |(cell, e)| split(seed, cell * 1000 + e)),
+                )
+            };
+            let truth = core as f64 / (core + 15 + 3 * (50 - core)) as f64;
+            let (mut three, mut any, runs) = (0, 0, 1_200u64);
+            for run in 0..runs {
+                let spec = SketchSpec {
+                    seed: run,
+                    packing: Packing::bits(bits).unwrap(),
+                    ..SketchSpec::full(family, 128)
+                };
+                let sketcher = spec.sketcher().unwrap();
+                let [a, b, c] = [0, 1, 2].map(|i| sketcher.sketch(&set(i, split(5, run))).unwrap());
+                let covers = |estimate: Estimate| {
+                    estimate.measured().is_some_and(|m| (m.low..=m.high).contains(&truth))
+                };
+                three += u64::from(covers(of::three_way(&a, &b, &c).unwrap()));
+                any += u64::from(covers(of::n_way(&[&a, &b, &c]).unwrap()));
+            }
+            let [three, any] = [three, any].map(|n| n as f64 / runs as f64);
+            let label = format!("{family}, {bits} bits, J={truth:.3}: three-way covers {three}, n-way {any}");
+            assert!((0.92..=0.98).contains(&three), "{label}");
+            assert!((0.92..=0.995).contains(&any), "{label}");
+        }
+    }
+}
+
 #[test]
 fn sizes_containment_and_hamming_follow_from_the_similarity() {
     let spec = SketchSpec::full(Family::Fast { rounds: 2 }, 1024);
