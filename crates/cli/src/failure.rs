@@ -35,8 +35,22 @@ pub(crate) fn report(error: &anyhow::Error) -> u8 {
     if error.chain().any(is_closed_pipe) {
         return 0;
     }
-    eprintln!("error: {error:#}");
+    talk!("error: {}", line(error));
     if error.chain().any(|cause| cause.is::<Usage>()) { 2 } else { 1 }
+}
+
+/// The error and its causes on one line; a cause that a message repeats is said once.
+fn line(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |line, cause| {
+        let said = line.contains(&cause);
+        if line.is_empty() {
+            cause
+        } else if said {
+            line
+        } else {
+            format!("{line}: {cause}")
+        }
+    })
 }
 
 fn is_closed_pipe(cause: &(dyn Error + 'static)) -> bool {
@@ -47,6 +61,15 @@ fn is_closed_pipe(cause: &(dyn Error + 'static)) -> bool {
 mod tests {
     use super::*;
     use anyhow::Context;
+
+    #[test]
+    fn a_cause_is_said_once() {
+        let cause = io::Error::other("the disk is gone");
+        let error = anyhow::Error::new(cause)
+            .context("cannot read `a`: the disk is gone; check the disk")
+            .context("while comparing");
+        assert_eq!(line(&error), "while comparing: cannot read `a`: the disk is gone; check the disk");
+    }
 
     #[test]
     fn the_exit_code_tells_who_is_to_blame() {

@@ -19,6 +19,14 @@
 //! assert_eq!(code, 1);
 //! ```
 
+/// A line of talk on standard error. One that cannot be written is lost: it must not turn success into failure.
+macro_rules! talk {
+    ($($text:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), $($text)*);
+    }};
+}
+
 pub mod cli;
 pub mod cmd;
 pub mod config;

@@ -39,6 +39,13 @@ pub enum UnitName {
 }
 
 impl TextArguments {
+    /// True if nothing was asked for.
+    pub fn is_default(&self) -> bool {
+        let Self { unit, ngram, strip_diacritics, stop_words, bag } = self;
+        (*unit, *ngram, *strip_diacritics, *bag) == (UnitName::Words, 5, false, false)
+            && stop_words.is_empty()
+    }
+
     /// The shingler of these options.
     ///
     /// # Errors

@@ -116,9 +116,8 @@ fn bad_inputs_and_outputs_are_named() {
     let bench = Bench::new();
     bench.run("sketch missing.jsonl -o x.bsk").fails(1, &["cannot open `missing.jsonl`"]);
     bench.run("sketch *.parquet -o x.bsk").fails(1, &["no file matches `*.parquet`"]);
-    bench
-        .run("sketch articles.jsonl -o articles.jsonl")
-        .fails(1, &["`articles.jsonl` exists and is not a sketch file"]);
+    bench.run("sketch articles.jsonl -o a.txt").fails(1, &["`a.txt` exists and is not a sketch file"]);
+    bench.run("sketch articles.jsonl -o articles.jsonl").fails(2, &["`articles.jsonl` is also an input"]);
     bench
         .run("sketch articles.jsonl -o no/x.bsk")
         .fails(1, &["cannot write `no/x.bsk`", "make its folder first"]);
@@ -188,4 +187,39 @@ fn bags_are_sketched_with_weights() {
     let sizes: Vec<Option<f64>> =
         read(&bench.path("x.bsk")).iter().map(|(_, sketch)| sketch.size()).collect();
     assert_eq!(sizes, [Some(3.0), Some(3.0), Some(0.0)]);
+}
+
+#[test]
+fn no_output_is_written_over_an_input_or_over_another_file() {
+    let bench = Bench::new();
+    let before = bench.read("articles.jsonl");
+    bench
+        .run("sketch articles.jsonl -o o.bsk --rejects articles.jsonl")
+        .fails(2, &["--rejects `articles.jsonl` is also an input"]);
+    bench.run("sketch articles.jsonl -o o.bsk --rejects ./articles.jsonl").fails(2, &["is also an input"]);
+    assert_eq!(bench.read("articles.jsonl"), before);
+    bench
+        .run("sketch articles.jsonl -o same --rejects ./same")
+        .fails(2, &["--rejects and --output name the same file"]);
+    bench.write("notes.txt", "mine\n");
+    bench
+        .run("sketch articles.jsonl -o o.bsk --rejects notes.txt")
+        .fails(1, &["`notes.txt` exists and is not a file of rejects"]);
+    assert_eq!(bench.read("notes.txt"), b"mine\n");
+    bench.run("sketch articles.jsonl -o r.bsk").ok();
+    bench.run("sketch articles.jsonl r.bsk -o r.bsk").fails(2, &["--output `r.bsk` is also an input"]);
+    bench.write("mixed.jsonl", "{\"text\": \"one two three\"}\nnot json\n");
+    for _ in 0..2 {
+        let ran = bench.run("sketch mixed.jsonl -o m.bsk --rejects bad.jsonl").ok();
+        assert!(ran.err.contains("1 line rejected"), "{ran:?}");
+    }
+}
+
+#[test]
+fn shingle_options_are_refused_where_shingles_are_made_already() {
+    let bench = Bench::new();
+    bench.run("sketch articles.jsonl --id-field id -o a.bsk").ok();
+    bench
+        .run("compare a.bsk --ids tides-1 tides-2 -n 3")
+        .fails(2, &["a sketch file has its shingles already"]);
 }

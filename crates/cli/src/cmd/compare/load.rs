@@ -51,7 +51,7 @@ fn texts(arguments: &Arguments) -> anyhow::Result<Subjects> {
         let text = read(file)?;
         if is_json_lines(file) {
             let name = Path::new(file).display();
-            eprintln!(
+            talk!(
                 "note: `{name}` is taken as one text; to compare its documents, `benzer sketch` it and name them with --ids"
             );
         }
@@ -86,7 +86,7 @@ fn subject(
 ) -> anyhow::Result<Subject> {
     let name = Path::new(file).display().to_string();
     if features.is_empty() {
-        eprintln!(
+        talk!(
             "warning: `{name}` has nothing to compare (no letter or digit in it): it is similar to nothing"
         );
     }
@@ -187,7 +187,7 @@ fn note_repetitions(arguments: &Arguments) {
     for file in &arguments.files {
         let path = fs::canonicalize(file).unwrap_or_else(|_| file.into());
         if !seen.insert(path) {
-            eprintln!("note: `{}` is compared with itself", Path::new(file).display());
+            talk!("note: `{}` is compared with itself", Path::new(file).display());
         }
     }
 }

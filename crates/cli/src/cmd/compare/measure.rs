@@ -159,7 +159,7 @@ fn triples(all: &Subjects) -> Vec<Group> {
     let subjects = &all.subjects;
     let n = subjects.len();
     if n > MOST_FOR_TRIPLES {
-        eprintln!("note: every three are shown of {MOST_FOR_TRIPLES} inputs or fewer, and these are {n}");
+        talk!("note: every three are shown of {MOST_FOR_TRIPLES} inputs or fewer, and these are {n}");
         return Vec::new();
     }
     let mut triples = Vec::new();

@@ -29,7 +29,7 @@ fn legend(report: &Report, subjects: &Subjects, view: &View) -> String {
     let mut table = Table::default().column("", Align::Left).column("", Align::Left).column("", Align::Right);
     let noun = subjects.noun();
     for Input { label, name, size } in &report.inputs {
-        let name = cut(&printable(name), view.width.saturating_sub(24));
+        let name = cut_front(&printable(name), view.width.saturating_sub(24));
         table.row([label.clone(), name, format!("{} {noun}", whole(size))]);
     }
     let mut out = table.render(view);
@@ -155,6 +155,15 @@ fn fraction(value: Option<f64>) -> String {
 
 fn whole(number: &Number) -> String {
     number.as_u64().map_or_else(|| number.to_string(), grouped)
+}
+
+/// The end of a name that is too long: files differ there.
+fn cut_front(name: &str, width: usize) -> String {
+    let (length, width) = (name.chars().count(), width.max(1));
+    if length <= width {
+        return name.to_owned();
+    }
+    std::iter::once('…').chain(name.chars().skip(length - width + 1)).collect()
 }
 
 fn cut(text: &str, width: usize) -> String {

@@ -27,6 +27,11 @@ pub(super) fn load(arguments: &Arguments) -> anyhow::Result<Subjects> {
             "--explain, --set and --sketch need the texts themselves; a sketch file has one kind of sketch and no text"
         ));
     }
+    if !arguments.text.is_default() {
+        bail!(Usage::new(
+            "a sketch file has its shingles already: --unit, --ngram, --strip-diacritics, --stop-words and --bag are given to `benzer sketch`"
+        ));
+    }
     let mut header = None;
     let mut found = Vec::new();
     for file in &arguments.files {

@@ -144,6 +144,6 @@ fn write_svg(path: &Path, plan: &Plan) -> anyhow::Result<()> {
     let mut file = AtomicFile::create(path)?;
     file.write(plan::svg(plan).as_bytes())?;
     file.commit()?;
-    eprintln!("curves drawn to `{}`", path.display());
+    talk!("curves drawn to `{}`", path.display());
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Making a sketch file.
 
-use std::io::{IsTerminal, Write};
+use std::io::{BufRead, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -44,6 +44,7 @@ pub(super) fn run(
     }
     let recipe = recipe(arguments)?;
     let reader = open(arguments)?;
+    check_places(output, arguments, &reader)?;
     let header = Header { spec: recipe.spec().clone(), ids: ids(arguments, &reader) };
     let mut writer = SketchWriter::create(output, header)?;
     let mut rejects = Rejects::new(arguments)?;
@@ -97,6 +98,50 @@ fn open(arguments: &Arguments) -> anyhow::Result<Reader> {
     })
 }
 
+/// Refuses to write over an input, over the other output, or over a file of rejects that is none.
+fn check_places(output: &Path, arguments: &Arguments, reader: &Reader) -> anyhow::Result<()> {
+    let rejects = arguments.rejects.as_deref();
+    for (flag, path) in [("--output", Some(output)), ("--rejects", rejects)] {
+        let Some(path) = path else { continue };
+        if reader.inputs().iter().any(|input| is_same(path, &input.path)) {
+            bail!(Usage::new(format!("{flag} `{}` is also an input; write to another name", path.display())));
+        }
+    }
+    let Some(rejects) = rejects else { return Ok(()) };
+    if is_same(rejects, output) {
+        bail!(Usage::new("--rejects and --output name the same file; write the rejects to another name"));
+    }
+    ensure!(
+        is_replaceable(rejects),
+        "`{}` exists and is not a file of rejects; move it away, or write to another name",
+        rejects.display()
+    );
+    Ok(())
+}
+
+/// True if both names lead to one file; one that does not exist yet is compared by its folder and name.
+fn is_same(a: &Path, b: &Path) -> bool {
+    let place = |path: &Path| {
+        path.canonicalize().ok().or_else(|| {
+            let folder =
+                path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            Some(folder.canonicalize().ok()?.join(path.file_name()?))
+        })
+    };
+    place(a).is_some_and(|a| place(b) == Some(a))
+}
+
+/// True if there is no file, an empty one, or one whose first line is a rejected line as this command writes it.
+fn is_replaceable(path: &Path) -> bool {
+    let Ok(file) = std::fs::File::open(path) else { return true };
+    let mut first = String::new();
+    let read = std::io::BufReader::new(file.take(1 << 20)).read_line(&mut first);
+    read.is_ok_and(|n| n == 0)
+        || serde_json::from_str::<serde_json::Value>(&first)
+            .is_ok_and(|row| ["file", "line", "offset", "reason"].iter().all(|key| row.get(key).is_some()))
+        || std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file())
+}
+
 fn ids(arguments: &Arguments, reader: &Reader) -> Ids {
     match arguments.id_field {
         Some(_) => Ids::Field,
@@ -121,14 +166,14 @@ fn finish(writer: SketchWriter, first_reject: Option<&str>) -> anyhow::Result<Co
 fn tell(summary: &Summary<'_>) {
     let Summary { file, documents, empty, bytes, .. } = summary;
     let size = view::bytes(*bytes as f64);
-    eprintln!(
+    talk!(
         "{} documents sketched to `{}` ({size}), {}",
         grouped(*documents),
         file.display(),
         of(summary.spec)
     );
     if *empty > 0 {
-        eprintln!("{} without a letter or digit, similar to nothing", grouped(*empty));
+        talk!("{} without a letter or digit, similar to nothing", grouped(*empty));
     }
 }
 
@@ -181,14 +226,15 @@ impl Rejects {
 
     fn finish(&mut self, arguments: &Arguments) -> anyhow::Result<()> {
         for reject in &self.first {
-            eprintln!("rejected: {reject}");
+            talk!("rejected: {reject}");
         }
         if self.n_rejected > 0 {
             let all = match &arguments.rejects {
                 Some(file) => format!("all of them are in `{}`", file.display()),
                 None => "`--rejects FILE` keeps them all".to_owned(),
             };
-            eprintln!("{} lines rejected; {all}", grouped(self.n_rejected));
+            let lines = if self.n_rejected == 1 { "line" } else { "lines" };
+            talk!("{} {lines} rejected; {all}", grouped(self.n_rejected));
         }
         Ok(self.file.take().map_or(Ok(()), AtomicFile::commit)?)
     }
