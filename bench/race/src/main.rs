@@ -4,10 +4,11 @@
 //! - `truth`: every pair with exact J >= 1/2, and its check by brute force.
 //! - `recall`: how many of those pairs somebody found, by bin of J.
 //! - `sets`: flat arrays of pre-hashed sets, the input of the sketch race.
-//! - `sketch`, `text`: Benzer's own heats.
+//! - `sketch`, `text`: Benzer's own heats; `families`, `bands`: time at equal error, recall by bin of J.
 //!
 //! `bench/README.md` has the file formats; `bench/run` calls all of this.
 
+mod bands;
 mod benzer;
 mod corpus;
 mod families;
@@ -43,6 +44,8 @@ enum Command {
     Sketch(benzer::Options),
     /// Race: texts to registers
     Text(benzer::Options),
+    /// Recall of the default bands by bin of exact J, as a Markdown table
+    Bands(bands::Options),
     /// Time of each family at equal error, as a Markdown table
     Families(families::Options),
     /// Write pre-hashed sets as flat arrays, with pairs of known J
@@ -57,6 +60,7 @@ fn main() -> ExitCode {
         Command::Recall(options) => recall::run(&options),
         Command::Sketch(options) => benzer::sketch(&options),
         Command::Text(options) => benzer::text(&options),
+        Command::Bands(options) => bands::run(&options),
         Command::Families(options) => families::run(&options),
         Command::Sets(options) => flat::run(&options),
     };
