@@ -67,27 +67,28 @@ pub fn sketch(options: &Options) -> Result<()> {
 /// Texts to words to 5-grams to registers, with the default pipeline.
 pub fn text(options: &Options) -> Result<()> {
     let entry = Entry::new(options)?;
-    let texts = texts(&options.input)?;
+    let texts = Texts::read(&options.input)?;
     let shingler = Shingler::new(&TextOptions::default())?;
     let mut words = vec![0; texts.len() * entry.spec.words()];
     let (mut scratch, mut elements, mut offsets) = (Scratch::default(), Vec::new(), Vec::new());
     let timing = timed(options.runs, || {
-        for (texts, words) in texts.chunks(BATCH).zip(words.chunks_mut(BATCH * entry.spec.words())) {
-            elements.clear();
+        let mut all = texts.iter();
+        for words in words.chunks_mut(BATCH * entry.spec.words()) {
+            let mut end = 0;
             offsets.clear();
             offsets.push(0);
-            for text in texts {
-                elements.extend_from_slice(shingler.elements(text, &mut scratch));
-                offsets.push(elements.len());
+            for text in all.by_ref().take(words.len() / entry.spec.words()) {
+                end = shingler.write_elements(text, &mut scratch, &mut elements, end);
+                offsets.push(end);
             }
-            entry.sketcher.sketch_many(&elements, &offsets, black_box(words))?;
+            entry.sketcher.sketch_many(&elements[..end], &offsets, black_box(words))?;
         }
         Ok(())
     })?;
     let sizes: Vec<f64> = texts.iter().map(|text| shingler.features(text).len() as f64).collect();
     let api = format!("Shingler::elements and Sketcher::sketch_many, pipeline {}", shingler.pipeline());
     let line = entry.line("text", &api, &timing)?;
-    let n_bytes = texts.iter().map(String::len).sum();
+    let n_bytes = texts.data.len();
     entry.print(line, ("n_bytes", n_bytes, "mb_per_s", 1e6), &timing, (&words, &sizes))
 }
 
@@ -208,14 +209,32 @@ fn numbers(stem: &Path, extension: &str) -> Result<Vec<u64>> {
     Ok(bytes.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect())
 }
 
-fn texts(stem: &Path) -> Result<Vec<String>> {
-    let path = with(stem, "jsonl");
-    let lines = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    let text = |line: &str| -> Result<String> {
-        let document: Value = serde_json::from_str(line)?;
-        Ok(document["text"].as_str().context("a document has a text")?.to_owned())
-    };
-    lines.lines().map(text).collect()
+/// Texts one after the other in one buffer, as Arrow keeps them for the peers.
+struct Texts {
+    data: String,
+    bounds: Vec<usize>,
+}
+
+impl Texts {
+    fn read(stem: &Path) -> Result<Self> {
+        let path = with(stem, "jsonl");
+        let lines = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let mut texts = Self { data: String::with_capacity(lines.len()), bounds: vec![0] };
+        for line in lines.lines() {
+            let document: Value = serde_json::from_str(line)?;
+            texts.data.push_str(document["text"].as_str().context("a document has a text")?);
+            texts.bounds.push(texts.data.len());
+        }
+        Ok(texts)
+    }
+
+    fn len(&self) -> usize {
+        self.bounds.len() - 1
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &str> {
+        self.bounds.windows(2).map(|ends| &self.data[ends[0]..ends[1]])
+    }
 }
 
 /// Pairs of rows with their exact J, where the input has them.

@@ -37,6 +37,7 @@ mod features;
 pub mod field;
 pub mod hash;
 mod level;
+mod lines;
 pub mod lsh;
 pub mod plan;
 pub mod sketch;

@@ -47,6 +47,7 @@ use self::normalize::Normalizer;
 use self::stop::StopWords;
 use super::PipelineId;
 use crate::Level;
+use crate::lines::Lines;
 use crate::{Features, Result};
 
 /// Turns text into elements under fixed [`TextOptions`].
@@ -73,7 +74,7 @@ pub struct Shingler {
 /// Buffers that [`Shingler::elements`] works in; keep one per thread, and no shingle costs an allocation.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    buffer: Vec<u8>,
+    buffer: Lines<u8>,
     bounds: Vec<u32>,
     detours: Vec<plain::Detour>,
     normalized: String,
@@ -126,17 +127,29 @@ impl Shingler {
 
     /// The features of a text: its elements as a set, or as a bag if the options say so.
     pub fn features(&self, text: &str) -> Features {
-        let mut scratch = Scratch::default();
-        self.elements(text, &mut scratch);
-        if self.options.bag { Features::bag(scratch.elements) } else { Features::from_vec(scratch.elements) }
+        let elements = self.elements(text, &mut Scratch::default()).to_vec();
+        if self.options.bag { Features::bag(elements) } else { Features::from_vec(elements) }
     }
 
     /// The elements of a text in the order of the text, repetitions included.
     pub fn elements<'s>(&self, text: &str, scratch: &'s mut Scratch) -> &'s [u64] {
+        let mut elements = std::mem::take(&mut scratch.elements);
+        let end = self.write_elements(text, scratch, &mut elements, 0);
+        scratch.elements = elements;
+        &scratch.elements[..end]
+    }
+
+    /// Writes the elements of a text to `out[start..]`, in the order of the text, and returns where they end. `out` grows as needed and never shrinks,
+    /// so that a buffer for many texts is filled without clearing or copying.
+    pub fn write_elements(
+        &self,
+        text: &str,
+        scratch: &mut Scratch,
+        out: &mut Vec<u64>,
+        start: usize,
+    ) -> usize {
         self.hash_tokens(text, scratch);
-        let Scratch { tokens, elements, .. } = scratch;
-        shingle::elements(self.path, tokens, self.options.n, self.options.bits.dropped(), elements);
-        elements
+        shingle::write(self.path, &scratch.tokens, self.options.n, self.options.bits.dropped(), out, start)
     }
 
     /// Fills `scratch.tokens`.

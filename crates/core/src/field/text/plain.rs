@@ -18,6 +18,7 @@ use super::class::is_ascii_space;
 use super::kernel::{self, Found, SLACK};
 use super::simple::{Simple, Table, common_run};
 use super::{Scratch, Shingler, token};
+use crate::lines::Lines;
 
 /// How much text to take at once: small enough that text, bounds and hashes stay in the first-level cache.
 const CHUNK: usize = 4096;
@@ -101,7 +102,7 @@ impl<'a, const LOWER: bool> Copy<'a, LOWER> {
         let (text, path) = (chunk.as_bytes(), self.shingler.path);
         self.scratch.detours.clear();
         if self.scratch.buffer.len() < text.len() + 2 * SLACK {
-            self.scratch.buffer.resize(text.len() + 2 * SLACK, 0);
+            self.scratch.buffer = Lines::new(0, text.len() + CHUNK + 2 * SLACK);
         }
         while let Some(next) = text.get(self.at) {
             if next.is_ascii() {

@@ -8,20 +8,24 @@
 use super::kernel::{self, Path};
 use crate::hash;
 
-/// Replaces `elements` by the shingles of `tokens` in order; `shift` is how many low bits of each element to
-/// drop.
-pub(super) fn elements(path: Path, tokens: &[u64], n: usize, shift: u32, elements: &mut Vec<u64>) {
-    elements.clear();
+/// Writes the shingles of `tokens` in order to `out[start..]` and returns where they end; `shift` is how many low bits of each
+/// element to drop. `out` grows as needed and never shrinks: what lies behind the end is left over from before.
+pub(super) fn write(path: Path, tokens: &[u64], n: usize, shift: u32, out: &mut Vec<u64>, start: usize) -> usize {
     if tokens.is_empty() {
-        return;
+        return start;
     }
     let n = n.min(tokens.len());
-    if n > hash::LONGEST_ROTATED {
-        elements.extend(tokens.windows(n).map(|window| hash::combine(window) >> shift));
-        return;
+    let end = start + tokens.len() - n + 1;
+    if out.len() < end {
+        out.resize(end.next_multiple_of(1024), 0);
     }
-    elements.resize(tokens.len() - n + 1, 0);
-    kernel::shingles(path, tokens, n, shift, elements);
+    let out = &mut out[start..end];
+    if n > hash::LONGEST_ROTATED {
+        out.iter_mut().zip(tokens.windows(n)).for_each(|(element, window)| *element = hash::combine(window) >> shift);
+    } else {
+        kernel::shingles(path, tokens, n, shift, out);
+    }
+    end
 }
 
 #[cfg(test)]
@@ -29,30 +33,30 @@ mod tests {
     use super::*;
     use crate::Level;
 
+    fn elements(tokens: &[u64], n: usize, shift: u32) -> Vec<u64> {
+        let mut found = vec![9; 3];
+        let end = write(Path::new(Level::Scalar), tokens, n, shift, &mut found, 3);
+        assert_eq!(found[..3], [9; 3], "what stands before is kept");
+        found[3..end].to_vec()
+    }
+
     #[test]
     fn rolling_gives_what_combine_gives_for_any_n() {
         let tokens: Vec<u64> = hash::stream(7).take(200).collect();
-        let mut found = Vec::new();
         for n in 1..=200 {
-            elements(Path::new(Level::Scalar), &tokens, n, 0, &mut found);
             let expected: Vec<u64> = tokens.windows(n).map(hash::combine).collect();
-            assert_eq!(found, expected, "n = {n}");
+            assert_eq!(elements(&tokens, n, 0), expected, "n = {n}");
         }
     }
 
     #[test]
     fn a_short_text_is_one_shingle_and_an_empty_one_none() {
-        let mut found = Vec::new();
-        elements(Path::new(Level::Scalar), &[1, 2], 5, 0, &mut found);
-        assert_eq!(found, [hash::combine(&[1, 2])]);
-        elements(Path::new(Level::Scalar), &[], 5, 0, &mut found);
-        assert!(found.is_empty());
+        assert_eq!(elements(&[1, 2], 5, 0), [hash::combine(&[1, 2])]);
+        assert!(elements(&[], 5, 0).is_empty());
     }
 
     #[test]
     fn the_short_element_is_the_upper_half() {
-        let mut found = Vec::new();
-        elements(Path::new(Level::Scalar), &[1, 2, 3], 2, 32, &mut found);
-        assert_eq!(found, [hash::combine(&[1, 2]) >> 32, hash::combine(&[2, 3]) >> 32]);
+        assert_eq!(elements(&[1, 2, 3], 2, 32), [hash::combine(&[1, 2]) >> 32, hash::combine(&[2, 3]) >> 32]);
     }
 }

@@ -8,6 +8,7 @@ use std::arch::x86_64::*;
 
 use super::kernel::{Avx512, Kernel};
 use super::{EMPTY, Fast, LABEL, LANES};
+use crate::lines::Lines;
 
 /// Buffers that one thread reuses for all its sets: two sets are under way at a time.
 #[derive(Debug, Default)]
@@ -24,8 +25,8 @@ pub(super) struct Pipeline {
 struct Slot {
     hashes: Vec<u64>,
     rehashed: Vec<u64>,
-    first: Vec<u64>,
-    later: Vec<u64>,
+    first: Lines<u64>,
+    later: Lines<u64>,
 }
 
 impl Fast {
@@ -62,8 +63,8 @@ impl Fast {
     fn scatter_into(&self, set: &[u64], slot: &mut Slot) {
         let Slot { hashes, rehashed, first, later } = slot;
         if first.len() != self.registers {
-            *first = vec![EMPTY; self.registers];
-            *later = vec![EMPTY; self.registers];
+            *first = Lines::new(EMPTY, self.registers);
+            *later = Lines::new(EMPTY, self.registers);
         }
         Avx512::hash_twice(set, self.seed, self.scatter[1], (hashes, rehashed));
         Avx512::scatter_twice((hashes, rehashed), (first, later));
