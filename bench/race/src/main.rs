@@ -4,7 +4,7 @@
 //! - `truth`: every pair with exact J >= 1/2, and its check by brute force.
 //! - `recall`: how many of those pairs somebody found, by bin of J.
 //! - `sets`: flat arrays of pre-hashed sets, the input of the sketch race.
-//! - `sketch`, `text`: Benzer's own heats; `families`, `bands`: time at equal error, recall by bin of J.
+//! - `sketch`, `text`: Benzer's own heats; `families`, `bands`: time at equal error, recall by bin of J; `scan`: counting at memory speed.
 //!
 //! `bench/README.md` has the file formats; `bench/run` calls all of this.
 
@@ -16,6 +16,7 @@ mod flat;
 mod overlap;
 mod random;
 mod recall;
+mod scan;
 mod truth;
 mod words;
 
@@ -48,6 +49,8 @@ enum Command {
     Bands(bands::Options),
     /// Time of each family at equal error, as a Markdown table
     Families(families::Options),
+    /// One sketch against millions, beside reading their memory, as a Markdown table
+    Scan(scan::Options),
     /// Write pre-hashed sets as flat arrays, with pairs of known J
     Sets(flat::Options),
 }
@@ -62,6 +65,7 @@ fn main() -> ExitCode {
         Command::Text(options) => benzer::text(&options),
         Command::Bands(options) => bands::run(&options),
         Command::Families(options) => families::run(&options),
+        Command::Scan(options) => scan::run(&options),
         Command::Sets(options) => flat::run(&options),
     };
     match outcome {

@@ -10,7 +10,14 @@ use crate::hash;
 
 /// Writes the shingles of `tokens` in order to `out[start..]` and returns where they end; `shift` is how many low bits of each
 /// element to drop. `out` grows as needed and never shrinks: what lies behind the end is left over from before.
-pub(super) fn write(path: Path, tokens: &[u64], n: usize, shift: u32, out: &mut Vec<u64>, start: usize) -> usize {
+pub(super) fn write(
+    path: Path,
+    tokens: &[u64],
+    n: usize,
+    shift: u32,
+    out: &mut Vec<u64>,
+    start: usize,
+) -> usize {
     if tokens.is_empty() {
         return start;
     }
@@ -21,7 +28,9 @@ pub(super) fn write(path: Path, tokens: &[u64], n: usize, shift: u32, out: &mut 
     }
     let out = &mut out[start..end];
     if n > hash::LONGEST_ROTATED {
-        out.iter_mut().zip(tokens.windows(n)).for_each(|(element, window)| *element = hash::combine(window) >> shift);
+        out.iter_mut()
+            .zip(tokens.windows(n))
+            .for_each(|(element, window)| *element = hash::combine(window) >> shift);
     } else {
         kernel::shingles(path, tokens, n, shift, out);
     }
