@@ -28,6 +28,7 @@
 //! ```
 
 mod error;
+mod pipeline;
 pub mod read;
 pub mod sketches;
 pub mod write;

@@ -1,0 +1,155 @@
+//! Which of two similar documents is kept: the keep order.
+//!
+//! The order is (policy key, id, row). The policy key is bytes that compare as the policy wants; ids compare bytewise; without an id field the id is input number
+//! and line, which is the row. `last` turns the whole order around.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::{Error, Result};
+use crate::read::{FieldPath, Order};
+
+/// Who comes first in keep order.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Keep {
+    /// The smallest id, or the first row.
+    #[default]
+    First,
+    /// The largest id, or the last row.
+    Last,
+    /// The longest text, in bytes of UTF-8.
+    Longest,
+    /// The shortest text.
+    Shortest,
+    /// The largest value of a field; documents without one come last.
+    Max(FieldPath),
+    /// The smallest value of a field; documents without one come last.
+    Min(FieldPath),
+}
+
+impl Keep {
+    /// The field to read for it.
+    pub fn field(&self) -> Option<&FieldPath> {
+        match self {
+            Self::Max(field) | Self::Min(field) => Some(field),
+            _ => None,
+        }
+    }
+
+    /// True if documents have a policy key at all.
+    pub(crate) fn has_key(&self) -> bool {
+        !matches!(self, Self::First | Self::Last)
+    }
+
+    /// Appends the policy key of a document.
+    pub(crate) fn push_key(&self, text: &str, value: Option<Order<'_>>, out: &mut Vec<u8>) {
+        let length = text.len() as u64;
+        match self {
+            Self::First | Self::Last => {}
+            Self::Longest => out.extend((!length).to_be_bytes()),
+            Self::Shortest => out.extend(length.to_be_bytes()),
+            Self::Max(_) => push_value(value, true, out),
+            Self::Min(_) => push_value(value, false, out),
+        }
+    }
+}
+
+/// Numbers come before texts, whichever way the order goes, and a missing value after both.
+fn push_value(value: Option<Order<'_>>, descending: bool, out: &mut Vec<u8>) {
+    let start = out.len() + 1;
+    match value {
+        Some(Order::Number(number)) if !number.is_nan() => {
+            out.push(0);
+            // The order of the bits of a float, with the sign turned.
+            let bits = (number + 0.0).to_bits();
+            let ordered = if bits >> 63 == 1 { !bits } else { bits | 1 << 63 };
+            out.extend(ordered.to_be_bytes());
+        }
+        Some(Order::Text(text)) => {
+            out.push(1);
+            // Zero is escaped and two zeros end the text, so that a prefix comes before what it begins.
+            text.bytes().for_each(|byte| if byte == 0 { out.extend([0, 255]) } else { out.push(byte) });
+            out.extend([0, 0]);
+        }
+        _ => out.push(2),
+    }
+    if descending {
+        out[start..].iter_mut().for_each(|byte| *byte = !*byte);
+    }
+}
+
+impl FromStr for Keep {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let expected = "first, last, longest, shortest, max:FIELD or min:FIELD";
+        Ok(match (text, text.split_once(':')) {
+            ("first", _) => Self::First,
+            ("last", _) => Self::Last,
+            ("longest", _) => Self::Longest,
+            ("shortest", _) => Self::Shortest,
+            (_, Some(("max", field))) => Self::Max(field.parse()?),
+            (_, Some(("min", field))) => Self::Min(field.parse()?),
+            _ => return Err(Error::parameter("keep", expected, text)),
+        })
+    }
+}
+
+impl fmt::Display for Keep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::First => f.write_str("first"),
+            Self::Last => f.write_str("last"),
+            Self::Longest => f.write_str("longest"),
+            Self::Shortest => f.write_str("shortest"),
+            Self::Max(field) => write!(f, "max:{field}"),
+            Self::Min(field) => write!(f, "min:{field}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(keep: &str, value: Option<Order<'_>>) -> Vec<u8> {
+        let mut key = Vec::new();
+        keep.parse::<Keep>().unwrap().push_key("text", value, &mut key);
+        key
+    }
+
+    #[test]
+    fn values_order_as_numbers_then_texts_then_nothing() {
+        let ascending = [
+            Some(Order::Number(f64::NEG_INFINITY)),
+            Some(Order::Number(-2.5)),
+            Some(Order::Number(-0.0)),
+            Some(Order::Number(1e-300)),
+            Some(Order::Number(7.0)),
+            Some(Order::Text("")),
+            Some(Order::Text("a")),
+            Some(Order::Text("a\0")),
+            Some(Order::Text("ab")),
+            None,
+        ];
+        let keys: Vec<_> = ascending.iter().map(|value| key("min:f", *value)).collect();
+        assert!(keys.is_sorted_by(|a, b| a < b), "{keys:?}");
+        assert_eq!(key("min:f", Some(Order::Number(0.0))), key("min:f", Some(Order::Number(-0.0))));
+        assert_eq!(key("min:f", Some(Order::Number(f64::NAN))), key("min:f", None));
+        let numbers: Vec<_> = ascending[..5].iter().map(|value| key("max:f", *value)).collect();
+        assert!(numbers.is_sorted_by(|a, b| a > b));
+        let texts: Vec<_> = ascending[5..9].iter().map(|value| key("max:f", *value)).collect();
+        assert!(texts.is_sorted_by(|a, b| a > b));
+        assert!(numbers[0] < texts[3] && texts[0] < key("max:f", None));
+    }
+
+    #[test]
+    fn policies_are_written_as_they_are_read() {
+        for text in ["first", "last", "longest", "shortest", "max:meta.score", "min:date"] {
+            assert_eq!(text.parse::<Keep>().unwrap().to_string(), text);
+        }
+        let error = "best".parse::<Keep>().unwrap_err().to_string();
+        assert!(error.contains("max:FIELD"), "{error}");
+        assert!("max:".parse::<Keep>().is_err());
+    }
+}

@@ -1,0 +1,88 @@
+//! The threshold as an exact fraction: whether J reaches it is decided in integers, so that 4 of 5 reach 0.8 on every machine.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::{Error, Result};
+
+/// Digits after the point that a threshold may have.
+const DIGITS: usize = 9;
+
+/// A similarity in (0, 1], as written in decimal.
+///
+/// ```
+/// use benzer_dedup::Threshold;
+/// let threshold: Threshold = "0.8".parse()?;
+/// assert!(threshold.is_reached(4, 5));
+/// assert!(!threshold.is_reached(799_999_999, 1_000_000_000));
+/// # Ok::<(), benzer_dedup::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Threshold {
+    /// In units of 10^-9.
+    billionths: u32,
+}
+
+impl Threshold {
+    /// True if `intersection / union` is at least the threshold. Two empty sets reach none.
+    #[inline]
+    pub fn is_reached(self, intersection: u64, union: u64) -> bool {
+        union > 0 && u128::from(intersection) * 1_000_000_000 >= u128::from(self.billionths) * u128::from(union)
+    }
+
+    /// The nearest floating-point number.
+    pub fn value(self) -> f64 {
+        f64::from(self.billionths) / 1e9
+    }
+}
+
+impl FromStr for Threshold {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let refuse = || Error::parameter("threshold", "above 0 and at most 1, with at most 9 decimals", text);
+        let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+        let is_number = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
+        let given = !whole.is_empty() || !decimals.is_empty();
+        if !given || decimals.len() > DIGITS || whole.len() > 3 || !is_number(whole) || !is_number(decimals) {
+            return Err(refuse());
+        }
+        let billionths: u64 = format!("{whole}{decimals:0<DIGITS$}").parse().map_err(|_| refuse())?;
+        if !(1..=1_000_000_000).contains(&billionths) {
+            return Err(refuse());
+        }
+        Ok(Self { billionths: billionths as u32 })
+    }
+}
+
+impl fmt::Display for Threshold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.value())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_threshold_is_what_is_written() {
+        for (text, billionths) in
+            [("0.8", 800_000_000), ("1", 1_000_000_000), (".5", 500_000_000), ("0.123456789", 123_456_789)]
+        {
+            let threshold: Threshold = text.parse().unwrap();
+            assert_eq!(threshold.billionths, billionths);
+            assert_eq!(threshold.to_string().parse::<Threshold>().unwrap(), threshold);
+        }
+        for text in ["", ".", "0", "1.1", "-0.5", "0.8x", "1e-1", "0.1234567891", "80%", "nan", "99999999999"] {
+            assert!(text.parse::<Threshold>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn equality_reaches_it_and_one_less_does_not() {
+        let threshold: Threshold = "0.7".parse().unwrap();
+        assert!(threshold.is_reached(7, 10) && threshold.is_reached(7_000_000, 10_000_000));
+        assert!(!threshold.is_reached(6_999_999, 10_000_000) && !threshold.is_reached(0, 0));
+    }
+}
