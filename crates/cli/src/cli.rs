@@ -59,6 +59,9 @@ pub enum Command {
     /// Exact and estimated similarity of two or more files
     #[command(long_about = cmd::compare::ABOUT)]
     Compare(cmd::compare::Arguments),
+    /// Remove near-duplicates from a corpus, with evidence for every removal
+    #[command(long_about = cmd::dedup::ABOUT)]
+    Dedup(cmd::dedup::Arguments),
     /// Which sketch and which bands to use for a threshold, a recall and a budget
     #[command(long_about = cmd::plan::ABOUT)]
     Plan(cmd::plan::Arguments),

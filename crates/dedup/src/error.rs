@@ -55,6 +55,32 @@ pub enum Error {
         /// The extensions that are looked for.
         extensions: String,
     },
+    /// The folder of the results holds something else.
+    #[error("`{}` holds {what}", path.display())]
+    Occupied {
+        /// The folder.
+        path: PathBuf,
+        /// What it holds, and what to do about it.
+        what: &'static str,
+    },
+    /// A rejected line in a strict run.
+    #[error("{reject} (--strict, so the run stopped here)")]
+    Strict {
+        /// Where and why.
+        reject: String,
+    },
+    /// A sketch, a banding or a threshold that does not fit.
+    #[error(transparent)]
+    Core(#[from] benzer_core::Error),
+    /// A file of the run cannot be written or read.
+    #[error(transparent)]
+    Files(#[from] crate::files::Error),
+    /// Compressed output cannot be written; the message names the file.
+    #[error(transparent)]
+    Write(io::Error),
+    /// A table of the results cannot be written.
+    #[error("cannot write a table of the results: {0}")]
+    Parquet(#[from] parquet::errors::ParquetError),
     /// A file that is recognised, and is not one of the formats this version reads.
     #[error("`{}`: expected json lines, got {got}; {remedy}", path.display())]
     Format {

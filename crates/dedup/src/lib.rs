@@ -27,10 +27,24 @@
 //! # Ok::<(), benzer_dedup::Error>(())
 //! ```
 
+mod corpus;
+mod documents;
 mod error;
+pub mod files;
+mod group;
+mod ingest;
+pub mod job;
+mod keep;
 mod pipeline;
+mod ranking;
 pub mod read;
+mod resolve;
 pub mod sketches;
+mod threshold;
+mod verify;
 pub mod write;
 
 pub use error::{Error, Result};
+pub use keep::Keep;
+pub use resolve::Cluster;
+pub use threshold::Threshold;

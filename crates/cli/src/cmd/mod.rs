@@ -1,6 +1,7 @@
 //! The commands, one file or folder each.
 
 pub mod compare;
+pub mod dedup;
 pub mod plan;
 pub mod sketch;
 
@@ -19,6 +20,7 @@ pub fn run(cli: &Cli, out: &mut dyn Write) -> anyhow::Result<()> {
     let view = View::new(cli.format, cli.color);
     match &cli.command {
         Command::Compare(arguments) => compare::run(arguments, &view, out),
+        Command::Dedup(arguments) => dedup::run(arguments, &view, out),
         Command::Plan(arguments) => plan::run(arguments, &view, out),
         Command::Sketch(arguments) => sketch::run(arguments, &view, out),
     }

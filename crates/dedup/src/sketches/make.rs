@@ -103,7 +103,7 @@ impl Recipe {
 
 /// What a worker keeps from batch to batch.
 #[derive(Debug, Default)]
-pub(super) struct Buffers {
+pub(crate) struct Buffers {
     scratch: Scratch,
     set: Vec<u64>,
     elements: Vec<u64>,

@@ -1,5 +1,13 @@
-//! Writing what a run found: the corpus without its duplicates, or with marks on them.
+//! Writing what a run found: the corpus without its duplicates, or with marks on them, and the evidence.
 
+mod corpus;
+mod evidence;
+mod rejects;
+mod tables;
 mod verdict;
 
+pub(crate) use corpus::LineWriter;
+pub(crate) use evidence::{Estimates, Pairs, clusters, evidence};
+pub use rejects::reject_line;
+pub(crate) use rejects::reject_lines;
 pub use verdict::{Annotation, Verdict};

@@ -1,6 +1,5 @@
 //! `benzer plan`: the sketch, bands and memory that a threshold, a recall and a budget ask for.
 
-mod amount;
 mod show;
 
 use std::io::Write;
@@ -14,6 +13,7 @@ use serde::Serialize;
 
 use super::write_json;
 use crate::Usage;
+use crate::options::amount;
 use crate::view::{Format, View};
 
 /// What the command does, for its help.

@@ -3,7 +3,7 @@
 use benzer_core::plan::Preset;
 
 /// A whole number, also as `1e9` or `1_000_000`.
-pub(super) fn count(text: &str) -> Result<u64, String> {
+pub fn count(text: &str) -> Result<u64, String> {
     let plain = text.replace('_', "");
     let whole = |value: &f64| value.fract() == 0.0 && (0.0..=1e18).contains(value);
     let number = plain.parse().ok().or_else(|| plain.parse().ok().filter(whole).map(|value| value as u64));
@@ -11,7 +11,7 @@ pub(super) fn count(text: &str) -> Result<u64, String> {
 }
 
 /// A number of bytes with a unit of 1024 (`KiB`, `MiB`, ..., or just `K`, `M`) or 1000 (`kB`, `MB`, ...).
-pub(super) fn bytes(text: &str) -> Result<u64, String> {
+pub fn bytes(text: &str) -> Result<u64, String> {
     let bad = || "expected a size such as 16GiB, 900MB or 1000000".to_owned();
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == ' ').len();
     let value: f64 = text[..digits].parse().map_err(|_| bad())?;
@@ -33,7 +33,7 @@ pub(super) fn bytes(text: &str) -> Result<u64, String> {
 }
 
 /// A preset by its name.
-pub(super) fn preset(name: &str) -> Result<Preset, String> {
+pub fn preset(name: &str) -> Result<Preset, String> {
     Preset::named(name).map_err(|_| {
         let names: Vec<&str> = Preset::ALL.iter().map(|preset| preset.name).collect();
         format!("expected one of {}", names.join(", "))

@@ -1,0 +1,221 @@
+//! `benzer dedup`: a corpus in, a clean corpus out, with evidence for every removal.
+
+mod bar;
+mod show;
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::bail;
+use benzer_core::lsh::{Banding, Target, choose};
+use benzer_core::plan::Preset;
+use benzer_core::sketch::SketchSpec;
+use benzer_dedup::job::{self, Options, Output, Search, Verify};
+use benzer_dedup::read::{FieldPath, ReadOptions};
+use benzer_dedup::{Cluster, Keep, Threshold};
+use clap::builder::RangedU64ValueParser;
+use clap::{Args, ValueEnum};
+
+use crate::Usage;
+use crate::options::amount;
+use crate::options::text::TextArguments;
+use crate::view::View;
+
+/// What the command does, for its help.
+pub const ABOUT: &str = "\
+Remove near-duplicates from a corpus, with evidence for every removal.
+
+Every removed document names a kept one that is at least threshold-similar to it, by the exact \
+similarity of their shingles: never a chain, never a bare collision. The output folder gets the kept \
+documents (in `documents/`, same format, compression and relative path, lines byte for byte), and \
+evidence.parquet, pairs.parquet, clusters.parquet, rejects.jsonl, manifest.json, run.json.";
+
+const EXAMPLES: &str = "\
+Examples:
+  benzer dedup articles.jsonl -o clean
+  benzer dedup articles.jsonl -o best --threshold 0.7 --keep longest --id-field id
+  benzer dedup articles.jsonl -o marked --annotate
+  benzer dedup articles.jsonl -o look --dry-run --format json
+  benzer dedup . -o all --text-field title,text --memory 1GiB --threads 2
+
+";
+const AFTER: &str = "\
+Which of two duplicates is kept: --keep first (the default), last, longest, shortest, max:FIELD or \
+min:FIELD; ties go to the smaller id. With --id-field the result does not depend on the order or the \
+number of files.
+
+An interrupted run says how to go on. Inputs below --checkpoint are simply read again.";
+
+/// What to deduplicate, and how.
+#[derive(Debug, Args)]
+#[command(after_help = format!("{EXAMPLES}{AFTER}"))]
+pub struct Arguments {
+    /// Files, folders, globs, or `-`
+    #[arg(value_name = "INPUT", required = true)]
+    inputs: Vec<OsString>,
+    /// The folder for the results
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
+    /// From which similarity on documents are duplicates [default: 0.8, or that of the preset]
+    #[arg(long, value_name = "T")]
+    threshold: Option<Threshold>,
+    /// Which of two duplicates is kept: first, last, longest, shortest, max:FIELD, min:FIELD
+    #[arg(long, value_name = "POLICY", default_value = "first")]
+    keep: Keep,
+    /// Fields that make up the text, such as `title,meta.body`
+    #[arg(long, value_name = "FIELDS", value_delimiter = ',', default_value = "text")]
+    text_field: Vec<FieldPath>,
+    /// The field that is the id [default: file and line]
+    #[arg(long, value_name = "FIELD")]
+    id_field: Option<FieldPath>,
+    /// The share of pairs at the threshold that must be found; 1 finds all by an exact join
+    #[arg(long, value_name = "R", default_value = "0.95")]
+    recall: f64,
+    /// Use the shingles, registers, bands and threshold of another tool: fineweb, nemo, datasketch, lance
+    #[arg(long, value_name = "NAME", value_parser = amount::preset)]
+    preset: Option<Preset>,
+    /// How a candidate becomes a duplicate
+    #[arg(long, value_enum, default_value = "exact", value_name = "HOW")]
+    verify: VerifyName,
+    /// Whether every removed document must be similar to the kept one, or only connected to it
+    #[arg(long, value_enum, default_value = "leaders", value_name = "HOW")]
+    cluster: ClusterName,
+    /// Write all documents, with the fields dup_cluster_id, dup_cluster_size, dup_of, dup_similarity, is_duplicate
+    #[arg(long, group = "what", help_heading = "Results")]
+    annotate: bool,
+    /// Write the kept documents (the default)
+    #[arg(long, group = "what", help_heading = "Results")]
+    remove: bool,
+    /// Write the evidence only
+    #[arg(long, group = "what", help_heading = "Results")]
+    dry_run: bool,
+    /// Replace the results of an earlier run
+    #[arg(long, help_heading = "Results")]
+    overwrite: bool,
+    /// Stop at the first line that cannot be read
+    #[arg(long, help_heading = "Results")]
+    strict: bool,
+    /// Worker threads [default: all cores]; the results do not depend on it
+    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=1024), help_heading = "Resources")]
+    threads: Option<usize>,
+    /// Stay within this memory, such as 16GiB or 900MB [default: half of it]
+    #[arg(long, value_name = "SIZE", value_parser = amount::bytes, help_heading = "Resources")]
+    memory: Option<u64>,
+    /// The folder for intermediate files [default: one inside the output]
+    #[arg(long, value_name = "DIR", help_heading = "Resources")]
+    work_dir: Option<PathBuf>,
+    /// Inputs from this size on leave checkpoints in the work folder
+    #[arg(long, value_name = "SIZE", value_parser = amount::bytes, default_value = "1GiB", help_heading = "Resources")]
+    checkpoint: u64,
+    /// Go on with an interrupted run of the same command
+    #[arg(long, help_heading = "Resources")]
+    resume: bool,
+    #[command(flatten)]
+    text: TextArguments,
+}
+
+/// How a candidate becomes a duplicate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum VerifyName {
+    /// By the exact similarity of the shingles
+    Exact,
+    /// By the estimate of the sketches: faster, and some removals are wrong
+    Estimate,
+}
+
+/// How clusters are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ClusterName {
+    /// Every removed document is similar to the kept one
+    Leaders,
+    /// A chain of similar documents is enough
+    Components,
+}
+
+/// Deduplicates and shows what was found.
+///
+/// # Errors
+/// Inputs that cannot be read, results that cannot be written, wrong arguments.
+pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
+    let options = options(arguments)?;
+    let bars = bar::Bars::new();
+    let outcome = job::run(&options, &bars);
+    bars.finish();
+    let summary = outcome.map_err(|error| match error {
+        benzer_dedup::Error::Parameter { .. } => anyhow::Error::from(Usage::new(error)),
+        other => other.into(),
+    })?;
+    show::show(&options, &summary, view, out)
+}
+
+fn options(arguments: &Arguments) -> anyhow::Result<Options> {
+    if arguments.text.bag {
+        bail!(Usage::new("--bag counts repetitions, and dedup compares sets; leave it out"));
+    }
+    let preset = arguments.preset;
+    let threshold = match (arguments.threshold, preset) {
+        (Some(threshold), _) => threshold,
+        (None, Some(preset)) => preset.threshold.to_string().parse()?,
+        (None, None) => "0.8".parse()?,
+    };
+    let spec = preset.map_or_else(SketchSpec::default, |preset| preset.spec());
+    let search = search(arguments, &spec, threshold)?;
+    let inputs = arguments.inputs.iter().map(PathBuf::from).collect();
+    let usual = Options::new(inputs, arguments.output.clone(), threshold, search);
+    Ok(Options {
+        read: ReadOptions {
+            text_fields: arguments.text_field.clone(),
+            id_field: arguments.id_field.clone(),
+            ..usual.read
+        },
+        text: arguments.text.shingler()?.options().clone(),
+        spec,
+        keep: arguments.keep.clone(),
+        verify: match arguments.verify {
+            VerifyName::Exact => Verify::Exact,
+            VerifyName::Estimate => Verify::Estimate,
+        },
+        cluster: match arguments.cluster {
+            ClusterName::Leaders => Cluster::Leaders,
+            ClusterName::Components => Cluster::Components,
+        },
+        write: match (arguments.annotate, arguments.dry_run) {
+            (true, _) => Output::Annotate,
+            (_, true) => Output::DryRun,
+            _ => Output::Remove,
+        },
+        threads: arguments.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into)),
+        memory: arguments.memory.unwrap_or_else(half_of_memory),
+        work_dir: arguments.work_dir.clone(),
+        checkpoint: arguments.checkpoint,
+        resume: arguments.resume,
+        overwrite: arguments.overwrite,
+        strict: arguments.strict,
+        command: std::env::args().collect(),
+        ..usual
+    })
+}
+
+fn search(arguments: &Arguments, spec: &SketchSpec, threshold: Threshold) -> anyhow::Result<Search> {
+    if !(arguments.recall > 0.0 && arguments.recall <= 1.0) {
+        bail!(Usage::new(format!("--recall must be above 0 and at most 1, got {}", arguments.recall)));
+    }
+    if arguments.recall == 1.0 {
+        return Ok(Search::Exact);
+    }
+    if let Some(preset) = arguments.preset {
+        return Ok(Search::Bands(preset.banding()));
+    }
+    let target = Target { threshold: threshold.value(), recall: arguments.recall, ..Target::default() };
+    let banding: Banding = choose(spec, &target).map_err(|error| Usage::new(error.to_string()))?;
+    Ok(Search::Bands(banding))
+}
+
+/// Half of the machine's memory, as Linux tells it.
+fn half_of_memory() -> u64 {
+    let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let total = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"));
+    let kilobytes = total.and_then(|rest| rest.trim().trim_end_matches(" kB").parse::<u64>().ok());
+    kilobytes.map_or(4 << 30, |kilobytes| kilobytes * 1024 / 2)
+}

@@ -1,0 +1,65 @@
+//! Consecutive documents, column by column.
+
+use std::ops::Range;
+
+use super::{CHUNK, Layout, Strings};
+
+/// Where a document lies, and how large it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Place {
+    /// Line or row, counted from 1.
+    pub line: u64,
+    /// Where it begins: in the uncompressed input, or among the spooled texts.
+    pub offset: u64,
+    /// The number of the input.
+    pub input: u32,
+    /// Bytes of the raw record, or of the spooled text.
+    pub raw_bytes: u32,
+    /// Bytes of the text.
+    pub text_bytes: u32,
+    /// Shingles, repetitions included; none means that the document is similar to nothing.
+    pub shingles: u32,
+}
+
+/// Some documents.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(crate) struct Chunk {
+    pub words: Vec<u64>,
+    pub hashes: Vec<u128>,
+    pub places: Vec<Place>,
+    pub ids: Strings,
+    pub keys: Strings,
+}
+
+impl Chunk {
+    /// An empty one that holds [`CHUNK`] rows without growing.
+    pub(super) fn with_capacity(layout: Layout) -> Self {
+        Self {
+            words: Vec::with_capacity(CHUNK * layout.words),
+            hashes: Vec::with_capacity(CHUNK),
+            places: Vec::with_capacity(CHUNK),
+            ..Self::default()
+        }
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    pub(super) fn extend(&mut self, other: &Self, rows: Range<usize>, layout: Layout) {
+        self.words.extend_from_slice(&other.words[rows.start * layout.words..rows.end * layout.words]);
+        self.hashes.extend_from_slice(&other.hashes[rows.clone()]);
+        self.places.extend_from_slice(&other.places[rows.clone()]);
+        if layout.ids {
+            self.ids.extend(&other.ids, rows.clone());
+        }
+        if layout.keys {
+            self.keys.extend(&other.keys, rows);
+        }
+    }
+
+    pub(super) fn bytes(&self, layout: Layout) -> usize {
+        CHUNK * (8 * layout.words + size_of::<u128>() + size_of::<Place>()) + self.ids.n_bytes() + self.keys.n_bytes()
+    }
+}

@@ -1,0 +1,37 @@
+//! Many byte strings in one buffer.
+
+/// Byte strings one after the other.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(crate) struct Strings {
+    pub(super) bytes: Vec<u8>,
+    pub(super) ends: Vec<u32>,
+}
+
+impl Strings {
+    /// Appends a string. A chunk of documents whose ids take 4 GiB cannot be read in the first place.
+    pub fn push(&mut self, string: &[u8]) {
+        self.push_with(|bytes| bytes.extend_from_slice(string));
+    }
+
+    /// Appends what `write` appends.
+    pub fn push_with(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        write(&mut self.bytes);
+        self.ends.push(u32::try_from(self.bytes.len()).expect("a batch holds less than 4 GiB"));
+    }
+
+    #[inline]
+    pub fn get(&self, i: usize) -> &[u8] {
+        let start = if i == 0 { 0 } else { self.ends[i - 1] as usize };
+        &self.bytes[start..self.ends[i] as usize]
+    }
+
+    pub fn extend(&mut self, other: &Self, range: std::ops::Range<usize>) {
+        for i in range {
+            self.push(other.get(i));
+        }
+    }
+
+    pub fn n_bytes(&self) -> usize {
+        self.bytes.capacity() + 4 * self.ends.capacity()
+    }
+}

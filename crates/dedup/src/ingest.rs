@@ -1,0 +1,100 @@
+//! From raw batches to rows of the table: parse, hash, shingle, sketch. Workers do it, any number of them.
+
+use benzer_core::field::text::{Scratch, Shingler};
+use benzer_core::sketch::{SketchSpec, Sketcher};
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::documents::{Chunk, Layout, Place};
+use crate::error::{Error, Result};
+use crate::keep::Keep;
+use crate::pipeline::Work;
+use crate::read::{self, Batch, DocumentId, RawBatch};
+
+/// Documents whose shingles are sketched together: few enough to stay in the second-level cache.
+const RUN: usize = 256;
+
+/// How a document becomes a row.
+#[derive(Debug)]
+pub(crate) struct Ingest {
+    pub shingler: Shingler,
+    sketcher: Box<dyn Sketcher>,
+    keep: Keep,
+    ids: bool,
+}
+
+/// A batch and its rows.
+#[derive(Debug)]
+pub(crate) struct Ingested {
+    pub batch: Batch,
+    pub rows: Chunk,
+}
+
+/// What a worker keeps from batch to batch.
+#[derive(Debug, Default)]
+pub(crate) struct Buffers {
+    scratch: Scratch,
+    elements: Vec<u64>,
+    offsets: Vec<usize>,
+}
+
+impl Ingest {
+    pub fn new(shingler: Shingler, spec: &SketchSpec, keep: &Keep, ids: bool) -> Result<Self> {
+        let spec = SketchSpec { pipeline: shingler.pipeline().as_str().to_owned(), ..spec.clone() };
+        let sketcher = spec.sketcher().map_err(Error::from)?;
+        Ok(Self { shingler, sketcher, keep: keep.clone(), ids })
+    }
+
+    pub fn spec(&self) -> &SketchSpec {
+        self.sketcher.spec()
+    }
+
+    pub fn layout(&self) -> Layout {
+        Layout { words: self.spec().words(), ids: self.ids, keys: self.keep.has_key() }
+    }
+
+    fn rows(&self, batch: &Batch, buffers: &mut Buffers) -> Result<Chunk> {
+        let n_words = self.spec().words();
+        let mut rows = Chunk { words: vec![0; batch.n_documents() * n_words], ..Chunk::default() };
+        let mut documents = batch.documents();
+        for words in rows.words.chunks_mut(RUN * n_words) {
+            let Buffers { scratch, elements, offsets } = buffers;
+            let mut end = 0;
+            offsets.clear();
+            offsets.push(0);
+            for document in documents.by_ref().take(words.len() / n_words) {
+                let start = end;
+                end = self.shingler.write_elements(document.text, scratch, elements, start);
+                offsets.push(end);
+                rows.hashes.push(xxh3_128(document.text.as_bytes()));
+                rows.places.push(Place {
+                    line: document.line,
+                    offset: document.offset,
+                    input: document.input,
+                    raw_bytes: document.raw.len() as u32,
+                    text_bytes: document.text.len() as u32,
+                    shingles: (end - start) as u32,
+                });
+                if let (true, DocumentId::Field(id)) = (self.ids, document.id) {
+                    rows.ids.push(id.as_bytes());
+                }
+                if self.keep.has_key() {
+                    rows.keys.push_with(|bytes| self.keep.push_key(document.text, None, bytes));
+                }
+            }
+            self.sketcher.sketch_many(&elements[..end], offsets, words)?;
+        }
+        Ok(rows)
+    }
+}
+
+impl Work for Ingest {
+    type Scratch = Buffers;
+    type Made = Ingested;
+    type Error = Error;
+
+    fn make(&self, raw: RawBatch, buffers: &mut Buffers) -> Result<Ingested> {
+        let batch = read::parse(raw);
+        let rows = self.rows(&batch, buffers)?;
+        Ok(Ingested { batch, rows })
+    }
+}

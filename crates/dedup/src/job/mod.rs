@@ -1,0 +1,36 @@
+//! A deduplication run, from inputs to results.
+//!
+//! ```text
+//! read -> group -> candidates -> verify -> resolve -> write
+//! ```
+
+pub(crate) mod decide;
+mod observer;
+mod options;
+mod output;
+mod stages;
+mod summary;
+
+pub use observer::{Observer, Silent, Stage};
+pub use options::{BATCH_BYTES, CHECKPOINT_BYTES, Options, Output, Search, Verify};
+pub use summary::{Counts, Summary, Timing};
+
+use crate::error::Result;
+use crate::files::Files;
+
+/// Deduplicates a corpus.
+///
+/// # Errors
+/// Inputs that cannot be read, results that cannot be written, parameters that do not fit. What was there before stays; a run that left checkpoints can be resumed.
+pub fn run(options: &Options, observer: &dyn Observer) -> Result<Summary> {
+    run_with(&Files::new(), options, observer)
+}
+
+/// [`run`] through a given layer of files, which tests make fail.
+///
+/// # Errors
+/// As [`run`].
+#[doc(hidden)]
+pub fn run_with(files: &Files, options: &Options, observer: &dyn Observer) -> Result<Summary> {
+    stages::Run::new(files, options, observer)?.run()
+}

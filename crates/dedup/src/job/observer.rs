@@ -1,0 +1,57 @@
+//! Who is told how a run goes on.
+
+/// The stages of a run, in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Stage {
+    /// Reading and sketching; counted in bytes of the inputs.
+    Read,
+    /// The keep order and exact groups; counted in documents.
+    Group,
+    /// Pairs that share a band key; counted in bands.
+    Candidates,
+    /// Exact similarities; counted in pairs.
+    Verify,
+    /// Who is removed.
+    Resolve,
+    /// The results; counted in documents.
+    Write,
+}
+
+impl Stage {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Read, Self::Group, Self::Candidates, Self::Verify, Self::Resolve, Self::Write];
+
+    /// The name for people and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Group => "group",
+            Self::Candidates => "candidates",
+            Self::Verify => "verify",
+            Self::Resolve => "resolve",
+            Self::Write => "write",
+        }
+    }
+}
+
+/// Told how a run goes on, from any thread.
+pub trait Observer: Sync {
+    /// A stage begins; `total` is what there is to do, where that is known.
+    fn begin(&self, stage: Stage, total: Option<u64>);
+    /// So much of it is done by now.
+    fn reached(&self, done: u64);
+    /// True if the run shall stop as soon as it can.
+    fn is_cancelled(&self) -> bool {
+        false
+    }
+}
+
+/// Tells nobody.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Silent;
+
+impl Observer for Silent {
+    fn begin(&self, _: Stage, _: Option<u64>) {}
+    fn reached(&self, _: u64) {}
+}

@@ -1,0 +1,122 @@
+//! What a run is asked to do.
+
+use std::path::PathBuf;
+
+use benzer_core::field::text::TextOptions;
+use benzer_core::lsh::{Banding, bucket};
+use benzer_core::sketch::SketchSpec;
+
+use crate::keep::Keep;
+use crate::read::ReadOptions;
+use crate::resolve::Cluster;
+use crate::threshold::Threshold;
+
+/// How a candidate becomes an edge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Verify {
+    /// By the exact similarity of the features.
+    #[default]
+    Exact,
+    /// By the estimate of the sketches; removals are marked so.
+    Estimate,
+}
+
+/// What becomes of the corpus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Output {
+    /// The kept documents are written.
+    #[default]
+    Remove,
+    /// All documents are written, with marks.
+    Annotate,
+    /// Only the evidence is written.
+    DryRun,
+}
+
+/// How candidates are found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Search {
+    /// By band keys: fast, with the recall of the banding.
+    Bands(Banding),
+    /// By the exact join: every pair that reaches the threshold.
+    Exact,
+}
+
+/// A run.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Files, folders, globs, or `-`.
+    pub inputs: Vec<PathBuf>,
+    /// The folder of the results.
+    pub output: PathBuf,
+    /// What to read of each document.
+    pub read: ReadOptions,
+    /// How a text becomes features.
+    pub text: TextOptions,
+    /// How features become a sketch.
+    pub spec: SketchSpec,
+    /// How candidates are found.
+    pub search: Search,
+    /// From which similarity on two documents are duplicates.
+    pub threshold: Threshold,
+    /// Which of two duplicates is kept.
+    pub keep: Keep,
+    /// How a candidate becomes an edge.
+    pub verify: Verify,
+    /// How the graph is resolved.
+    pub cluster: Cluster,
+    /// What becomes of the corpus.
+    pub write: Output,
+    /// Members of a bucket that everyone in it is paired with.
+    pub cap: usize,
+    /// Worker threads.
+    pub threads: usize,
+    /// Bytes of memory to stay within.
+    pub memory: u64,
+    /// The folder of intermediate files; by default one inside the output.
+    pub work_dir: Option<PathBuf>,
+    /// Inputs of at least so many bytes leave checkpoints in the work folder.
+    pub checkpoint: u64,
+    /// Go on with an interrupted run.
+    pub resume: bool,
+    /// Replace the results of an earlier run.
+    pub overwrite: bool,
+    /// A bad line ends the run.
+    pub strict: bool,
+    /// The command as it was given, for the manifest.
+    pub command: Vec<String>,
+}
+
+impl Options {
+    /// The defaults of everything that has one.
+    pub fn new(inputs: Vec<PathBuf>, output: PathBuf, threshold: Threshold, search: Search) -> Self {
+        Self {
+            inputs,
+            output,
+            read: ReadOptions { batch_bytes: BATCH_BYTES, ..ReadOptions::default() },
+            text: TextOptions::default(),
+            spec: SketchSpec::default(),
+            search,
+            threshold,
+            keep: Keep::default(),
+            verify: Verify::default(),
+            cluster: Cluster::default(),
+            write: Output::default(),
+            cap: bucket::DEFAULT_CAP,
+            threads: 1,
+            memory: 1 << 30,
+            work_dir: None,
+            checkpoint: CHECKPOINT_BYTES,
+            resume: false,
+            overwrite: false,
+            strict: false,
+            command: Vec::new(),
+        }
+    }
+}
+
+/// Small enough to stay in the second-level cache between reading, parsing and sketching.
+pub const BATCH_BYTES: usize = 1 << 20;
+
+/// Smaller inputs are read again rather than saved: that takes a second or two.
+pub const CHECKPOINT_BYTES: u64 = 1 << 30;

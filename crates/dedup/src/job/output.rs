@@ -1,0 +1,105 @@
+//! The folder of the results, and the work folder.
+
+use std::path::{Path, PathBuf};
+
+use super::Options;
+use crate::error::{Error, Result};
+use crate::files::{Files, Lock};
+
+/// What a finished run leaves, and nothing else does.
+pub(super) const MANIFEST: &str = "manifest.json";
+/// Where the documents go.
+pub(super) const DOCUMENTS: &str = "documents";
+/// The work folder, where none is named.
+const WORK: &str = ".benzer-work";
+/// Everything a run writes to its output folder, in the order of writing.
+pub(super) const RESULTS: [&str; 6] =
+    ["rejects.jsonl", "pairs.parquet", "evidence.parquet", "clusters.parquet", "run.json", MANIFEST];
+
+/// Both folders, with the lock on the second.
+#[derive(Debug)]
+pub(super) struct Folders {
+    pub output: PathBuf,
+    pub work: PathBuf,
+    _lock: Lock,
+}
+
+impl Folders {
+    /// Makes both, and refuses what would be overwritten.
+    pub fn prepare(files: &Files, options: &Options) -> Result<Self> {
+        let output = options.output.clone();
+        let work = options.work_dir.clone().unwrap_or_else(|| output.join(WORK));
+        if output.exists() && !output.is_dir() {
+            return Err(Error::parameter("output", "a folder", format!("the file `{}`", output.display())));
+        }
+        files.create_dir_all(&output)?;
+        files.create_dir_all(&work)?;
+        let lock = Lock::acquire(&work)?;
+        let folders = Self { output, work, _lock: lock };
+        folders.check(options)?;
+        folders.clear(files, options)?;
+        Ok(folders)
+    }
+
+    fn check(&self, options: &Options) -> Result<()> {
+        if options.overwrite || options.resume {
+            return Ok(());
+        }
+        if self.output.join(MANIFEST).exists() {
+            return Err(Error::Occupied {
+                path: self.output.clone(),
+                what: "the results of a finished run; name another folder, or give --overwrite",
+            });
+        }
+        let entries = std::fs::read_dir(&self.output).map_err(|error| Error::open(&*self.output, error))?;
+        let foreign = entries.flatten().map(|entry| entry.file_name()).find(|name| {
+            let name = name.to_string_lossy();
+            name != WORK && name != DOCUMENTS && !RESULTS.contains(&&*name) && !name.starts_with('.')
+        });
+        match foreign {
+            Some(_) => Err(Error::Occupied {
+                path: self.output.clone(),
+                what: "other files; name a new folder for the results",
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// The manifest goes first, so that a folder with one is always whole.
+    fn clear(&self, files: &Files, options: &Options) -> Result<()> {
+        if options.resume {
+            return Ok(());
+        }
+        for name in RESULTS.iter().rev() {
+            let path = self.output.join(name);
+            if path.exists() {
+                files.remove(&path)?;
+            }
+        }
+        let documents = self.output.join(DOCUMENTS);
+        if documents.is_dir() {
+            std::fs::remove_dir_all(&documents).map_err(|error| Error::open(documents, error))?;
+        }
+        Ok(())
+    }
+
+    pub fn result(&self, name: &str) -> PathBuf {
+        self.output.join(name)
+    }
+
+    /// Where the documents of an input go.
+    pub fn document(&self, relative: &Path) -> PathBuf {
+        self.output.join(DOCUMENTS).join(relative)
+    }
+
+    /// Removes the work folder, if it is ours and empty but for our files.
+    pub fn finish(self, files: &Files) -> Result<()> {
+        files.remove_leftovers(&self.work)?;
+        let work = self.work.clone();
+        drop(self);
+        let _ = std::fs::remove_file(work.join("lock"));
+        // Somebody else's files in it keep it there.
+        let _ = std::fs::remove_dir(work);
+        Ok(())
+    }
+}

@@ -1,0 +1,74 @@
+//! What a run did, for people and programs.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::Stage;
+
+/// The numbers of a run. They do not depend on threads, memory or interruptions.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Documents and rejected lines; blank lines are neither.
+    pub read: u64,
+    /// Documents that stay.
+    pub kept: u64,
+    /// Documents that go.
+    pub removed: u64,
+    /// Lines that are no documents.
+    pub rejected: u64,
+    /// Blank lines.
+    pub blank: u64,
+    /// Documents without a letter or digit: similar to nothing, always kept.
+    pub empty: u64,
+    /// Documents shorter than one shingle.
+    pub short: u64,
+    /// Removed documents that have the same text as another.
+    pub copies: u64,
+    /// Rows whose id an earlier one has.
+    pub repeated_ids: u64,
+    /// How often two documents met in a bucket.
+    pub met: u64,
+    /// Pairs that were compared.
+    pub candidates: u64,
+    /// Pairs that reach the threshold, copies not counted.
+    pub edges: u64,
+    /// Kept documents that stand for others.
+    pub clusters: u64,
+    /// Documents of the largest cluster.
+    pub largest_cluster: u64,
+    /// Buckets with more members than the cap.
+    pub oversized_buckets: u64,
+    /// Members of the largest bucket.
+    pub largest_bucket: u64,
+    /// Bytes of all texts.
+    pub text_bytes: u64,
+}
+
+/// How long a stage took.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Timing {
+    /// Which.
+    pub stage: Stage,
+    /// How long.
+    pub took: Duration,
+    /// Whether it was taken over from an interrupted run.
+    pub resumed: bool,
+}
+
+/// What a run did.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Summary {
+    /// The numbers.
+    pub counts: Counts,
+    /// The time of each stage.
+    pub timings: Vec<Timing>,
+    /// Bytes that were written to the work folder.
+    pub spilled_bytes: u64,
+    /// Similarities of removed documents to the kept ones, in bins of 0.05 from 0.5 on; the last is exactly 1.
+    pub histogram: Vec<u64>,
+    /// What people should look at.
+    pub warnings: Vec<String>,
+    /// The first rejects, as text.
+    pub rejects: Vec<String>,
+}

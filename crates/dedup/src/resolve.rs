@@ -1,0 +1,120 @@
+//! Who is removed, and for whom.
+//!
+//! **Leaders**: the keep order is walked once. A document with an edge to one that is kept already is removed and names the most similar of those (ties by keep order);
+//! every other document is kept. That is the lexicographically first maximal independent set of the graph: no chains.
+//!
+//! **Components**: of each connected component the first in keep order is kept.
+
+use std::cmp::Ordering;
+
+use crate::verify::Edge;
+
+/// How the graph is resolved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Cluster {
+    /// Every removed document has an edge to the kept one.
+    #[default]
+    Leaders,
+    /// Removed documents are connected to the kept one by a chain of edges.
+    Components,
+}
+
+/// Which edges decide, one for each removed document, in keep order. Edges are sorted by (later, earlier).
+pub(crate) fn leaders(edges: &[Edge]) -> Vec<Edge> {
+    let mut removed: Vec<Edge> = Vec::new();
+    for edges in edges.chunk_by(|a, b| a.later == b.later) {
+        let is_kept = |rank: u32| removed.binary_search_by_key(&rank, |edge| edge.later).is_err();
+        let kept = edges.iter().filter(|edge| is_kept(edge.earlier));
+        // Of equals the first one stays, which is the first in keep order.
+        let best = kept.copied().reduce(|best, edge| if similarity(&edge, &best).is_gt() { edge } else { best });
+        removed.extend(best);
+    }
+    removed
+}
+
+fn similarity(a: &Edge, b: &Edge) -> Ordering {
+    let product = |x: u32, y: u32| u64::from(x) * u64::from(y);
+    product(a.intersection, b.union).cmp(&product(b.intersection, a.union))
+}
+
+/// The pairs (member, first of its component), in keep order of the members.
+pub(crate) fn components(edges: &[Edge]) -> Vec<(u32, u32)> {
+    let mut ranks: Vec<u32> = edges.iter().flat_map(|edge| [edge.later, edge.earlier]).collect();
+    ranks.sort_unstable();
+    ranks.dedup();
+    let index = |rank: u32| ranks.binary_search(&rank).expect("every rank of an edge is listed");
+    let mut parents: Vec<usize> = (0..ranks.len()).collect();
+    for edge in edges {
+        let (a, b) = (root(&mut parents, index(edge.later)), root(&mut parents, index(edge.earlier)));
+        parents[a.max(b)] = a.min(b);
+    }
+    let pair = |i: usize| (ranks[i], ranks[root(&mut parents, i)]);
+    (0..ranks.len()).map(pair).filter(|(member, first)| member != first).collect()
+}
+
+/// The first member of a component; shortens the way for the next one who asks.
+fn root(parents: &mut [usize], mut i: usize) -> usize {
+    while parents[i] != i {
+        parents[i] = parents[parents[i]];
+        i = parents[i];
+    }
+    i
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    fn edge(later: u32, earlier: u32, intersection: u32, union: u32) -> Edge {
+        Edge { later, earlier, intersection, union }
+    }
+
+    #[test]
+    fn a_chain_loses_only_the_middle_and_ties_go_to_the_first() {
+        let chain = [edge(1, 0, 9, 10), edge(2, 1, 9, 10)];
+        assert_eq!(leaders(&chain), [chain[0]]);
+        assert_eq!(components(&chain), [(1, 0), (2, 0)]);
+        let two = [edge(2, 0, 8, 10), edge(2, 1, 4, 5), edge(3, 0, 8, 10), edge(3, 1, 9, 10)];
+        assert_eq!(leaders(&two), [two[0], two[3]]);
+    }
+
+    fn graphs() -> impl Strategy<Value = Vec<Edge>> {
+        prop::collection::vec((0u32..25, 0u32..25, 1u32..9, 0u32..5), 0..80).prop_map(|edges| {
+            let edges = edges.into_iter().filter(|(a, b, ..)| a != b);
+            let unique: BTreeMap<(u32, u32), (u32, u32)> =
+                edges.map(|(a, b, both, more)| ((a.max(b), a.min(b)), (both, both + more))).collect();
+            unique.into_iter().map(|((later, earlier), (both, union))| edge(later, earlier, both, union)).collect()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn leaders_are_the_first_maximal_independent_set(edges in graphs()) {
+            let removed = leaders(&edges);
+            let gone: BTreeSet<u32> = removed.iter().map(|edge| edge.later).collect();
+            for rank in 0..25 {
+                let keepers: Vec<&Edge> = edges.iter().filter(|e| e.later == rank && !gone.contains(&e.earlier)).collect();
+                prop_assert_eq!(gone.contains(&rank), !keepers.is_empty());
+                if let Some(chosen) = removed.iter().find(|edge| edge.later == rank) {
+                    prop_assert!(keepers.iter().all(|e| similarity(e, chosen).is_lt() || (similarity(e, chosen).is_eq() && e.earlier >= chosen.earlier)));
+                }
+            }
+        }
+
+        #[test]
+        fn components_are_what_can_be_reached(edges in graphs()) {
+            let mut reach: Vec<u32> = (0..25).collect();
+            for _ in 0..25 {
+                for e in &edges {
+                    let low = reach[e.later as usize].min(reach[e.earlier as usize]);
+                    reach[e.later as usize] = low;
+                    reach[e.earlier as usize] = low;
+                }
+            }
+            let expected: Vec<(u32, u32)> = (0..25).zip(reach).filter(|(member, first)| member != first).collect();
+            prop_assert_eq!(components(&edges), expected);
+        }
+    }
+}
