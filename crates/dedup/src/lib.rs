@@ -8,6 +8,8 @@
 //!
 //! - [`read`]: files, folders, globs and streams become batches of documents.
 //! - [`sketches`]: a corpus as a file of sketches.
+//! - [`spill`]: sorting more than fits into memory.
+//! - [`files`]: files that survive a crash.
 //! - [`write`]: the corpus without its duplicates, or with marks on them.
 //!
 //! ```
@@ -28,8 +30,10 @@
 //! ```
 
 mod error;
+pub mod files;
 pub mod read;
 pub mod sketches;
+pub mod spill;
 pub mod write;
 
 pub use error::{Error, Result};
