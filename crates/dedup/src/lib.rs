@@ -8,6 +8,8 @@
 //!
 //! - [`read`]: files, folders, globs and streams become batches of documents.
 //! - [`sketches`]: a corpus as a file of sketches.
+//! - [`spill`]: sorting more than fits into memory.
+//! - [`files`]: files that survive a crash.
 //! - [`write`]: the corpus without its duplicates, or with marks on them.
 //!
 //! ```
@@ -40,6 +42,7 @@ mod ranking;
 pub mod read;
 mod resolve;
 pub mod sketches;
+pub mod spill;
 mod threshold;
 mod verify;
 pub mod write;

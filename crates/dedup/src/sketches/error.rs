@@ -28,15 +28,8 @@ pub enum Error {
         source: io::Error,
     },
     /// The output cannot be written.
-    #[error("cannot write `{}`: {source}; {remedy}", path.display())]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// What to do about it.
-        remedy: &'static str,
-        /// What the operating system said.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    Files(#[from] crate::files::Error),
     /// The output exists and is something else, which nobody asked to replace.
     #[error("`{}` exists and is not a sketch file; move it away, or write to another name", path.display())]
     Occupied {
@@ -112,19 +105,5 @@ impl Error {
             _ => "check the disk or the connection it comes from",
         };
         Self::Read { path: path.into(), remedy, source }
-    }
-
-    pub(super) fn write(path: impl Into<PathBuf>, source: io::Error) -> Self {
-        let remedy = match source.kind() {
-            io::ErrorKind::NotFound => "make its folder first",
-            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                "write to a folder that is yours"
-            }
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-                "free some space, or write elsewhere"
-            }
-            _ => "check the disk and the name",
-        };
-        Self::Write { path: path.into(), remedy, source }
     }
 }

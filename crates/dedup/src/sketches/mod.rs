@@ -45,14 +45,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod atomic;
 mod error;
 mod format;
 mod make;
 mod reader;
 mod writer;
 
-pub use atomic::AtomicFile;
 pub use error::{Error, Place, Result};
 pub use format::{Counts, FORMAT_VERSION, Header, Ids, MAGIC};
 pub use make::{Made, Recipe, Rejected, make};

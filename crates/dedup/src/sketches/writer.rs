@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use super::atomic::AtomicFile;
 use super::error::{Error, Result};
 use super::format::{self, Counts, Header, Ids, MAGIC};
+use crate::files::{FileWriter, Files};
 use crate::read::DocumentId;
 
 /// A block is closed when it holds this many bytes.
@@ -15,7 +15,7 @@ const BLOCK_BYTES: usize = 256 << 10;
 /// Writes a sketch file. Until [`SketchWriter::finish`] there is no file under its name, or still the old one.
 #[derive(Debug)]
 pub struct SketchWriter {
-    file: AtomicFile,
+    file: FileWriter,
     header: Header,
     block: Vec<u8>,
     in_block: u32,
@@ -59,8 +59,8 @@ impl SketchWriter {
         if path.exists() && !path.is_dir() && !starts_with_magic(path) {
             return Err(Error::Occupied { path: path.into() });
         }
-        let mut file = AtomicFile::create(path)?;
-        file.write(&header.encode())?;
+        let mut file = Files::new().create(path)?;
+        file.append(&header.encode())?;
         Ok(Self { file, header, block: Vec::new(), in_block: 0, counts: Counts::default() })
     }
 
@@ -117,13 +117,13 @@ impl SketchWriter {
         if self.in_block > 0 {
             self.close_block()?;
         }
-        self.file.write(&self.counts.encode())?;
+        self.file.append(&self.counts.encode())?;
         self.file.commit()?;
         Ok(self.counts)
     }
 
     fn close_block(&mut self) -> Result<()> {
-        self.file.write(&format::block(self.counts.blocks, self.in_block, &self.block))?;
+        self.file.append(&format::block(self.counts.blocks, self.in_block, &self.block))?;
         self.counts.blocks += 1;
         self.in_block = 0;
         self.block.clear();

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use benzer_core::plan::{self, Choice, Failure, Goal, Plan, Preset, Shortfall};
-use benzer_dedup::sketches::AtomicFile;
+use benzer_dedup::files::Files;
 use clap::Args;
 use serde::Serialize;
 
@@ -141,8 +141,8 @@ fn flags(message: &str) -> String {
 }
 
 fn write_svg(path: &Path, plan: &Plan) -> anyhow::Result<()> {
-    let mut file = AtomicFile::create(path)?;
-    file.write(plan::svg(plan).as_bytes())?;
+    let mut file = Files::new().create(path)?;
+    file.append(plan::svg(plan).as_bytes())?;
     file.commit()?;
     talk!("curves drawn to `{}`", path.display());
     Ok(())

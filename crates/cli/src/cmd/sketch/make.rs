@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use anyhow::{bail, ensure};
 use benzer_core::sketch::SketchSpec;
+use benzer_dedup::files::{FileWriter, Files};
 use benzer_dedup::read::{self, Inputs, Progress, ReadOptions, Reader};
-use benzer_dedup::sketches::{AtomicFile, Counts, Header, Ids, Made, Recipe, Rejected, SketchWriter};
+use benzer_dedup::sketches::{Counts, Header, Ids, Made, Recipe, Rejected, SketchWriter};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
@@ -184,7 +185,7 @@ fn of(spec: &SketchSpec) -> String {
 /// The lines that were rejected: the first ones for the terminal, all for a file.
 struct Rejects {
     strict: bool,
-    file: Option<AtomicFile>,
+    file: Option<FileWriter>,
     first: Vec<String>,
     n_rejected: u64,
     blank: u64,
@@ -201,7 +202,7 @@ struct RejectLine<'a> {
 
 impl Rejects {
     fn new(arguments: &Arguments) -> anyhow::Result<Self> {
-        let file = arguments.rejects.as_deref().map(AtomicFile::create).transpose()?;
+        let file = arguments.rejects.as_deref().map(|path| Files::new().create(path)).transpose()?;
         Ok(Self { strict: arguments.strict, file, first: Vec::new(), n_rejected: 0, blank: 0 })
     }
 
@@ -219,7 +220,7 @@ impl Rejects {
                 reason: reject.reason.to_string(),
                 raw: line.as_deref().map(String::from_utf8_lossy),
             };
-            file.write(&[serde_json::to_vec(&row)?.as_slice(), b"\n"].concat())?;
+            file.append(&[serde_json::to_vec(&row)?.as_slice(), b"\n"].concat())?;
         }
         Ok(())
     }
@@ -236,7 +237,8 @@ impl Rejects {
             let lines = if self.n_rejected == 1 { "line" } else { "lines" };
             talk!("{} {lines} rejected; {all}", grouped(self.n_rejected));
         }
-        Ok(self.file.take().map_or(Ok(()), AtomicFile::commit)?)
+        self.file.take().map(FileWriter::commit).transpose()?;
+        Ok(())
     }
 }
 

@@ -1,0 +1,63 @@
+//! The operations that change a disk, in one place, so that tests can record them and make them fail.
+
+use std::fmt::Debug;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+
+/// The operations, done. Other disks do something around them.
+pub(super) trait Disk: Debug + Send + Sync {
+    /// A new file; one that exists is an error.
+    fn create(&self, path: &Path) -> io::Result<File> {
+        File::options().write(true).create_new(true).open(path)
+    }
+
+    /// Appends to a file that [`Disk::create`] made and that has `offset` bytes.
+    fn write(&self, _path: &Path, file: &mut File, _offset: u64, bytes: &[u8]) -> io::Result<()> {
+        file.write_all(bytes)
+    }
+
+    /// Returns when the bytes of a file are on the disk.
+    fn sync(&self, _path: &Path, file: &File) -> io::Result<()> {
+        file.sync_all()
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        fs::create_dir(path)
+    }
+
+    /// Returns when the names in a folder are on the disk.
+    fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        sync_folder(path)
+    }
+}
+
+/// The disk of this machine.
+#[derive(Debug)]
+pub(super) struct Real;
+
+impl Disk for Real {}
+
+/// The folder in which `path` is a name.
+pub(super) fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+#[cfg(unix)]
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// Elsewhere a folder cannot be opened, and renaming is durable by itself.
+#[cfg(not(unix))]
+fn sync_folder(_: &Path) -> io::Result<()> {
+    Ok(())
+}

@@ -1,0 +1,57 @@
+//! Disks for tests: one that remembers, and loses power; one that fails.
+//!
+//! ```text
+//! Files::recording(root) --> (Files, Recorder) --Recorder::power_cut(after, seed, into)--> a folder as the cut could leave it
+//! Files::failing(when, kind) --> Files
+//! ```
+//!
+//! A writer is right if, whatever power cut is replayed, what it had acknowledged is there, and anything else is either the old or
+//! the new. A test of it should also fail with [`Files::recording_without`], or it tests nothing.
+
+mod failing;
+mod recorder;
+mod replay;
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+pub use failing::When;
+pub use recorder::{Operation, Recorder};
+
+use super::Files;
+use failing::Failing;
+
+/// A kind of fsync.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sync {
+    /// Of the bytes of a file.
+    File,
+    /// Of the names in a folder.
+    Folder,
+}
+
+impl Files {
+    /// Files whose every operation is done and recorded. All of them must be under `root`, and what is there now counts as durable.
+    ///
+    /// # Errors
+    /// A root that cannot be read.
+    pub fn recording(root: &Path) -> io::Result<(Self, Recorder)> {
+        let recorder = Recorder::new(root, None)?;
+        Ok((Self { disk: Arc::new(recorder.clone()) }, recorder))
+    }
+
+    /// The same with one kind of fsync left out, as if the code had forgotten it.
+    ///
+    /// # Errors
+    /// A root that cannot be read.
+    pub fn recording_without(root: &Path, forgotten: Sync) -> io::Result<(Self, Recorder)> {
+        let recorder = Recorder::new(root, Some(forgotten))?;
+        Ok((Self { disk: Arc::new(recorder.clone()) }, recorder))
+    }
+
+    /// Files on a disk that fails with an error of this kind.
+    pub fn failing(when: When, kind: io::ErrorKind) -> Self {
+        Self { disk: Arc::new(Failing::new(when, kind)) }
+    }
+}

@@ -1,0 +1,154 @@
+//! A file that appears whole or not at all: written under a temporary name, fsynced, renamed, and its folder fsynced.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::checksum::{PIECE, Pieces, Stamp};
+use super::disk::folder_of;
+use super::error::{Error, Result};
+use super::{Files, temporary};
+
+/// A file being written. Dropped before [`FileWriter::commit`], it leaves nothing behind. Its errors as [`Write`] carry the same
+/// message as the others: file and remedy.
+#[derive(Debug)]
+pub struct FileWriter {
+    files: Files,
+    path: PathBuf,
+    temporary: PathBuf,
+    /// Closed by the commit or the drop.
+    file: Option<File>,
+    /// The piece that is not full yet.
+    piece: Vec<u8>,
+    /// The pieces that were written.
+    pieces: Pieces,
+    state: Progress,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    Open,
+    /// Some bytes are missing: nothing can make this file whole any more.
+    Failed,
+    /// The temporary name is gone.
+    Renamed,
+}
+
+impl FileWriter {
+    pub(super) fn create(files: &Files, path: &Path) -> Result<Self> {
+        let fail = |error| Error::disk("write", path, error);
+        let there = fs::metadata(path).map(|there| there.file_type());
+        if there.as_ref().is_ok_and(|kind| kind.is_dir()) {
+            return Err(fail(io::ErrorKind::IsADirectory.into()));
+        }
+        // A rename would put an ordinary file in the place of a device or a pipe.
+        if there.is_ok_and(|kind| !kind.is_file()) {
+            return Err(fail(io::Error::new(io::ErrorKind::AlreadyExists, "not an ordinary file")));
+        }
+        let (temporary, file) = temporary::create(&*files.disk, path).map_err(fail)?;
+        Ok(Self {
+            files: files.clone(),
+            path: path.into(),
+            temporary,
+            file: Some(file),
+            piece: Vec::new(),
+            pieces: Pieces::default(),
+            state: Progress::Open,
+        })
+    }
+
+    /// Where the file will be.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Bytes appended so far.
+    pub fn bytes(&self) -> u64 {
+        self.pieces.stamp().bytes + self.piece.len() as u64
+    }
+
+    /// Appends bytes.
+    ///
+    /// # Errors
+    /// What the operating system says, with the file's name.
+    pub fn append(&mut self, mut bytes: &[u8]) -> Result<()> {
+        while !bytes.is_empty() {
+            bytes = &bytes[self.take(bytes)?..];
+        }
+        Ok(())
+    }
+
+    /// Puts the file in its place, on disk.
+    ///
+    /// # Errors
+    /// What the operating system says, with the file's name. Then the old file is still there, unless it is the folder that could
+    /// not be synced: the new file is in its place by then, whole, and a power cut may bring back the old one.
+    pub fn commit(mut self) -> Result<Stamp> {
+        let last = std::mem::take(&mut self.piece);
+        if !last.is_empty() || self.state == Progress::Failed {
+            self.write_piece(&last)?;
+        }
+        let fail = |error| Error::disk("write", &self.path, error);
+        let file = self.file.take().expect("only commit and drop take the file");
+        let disk = &*self.files.disk;
+        disk.sync(&self.temporary, &file).map_err(fail)?;
+        drop(file);
+        disk.rename(&self.temporary, &self.path).map_err(fail)?;
+        self.state = Progress::Renamed;
+        self.files.sync_dir(folder_of(&self.path))?;
+        Ok(self.pieces.stamp())
+    }
+
+    /// Takes some of the bytes, at least one.
+    fn take(&mut self, bytes: &[u8]) -> Result<usize> {
+        if self.piece.is_empty() && bytes.len() >= PIECE {
+            self.write_piece(&bytes[..PIECE])?;
+            return Ok(PIECE);
+        }
+        let n = bytes.len().min(PIECE - self.piece.len());
+        self.piece.extend_from_slice(&bytes[..n]);
+        if self.piece.len() == PIECE {
+            let mut piece = std::mem::take(&mut self.piece);
+            self.write_piece(&piece)?;
+            piece.clear();
+            self.piece = piece;
+        }
+        Ok(n)
+    }
+
+    fn write_piece(&mut self, piece: &[u8]) -> Result<()> {
+        let file = self.file.as_mut().expect("only commit and drop take the file");
+        let offset = self.pieces.stamp().bytes;
+        let written = match self.state {
+            Progress::Open => self.files.disk.write(&self.temporary, file, offset, piece),
+            _ => Err(io::Error::other("an earlier write failed")),
+        };
+        written.map_err(|error| {
+            self.state = Progress::Failed;
+            Error::disk("write", &self.path, error)
+        })?;
+        self.pieces.add(piece);
+        Ok(())
+    }
+}
+
+impl Write for FileWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if bytes.is_empty() { Ok(0) } else { self.take(bytes).map_err(Error::into_io) }
+    }
+
+    /// Does nothing: nobody sees the file before the commit.
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for FileWriter {
+    fn drop(&mut self) {
+        if self.state != Progress::Renamed {
+            self.file = None;
+            // A failure to remove has nobody to tell; a later run removes what is left.
+            let _ = self.files.disk.remove(&self.temporary);
+        }
+    }
+}
