@@ -11,9 +11,12 @@ use crate::read::FieldPath;
 
 /// TEMPORARY
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Order<'a> { /// n
- Number(f64), /// t
- Text(&'a str) }
+pub enum Order<'a> {
+    /// n
+    Number(f64),
+    /// t
+    Text(&'a str),
+}
 
 /// Who comes first in keep order.
 #[derive(Debug, Clone, PartialEq, Default)]

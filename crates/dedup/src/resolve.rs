@@ -26,7 +26,8 @@ pub(crate) fn leaders(edges: &[Edge]) -> Vec<Edge> {
         let is_kept = |rank: u32| removed.binary_search_by_key(&rank, |edge| edge.later).is_err();
         let kept = edges.iter().filter(|edge| is_kept(edge.earlier));
         // Of equals the first one stays, which is the first in keep order.
-        let best = kept.copied().reduce(|best, edge| if similarity(&edge, &best).is_gt() { edge } else { best });
+        let best =
+            kept.copied().reduce(|best, edge| if similarity(&edge, &best).is_gt() { edge } else { best });
         removed.extend(best);
     }
     removed
@@ -85,7 +86,10 @@ mod tests {
             let edges = edges.into_iter().filter(|(a, b, ..)| a != b);
             let unique: BTreeMap<(u32, u32), (u32, u32)> =
                 edges.map(|(a, b, both, more)| ((a.max(b), a.min(b)), (both, both + more))).collect();
-            unique.into_iter().map(|((later, earlier), (both, union))| edge(later, earlier, both, union)).collect()
+            unique
+                .into_iter()
+                .map(|((later, earlier), (both, union))| edge(later, earlier, both, union))
+                .collect()
         })
     }
 

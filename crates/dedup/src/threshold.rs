@@ -27,7 +27,8 @@ impl Threshold {
     /// True if `intersection / union` is at least the threshold. Two empty sets reach none.
     #[inline]
     pub fn is_reached(self, intersection: u64, union: u64) -> bool {
-        union > 0 && u128::from(intersection) * 1_000_000_000 >= u128::from(self.billionths) * u128::from(union)
+        union > 0
+            && u128::from(intersection) * 1_000_000_000 >= u128::from(self.billionths) * u128::from(union)
     }
 
     /// The nearest floating-point number.
@@ -74,7 +75,8 @@ mod tests {
             assert_eq!(threshold.billionths, billionths);
             assert_eq!(threshold.to_string().parse::<Threshold>().unwrap(), threshold);
         }
-        for text in ["", ".", "0", "1.1", "-0.5", "0.8x", "1e-1", "0.1234567891", "80%", "nan", "99999999999"] {
+        for text in ["", ".", "0", "1.1", "-0.5", "0.8x", "1e-1", "0.1234567891", "80%", "nan", "99999999999"]
+        {
             assert!(text.parse::<Threshold>().is_err(), "{text}");
         }
     }

@@ -56,6 +56,16 @@ impl Prefilter {
         Ok(Self { registers: spec.registers, bits, least_equal })
     }
 
+    /// How many registers there are.
+    pub const fn registers(&self) -> u32 {
+        self.registers
+    }
+
+    /// How wide they are.
+    pub const fn bits(&self) -> Bits {
+        self.bits
+    }
+
     /// m(T, k).
     pub const fn least_equal(&self) -> u32 {
         self.least_equal

@@ -60,6 +60,8 @@ impl Chunk {
     }
 
     pub(super) fn bytes(&self, layout: Layout) -> usize {
-        CHUNK * (8 * layout.words + size_of::<u128>() + size_of::<Place>()) + self.ids.n_bytes() + self.keys.n_bytes()
+        CHUNK * (8 * layout.words + size_of::<u128>() + size_of::<Place>())
+            + self.ids.n_bytes()
+            + self.keys.n_bytes()
     }
 }

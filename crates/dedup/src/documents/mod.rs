@@ -48,7 +48,9 @@ impl Documents {
     /// Appends the rows of another chunk. False if there would be more rows than can be numbered; then nothing is appended.
     #[must_use]
     pub fn append(&mut self, other: &Chunk) -> bool {
-        let Some(n) = u32::try_from(other.len()).ok().and_then(|n| self.n.checked_add(n)) else { return false };
+        let Some(n) = u32::try_from(other.len()).ok().and_then(|n| self.n.checked_add(n)) else {
+            return false;
+        };
         let mut done = 0;
         while done < other.len() {
             if self.chunks.last().is_none_or(|chunk| chunk.len() == CHUNK) {

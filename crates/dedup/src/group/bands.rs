@@ -5,7 +5,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use benzer_core::lsh::{Banding, Prefilter};
+use benzer_core::Level;
+use benzer_core::lsh::{Banding, Prefilter, bucket};
+use benzer_core::sketch::count::equal_bytes_many;
 
 use super::buckets::Filter;
 
@@ -50,8 +52,9 @@ pub(crate) fn candidates(
         buffers.keys.extend(ranks.iter().map(|&rank| banding.key(sketches.words(rank), band)));
         Band::new(buffers.filter.repeated(&buffers.keys, ranks), cap)
     });
-    let finder = Finder { sketches, banding, prefilter, cap, bands: &bands };
-    let found = in_parallel(banding.bands(), threads, || (), |band, ()| finder.pairs(band));
+    let masks = Masks::new(banding, prefilter);
+    let finder = Finder { sketches, banding, prefilter, cap, bands: &bands, masks, level: Level::best() };
+    let found = in_parallel(banding.bands(), threads, Rows::default, |band, rows| finder.pairs(band, rows));
     let mut all = Candidates {
         n_oversized: bands.iter().map(|band| band.oversized.len() as u64).sum(),
         largest: bands.iter().map(|band| band.largest).max().unwrap_or_default(),
@@ -92,38 +95,127 @@ impl Band {
     }
 }
 
+/// Looks at the pairs of buckets.
 struct Finder<'a> {
     sketches: &'a dyn Sketches,
     banding: &'a Banding,
     prefilter: &'a Prefilter,
     cap: usize,
     bands: &'a [Band],
+    masks: Option<Masks>,
+    level: Level,
+}
+
+/// What a thread reuses.
+#[derive(Default)]
+struct Rows {
+    words: Vec<u64>,
+    equal: Vec<u128>,
 }
 
 impl Finder<'_> {
     /// The pairs that a band is the first to give, and how many met in it.
-    fn pairs(&self, band: usize) -> (Vec<(u32, u32)>, u64) {
+    fn pairs(&self, band: usize, rows: &mut Rows) -> (Vec<(u32, u32)>, u64) {
         let (mut pairs, mut n_met) = (Vec::new(), 0);
         for bucket in self.bands[band].members.chunk_by(|a, b| a.0 == b.0) {
-            for (i, &(_, later)) in bucket.iter().enumerate() {
-                let b = self.sketches.words(later);
-                for &(_, earlier) in &bucket[..i.min(self.cap)] {
-                    n_met += 1;
-                    let a = self.sketches.words(earlier);
-                    if self.prefilter.passes(a, b) && !self.is_given_before(band, a, b, earlier) {
-                        pairs.push((later, earlier));
-                    }
-                }
+            n_met += bucket::n_pairs(bucket.len() as u64, self.cap as u64) as u64;
+            match &self.masks {
+                Some(masks) => self.by_masks(masks, band, bucket, rows, &mut pairs),
+                None => self.one_by_one(band, bucket, &mut pairs),
             }
         }
         (pairs, n_met)
     }
 
-    fn is_given_before(&self, band: usize, a: &[u64], b: &[u64], earlier: u32) -> bool {
-        (0..band).any(|band| {
-            let key = self.banding.key(a, band);
-            key == self.banding.key(b, band) && self.bands[band].pairs(key, earlier)
-        })
+    /// For sketches of any shape.
+    fn one_by_one(&self, band: usize, bucket: &[(u64, u32)], pairs: &mut Vec<(u32, u32)>) {
+        for ((_, earlier), (_, later)) in bucket::pairs(bucket, self.cap) {
+            let (a, b) = (self.sketches.words(earlier), self.sketches.words(later));
+            let is_given_before = || {
+                (0..band).any(|band| {
+                    let key = self.banding.key(a, band);
+                    key == self.banding.key(b, band) && self.bands[band].pairs(key, earlier)
+                })
+            };
+            if self.prefilter.passes(a, b) && !is_given_before() {
+                pairs.push((later, earlier));
+            }
+        }
+    }
+
+    /// For the default shape. The sketches that everyone is paired with are laid out side by side; one mask of equal registers answers both questions.
+    fn by_masks(
+        &self,
+        masks: &Masks,
+        band: usize,
+        bucket: &[(u64, u32)],
+        rows: &mut Rows,
+        pairs: &mut Vec<(u32, u32)>,
+    ) {
+        let Rows { words, equal } = rows;
+        let first = &bucket[..bucket.len().min(self.cap)];
+        words.clear();
+        first.iter().for_each(|&(_, rank)| words.extend_from_slice(self.sketches.words(rank)));
+        equal.resize(first.len(), 0);
+        for (i, &(_, later)) in bucket.iter().enumerate().skip(1) {
+            let n = i.min(first.len());
+            let query = self.sketches.words(later).try_into().expect("sixteen words");
+            equal_bytes_many(self.level, query, &words[..16 * n], &mut equal[..n]);
+            for (&mask, &(_, earlier)) in equal[..n].iter().zip(first) {
+                if mask.count_ones() >= self.prefilter.least_equal()
+                    && !self.is_given_before(masks.agree_before(mask, band), later, earlier)
+                {
+                    pairs.push((later, earlier));
+                }
+            }
+        }
+    }
+
+    /// `agree` has the first register of each band in which the two agree.
+    fn is_given_before(&self, mut agree: u128, later: u32, earlier: u32) -> bool {
+        while agree != 0 {
+            let band = agree.trailing_zeros() as usize / self.banding.rows();
+            let before = &self.bands[band];
+            if before.oversized.is_empty()
+                || before.pairs(self.banding.key(self.sketches.words(later), band), earlier)
+            {
+                return true;
+            }
+            agree &= agree - 1;
+        }
+        false
+    }
+}
+
+/// Bands as runs of bits in a mask of equal registers.
+#[derive(Debug, Clone)]
+struct Masks {
+    /// The registers of a key.
+    rows: usize,
+    /// The first register of each band before the one at the index.
+    before: Vec<u128>,
+}
+
+impl Masks {
+    /// Nothing for a shape that masks cannot tell.
+    fn new(banding: &Banding, prefilter: &Prefilter) -> Option<Self> {
+        let suits = prefilter.registers() == 128 && prefilter.bits().get() == 8 && banding.bits().get() == 8;
+        let start = |band: usize| 1u128 << (band * banding.rows());
+        let before =
+            (0..banding.bands()).scan(0, |all, band| Some(std::mem::replace(all, *all | start(band))));
+        // A key has room for eight registers of eight bits.
+        suits.then(|| Self { rows: banding.rows().min(8), before: before.collect() })
+    }
+
+    /// The first register of each band before `band` whose registers are all equal.
+    fn agree_before(&self, equal: u128, band: usize) -> u128 {
+        let (mut runs, mut length) = (equal, 1);
+        while length < self.rows {
+            let more = length.min(self.rows - length);
+            runs &= runs >> more;
+            length += more;
+        }
+        runs & self.before[band]
     }
 }
 
@@ -175,7 +267,12 @@ mod tests {
     }
 
     /// The candidate graph word for word.
-    fn by_definition(table: &Table, banding: &Banding, prefilter: &Prefilter, cap: usize) -> BTreeSet<(u32, u32)> {
+    fn by_definition(
+        table: &Table,
+        banding: &Banding,
+        prefilter: &Prefilter,
+        cap: usize,
+    ) -> BTreeSet<(u32, u32)> {
         let mut buckets: BTreeMap<(usize, u64), Vec<u32>> = BTreeMap::new();
         for rank in 0..table.0.len() as u32 {
             for band in 0..banding.bands() {
@@ -199,17 +296,17 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
-        fn candidates_are_those_of_the_definition(seed: u64, n in 2usize..120, families in 1u64..8, cap in 1usize..40, noise in 0u32..60, threads in 1usize..4) {
-            let spec = SketchSpec::default();
-            let banding = Banding::new(&spec, Shape { bands: 18, rows: 7 }).unwrap();
+        fn candidates_are_those_of_the_definition(seed: u64, n in 2usize..120, families in 1u64..8, cap in 1usize..40, noise in 0u32..60, threads in 1usize..4, (bands, rows, registers) in prop_oneof![Just((18, 7, 128)), Just((16, 8, 128)), Just((9, 13, 128)), Just((10, 7, 100))]) {
+            let spec = SketchSpec { registers, ..SketchSpec::default() };
+            let banding = Banding::new(&spec, Shape { bands, rows }).unwrap();
             let prefilter = Prefilter::new(&spec, 0.5).unwrap();
             let mut random = stream(seed);
             let mut next = || random.next().unwrap();
             // Members of a family differ from its first sketch in some registers.
             let table = Table((0..n).map(|_| {
-                let mut words: Vec<u64> = stream(next() % families).take(16).collect();
+                let mut words: Vec<u64> = stream(next() % families).take(spec.words()).collect();
                 for _ in 0..noise {
-                    let register = (next() % 128) as usize;
+                    let register = (next() % 100) as usize;
                     words[register / 8] ^= (next() & 0xff) << (8 * (register % 8));
                 }
                 words

@@ -61,7 +61,12 @@ impl<'a> Run<'a> {
         let edges = self.timed(Stage::Verify, |run| run.verify(&ranked, &candidates))?;
         let removals = self.timed(Stage::Resolve, |run| run.resolve(&ranked, &edges, &copies))?;
         self.timed(Stage::Write, |run| run.write(&ranked, (&edges, &copies), &removals))?;
-        Ok(Summary { counts: self.counts, timings: self.timings, rejects: self.rejects, ..Summary::default() })
+        Ok(Summary {
+            counts: self.counts,
+            timings: self.timings,
+            rejects: self.rejects,
+            ..Summary::default()
+        })
     }
 
     fn timed<T>(&mut self, stage: Stage, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
@@ -163,7 +168,12 @@ impl<'a> Run<'a> {
         let Search::Bands(banding) = self.options.search else { unreachable!() };
         self.observer.begin(Stage::Candidates, Some(banding.bands() as u64));
         banding.check_documents(members.len() as u64)?;
-        let found = group::candidates(ranked, members, (&banding, &self.prefilter()?, self.options.cap), self.options.threads);
+        let found = group::candidates(
+            ranked,
+            members,
+            (&banding, &self.prefilter()?, self.options.cap),
+            self.options.threads,
+        );
         self.counts.met = found.n_met;
         self.counts.candidates = found.pairs.len() as u64;
         self.counts.oversized_buckets = found.n_oversized;
@@ -215,11 +225,18 @@ impl<'a> Run<'a> {
         Ok(removals)
     }
 
-    fn write(&mut self, ranked: &Ranked<'_>, (edges, copies): (&[Edge], &[Edge]), removals: &[Removal]) -> Result<()> {
+    fn write(
+        &mut self,
+        ranked: &Ranked<'_>,
+        (edges, copies): (&[Edge], &[Edge]),
+        removals: &[Removal],
+    ) -> Result<()> {
         self.observer.begin(Stage::Write, Some(ranked.corpus.documents.len().into()));
         let mut out = Vec::new();
         let mut pairs = Pairs::new(self.create("pairs.parquet")?, self.options.verify == Verify::Exact)?;
-        for (edge, is_copy) in edges.iter().map(|edge| (edge, false)).chain(copies.iter().map(|edge| (edge, true))) {
+        for (edge, is_copy) in
+            edges.iter().map(|edge| (edge, false)).chain(copies.iter().map(|edge| (edge, true)))
+        {
             pairs.push(edge, is_copy, ranked, &self.estimates)?;
         }
         out.push(pairs.finish()?);
@@ -227,8 +244,11 @@ impl<'a> Run<'a> {
         let mut by_keeper = removals.to_vec();
         by_keeper.sort_unstable_by_key(|removal| (removal.kept(), removal.removed()));
         self.counts.clusters = by_keeper.chunk_by(|a, b| a.kept() == b.kept()).count() as u64;
-        self.counts.largest_cluster =
-            by_keeper.chunk_by(|a, b| a.kept() == b.kept()).map(|cluster| cluster.len() as u64 + 1).max().unwrap_or(0);
+        self.counts.largest_cluster = by_keeper
+            .chunk_by(|a, b| a.kept() == b.kept())
+            .map(|cluster| cluster.len() as u64 + 1)
+            .max()
+            .unwrap_or(0);
         out.push(write::clusters(self.create("clusters.parquet")?, &by_keeper, ranked, &self.estimates)?);
         for file in out {
             file.commit()?;

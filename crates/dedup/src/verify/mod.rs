@@ -1,22 +1,23 @@
 //! Exact similarity of candidate pairs, on the features of their texts.
 //!
-//! Texts are shingled again: that is faster than keeping the shingles. Pairs come sorted by their later document, some thousands at a time; each text of such a block
-//! is shingled once. The elements of the later document go into a hash table, those of each earlier one are looked up in it.
+//! Texts are shingled again: that is faster than keeping the shingles. Pairs come sorted by (later, earlier), and go out in the same order. In between they are taken
+//! cluster by cluster (the module `run`), because the members of a cluster are paired with the same few documents.
 
+mod index;
+mod run;
 mod set;
 
-use benzer_core::field::text::{Scratch, Shingler};
+use benzer_core::field::text::Shingler;
 
 use crate::error::Result;
 use crate::group::in_parallel;
 use crate::threshold::Threshold;
-use set::ElementSet;
+use run::{Group, Measure};
 
-/// Pairs of a block, and bytes of their texts.
-const BLOCK: usize = 2048;
-const BLOCK_BYTES: u64 = 4 << 20;
-/// Blocks of a wave, for each thread.
-const WAVE: usize = 8;
+/// Pairs that are looked at together.
+const SLICE: usize = 4 << 20;
+/// Bytes of the later texts of a task.
+const TASK_BYTES: u64 = 1 << 20;
 
 /// The texts of documents by rank.
 pub(crate) trait Texts: Sync {
@@ -49,7 +50,17 @@ pub(crate) enum Wanted {
     All,
 }
 
-/// Measures pairs that come sorted by (later, earlier), and hands those that are wanted to `sink`, in the same order.
+impl Wanted {
+    #[inline]
+    fn has(self, intersection: u32, union: u32) -> bool {
+        match self {
+            Self::Reaching(threshold) => threshold.is_reached(intersection.into(), union.into()),
+            Self::All => true,
+        }
+    }
+}
+
+/// Measures pairs that come sorted by (later, earlier), and hands those that are wanted to `sink`, in the same order, with the number of pairs looked at.
 pub(crate) fn verify(
     pairs: impl Iterator<Item = Result<(u32, u32)>>,
     (texts, shingler): (&dyn Texts, &Shingler),
@@ -58,104 +69,66 @@ pub(crate) fn verify(
     mut sink: impl FnMut(usize, Vec<Edge>) -> Result<()>,
 ) -> Result<()> {
     let mut pairs = pairs.peekable();
-    // A wave of blocks goes to the threads, and comes back before the next one is read: that bounds what is held.
-    while pairs.peek().is_some() {
-        let mut blocks = Vec::new();
-        while blocks.len() < WAVE * threads && pairs.peek().is_some() {
-            blocks.push(next_block(&mut pairs, texts)?);
-        }
-        let made = in_parallel(blocks.len(), threads, Block::default, |i, block| -> Result<Vec<Edge>> {
-            block.load(&blocks[i], texts, shingler)?;
-            Ok(block.edges(&blocks[i], wanted))
-        });
-        for (block, edges) in blocks.iter().zip(made) {
-            sink(block.len(), edges?)?;
-        }
-    }
-    Ok(())
-}
-
-/// Pairs of few enough, and short enough, texts.
-fn next_block(
-    pairs: &mut impl Iterator<Item = Result<(u32, u32)>>,
-    texts: &dyn Texts,
-) -> Result<Vec<(u32, u32)>> {
-    let (mut block, mut bytes, mut last) = (Vec::new(), 0, None);
-    for pair in pairs {
-        let (later, earlier) = pair?;
-        block.push((later, earlier));
-        bytes += texts.bytes(earlier) + if last == Some(later) { 0 } else { texts.bytes(later) };
-        last = Some(later);
-        if block.len() == BLOCK || bytes > BLOCK_BYTES {
-            break;
-        }
-    }
-    Ok(block)
-}
-
-/// The features of the documents of some pairs.
-#[derive(Default)]
-struct Block {
-    ranks: Vec<u32>,
-    /// The distinct elements of each, one after the other.
-    elements: Vec<u64>,
-    ends: Vec<usize>,
-    scratch: Scratch,
-    set: ElementSet,
-}
-
-impl Block {
-    fn load(&mut self, pairs: &[(u32, u32)], texts: &dyn Texts, shingler: &Shingler) -> Result<()> {
-        self.ranks.clear();
-        self.ranks.extend(pairs.iter().flat_map(|&(later, earlier)| [later, earlier]));
-        self.ranks.sort_unstable();
-        self.ranks.dedup();
-        self.ends.clear();
-        let mut start = 0;
-        for &rank in &self.ranks {
-            let (scratch, elements, set) = (&mut self.scratch, &mut self.elements, &mut self.set);
-            texts.with_text(rank, &mut |text| {
-                let end = shingler.write_elements(text, scratch, elements, start);
-                start += set.distinct(&mut elements[start..end]);
-            })?;
-            self.ends.push(start);
-        }
-        Ok(())
-    }
-
-    fn features(&self, rank: u32) -> &[u64] {
-        let i = self.ranks.binary_search(&rank).expect("every rank of the pairs was loaded");
-        let start = if i == 0 { 0 } else { self.ends[i - 1] };
-        &self.elements[start..self.ends[i]]
-    }
-
-    fn edges(&mut self, pairs: &[(u32, u32)], wanted: Wanted) -> Vec<Edge> {
-        let reaches = |intersection: usize, union: usize| match wanted {
-            Wanted::Reaching(threshold) => threshold.is_reached(intersection as u64, union as u64),
-            Wanted::All => true,
-        };
-        let mut set = std::mem::take(&mut self.set);
-        let mut edges = Vec::new();
-        for pairs in pairs.chunk_by(|a, b| a.0 == b.0) {
-            let later = pairs[0].0;
-            let b = self.features(later);
-            set.fill(b);
-            for &(_, earlier) in pairs {
-                let a = self.features(earlier);
-                // Sets of too different sizes cannot reach it, whatever they share.
-                if !reaches(a.len().min(b.len()), a.len().max(b.len())) {
-                    continue;
-                }
-                let intersection = a.iter().filter(|element| set.contains(**element)).count();
-                let union = a.len() + b.len() - intersection;
-                if reaches(intersection, union) {
-                    edges.push(Edge { later, earlier, intersection: intersection as u32, union: union as u32 });
-                }
+    let mut slice = Vec::new();
+    loop {
+        let last = slice.last().map(|&(later, _)| later);
+        match pairs.next().transpose()? {
+            Some(pair) if slice.len() < SLICE || last == Some(pair.0) => slice.push(pair),
+            Some(pair) => {
+                sink(slice.len(), verify_slice(&slice, (texts, shingler), wanted, threads)?)?;
+                slice.clear();
+                slice.push(pair);
             }
+            None if slice.is_empty() => return Ok(()),
+            None => return sink(slice.len(), verify_slice(&slice, (texts, shingler), wanted, threads)?),
         }
-        self.set = set;
-        edges
     }
+}
+
+/// The wanted edges of some pairs, in their order.
+fn verify_slice(
+    pairs: &[(u32, u32)],
+    (texts, shingler): (&dyn Texts, &Shingler),
+    wanted: Wanted,
+    threads: usize,
+) -> Result<Vec<Edge>> {
+    let groups: Vec<Group<'_>> = pairs.chunk_by(|a, b| a.0 == b.0).collect();
+    // Members of a cluster have the same first document, and share most of the others.
+    let mut order: Vec<(u32, u32)> = groups.iter().zip(0..).map(|(group, i)| (group[0].1, i)).collect();
+    order.sort_unstable();
+    let tasks = tasks(&order, &groups, texts);
+    let made = in_parallel(tasks.len(), threads, Measure::default, |i, measure| -> Result<_> {
+        let (mut edges, mut ends) = (Vec::new(), Vec::new());
+        for run in tasks[i].chunk_by(|a, b| a.0 == b.0) {
+            let groups: Vec<Group<'_>> = run.iter().map(|&(_, group)| groups[group as usize]).collect();
+            measure.run(&groups, (texts, shingler), wanted, (&mut edges, &mut ends))?;
+        }
+        Ok((edges, ends))
+    });
+    let mut found: Vec<&[Edge]> = vec![&[]; groups.len()];
+    let made = made.into_iter().collect::<Result<Vec<_>>>()?;
+    for (task, (edges, ends)) in tasks.iter().zip(&made) {
+        let mut start = 0;
+        for (&(_, group), &end) in task.iter().zip(ends) {
+            found[group as usize] = &edges[start..end];
+            start = end;
+        }
+    }
+    Ok(found.concat())
+}
+
+/// Groups that one thread measures in one go: few enough texts to be held together.
+fn tasks<'a>(order: &'a [(u32, u32)], groups: &[Group<'_>], texts: &dyn Texts) -> Vec<&'a [(u32, u32)]> {
+    let (mut tasks, mut start, mut bytes) = (Vec::new(), 0, 0);
+    for (i, &(_, group)) in order.iter().enumerate() {
+        bytes += texts.bytes(groups[group as usize][0].0);
+        if bytes > TASK_BYTES {
+            tasks.push(&order[start..=i]);
+            (start, bytes) = (i + 1, 0);
+        }
+    }
+    tasks.push(&order[start..]);
+    tasks
 }
 
 #[cfg(test)]
@@ -179,14 +152,19 @@ mod tests {
     #[test]
     fn edges_are_those_of_sorted_sets_whatever_the_number_of_threads() {
         let word = |i: u64| format!("w{}", benzer_core::hash::mix(i) % 7);
-        let texts = Few((0..60).map(|t| (t / 3..t / 3 + 30 + t % 5).map(word).collect::<Vec<_>>().join(" ")).collect());
+        let texts = Few((0..60)
+            .map(|t| (t / 3..t / 3 + 30 + t % 5).map(word).collect::<Vec<_>>().join(" "))
+            .collect());
         let shingler = Shingler::new(&TextOptions { n: 2, ..TextOptions::default() }).unwrap();
         let threshold: Threshold = "0.7".parse().unwrap();
         let pairs: Vec<(u32, u32)> = (0..60).flat_map(|b| (0..b).map(move |a| (b, a))).collect();
         let expected: Vec<Edge> = pairs
             .iter()
             .filter_map(|&(later, earlier)| {
-                let (a, b) = (shingler.features(&texts.0[earlier as usize]), shingler.features(&texts.0[later as usize]));
+                let (a, b) = (
+                    shingler.features(&texts.0[earlier as usize]),
+                    shingler.features(&texts.0[later as usize]),
+                );
                 let both = a.elements().iter().filter(|x| b.elements().contains(x)).count();
                 let union = (a.len() + b.len() - both) as u32;
                 let edge = Edge { later, earlier, intersection: both as u32, union };

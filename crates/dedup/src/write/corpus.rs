@@ -20,7 +20,9 @@ pub(crate) enum LineWriter {
 impl LineWriter {
     pub fn new(out: FileWriter, compression: Compression) -> Result<Self> {
         Ok(match compression {
-            Compression::Gzip => Self::Gzip(flate2::write::GzEncoder::new(out, flate2::Compression::new(GZIP_LEVEL))),
+            Compression::Gzip => {
+                Self::Gzip(flate2::write::GzEncoder::new(out, flate2::Compression::new(GZIP_LEVEL)))
+            }
             Compression::Zstd => Self::Zstd(zstd::Encoder::new(out, ZSTD_LEVEL).map_err(Error::Write)?),
             _ => Self::Plain(out),
         })

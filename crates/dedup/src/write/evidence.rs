@@ -68,7 +68,13 @@ impl Pairs {
         Ok(Self { table: Table::new(out, &columns)?, exact })
     }
 
-    pub fn push(&mut self, edge: &Edge, is_copy: bool, ranked: &Ranked<'_>, estimates: &Estimates) -> Result<()> {
+    pub fn push(
+        &mut self,
+        edge: &Edge,
+        is_copy: bool,
+        ranked: &Ranked<'_>,
+        estimates: &Estimates,
+    ) -> Result<()> {
         let (a, b) = (ranked.id(edge.earlier), ranked.id(edge.later));
         let exact = self.exact || is_copy;
         let [intersection, union] = counts(edge, exact);
@@ -178,7 +184,11 @@ pub(crate) fn clusters(
         for removal in cluster {
             let similarity = similarity(&removal.edge, removal.rule != Rule::Estimate, estimates);
             let id = ranked.id(removal.removed());
-            table.push(first.into_iter().chain([Cell::Text(&id), Cell::Flag(false), Cell::Share(similarity)]))?;
+            table.push(first.into_iter().chain([
+                Cell::Text(&id),
+                Cell::Flag(false),
+                Cell::Share(similarity),
+            ]))?;
         }
     }
     Ok(table.finish()?)

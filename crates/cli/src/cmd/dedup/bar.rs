@@ -33,7 +33,8 @@ impl Observer for Bars {
             _ => "{human_pos}/{human_len} {per_sec}",
         };
         let bar = match total {
-            Some(total) => ProgressBar::new(total).with_style(style(&format!("{{msg:10}} {{wide_bar}} {counter} {{eta}}"))),
+            Some(total) => ProgressBar::new(total)
+                .with_style(style(&format!("{{msg:10}} {{wide_bar}} {counter} {{eta}}"))),
             None => ProgressBar::new_spinner().with_style(style("{msg:10} {spinner} {elapsed}")),
         };
         bar.set_message(stage.name());

@@ -185,7 +185,9 @@ fn options(arguments: &Arguments) -> anyhow::Result<Options> {
             (_, true) => Output::DryRun,
             _ => Output::Remove,
         },
-        threads: arguments.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into)),
+        threads: arguments
+            .threads
+            .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into)),
         memory: arguments.memory.unwrap_or_else(half_of_memory),
         work_dir: arguments.work_dir.clone(),
         checkpoint: arguments.checkpoint,

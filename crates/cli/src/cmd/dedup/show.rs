@@ -6,7 +6,12 @@ use benzer_dedup::job::{Options, Summary};
 
 use crate::view::View;
 
-pub(super) fn show(options: &Options, summary: &Summary, _view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
+pub(super) fn show(
+    options: &Options,
+    summary: &Summary,
+    _view: &View,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
     let _ = options;
     writeln!(out, "{:#?}", summary)?;
     Ok(())

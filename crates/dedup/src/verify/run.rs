@@ -1,0 +1,149 @@
+//! Pairs whose later documents have the same first earlier document: most of a cluster.
+//!
+//! The earlier documents, which the later ones share, go into an index of 64 at a time. Each later document then looks up its elements once, whatever the number
+//! of its pairs.
+
+use benzer_core::field::text::{Scratch, Shingler};
+
+use super::index::{Counts, Index, LANES};
+use super::set::ElementSet;
+use super::{Edge, Texts, Wanted};
+use crate::error::Result;
+
+/// The pairs (later, earlier) of one later document, in order.
+pub(super) type Group<'a> = &'a [(u32, u32)];
+
+/// What a thread reuses.
+pub(super) struct Measure {
+    scratch: Scratch,
+    set: ElementSet,
+    index: Index,
+    counts: Counts,
+    /// The distinct elements of the later documents, one after the other.
+    elements: Vec<u64>,
+    ends: Vec<usize>,
+    /// The elements of one earlier document.
+    one: Vec<u64>,
+    /// All earlier documents, and their sizes.
+    earlier: Vec<u32>,
+    sizes: Vec<usize>,
+    /// The intersections of all pairs.
+    shared: Vec<u32>,
+}
+
+impl Default for Measure {
+    fn default() -> Self {
+        Self {
+            scratch: Scratch::default(),
+            set: ElementSet::default(),
+            index: Index::default(),
+            counts: Counts::new(),
+            elements: Vec::new(),
+            ends: Vec::new(),
+            one: Vec::new(),
+            earlier: Vec::new(),
+            sizes: Vec::new(),
+            shared: Vec::new(),
+        }
+    }
+}
+
+impl Measure {
+    /// Appends the wanted edges of each group, and where they end.
+    pub fn run(
+        &mut self,
+        groups: &[Group<'_>],
+        (texts, shingler): (&dyn Texts, &Shingler),
+        wanted: Wanted,
+        (edges, ends): (&mut Vec<Edge>, &mut Vec<usize>),
+    ) -> Result<()> {
+        self.load(groups, texts, shingler)?;
+        self.shared.clear();
+        self.shared.resize(groups.iter().map(|group| group.len()).sum(), 0);
+        for first in (0..self.earlier.len()).step_by(LANES) {
+            self.lanes(first, groups, texts, shingler)?;
+        }
+        let mut pair = 0;
+        for (i, group) in groups.iter().enumerate() {
+            let size = self.features(i).len();
+            for &(later, earlier) in *group {
+                let at = self.earlier.binary_search(&earlier).expect("every earlier document is listed");
+                let intersection = self.shared[pair];
+                let union = (size + self.sizes[at]) as u32 - intersection;
+                pair += 1;
+                if wanted.has(intersection, union) {
+                    edges.push(Edge { later, earlier, intersection, union });
+                }
+            }
+            ends.push(edges.len());
+        }
+        Ok(())
+    }
+
+    /// The features of the later documents, and the list of the earlier ones.
+    fn load(&mut self, groups: &[Group<'_>], texts: &dyn Texts, shingler: &Shingler) -> Result<()> {
+        let Self { scratch, set, elements, ends, earlier, sizes, .. } = self;
+        ends.clear();
+        earlier.clear();
+        let mut start = 0;
+        for group in groups {
+            texts.with_text(group[0].0, &mut |text| {
+                let end = shingler.write_elements(text, scratch, elements, start);
+                start += set.distinct(&mut elements[start..end]);
+            })?;
+            ends.push(start);
+            earlier.extend(group.iter().map(|(_, earlier)| *earlier));
+        }
+        earlier.sort_unstable();
+        earlier.dedup();
+        sizes.clear();
+        sizes.resize(earlier.len(), 0);
+        Ok(())
+    }
+
+    fn features(&self, i: usize) -> &[u64] {
+        let start = if i == 0 { 0 } else { self.ends[i - 1] };
+        &self.elements[start..self.ends[i]]
+    }
+
+    /// The intersections of all pairs whose earlier document is one of 64.
+    fn lanes(
+        &mut self,
+        first: usize,
+        groups: &[Group<'_>],
+        texts: &dyn Texts,
+        shingler: &Shingler,
+    ) -> Result<()> {
+        let Self { scratch, index, counts, elements, ends, one, earlier, sizes, shared, .. } = self;
+        let lanes = &earlier[first..earlier.len().min(first + LANES)];
+        index.clear();
+        for (lane, &rank) in lanes.iter().enumerate() {
+            texts.with_text(rank, &mut |text| {
+                let end = shingler.write_elements(text, scratch, one, 0);
+                sizes[first + lane] = index.insert(lane, &one[..end]);
+            })?;
+        }
+        let (mut pair, mut start) = (0, 0);
+        for (group, &end) in groups.iter().zip(ends.iter()) {
+            let features = &elements[start..end];
+            let shared = &mut shared[pair..pair + group.len()];
+            (pair, start) = (pair + group.len(), end);
+            // Pairs are sorted, and so are the lanes.
+            let from = group.partition_point(|(_, rank)| *rank < lanes[0]);
+            let to = group.partition_point(|(_, rank)| *rank <= lanes[lanes.len() - 1]);
+            if from == to {
+                continue;
+            }
+            index.count(features, counts);
+            let mut lane = 0;
+            for (&(_, rank), shared) in group[from..to].iter().zip(&mut shared[from..to]) {
+                lane += lanes[lane..]
+                    .iter()
+                    .position(|other| *other == rank)
+                    .expect("every earlier document has a lane");
+                *shared = counts.get(lane, features.len());
+            }
+        }
+        Ok(())
+    }
+}
