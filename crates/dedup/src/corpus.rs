@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::documents::Documents;
+use crate::documents::{Documents, Memory};
 use crate::error::Result;
 use crate::group::Sketches;
 use crate::ranking::Ranking;
@@ -15,12 +15,12 @@ use crate::verify::Texts;
 pub(crate) struct Corpus {
     pub inputs: Vec<Arc<Input>>,
     pub documents: Documents,
-    /// Batches that are still in memory, each with the row of its first document.
+    /// All batches, each with the row of its first document, if the table is in memory.
     pub held: Vec<(u32, Batch)>,
 }
 
 impl Corpus {
-    /// The document of a row.
+    /// A document that is held.
     fn document(&self, row: u32) -> Document<'_> {
         let i = self.held.partition_point(|(first, _)| *first <= row) - 1;
         let (first, batch) = &self.held[i];
@@ -28,14 +28,27 @@ impl Corpus {
     }
 
     /// The id of a row: that of the id field, or file and line.
-    pub fn id(&self, row: u32) -> Cow<'_, str> {
-        match self.documents.id(row) {
-            Some(id) => String::from_utf8_lossy(id),
+    pub fn id(&self, row: u32) -> Result<Cow<'_, str>> {
+        Ok(match self.documents.id(row)? {
+            Some(Cow::Borrowed(id)) => String::from_utf8_lossy(id),
+            Some(Cow::Owned(id)) => Cow::Owned(String::from_utf8_lossy(&id).into_owned()),
             None => {
-                let place = self.documents.place(row);
+                let place = self.documents.place(row)?;
                 Cow::Owned(format!("{}:{}", self.inputs[place.input as usize].relative.display(), place.line))
             }
+        })
+    }
+
+    fn with_text(&self, row: u32, visit: &mut dyn FnMut(&str)) -> Result<()> {
+        match &self.documents {
+            Documents::Memory(_) => visit(self.document(row).text),
+            Documents::Disk(table) => {
+                let mut bytes = Vec::new();
+                table.text(&table.row(row)?.1, &mut bytes)?;
+                visit(&String::from_utf8_lossy(&bytes));
+            }
         }
+        Ok(())
     }
 }
 
@@ -46,46 +59,53 @@ pub(crate) struct Ranked<'a> {
     pub ranking: &'a Ranking,
 }
 
-impl Ranked<'_> {
-    pub fn id(&self, rank: u32) -> Cow<'_, str> {
+impl<'a> Ranked<'a> {
+    pub fn len(&self) -> u32 {
+        self.corpus.documents.len()
+    }
+
+    pub fn id(&self, rank: u32) -> Result<Cow<'a, str>> {
         self.corpus.id(self.ranking.row(rank))
     }
 
     /// The file and the line or row of a document.
-    pub fn file_and_row(&self, rank: u32) -> (Cow<'_, str>, u64) {
-        let place = self.corpus.documents.place(self.ranking.row(rank));
-        (self.corpus.inputs[place.input as usize].relative.to_string_lossy(), place.line)
+    pub fn file_and_row(&self, rank: u32) -> Result<(Cow<'a, str>, u64)> {
+        let place = self.corpus.documents.place(self.ranking.row(rank))?;
+        Ok((self.corpus.inputs[place.input as usize].relative.to_string_lossy(), place.line))
     }
 
-    /// Shingles of a document, repetitions included.
-    pub fn shingles(&self, rank: u32) -> u32 {
-        self.corpus.documents.place(self.ranking.row(rank)).shingles
-    }
-
-    pub fn hash(&self, rank: u32) -> u128 {
-        self.corpus.documents.hash(self.ranking.row(rank))
+    pub fn words(&self, rank: u32) -> Result<Cow<'a, [u64]>> {
+        self.corpus.documents.words(self.ranking.row(rank))
     }
 
     /// True if two texts are the same.
     pub fn has_equal_texts(&self, a: u32, b: u32) -> Result<bool> {
-        let text = |rank| self.corpus.document(self.ranking.row(rank)).text;
-        Ok(text(a) == text(b))
-    }
-}
-
-impl Sketches for Ranked<'_> {
-    fn words(&self, rank: u32) -> &[u64] {
-        self.corpus.documents.words(self.ranking.row(rank))
+        let mut is_equal = false;
+        let mut outcome = Ok(());
+        self.with_text(a, &mut |a| outcome = self.with_text(b, &mut |b| is_equal = a == b))?;
+        outcome.map(|()| is_equal)
     }
 }
 
 impl Texts for Ranked<'_> {
-    fn bytes(&self, rank: u32) -> u64 {
-        self.corpus.documents.place(self.ranking.row(rank)).text_bytes.into()
+    fn bytes(&self, rank: u32) -> Result<u64> {
+        Ok(self.corpus.documents.place(self.ranking.row(rank))?.text_bytes.into())
     }
 
     fn with_text(&self, rank: u32, visit: &mut dyn FnMut(&str)) -> Result<()> {
-        visit(self.corpus.document(self.ranking.row(rank)).text);
-        Ok(())
+        self.corpus.with_text(self.ranking.row(rank), visit)
+    }
+}
+
+/// The sketches in keep order, in memory.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RankedSketches<'a> {
+    pub table: &'a Memory,
+    pub ranking: &'a Ranking,
+}
+
+impl Sketches for RankedSketches<'_> {
+    fn words(&self, rank: u32) -> &[u64] {
+        self.table.words(self.ranking.row(rank))
     }
 }

@@ -69,6 +69,19 @@ pub enum Error {
         /// Where and why.
         reject: String,
     },
+    /// The run was asked to stop.
+    #[error("stopped; nothing was changed")]
+    Cancelled,
+    /// Two inputs whose results would have the same name.
+    #[error("`{}` and `{}` would both be written to `{}`; name the folder that holds both", a.display(), b.display(), name.display())]
+    SameName {
+        /// The first.
+        a: PathBuf,
+        /// The second.
+        b: PathBuf,
+        /// The name.
+        name: PathBuf,
+    },
     /// A sketch, a banding or a threshold that does not fit.
     #[error(transparent)]
     Core(#[from] benzer_core::Error),

@@ -68,9 +68,8 @@ impl Ingest {
                 rows.hashes.push(xxh3_128(document.text.as_bytes()));
                 rows.places.push(Place {
                     line: document.line,
-                    offset: document.offset,
+                    offset: 0,
                     input: document.input,
-                    raw_bytes: document.raw.len() as u32,
                     text_bytes: document.text.len() as u32,
                     shingles: (end - start) as u32,
                 });

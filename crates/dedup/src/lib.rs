@@ -31,6 +31,7 @@
 
 mod corpus;
 mod documents;
+mod edges;
 mod error;
 pub mod files;
 mod group;

@@ -1,11 +1,14 @@
 //! The keep order: which **rank** each row has.
 //!
-//! From here on a document is its rank: of two similar documents the one of lower rank is kept. Where rows are in keep order already, nothing is stored.
+//! From here on a document is its rank: of two similar documents the one of lower rank is kept. Where rows are in keep order already, nothing is stored; otherwise
+//! eight bytes for each document.
 
 use std::cmp::Ordering;
 
-use crate::documents::Documents;
+use crate::documents::{Documents, Memory, Table};
+use crate::error::Result;
 use crate::keep::Keep;
+use crate::spill::Sorter;
 
 /// The keep order of a table.
 #[derive(Debug, Default)]
@@ -15,37 +18,39 @@ pub(crate) struct Ranking {
     /// How many rows have an id that an earlier one has.
     pub repeated_ids: u32,
     /// A few of them.
-    pub examples: Vec<Vec<u8>>,
+    pub examples: Vec<String>,
 }
 
 /// Repeated ids that are named.
 const EXAMPLES: usize = 5;
 
 impl Ranking {
-    pub fn new(documents: &Documents, keep: &Keep) -> Self {
-        let compare = |&a: &u32, &b: &u32| {
-            let rows = || documents.id(a).cmp(&documents.id(b)).then(a.cmp(&b));
-            match keep {
-                Keep::First => rows(),
-                Keep::Last => rows().reverse(),
-                _ => documents.key(a).cmp(documents.key(b)).then_with(rows),
-            }
+    /// Sorts in memory, or with what `sorter` gives.
+    pub fn new(documents: &Documents, keep: &Keep, ids: bool, sorter: impl Fn() -> Sorter<(u128, u32)>) -> Result<Self> {
+        if !ids && *keep == Keep::First {
+            return Ok(Self::default());
+        }
+        let rows = match documents {
+            Documents::Memory(table) => in_memory(table, keep),
+            Documents::Disk(table) => on_disk(table, keep != &Keep::First && keep != &Keep::Last, &sorter)?,
         };
-        let (mut repeated_ids, mut examples) = (0, Vec::new());
-        let mut orders = None;
-        if documents.layout().ids || *keep != Keep::First {
-            let mut rows: Vec<u32> = (0..documents.len()).collect();
-            if !rows.is_sorted_by(|a, b| compare(a, b) != Ordering::Greater) {
-                rows.sort_unstable_by(compare);
-                let mut ranks = vec![0; rows.len()];
-                rows.iter().zip(0..).for_each(|(&row, rank)| ranks[row as usize] = rank);
-                orders = Some((rows, ranks));
+        let rows = match (keep, rows) {
+            (Keep::Last, rows) => {
+                let n = documents.len();
+                Some(rows.map_or_else(|| (0..n).rev().collect(), |mut rows| { rows.reverse(); rows }))
             }
+            (_, rows) => rows,
+        };
+        let mut ranking = Self { orders: rows.map(with_ranks), ..Self::default() };
+        if ids {
+            let by_id = match (keep, documents) {
+                (Keep::First | Keep::Last, _) => None,
+                (_, Documents::Memory(table)) => Some(in_memory(table, &Keep::First)),
+                (_, Documents::Disk(table)) => Some(on_disk(table, false, &sorter)?),
+            };
+            ranking.count_repeated(documents, by_id)?;
         }
-        if documents.layout().ids {
-            (repeated_ids, examples) = repeated(documents, keep, orders.as_ref().map(|(rows, _)| &rows[..]));
-        }
-        Self { orders, repeated_ids, examples }
+        Ok(ranking)
     }
 
     #[inline]
@@ -57,29 +62,91 @@ impl Ranking {
     pub fn rank(&self, row: u32) -> u32 {
         self.orders.as_ref().map_or(row, |(_, ranks)| ranks[row as usize])
     }
+
+    /// `by_id` has the rows in the order of their ids, where the keep order is another one.
+    fn count_repeated(&mut self, documents: &Documents, by_id: Option<Option<Vec<u32>>>) -> Result<()> {
+        let mut before = None;
+        for i in 0..documents.len() {
+            let row = match &by_id {
+                None => self.row(i),
+                Some(None) => i,
+                Some(Some(rows)) => rows[i as usize],
+            };
+            let id = documents.id(row)?;
+            if id.is_some() && before == id {
+                self.repeated_ids += 1;
+                let id = String::from_utf8_lossy(id.as_deref().unwrap_or_default()).into_owned();
+                if self.examples.len() < EXAMPLES && self.examples.last() != Some(&id) {
+                    self.examples.push(id);
+                }
+            }
+            before = id;
+        }
+        Ok(())
+    }
 }
 
-/// Counts the rows whose id was there before.
-fn repeated(documents: &Documents, keep: &Keep, in_order: Option<&[u32]>) -> (u32, Vec<Vec<u8>>) {
-    let mut by_id: Vec<u32>;
-    let rows: Box<dyn Iterator<Item = u32>> = match (keep, in_order) {
-        (Keep::First | Keep::Last, None) => Box::new(0..documents.len()),
-        (Keep::First | Keep::Last, Some(rows)) => Box::new(rows.iter().copied()),
-        _ => {
-            by_id = (0..documents.len()).collect();
-            by_id.sort_unstable_by_key(|&row| documents.id(row));
-            Box::new(by_id.into_iter())
-        }
+fn with_ranks(rows: Vec<u32>) -> (Vec<u32>, Vec<u32>) {
+    let mut ranks = vec![0; rows.len()];
+    rows.iter().zip(0..).for_each(|(&row, rank)| ranks[row as usize] = rank);
+    (rows, ranks)
+}
+
+/// The rows by (policy key, id, row), or nothing if they are so already.
+fn in_memory(table: &Memory, keep: &Keep) -> Option<Vec<u32>> {
+    let with_keys = !matches!(keep, Keep::First | Keep::Last);
+    let compare = |&a: &u32, &b: &u32| {
+        let keys = || table.key(a).cmp(table.key(b));
+        let policy = if with_keys { keys() } else { Ordering::Equal };
+        policy.then_with(|| table.id(a).cmp(&table.id(b))).then(a.cmp(&b))
     };
-    let (mut n, mut examples, mut before) = (0, Vec::new(), None);
-    for id in rows.map(|row| documents.id(row)) {
-        if before == Some(id) {
-            n += 1;
-            if examples.len() < EXAMPLES && examples.last().map(Vec::as_slice) != id {
-                examples.extend(id.map(<[u8]>::to_vec));
-            }
+    let is_sorted = (1..table.len()).all(|row| compare(&(row - 1), &row).is_lt());
+    (!is_sorted).then(|| {
+        let mut rows: Vec<u32> = (0..table.len()).collect();
+        rows.sort_unstable_by(compare);
+        rows
+    })
+}
+
+/// The same on disk: by the sixteen bytes behind what all have in common, and where those are equal by the rest.
+fn on_disk(table: &Table, with_keys: bool, sorter: &impl Fn() -> Sorter<(u128, u32)>) -> Result<Option<Vec<u32>>> {
+    let name = |row: u32| -> Result<Vec<u8>> {
+        // Keys are such that none is the beginning of another.
+        let mut name = if with_keys { table.key(row)? } else { Vec::new() };
+        name.extend(table.id(row)?.unwrap_or_default());
+        Ok(name)
+    };
+    let mut common: Option<Vec<u8>> = None;
+    for row in 0..table.len() {
+        let name = name(row)?;
+        match &mut common {
+            None => common = Some(name),
+            Some(common) => common.truncate(common.iter().zip(&name).take_while(|(a, b)| a == b).count()),
         }
-        before = Some(id);
     }
-    (n, examples)
+    let skip = common.map_or(0, |common| common.len());
+    let mut sorter = sorter();
+    for row in 0..table.len() {
+        let mut prefix = [0; 16];
+        let name = name(row)?;
+        let rest = &name[skip..];
+        let n = rest.len().min(16);
+        prefix[..n].copy_from_slice(&rest[..n]);
+        sorter.push((u128::from_be_bytes(prefix), row))?;
+    }
+    let mut rows = Vec::with_capacity(table.len() as usize);
+    let mut equal: Vec<(Vec<u8>, u32)> = Vec::new();
+    let mut last = None;
+    for record in sorter.finish()? {
+        let (prefix, row) = record?;
+        if last != Some(prefix) {
+            equal.sort_unstable();
+            rows.extend(equal.drain(..).map(|(_, row)| row));
+        }
+        last = Some(prefix);
+        equal.push((name(row)?, row));
+    }
+    equal.sort_unstable();
+    rows.extend(equal.drain(..).map(|(_, row)| row));
+    Ok((!rows.is_sorted()).then_some(rows))
 }

@@ -19,18 +19,35 @@ pub enum Cluster {
     Components,
 }
 
-/// Which edges decide, one for each removed document, in keep order. Edges are sorted by (later, earlier).
-pub(crate) fn leaders(edges: &[Edge]) -> Vec<Edge> {
-    let mut removed: Vec<Edge> = Vec::new();
-    for edges in edges.chunk_by(|a, b| a.later == b.later) {
-        let is_kept = |rank: u32| removed.binary_search_by_key(&rank, |edge| edge.later).is_err();
-        let kept = edges.iter().filter(|edge| is_kept(edge.earlier));
+/// Walks the keep order edge by edge, sorted by (later, earlier).
+#[derive(Debug, Default)]
+pub(crate) struct Leaders {
+    /// Of each removed document the edge that decides, in keep order.
+    removed: Vec<Edge>,
+    /// The best edge of the document at hand to a kept one.
+    best: Option<Edge>,
+}
+
+impl Leaders {
+    pub fn push(&mut self, edge: Edge) {
+        if self.best.is_some_and(|best| best.later != edge.later) {
+            self.removed.extend(self.best.take());
+        }
         // Of equals the first one stays, which is the first in keep order.
-        let best =
-            kept.copied().reduce(|best, edge| if similarity(&edge, &best).is_gt() { edge } else { best });
-        removed.extend(best);
+        if self.best.is_none_or(|best| similarity(&edge, &best).is_gt()) && self.is_kept(edge.earlier) {
+            self.best = Some(edge);
+        }
     }
-    removed
+
+    fn is_kept(&self, rank: u32) -> bool {
+        self.removed.binary_search_by_key(&rank, |edge| edge.later).is_err()
+    }
+
+    /// Which edges decide, one for each removed document, in keep order.
+    pub fn finish(mut self) -> Vec<Edge> {
+        self.removed.extend(self.best);
+        self.removed
+    }
 }
 
 fn similarity(a: &Edge, b: &Edge) -> Ordering {
@@ -38,28 +55,39 @@ fn similarity(a: &Edge, b: &Edge) -> Ordering {
     product(a.intersection, b.union).cmp(&product(b.intersection, a.union))
 }
 
-/// The pairs (member, first of its component), in keep order of the members.
-pub(crate) fn components(edges: &[Edge]) -> Vec<(u32, u32)> {
-    let mut ranks: Vec<u32> = edges.iter().flat_map(|edge| [edge.later, edge.earlier]).collect();
-    ranks.sort_unstable();
-    ranks.dedup();
-    let index = |rank: u32| ranks.binary_search(&rank).expect("every rank of an edge is listed");
-    let mut parents: Vec<usize> = (0..ranks.len()).collect();
-    for edge in edges {
-        let (a, b) = (root(&mut parents, index(edge.later)), root(&mut parents, index(edge.earlier)));
-        parents[a.max(b)] = a.min(b);
-    }
-    let pair = |i: usize| (ranks[i], ranks[root(&mut parents, i)]);
-    (0..ranks.len()).map(pair).filter(|(member, first)| member != first).collect()
+/// Joins documents edge by edge, in any order.
+#[derive(Debug)]
+pub(crate) struct Components {
+    /// Of each document one of the same component, nearer to its first.
+    parents: Vec<u32>,
 }
 
-/// The first member of a component; shortens the way for the next one who asks.
-fn root(parents: &mut [usize], mut i: usize) -> usize {
-    while parents[i] != i {
-        parents[i] = parents[parents[i]];
-        i = parents[i];
+impl Components {
+    /// So many documents, each alone.
+    pub fn new(n: u32) -> Self {
+        Self { parents: (0..n).collect() }
     }
-    i
+
+    pub fn push(&mut self, edge: Edge) {
+        let (a, b) = (self.root(edge.later), self.root(edge.earlier));
+        self.parents[a.max(b) as usize] = a.min(b);
+    }
+
+    /// The first member of a component; shortens the way for the next one who asks.
+    fn root(&mut self, mut rank: u32) -> u32 {
+        while self.parents[rank as usize] != rank {
+            let parent = self.parents[rank as usize];
+            self.parents[rank as usize] = self.parents[parent as usize];
+            rank = self.parents[rank as usize];
+        }
+        rank
+    }
+
+    /// The pairs (member, first of its component), in keep order of the members.
+    pub fn finish(mut self) -> Vec<(u32, u32)> {
+        let n = self.parents.len() as u32;
+        (0..n).map(|rank| (rank, self.root(rank))).filter(|(member, first)| member != first).collect()
+    }
 }
 
 #[cfg(test)]
@@ -67,6 +95,18 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::collections::{BTreeMap, BTreeSet};
+
+    fn leaders(edges: &[Edge]) -> Vec<Edge> {
+        let mut leaders = Leaders::default();
+        edges.iter().for_each(|edge| leaders.push(*edge));
+        leaders.finish()
+    }
+
+    fn components(edges: &[Edge]) -> Vec<(u32, u32)> {
+        let mut components = Components::new(25);
+        edges.iter().for_each(|edge| components.push(*edge));
+        components.finish()
+    }
 
     fn edge(later: u32, earlier: u32, intersection: u32, union: u32) -> Edge {
         Edge { later, earlier, intersection, union }

@@ -9,12 +9,10 @@ use super::{CHUNK, Layout, Strings};
 pub(crate) struct Place {
     /// Line or row, counted from 1.
     pub line: u64,
-    /// Where it begins: in the uncompressed input, or among the spooled texts.
+    /// Where its text begins, if all texts lie one after the other.
     pub offset: u64,
     /// The number of the input.
     pub input: u32,
-    /// Bytes of the raw record, or of the spooled text.
-    pub raw_bytes: u32,
     /// Bytes of the text.
     pub text_bytes: u32,
     /// Shingles, repetitions included; none means that the document is similar to nothing.

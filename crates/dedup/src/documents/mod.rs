@@ -1,13 +1,19 @@
 //! What a run remembers of every document: its sketch, the hash of its text, where it lies, its id and its policy key.
 //!
-//! Documents are numbered by **row**: the order in which they were read. They are kept in chunks of [`CHUNK`] rows, so that the table grows without being moved and
-//! lies on disk as it lies in memory.
+//! Documents are numbered by **row**: the order in which they were read. In memory they are kept in chunks of [`CHUNK`] rows, so that the table grows without being
+//! moved; the module `disk` has the other way to keep them.
 
 mod chunk;
+mod disk;
 mod strings;
 
+use std::borrow::Cow;
+
 pub(crate) use chunk::{Chunk, Place};
+pub(crate) use disk::{Table, TableWriter};
 pub(crate) use strings::Strings;
+
+use crate::error::Result;
 
 /// Rows of a full chunk.
 pub(crate) const CHUNK: usize = 4096;
@@ -23,15 +29,73 @@ pub(crate) struct Layout {
     pub keys: bool,
 }
 
-/// The table.
+/// The table, in memory or on disk.
 #[derive(Debug)]
-pub(crate) struct Documents {
+pub(crate) enum Documents {
+    /// In memory.
+    Memory(Memory),
+    /// On disk.
+    Disk(Table),
+}
+
+impl Documents {
+    /// How many documents there are.
+    pub fn len(&self) -> u32 {
+        match self {
+            Self::Memory(table) => table.n,
+            Self::Disk(table) => table.len(),
+        }
+    }
+
+    /// The sketch of a document.
+    pub fn words(&self, row: u32) -> Result<Cow<'_, [u64]>> {
+        match self {
+            Self::Memory(table) => Ok(Cow::Borrowed(table.words(row))),
+            Self::Disk(table) => {
+                let mut words = Vec::new();
+                table.words(row..row + 1, &mut words)?;
+                Ok(Cow::Owned(words))
+            }
+        }
+    }
+
+    /// Where it lies.
+    pub fn place(&self, row: u32) -> Result<Place> {
+        match self {
+            Self::Memory(table) => Ok(table.place(row)),
+            Self::Disk(table) => Ok(table.row(row)?.1),
+        }
+    }
+
+    /// The hash of each text, and where it lies, in order.
+    pub fn rows(&self) -> Result<Box<dyn Iterator<Item = Result<(u128, Place)>> + '_>> {
+        match self {
+            Self::Memory(table) => {
+                let rows = table.chunks.iter().flat_map(|chunk| chunk.hashes.iter().copied().zip(chunk.places.iter().copied()));
+                Ok(Box::new(rows.map(Ok)))
+            }
+            Self::Disk(table) => Ok(Box::new(table.rows()?.map(|row| Ok(row?)))),
+        }
+    }
+
+    /// Its id, where documents have one.
+    pub fn id(&self, row: u32) -> Result<Option<Cow<'_, [u8]>>> {
+        match self {
+            Self::Memory(table) => Ok(table.id(row).map(Cow::Borrowed)),
+            Self::Disk(table) => Ok(table.id(row)?.map(Cow::Owned)),
+        }
+    }
+}
+
+/// The table in memory.
+#[derive(Debug)]
+pub(crate) struct Memory {
     layout: Layout,
     chunks: Vec<Chunk>,
     n: u32,
 }
 
-impl Documents {
+impl Memory {
     pub fn new(layout: Layout) -> Self {
         Self { layout, chunks: Vec::new(), n: 0 }
     }
@@ -40,17 +104,12 @@ impl Documents {
         self.layout
     }
 
-    /// How many documents there are.
     pub fn len(&self) -> u32 {
         self.n
     }
 
-    /// Appends the rows of another chunk. False if there would be more rows than can be numbered; then nothing is appended.
-    #[must_use]
-    pub fn append(&mut self, other: &Chunk) -> bool {
-        let Some(n) = u32::try_from(other.len()).ok().and_then(|n| self.n.checked_add(n)) else {
-            return false;
-        };
+    /// Appends the rows of another chunk.
+    pub fn append(&mut self, other: &Chunk) {
         let mut done = 0;
         while done < other.len() {
             if self.chunks.last().is_none_or(|chunk| chunk.len() == CHUNK) {
@@ -61,8 +120,7 @@ impl Documents {
             chunk.extend(other, done..end, self.layout);
             done = end;
         }
-        self.n = n;
-        true
+        self.n += other.len() as u32;
     }
 
     pub fn chunks(&self) -> &[Chunk] {
@@ -79,13 +137,6 @@ impl Documents {
     pub fn words(&self, row: u32) -> &[u64] {
         let (chunk, i) = self.at(row);
         &chunk.words[i * self.layout.words..][..self.layout.words]
-    }
-
-    /// The hash of its text.
-    #[inline]
-    pub fn hash(&self, row: u32) -> u128 {
-        let (chunk, i) = self.at(row);
-        chunk.hashes[i]
     }
 
     /// Where it lies.

@@ -17,12 +17,10 @@ pub(crate) trait Sketches: Sync {
     fn words(&self, rank: u32) -> &[u64];
 }
 
-/// What the bands gave.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(crate) struct Candidates {
-    /// (later, earlier) in order.
-    pub pairs: Vec<(u32, u32)>,
-    /// How often two documents met in a bucket, before the prefilter.
+/// How documents met in buckets.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Meetings {
+    /// Pairs in buckets, before the prefilter; a pair counts in every bucket.
     pub n_met: u64,
     /// Buckets with more members than the cap.
     pub n_oversized: u64,
@@ -30,23 +28,33 @@ pub(crate) struct Candidates {
     pub largest: u64,
 }
 
+impl Meetings {
+    /// Counts a bucket; one of a single member is not counted.
+    pub fn add(&mut self, size: u64, cap: usize) {
+        if size > 1 {
+            self.n_met += bucket::n_pairs(size, cap as u64) as u64;
+            self.n_oversized += u64::from(size > cap as u64);
+            self.largest = self.largest.max(size);
+        }
+    }
+}
+
 /// The repeated keys of one band.
 #[derive(Debug, Default)]
 struct Band {
     /// (key, rank) in order.
     members: Vec<(u64, u32)>,
-    /// Of each bucket over the cap its key and the last rank that everyone is paired with.
+    /// Of each bucket over the cap its key and the first rank that not everyone is paired with.
     oversized: Vec<(u64, u32)>,
-    largest: u64,
 }
 
-/// The candidate pairs among `ranks`, which are in order.
+/// The candidate pairs (later, earlier) among `ranks`, in order; the ranks are in order too.
 pub(crate) fn candidates(
     sketches: &dyn Sketches,
     ranks: &[u32],
     (banding, prefilter, cap): (&Banding, &Prefilter, usize),
     threads: usize,
-) -> Candidates {
+) -> (Vec<(u32, u32)>, Meetings) {
     let bands = in_parallel(banding.bands(), threads, Buffers::default, |band, buffers| {
         buffers.keys.clear();
         buffers.keys.extend(ranks.iter().map(|&rank| banding.key(sketches.words(rank), band)));
@@ -55,17 +63,13 @@ pub(crate) fn candidates(
     let masks = Masks::new(banding, prefilter);
     let finder = Finder { sketches, banding, prefilter, cap, bands: &bands, masks, level: Level::best() };
     let found = in_parallel(banding.bands(), threads, Rows::default, |band, rows| finder.pairs(band, rows));
-    let mut all = Candidates {
-        n_oversized: bands.iter().map(|band| band.oversized.len() as u64).sum(),
-        largest: bands.iter().map(|band| band.largest).max().unwrap_or_default(),
-        ..Candidates::default()
-    };
-    for (pairs, n_met) in found {
-        all.pairs.extend(pairs);
-        all.n_met += n_met;
+    let mut meetings = Meetings::default();
+    for band in &bands {
+        band.members.chunk_by(|a, b| a.0 == b.0).for_each(|bucket| meetings.add(bucket.len() as u64, cap));
     }
-    all.pairs.sort_unstable();
-    all
+    let mut pairs = found.concat();
+    pairs.sort_unstable();
+    (pairs, meetings)
 }
 
 #[derive(Debug, Default)]
@@ -76,16 +80,9 @@ struct Buffers {
 
 impl Band {
     fn new(members: Vec<(u64, u32)>, cap: usize) -> Self {
-        let (mut oversized, mut largest) = (Vec::new(), 0);
-        for bucket in members.chunk_by(|a, b| a.0 == b.0) {
-            largest = largest.max(bucket.len() as u64);
-            if bucket.len() > cap {
-                // A cap of zero pairs nobody.
-                let last = if cap == 0 { None } else { Some(bucket[cap - 1].1) };
-                oversized.push((bucket[0].0, last.map_or(0, |rank| rank + 1)));
-            }
-        }
-        Self { members, oversized, largest }
+        let buckets = members.chunk_by(|a, b| a.0 == b.0).filter(|bucket| bucket.len() > cap);
+        let oversized = buckets.map(|bucket| (bucket[0].0, bucket[cap].1)).collect();
+        Self { members, oversized }
     }
 
     /// True if the bucket of a key pairs `earlier` with everyone after it.
@@ -114,17 +111,16 @@ struct Rows {
 }
 
 impl Finder<'_> {
-    /// The pairs that a band is the first to give, and how many met in it.
-    fn pairs(&self, band: usize, rows: &mut Rows) -> (Vec<(u32, u32)>, u64) {
-        let (mut pairs, mut n_met) = (Vec::new(), 0);
+    /// The pairs that a band is the first to give.
+    fn pairs(&self, band: usize, rows: &mut Rows) -> Vec<(u32, u32)> {
+        let mut pairs = Vec::new();
         for bucket in self.bands[band].members.chunk_by(|a, b| a.0 == b.0) {
-            n_met += bucket::n_pairs(bucket.len() as u64, self.cap as u64) as u64;
             match &self.masks {
                 Some(masks) => self.by_masks(masks, band, bucket, rows, &mut pairs),
                 None => self.one_by_one(band, bucket, &mut pairs),
             }
         }
-        (pairs, n_met)
+        pairs
     }
 
     /// For sketches of any shape.
@@ -314,7 +310,7 @@ mod tests {
             let ranks: Vec<u32> = (0..n as u32).collect();
             let found = candidates(&table, &ranks, (&banding, &prefilter, cap), threads);
             let expected: Vec<_> = by_definition(&table, &banding, &prefilter, cap).into_iter().collect();
-            prop_assert_eq!(found.pairs, expected);
+            prop_assert_eq!(found.0, expected);
         }
     }
 }

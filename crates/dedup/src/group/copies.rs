@@ -3,40 +3,49 @@
 use super::buckets::Filter;
 use crate::error::Result;
 
-/// Which documents are copies of which.
-#[derive(Debug, Default)]
-pub(crate) struct Copies {
-    /// (copy, representative), by rank of the copy.
-    pub pairs: Vec<(u32, u32)>,
+/// The pairs (copy, representative), by rank of the copy: documents of the same hash, after `is_equal` looked at the texts themselves. `members` are (rank, hash) in
+/// order of rank.
+pub(crate) fn copies(
+    members: &[(u32, u128)],
+    is_equal: impl FnMut(u32, u32) -> Result<bool>,
+) -> Result<Vec<(u32, u32)>> {
+    let keys: Vec<u64> = members.iter().map(|(_, hash)| *hash as u64).collect();
+    let numbers: Vec<u32> = (0..members.len() as u32).collect();
+    let repeated = Filter::default().repeated(&keys, &numbers);
+    let mut repeated: Vec<(u128, u32)> =
+        repeated.iter().map(|&(_, i)| (members[i as usize].1, members[i as usize].0)).collect();
+    repeated.sort_unstable();
+    copies_in_order(repeated.into_iter().map(Ok), is_equal)
 }
 
-/// Groups the documents of the same hash, after `is_equal` looked at the texts themselves. `ranks` are in order.
-pub(crate) fn copies(
-    ranks: &[u32],
-    hash: impl Fn(u32) -> u128,
+/// The same of (hash, rank) that come sorted.
+pub(crate) fn copies_in_order(
+    sorted: impl Iterator<Item = Result<(u128, u32)>>,
     mut is_equal: impl FnMut(u32, u32) -> Result<bool>,
-) -> Result<Copies> {
-    let keys: Vec<u64> = ranks.iter().map(|&rank| hash(rank) as u64).collect();
+) -> Result<Vec<(u32, u32)>> {
     let mut pairs = Vec::new();
-    for bucket in Filter::default().repeated(&keys, ranks).chunk_by(|a, b| a.0 == b.0) {
-        // Members come in keep order. More than one representative means that different texts have one hash.
-        let mut representatives: Vec<u32> = Vec::new();
-        for &(_, rank) in bucket {
-            let mut copy_of = None;
-            for &representative in &representatives {
-                if hash(representative) == hash(rank) && is_equal(representative, rank)? {
-                    copy_of = Some(representative);
-                    break;
-                }
+    // More than one representative means that different texts have one hash.
+    let (mut representatives, mut last): (Vec<u32>, _) = (Vec::new(), None);
+    for record in sorted {
+        let (hash, rank) = record?;
+        if last != Some(hash) {
+            representatives.clear();
+        }
+        last = Some(hash);
+        let mut copy_of = None;
+        for &representative in &representatives {
+            if is_equal(representative, rank)? {
+                copy_of = Some(representative);
+                break;
             }
-            match copy_of {
-                Some(representative) => pairs.push((rank, representative)),
-                None => representatives.push(rank),
-            }
+        }
+        match copy_of {
+            Some(representative) => pairs.push((rank, representative)),
+            None => representatives.push(rank),
         }
     }
     pairs.sort_unstable();
-    Ok(Copies { pairs })
+    Ok(pairs)
 }
 
 #[cfg(test)]
@@ -53,7 +62,7 @@ mod tests {
             _ => 9,
         };
         let equal = |a: u32, b: u32| Ok(texts[a as usize] == texts[b as usize]);
-        let ranks: Vec<u32> = (0..7).collect();
-        assert_eq!(copies(&ranks, hash, equal).unwrap().pairs, [(2, 0), (4, 1), (5, 0)]);
+        let members: Vec<(u32, u128)> = (0..7).map(|rank| (rank, hash(rank))).collect();
+        assert_eq!(copies(&members, equal).unwrap(), [(2, 0), (4, 1), (5, 0)]);
     }
 }

@@ -3,6 +3,8 @@
 mod bands;
 mod buckets;
 mod copies;
+mod spilled;
 
-pub(crate) use bands::{Sketches, candidates, in_parallel};
-pub(crate) use copies::copies;
+pub(crate) use bands::{Meetings, Sketches, candidates, in_parallel};
+pub(crate) use copies::{copies, copies_in_order};
+pub(crate) use spilled::{Room, candidates as spilled_candidates};

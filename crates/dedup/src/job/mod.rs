@@ -5,11 +5,16 @@
 //! ```
 
 pub(crate) mod decide;
+mod find;
+mod fingerprint;
+mod memory;
 mod observer;
 mod options;
 mod output;
+mod read;
 mod stages;
 mod summary;
+mod write;
 
 pub use observer::{Observer, Silent, Stage};
 pub use options::{BATCH_BYTES, CHECKPOINT_BYTES, Options, Output, Search, Verify};
@@ -33,4 +38,11 @@ pub fn run(options: &Options, observer: &dyn Observer) -> Result<Summary> {
 #[doc(hidden)]
 pub fn run_with(files: &Files, options: &Options, observer: &dyn Observer) -> Result<Summary> {
     stages::Run::new(files, options, observer)?.run()
+}
+
+/// The most memory this process ever had, mapped files included, as Linux tells it.
+fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(peak.trim().trim_end_matches(" kB").parse::<u64>().ok()? * 1024)
 }

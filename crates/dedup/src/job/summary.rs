@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Stage;
+use crate::files::Manifest;
 
 /// The numbers of a run. They do not depend on threads, memory or interruptions.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Documents and rejected lines; blank lines are neither.
     pub read: u64,
@@ -43,6 +44,19 @@ pub struct Counts {
     pub largest_bucket: u64,
     /// Bytes of all texts.
     pub text_bytes: u64,
+}
+
+impl Counts {
+    /// Keeps them for a resumed run.
+    pub(super) fn to_manifest(&self, manifest: &mut Manifest) {
+        manifest.set_count("counts", serde_json::to_value(self).unwrap_or_default());
+    }
+
+    /// What an interrupted run had counted.
+    pub(super) fn from_manifest(manifest: &Manifest) -> Self {
+        let counts = manifest.counts().get("counts").cloned().unwrap_or_default();
+        serde_json::from_value(counts).unwrap_or_default()
+    }
 }
 
 /// How long a stage took.

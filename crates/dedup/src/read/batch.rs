@@ -136,6 +136,11 @@ impl Batch {
         self.rows.len()
     }
 
+    /// Bytes of memory it holds.
+    pub fn bytes(&self) -> usize {
+        self.data.capacity() + self.decoded.capacity() + self.damaged.capacity() + size_of::<Row>() * self.rows.capacity()
+    }
+
     /// Blank lines, which are neither documents nor rejects.
     pub fn n_blank(&self) -> u64 {
         self.n_blank

@@ -22,7 +22,7 @@ const TASK_BYTES: u64 = 1 << 20;
 /// The texts of documents by rank.
 pub(crate) trait Texts: Sync {
     /// The length of a text.
-    fn bytes(&self, rank: u32) -> u64;
+    fn bytes(&self, rank: u32) -> Result<u64>;
 
     /// Hands a text to `visit`.
     fn with_text(&self, rank: u32, visit: &mut dyn FnMut(&str)) -> Result<()>;
@@ -96,7 +96,7 @@ fn verify_slice(
     // Members of a cluster have the same first document, and share most of the others.
     let mut order: Vec<(u32, u32)> = groups.iter().zip(0..).map(|(group, i)| (group[0].1, i)).collect();
     order.sort_unstable();
-    let tasks = tasks(&order, &groups, texts);
+    let tasks = tasks(&order, &groups, texts)?;
     let made = in_parallel(tasks.len(), threads, Measure::default, |i, measure| -> Result<_> {
         let (mut edges, mut ends) = (Vec::new(), Vec::new());
         for run in tasks[i].chunk_by(|a, b| a.0 == b.0) {
@@ -118,17 +118,17 @@ fn verify_slice(
 }
 
 /// Groups that one thread measures in one go: few enough texts to be held together.
-fn tasks<'a>(order: &'a [(u32, u32)], groups: &[Group<'_>], texts: &dyn Texts) -> Vec<&'a [(u32, u32)]> {
+fn tasks<'a>(order: &'a [(u32, u32)], groups: &[Group<'_>], texts: &dyn Texts) -> Result<Vec<&'a [(u32, u32)]>> {
     let (mut tasks, mut start, mut bytes) = (Vec::new(), 0, 0);
     for (i, &(_, group)) in order.iter().enumerate() {
-        bytes += texts.bytes(groups[group as usize][0].0);
+        bytes += texts.bytes(groups[group as usize][0].0)?;
         if bytes > TASK_BYTES {
             tasks.push(&order[start..=i]);
             (start, bytes) = (i + 1, 0);
         }
     }
     tasks.push(&order[start..]);
-    tasks
+    Ok(tasks)
 }
 
 #[cfg(test)]
@@ -139,8 +139,8 @@ mod tests {
     struct Few(Vec<String>);
 
     impl Texts for Few {
-        fn bytes(&self, rank: u32) -> u64 {
-            self.0[rank as usize].len() as u64
+        fn bytes(&self, rank: u32) -> Result<u64> {
+            Ok(self.0[rank as usize].len() as u64)
         }
 
         fn with_text(&self, rank: u32, visit: &mut dyn FnMut(&str)) -> Result<()> {

@@ -9,7 +9,6 @@ use super::tables::{Cell, Kind, Table};
 use crate::corpus::Ranked;
 use crate::error::Result;
 use crate::files::FileWriter;
-use crate::group::Sketches;
 use crate::job::decide::{Removal, Rule};
 use crate::verify::Edge;
 
@@ -75,7 +74,7 @@ impl Pairs {
         ranked: &Ranked<'_>,
         estimates: &Estimates,
     ) -> Result<()> {
-        let (a, b) = (ranked.id(edge.earlier), ranked.id(edge.later));
+        let (a, b) = (ranked.id(edge.earlier)?, ranked.id(edge.later)?);
         let exact = self.exact || is_copy;
         let [intersection, union] = counts(edge, exact);
         let similarity = similarity(edge, exact, estimates);
@@ -135,15 +134,15 @@ pub(crate) fn evidence(
     for removal in removals {
         let (removed, kept) = (removal.removed(), removal.kept());
         let exact = removal.rule != Rule::Estimate;
-        let equal = estimates.equal(ranked.words(removed), ranked.words(kept));
+        let equal = estimates.equal(&ranked.words(removed)?, &ranked.words(kept)?);
         let measured = estimates.of(equal);
         let share = |value: Option<f64>| value.map_or(Cell::Null, Cell::Share);
         let [intersection, union] = counts(&removal.edge, exact);
-        let (removed_file, removed_row) = ranked.file_and_row(removed);
-        let (kept_file, kept_row) = ranked.file_and_row(kept);
+        let (removed_file, removed_row) = ranked.file_and_row(removed)?;
+        let (kept_file, kept_row) = ranked.file_and_row(kept)?;
         let cells = [
-            Cell::Text(&ranked.id(removed)),
-            Cell::Text(&ranked.id(kept)),
+            Cell::Text(&ranked.id(removed)?),
+            Cell::Text(&ranked.id(kept)?),
             Cell::Share(similarity(&removal.edge, exact, estimates)),
             intersection,
             union,
@@ -177,13 +176,13 @@ pub(crate) fn clusters(
     ];
     let mut table = Table::new(out, &columns)?;
     for cluster in by_keeper.chunk_by(|a, b| a.kept() == b.kept()) {
-        let keeper: Cow<'_, str> = ranked.id(cluster[0].kept());
+        let keeper: Cow<'_, str> = ranked.id(cluster[0].kept())?;
         let size = cluster.len() as u32 + 1;
         let first = [Cell::Text(&keeper), Cell::Number(size)];
         table.push(first.into_iter().chain([Cell::Text(&keeper), Cell::Flag(true), Cell::Share(1.0)]))?;
         for removal in cluster {
             let similarity = similarity(&removal.edge, removal.rule != Rule::Estimate, estimates);
-            let id = ranked.id(removal.removed());
+            let id = ranked.id(removal.removed())?;
             table.push(first.into_iter().chain([
                 Cell::Text(&id),
                 Cell::Flag(false),

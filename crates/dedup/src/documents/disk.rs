@@ -1,0 +1,224 @@
+//! The table on disk: one flat file for each column, rows one after the other, so that row `i` is where it must be.
+//!
+//! ```text
+//! sketches.bin   the words of each sketch
+//! places.bin     hash of the text (16 bytes), line, offset (8 each), input, raw bytes, text bytes, shingles (4 each)
+//! texts.bin      the texts, one after the other; a place's offset says where
+//! ids.bin        the ids, one after the other         ids.end    where each ends (8 bytes)
+//! keys.bin       the policy keys, one after the other keys.end   where each ends
+//! ```
+//!
+//! All integers are little-endian. Checksums of whole files are in the manifest of the stage.
+
+use std::fs::File;
+use std::io::Read;
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use super::{Chunk, Layout, Place, Strings};
+use crate::files::{self, FileWriter, Files, Manifest};
+
+type Result<T> = files::Result<T>;
+
+/// Bytes of a row of `places.bin`.
+const PLACE: usize = 48;
+/// Rows that are read ahead when all are wanted.
+const AHEAD: usize = 4096;
+
+/// A table being written.
+#[derive(Debug)]
+pub(crate) struct TableWriter {
+    sketches: FileWriter,
+    places: FileWriter,
+    texts: FileWriter,
+    ids: Option<StringsWriter>,
+    keys: Option<StringsWriter>,
+    buffer: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct StringsWriter {
+    bytes: FileWriter,
+    ends: FileWriter,
+}
+
+impl TableWriter {
+    pub fn create(files: &Files, folder: &Path, layout: Layout) -> Result<Self> {
+        let create = |name: &str| files.create(&folder.join(name));
+        let strings = |name: &str| -> Result<_> {
+            Ok(StringsWriter { bytes: create(&format!("{name}.bin"))?, ends: create(&format!("{name}.end"))? })
+        };
+        Ok(Self {
+            sketches: create("sketches.bin")?,
+            places: create("places.bin")?,
+            texts: create("texts.bin")?,
+            ids: layout.ids.then(|| strings("ids")).transpose()?,
+            keys: layout.keys.then(|| strings("keys")).transpose()?,
+            buffer: Vec::new(),
+        })
+    }
+
+    /// Appends rows; their texts go separately.
+    pub fn append(&mut self, rows: &Chunk) -> Result<()> {
+        let buffer = &mut self.buffer;
+        buffer.clear();
+        rows.words.iter().for_each(|word| buffer.extend(word.to_le_bytes()));
+        self.sketches.append(buffer)?;
+        buffer.clear();
+        for (hash, place) in rows.hashes.iter().zip(&rows.places) {
+            buffer.extend(hash.to_le_bytes());
+            [place.line, place.offset].iter().for_each(|number| buffer.extend(number.to_le_bytes()));
+            [place.input, place.text_bytes, place.shingles, 0].iter().for_each(|number| buffer.extend(number.to_le_bytes()));
+        }
+        self.places.append(buffer)?;
+        for (writer, strings) in [(&mut self.ids, &rows.ids), (&mut self.keys, &rows.keys)] {
+            if let Some(writer) = writer {
+                writer.append(strings, buffer)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub fn append_text(&mut self, text: &str) -> Result<()> {
+        self.texts.append(text.as_bytes())
+    }
+
+    /// Puts all files in their places and names them in the manifest.
+    pub fn commit(self, manifest: &mut Manifest) -> Result<()> {
+        let Self { sketches, places, texts, ids, keys, .. } = self;
+        let strings = ids.into_iter().chain(keys).flat_map(|strings| [strings.bytes, strings.ends]);
+        for file in [sketches, places, texts].into_iter().chain(strings) {
+            let name = file.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
+            manifest.add_file(&name, file.commit()?);
+        }
+        Ok(())
+    }
+}
+
+impl StringsWriter {
+    fn append(&mut self, strings: &Strings, buffer: &mut Vec<u8>) -> Result<()> {
+        let start = self.bytes.bytes();
+        buffer.clear();
+        strings.ends.iter().for_each(|end| buffer.extend((start + u64::from(*end)).to_le_bytes()));
+        self.ends.append(buffer)?;
+        self.bytes.append(&strings.bytes)
+    }
+}
+
+/// A table on disk.
+#[derive(Debug)]
+pub(crate) struct Table {
+    layout: Layout,
+    sketches: Column,
+    places: Column,
+    texts: Column,
+    ids: Option<(Column, Column)>,
+    keys: Option<(Column, Column)>,
+    n: u32,
+}
+
+#[derive(Debug)]
+struct Column {
+    file: File,
+    path: PathBuf,
+}
+
+impl Column {
+    fn open(folder: &Path, name: &str) -> Result<Self> {
+        let path = folder.join(name);
+        match File::open(&path) {
+            Ok(file) => Ok(Self { file, path }),
+            Err(error) => Err(files::Error::disk("read", path, error)),
+        }
+    }
+
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> Result<()> {
+        self.file.read_exact_at(into, offset).map_err(|error| files::Error::disk("read", &self.path, error))
+    }
+}
+
+impl Table {
+    pub fn open(folder: &Path, layout: Layout) -> Result<Self> {
+        let open = |name: &str| Column::open(folder, name);
+        let strings = |name: &str| -> Result<_> { Ok((open(&format!("{name}.bin"))?, open(&format!("{name}.end"))?)) };
+        let places = open("places.bin")?;
+        let bytes = places.file.metadata().map_err(|error| files::Error::disk("read", &places.path, error))?.len();
+        Ok(Self {
+            layout,
+            sketches: open("sketches.bin")?,
+            texts: open("texts.bin")?,
+            ids: layout.ids.then(|| strings("ids")).transpose()?,
+            keys: layout.keys.then(|| strings("keys")).transpose()?,
+            n: (bytes / PLACE as u64) as u32,
+            places,
+        })
+    }
+
+    pub fn len(&self) -> u32 {
+        self.n
+    }
+
+    /// The sketches of some rows.
+    pub fn words(&self, rows: Range<u32>, words: &mut Vec<u64>) -> Result<()> {
+        let row_bytes = 8 * self.layout.words;
+        let mut bytes = vec![0; AHEAD.min(rows.len()) * row_bytes];
+        words.clear();
+        for start in rows.clone().step_by(AHEAD) {
+            let bytes = &mut bytes[..(rows.end - start).min(AHEAD as u32) as usize * row_bytes];
+            self.sketches.read_at(u64::from(start) * row_bytes as u64, bytes)?;
+            words.extend(bytes.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)));
+        }
+        Ok(())
+    }
+
+    /// The hash and the place of a row.
+    pub fn row(&self, row: u32) -> Result<(u128, Place)> {
+        let mut bytes = [0; PLACE];
+        self.places.read_at(u64::from(row) * PLACE as u64, &mut bytes)?;
+        Ok(decode(&bytes))
+    }
+
+    /// All hashes and places, in order.
+    pub fn rows(&self) -> Result<impl Iterator<Item = Result<(u128, Place)>> + use<'_>> {
+        let file = File::open(&self.places.path).map_err(|error| files::Error::disk("read", &self.places.path, error))?;
+        let mut file = std::io::BufReader::with_capacity(AHEAD * PLACE, file);
+        Ok((0..self.n).map(move |_| {
+            let mut bytes = [0; PLACE];
+            file.read_exact(&mut bytes).map_err(|error| files::Error::disk("read", &self.places.path, error))?;
+            Ok(decode(&bytes))
+        }))
+    }
+
+    pub fn text(&self, place: &Place, bytes: &mut Vec<u8>) -> Result<()> {
+        bytes.clear();
+        bytes.resize(place.text_bytes as usize, 0);
+        self.texts.read_at(place.offset, bytes)
+    }
+
+    pub fn id(&self, row: u32) -> Result<Option<Vec<u8>>> {
+        self.ids.as_ref().map(|ids| string(ids, row)).transpose()
+    }
+
+    pub fn key(&self, row: u32) -> Result<Vec<u8>> {
+        self.keys.as_ref().map_or(Ok(Vec::new()), |keys| string(keys, row))
+    }
+}
+
+fn string((bytes, ends): &(Column, Column), row: u32) -> Result<Vec<u8>> {
+    let mut both = [0; 16];
+    // The first row begins at zero, which is not written anywhere.
+    let (from, first) = if row == 0 { (8, 0) } else { (0, u64::from(row - 1) * 8) };
+    ends.read_at(first, &mut both[from..])?;
+    let [start, end] = [0, 8].map(|i: usize| u64::from_le_bytes(both[i..i + 8].try_into().expect("eight bytes")));
+    let mut string = vec![0; end.saturating_sub(start) as usize];
+    bytes.read_at(start, &mut string)?;
+    Ok(string)
+}
+
+fn decode(bytes: &[u8; PLACE]) -> (u128, Place) {
+    let long = |i: usize| u64::from_le_bytes(bytes[i..i + 8].try_into().expect("eight bytes"));
+    let short = |i: usize| u32::from_le_bytes(bytes[i..i + 4].try_into().expect("four bytes"));
+    let hash = u128::from(long(8)) << 64 | u128::from(long(0));
+    (hash, Place { line: long(16), offset: long(24), input: short(32), text_bytes: short(36), shingles: short(40) })
+}

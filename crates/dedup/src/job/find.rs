@@ -1,0 +1,218 @@
+//! Copies, candidates, edges, removals.
+
+use benzer_core::lsh::Prefilter;
+
+use super::decide::{self, Removal, Rule};
+use super::stages::Run;
+use super::{Counts, Search, Stage, Verify};
+use crate::corpus::{Corpus, Ranked, RankedSketches};
+use crate::documents::Documents;
+use crate::edges::{Edges, EdgesWriter};
+use crate::error::Result;
+use crate::files::Manifest;
+use crate::group::{self, Meetings};
+use crate::ranking::Ranking;
+use crate::resolve::{Cluster, Components, Leaders};
+use crate::spill::Sorted;
+use crate::verify::{Edge, Wanted, verify};
+
+/// Pairs to compare, in order.
+pub(super) enum Pairs {
+    Memory(Vec<(u32, u32)>),
+    Sorted(Sorted<(u32, u32)>),
+}
+
+impl Pairs {
+    fn len(&self) -> u64 {
+        match self {
+            Self::Memory(pairs) => pairs.len() as u64,
+            Self::Sorted(pairs) => pairs.len(),
+        }
+    }
+
+    fn into_iter(self) -> Box<dyn Iterator<Item = Result<(u32, u32)>>> {
+        match self {
+            Self::Memory(pairs) => Box::new(pairs.into_iter().map(Ok)),
+            Self::Sorted(pairs) => Box::new(pairs.map(|pair| Ok(pair?))),
+        }
+    }
+}
+
+impl Run<'_> {
+    /// The keep order, the documents to compare, and the copies as edges to their representatives.
+    pub(super) fn group(&mut self, corpus: &Corpus) -> Result<(Ranking, Vec<u32>, Vec<Edge>)> {
+        self.observer.begin(Stage::Group, Some(corpus.documents.len().into()));
+        let ids = self.options.read.id_field.is_some();
+        let ranking = Ranking::new(&corpus.documents, &self.options.keep, ids, || self.room().sorter(2))?;
+        self.counts.repeated_ids = ranking.repeated_ids.into();
+        if let Some(example) = ranking.examples.first() {
+            self.warnings.push(format!(
+                "{} documents have an id that another one has (such as `{example}`); they are told apart by their place",
+                ranking.repeated_ids
+            ));
+        }
+        let ranked = Ranked { corpus, ranking: &ranking };
+        let (mut members, copies) = self.copies(&ranked)?;
+        let mut gone = copies.iter().map(|(copy, _)| *copy).peekable();
+        members.retain(|rank| gone.next_if_eq(rank).is_none());
+        let copies = self.sizes(&ranked, &copies)?;
+        Ok((ranking, members, copies))
+    }
+
+    /// The documents that have features, in keep order, and which of them have the text of an earlier one.
+    fn copies(&self, ranked: &Ranked<'_>) -> Result<(Vec<u32>, Vec<(u32, u32)>)> {
+        let equal = |a, b| ranked.has_equal_texts(a, b);
+        let rows = ranked.corpus.documents.rows()?.zip(0..);
+        if let Documents::Memory(_) = &ranked.corpus.documents {
+            let mut members = Vec::with_capacity(ranked.len() as usize);
+            for (record, row) in rows {
+                let (hash, place) = record?;
+                members.extend((place.shingles > 0).then(|| (ranked.ranking.rank(row), hash)));
+            }
+            if !members.is_sorted_by_key(|(rank, _)| *rank) {
+                members.sort_unstable_by_key(|(rank, _)| *rank);
+            }
+            let copies = group::copies(&members, equal)?;
+            return Ok((members.into_iter().map(|(rank, _)| rank).collect(), copies));
+        }
+        let (mut members, mut sorter) = (Vec::new(), self.room().sorter::<(u128, u32)>(2));
+        for (record, row) in rows {
+            let (hash, place) = record?;
+            if place.shingles > 0 {
+                let rank = ranked.ranking.rank(row);
+                members.push(rank);
+                sorter.push((hash, rank))?;
+            }
+        }
+        members.sort_unstable();
+        let copies = group::copies_in_order(sorter.finish()?.map(|record| Ok(record?)), equal)?;
+        Ok((members, copies))
+    }
+
+    /// Copies as edges: all elements are in both.
+    fn sizes(&self, ranked: &Ranked<'_>, copies: &[(u32, u32)]) -> Result<Vec<Edge>> {
+        let mut whole: Vec<(u32, u32)> = copies.iter().map(|&(_, first)| (first, first)).collect();
+        whole.sort_unstable();
+        whole.dedup();
+        let measured = self.measure(ranked, whole)?;
+        let edge = |&(later, earlier): &(u32, u32)| {
+            let i = measured.binary_search_by_key(&earlier, |edge| edge.later);
+            let n = i.map_or(0, |i| measured[i].union);
+            Edge { later, earlier, intersection: n, union: n }
+        };
+        Ok(copies.iter().map(edge).collect())
+    }
+
+    /// The exact similarity of all pairs, which are sorted.
+    fn measure(&self, ranked: &Ranked<'_>, pairs: Vec<(u32, u32)>) -> Result<Vec<Edge>> {
+        let mut edges = Vec::new();
+        let sources = (ranked as _, &self.ingest.shingler);
+        verify(pairs.into_iter().map(Ok), sources, Wanted::All, self.options.threads, |_, made| {
+            edges.extend(made);
+            Ok(())
+        })?;
+        Ok(edges)
+    }
+
+    pub(super) fn candidates(&mut self, ranked: &Ranked<'_>, members: &[u32]) -> Result<Pairs> {
+        let (pairs, meetings) = match self.options.search {
+            Search::Bands(banding) => {
+                self.observer.begin(Stage::Candidates, Some(banding.bands() as u64));
+                banding.check_documents(members.len() as u64)?;
+                let prefilter = Prefilter::new(self.ingest.spec(), self.options.threshold.value())?;
+                let rules = (&banding, &prefilter, self.options.cap);
+                match &ranked.corpus.documents {
+                    Documents::Memory(table) => {
+                        let sketches = RankedSketches { table, ranking: ranked.ranking };
+                        let (pairs, meetings) = group::candidates(&sketches, members, rules, self.options.threads);
+                        (Pairs::Memory(pairs), meetings)
+                    }
+                    Documents::Disk(table) => {
+                        let n_words = self.ingest.layout().words;
+                        let order = (ranked.ranking, members);
+                        let (pairs, meetings) = group::spilled_candidates(table, order, rules, n_words, self.room())?;
+                        (Pairs::Sorted(pairs), meetings)
+                    }
+                }
+            }
+            Search::Exact => todo!(),
+        };
+        let Meetings { n_met, n_oversized, largest } = meetings;
+        let candidates = pairs.len();
+        self.counts = Counts { met: n_met, candidates, oversized_buckets: n_oversized, largest_bucket: largest, ..self.counts.clone() };
+        Ok(pairs)
+    }
+
+    /// The edges of an interrupted run.
+    pub(super) fn saved_edges(&mut self) -> Result<Option<Edges>> {
+        let Some(manifest) = self.saved(Stage::Verify) else { return Ok(None) };
+        self.counts = Counts::from_manifest(&manifest);
+        self.resumed(Stage::Candidates);
+        self.resumed(Stage::Verify);
+        Edges::open(&self.folders.work).map(Some)
+    }
+
+    pub(super) fn verify(&mut self, ranked: &Ranked<'_>, candidates: Pairs) -> Result<Edges> {
+        self.observer.begin(Stage::Verify, Some(candidates.len()));
+        let mut edges = match self.saves {
+            true => EdgesWriter::on_disk(self.files, &self.folders.work)?,
+            false => EdgesWriter::Memory(Vec::new()),
+        };
+        if self.options.verify == Verify::Estimate {
+            let least = self.estimates.least_equal(self.options.threshold.value());
+            for pair in candidates.into_iter() {
+                let (later, earlier) = pair?;
+                let equal = self.estimates.equal(&ranked.words(later)?, &ranked.words(earlier)?);
+                if equal >= least {
+                    let union = self.ingest.spec().registers;
+                    edges.append(vec![Edge { later, earlier, intersection: equal, union }])?;
+                }
+            }
+        } else {
+            let (mut done, wanted) = (0, Wanted::Reaching(self.options.threshold));
+            let sources = (ranked as _, &self.ingest.shingler);
+            verify(candidates.into_iter(), sources, wanted, self.options.threads, |n, made| {
+                edges.append(made)?;
+                done += n as u64;
+                self.observer.reached(done);
+                Self::check_cancelled(self.observer)
+            })?;
+        }
+        let mut manifest = Manifest::new(Stage::Verify.name(), &self.fingerprint);
+        let edges = edges.finish(&mut manifest)?;
+        self.counts.edges = edges.len();
+        if self.saves {
+            self.counts.to_manifest(&mut manifest);
+            manifest.save(self.files, &self.folders.work)?;
+        }
+        Ok(edges)
+    }
+
+    pub(super) fn resolve(&mut self, ranked: &Ranked<'_>, edges: &Edges, copies: &[Edge]) -> Result<Vec<Removal>> {
+        self.observer.begin(Stage::Resolve, None);
+        let exact = self.options.verify == Verify::Exact;
+        let decisive = match self.options.cluster {
+            Cluster::Leaders => {
+                let mut leaders = Leaders::default();
+                for edge in edges.iter()? {
+                    leaders.push(edge?);
+                }
+                leaders.finish()
+            }
+            Cluster::Components => {
+                let mut components = Components::new(ranked.len());
+                for edge in edges.iter()? {
+                    components.push(edge?);
+                }
+                self.measure(ranked, components.finish())?
+            }
+        };
+        let rule = decide::rule(self.options.cluster, exact);
+        let removals = decisive.into_iter().map(|edge| Removal { edge, rule }).collect();
+        let removals = decide::with_copies(removals, copies);
+        self.counts.removed = removals.len() as u64;
+        self.counts.kept = u64::from(ranked.len()) - self.counts.removed;
+        self.counts.copies = removals.iter().filter(|removal| removal.rule == Rule::ExactCopy).count() as u64;
+        Ok(removals)
+    }
+}

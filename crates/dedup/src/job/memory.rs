@@ -1,0 +1,64 @@
+//! How the memory is shared out.
+
+use std::fs::File;
+use std::io::Read;
+use std::sync::Arc;
+
+use super::Options;
+use crate::error::{Error, Result};
+use crate::read::{Input, Reader};
+
+/// What every run needs, whatever the corpus: the program, its tables, the results being written.
+const BASE: u64 = 48 << 20;
+/// What a worker needs: batches on their way, shingles, one slice of pairs.
+const PER_THREAD: u64 = 16 << 20;
+/// What is remembered of every document when everything else is on disk: its rank, whether it is compared, its removal.
+const PER_DOCUMENT: u64 = 24;
+
+/// About how many documents there are, by the length of the first lines of some inputs.
+fn estimated_documents(inputs: &[Arc<Input>]) -> u64 {
+    let step = inputs.len().div_ceil(SAMPLED).max(1);
+    let (mut bytes, mut lines) = (0, 0);
+    for input in inputs.iter().step_by(step).filter(|input| input.bytes.is_some()) {
+        let mut head = Vec::new();
+        let read = File::open(&input.path).and_then(|file| file.take(HEAD).read_to_end(&mut head));
+        bytes += read.unwrap_or_default();
+        lines += memchr::memchr_iter(b'\n', &head).count();
+    }
+    let all: u64 = inputs.iter().filter_map(|input| input.bytes).sum();
+    // Compressed bytes have newlines too, one in 256: documents of a kilobyte, compressed to a quarter.
+    all * lines as u64 / bytes.max(1) as u64
+}
+
+/// Inputs whose beginning is looked at, and how much of it.
+const SAMPLED: usize = 16;
+const HEAD: u64 = 256 << 10;
+
+/// The shares, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Memory {
+    /// For the table and the texts, as long as they fit.
+    pub corpus: u64,
+    /// For sorting, and for the sketches that are compared.
+    pub sorting: usize,
+}
+
+impl Memory {
+    /// Refuses a budget that cannot work, with the smallest that does.
+    pub fn new(options: &Options, reader: &Reader) -> Result<Self> {
+        let documents = estimated_documents(reader.inputs());
+        let fixed = BASE + PER_THREAD * options.threads as u64 + PER_DOCUMENT * documents;
+        // A quarter of it, at least, is for sorting.
+        let least = fixed + fixed / 3;
+        if options.memory < least {
+            let expected = format!(
+                "at least {}MiB for about {documents} documents and {} threads",
+                least.div_ceil(1 << 20),
+                options.threads
+            );
+            return Err(Error::parameter("memory", expected, format!("{}MiB", options.memory >> 20)));
+        }
+        let free = options.memory - fixed;
+        Ok(Self { corpus: free / 2, sorting: (free / 2).min(1 << 40) as usize })
+    }
+}

@@ -1,0 +1,186 @@
+//! Reading and sketching.
+
+use super::memory::Memory;
+use super::stages::Run;
+use super::{Counts, Observer, Options, Stage};
+use crate::corpus::Corpus;
+use crate::documents::{Documents, Memory as Rows, Table, TableWriter};
+use crate::error::{Error, Result};
+use crate::files::{FileWriter, Files, Manifest};
+use crate::ingest::Ingested;
+use crate::read::{self, Batch, Inputs, Reader};
+use crate::{pipeline, write};
+
+/// Rejects that are named in the summary.
+const NAMED: usize = 5;
+/// The rejected lines, until the results are written.
+pub(super) const REJECTS: &str = "rejects.jsonl";
+
+impl Run<'_> {
+    pub(super) fn read(&mut self) -> Result<Corpus> {
+        let reader = self.open()?;
+        self.memory = Memory::new(self.options, &reader)?;
+        self.fingerprint = super::fingerprint::of(self.options, &reader)?;
+        self.saves = reader.progress().bytes_total().is_none_or(|bytes| bytes >= self.options.checkpoint);
+        let inputs = reader.inputs().to_vec();
+        self.check_names(&inputs)?;
+        if let Some(manifest) = self.saved(Stage::Read) {
+            self.saves = true;
+            self.counts = Counts::from_manifest(&manifest);
+            self.resumed(Stage::Read);
+            let table = Table::open(&self.folders.work, self.ingest.layout())?;
+            return Ok(Corpus { inputs, documents: Documents::Disk(table), held: Vec::new() });
+        }
+        let mut sink = Sink {
+            files: self.files,
+            options: self.options,
+            observer: self.observer,
+            folder: self.folders.work.clone(),
+            budget: self.memory.corpus,
+            rows: Rows::new(self.ingest.layout()),
+            held: Vec::new(),
+            held_bytes: 0,
+            disk: None,
+            n: 0,
+            text_bytes: 0,
+            rejects: self.files.create(&self.folders.work.join(REJECTS))?,
+            named: Vec::new(),
+            counts: Counts::default(),
+        };
+        if self.saves {
+            sink.move_to_disk()?;
+        }
+        let progress = reader.progress().clone();
+        self.observer.begin(Stage::Read, progress.bytes_total());
+        pipeline::run(reader, &self.ingest, self.options.threads, |made| -> Result<()> {
+            sink.take(made)?;
+            sink.observer.reached(progress.bytes_read());
+            Self::check_cancelled(sink.observer)
+        })?;
+        self.end_reading(sink, inputs)
+    }
+
+    /// Every input has an output of its own.
+    fn check_names(&self, inputs: &[std::sync::Arc<read::Input>]) -> Result<()> {
+        let mut seen = std::collections::HashMap::new();
+        for input in inputs {
+            if let Some(other) = seen.insert(&input.relative, input) {
+                let (a, b) = (other.path.to_path_buf(), input.path.to_path_buf());
+                return Err(Error::SameName { a, b, name: input.relative.clone() });
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens the inputs for a pass over all of them.
+    pub(super) fn open(&self) -> Result<Reader> {
+        let inputs: Inputs = self.options.inputs.iter().cloned().collect();
+        read::open(inputs, self.options.read.clone())
+    }
+
+    fn end_reading(&mut self, sink: Sink<'_>, inputs: Vec<std::sync::Arc<read::Input>>) -> Result<Corpus> {
+        let Sink { rows, held, disk, n, rejects, named, mut counts, text_bytes, .. } = sink;
+        counts.read = n + counts.rejected;
+        counts.text_bytes = text_bytes;
+        self.counts = counts;
+        self.rejects = named;
+        let rejects = rejects.commit()?;
+        let Some(disk) = disk else {
+            return Ok(Corpus { inputs, documents: Documents::Memory(rows), held });
+        };
+        let mut manifest = Manifest::new(Stage::Read.name(), &self.fingerprint);
+        manifest.add_file(REJECTS, rejects);
+        disk.commit(&mut manifest)?;
+        self.counts.to_manifest(&mut manifest);
+        manifest.save(self.files, &self.folders.work)?;
+        self.saves = true;
+        self.spilled += manifest.files().iter().map(|file| file.stamp.bytes).sum::<u64>();
+        let table = Table::open(&self.folders.work, self.ingest.layout())?;
+        Ok(Corpus { inputs, documents: Documents::Disk(table), held: Vec::new() })
+    }
+}
+
+/// Where batches go: memory as long as they fit, then disk.
+struct Sink<'a> {
+    files: &'a Files,
+    options: &'a Options,
+    observer: &'a dyn Observer,
+    folder: std::path::PathBuf,
+    budget: u64,
+    rows: Rows,
+    held: Vec<(u32, Batch)>,
+    held_bytes: u64,
+    disk: Option<TableWriter>,
+    n: u64,
+    text_bytes: u64,
+    rejects: FileWriter,
+    named: Vec<String>,
+    counts: Counts,
+}
+
+impl Sink<'_> {
+    fn take(&mut self, Ingested { batch, mut rows }: Ingested) -> Result<()> {
+        self.take_rejects(&batch)?;
+        let first = self.n;
+        self.n += rows.len() as u64;
+        if self.n > u64::from(u32::MAX) {
+            return Err(Error::parameter("input", "at most 4,294,967,295 documents", "more"));
+        }
+        let shortest = self.options.text.n;
+        for place in &mut rows.places {
+            place.offset = self.text_bytes;
+            self.text_bytes += u64::from(place.text_bytes);
+            self.counts.empty += u64::from(place.shingles == 0);
+            self.counts.short += u64::from(place.shingles == 1 && shortest > 1);
+        }
+        self.counts.blank += batch.n_blank();
+        if batch.n_documents() == 0 {
+            return Ok(());
+        }
+        if self.disk.is_none() {
+            self.rows.append(&rows);
+            self.held_bytes += batch.bytes() as u64;
+            self.held.push((first as u32, batch));
+            if self.held_bytes + self.rows.bytes() as u64 > self.budget {
+                self.move_to_disk()?;
+            }
+            return Ok(());
+        }
+        self.write(&batch, &rows)
+    }
+
+    fn take_rejects(&mut self, batch: &Batch) -> Result<()> {
+        if let (true, Some(reject)) = (self.options.strict, batch.rejects().first()) {
+            return Err(Error::Strict { reject: reject.to_string() });
+        }
+        self.counts.rejected += batch.rejects().len() as u64;
+        let left = NAMED.saturating_sub(self.named.len());
+        self.named.extend(batch.rejects().iter().take(left).map(ToString::to_string));
+        let mut lines = Vec::new();
+        write::reject_lines(batch, &mut lines);
+        Ok(self.rejects.append(&lines)?)
+    }
+
+    /// From here on rows and texts go to disk.
+    fn move_to_disk(&mut self) -> Result<()> {
+        let layout = self.rows.layout();
+        let mut disk = TableWriter::create(self.files, &self.folder, layout)?;
+        let rows = std::mem::replace(&mut self.rows, Rows::new(layout));
+        for chunk in rows.chunks() {
+            disk.append(chunk)?;
+        }
+        for (_, batch) in self.held.drain(..) {
+            batch.documents().try_for_each(|document| disk.append_text(document.text))?;
+        }
+        self.held_bytes = 0;
+        self.disk = Some(disk);
+        Ok(())
+    }
+
+    fn write(&mut self, batch: &Batch, rows: &crate::documents::Chunk) -> Result<()> {
+        let Some(disk) = &mut self.disk else { return Ok(()) };
+        disk.append(rows)?;
+        batch.documents().try_for_each(|document| disk.append_text(document.text))?;
+        Ok(())
+    }
+}
