@@ -1,7 +1,8 @@
 //! The corpus of a run: the table of documents, their texts, and how to name them.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::documents::{Documents, Memory};
 use crate::error::Result;
@@ -17,7 +18,12 @@ pub(crate) struct Corpus {
     pub documents: Documents,
     /// All batches, each with the row of its first document, if the table is in memory.
     pub held: Vec<(u32, Batch)>,
+    /// Ids that were read from disk lately.
+    pub ids: Mutex<HashMap<u32, Arc<str>>>,
 }
+
+/// So many ids are remembered.
+const REMEMBERED: usize = 1 << 15;
 
 impl Corpus {
     /// A document that is held.
@@ -29,14 +35,27 @@ impl Corpus {
 
     /// The id of a row: that of the id field, or file and line.
     pub fn id(&self, row: u32) -> Result<Cow<'_, str>> {
-        Ok(match self.documents.id(row)? {
-            Some(Cow::Borrowed(id)) => String::from_utf8_lossy(id),
-            Some(Cow::Owned(id)) => Cow::Owned(String::from_utf8_lossy(&id).into_owned()),
+        if let Documents::Memory(table) = &self.documents
+            && let Some(id) = table.id(row)
+        {
+            return Ok(String::from_utf8_lossy(id));
+        }
+        let mut ids = self.ids.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(id) = ids.get(&row) {
+            return Ok(Cow::Owned(id.to_string()));
+        }
+        let id = match self.documents.id(row)? {
+            Some(id) => String::from_utf8_lossy(&id).into_owned(),
             None => {
                 let place = self.documents.place(row)?;
-                Cow::Owned(format!("{}:{}", self.inputs[place.input as usize].relative.display(), place.line))
+                format!("{}:{}", self.inputs[place.input as usize].relative.display(), place.line)
             }
-        })
+        };
+        if ids.len() == REMEMBERED {
+            ids.clear();
+        }
+        ids.insert(row, id.as_str().into());
+        Ok(Cow::Owned(id))
     }
 
     fn with_text(&self, row: u32, visit: &mut dyn FnMut(&str)) -> Result<()> {

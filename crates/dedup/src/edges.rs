@@ -85,8 +85,15 @@ impl Edges {
                 Ok(Box::new((0..*n).map(move |_| {
                     let mut bytes = [0; BYTES];
                     file.read_exact(&mut bytes).map_err(fail)?;
-                    let number = |i: usize| u32::from_le_bytes(bytes[4 * i..4 * i + 4].try_into().expect("four bytes"));
-                    Ok(Edge { later: number(0), earlier: number(1), intersection: number(2), union: number(3) })
+                    let number = |i: usize| {
+                        u32::from_le_bytes(bytes[4 * i..4 * i + 4].try_into().expect("four bytes"))
+                    };
+                    Ok(Edge {
+                        later: number(0),
+                        earlier: number(1),
+                        intersection: number(2),
+                        union: number(3),
+                    })
                 })))
             }
         }

@@ -26,7 +26,12 @@ const EXAMPLES: usize = 5;
 
 impl Ranking {
     /// Sorts in memory, or with what `sorter` gives.
-    pub fn new(documents: &Documents, keep: &Keep, ids: bool, sorter: impl Fn() -> Sorter<(u128, u32)>) -> Result<Self> {
+    pub fn new(
+        documents: &Documents,
+        keep: &Keep,
+        ids: bool,
+        sorter: impl Fn() -> Sorter<(u128, u32)>,
+    ) -> Result<Self> {
         if !ids && *keep == Keep::First {
             return Ok(Self::default());
         }
@@ -37,7 +42,13 @@ impl Ranking {
         let rows = match (keep, rows) {
             (Keep::Last, rows) => {
                 let n = documents.len();
-                Some(rows.map_or_else(|| (0..n).rev().collect(), |mut rows| { rows.reverse(); rows }))
+                Some(rows.map_or_else(
+                    || (0..n).rev().collect(),
+                    |mut rows| {
+                        rows.reverse();
+                        rows
+                    },
+                ))
             }
             (_, rows) => rows,
         };
@@ -109,7 +120,11 @@ fn in_memory(table: &Memory, keep: &Keep) -> Option<Vec<u32>> {
 }
 
 /// The same on disk: by the sixteen bytes behind what all have in common, and where those are equal by the rest.
-fn on_disk(table: &Table, with_keys: bool, sorter: &impl Fn() -> Sorter<(u128, u32)>) -> Result<Option<Vec<u32>>> {
+fn on_disk(
+    table: &Table,
+    with_keys: bool,
+    sorter: &impl Fn() -> Sorter<(u128, u32)>,
+) -> Result<Option<Vec<u32>>> {
     let name = |row: u32| -> Result<Vec<u8>> {
         // Keys are such that none is the beginning of another.
         let mut name = if with_keys { table.key(row)? } else { Vec::new() };

@@ -47,7 +47,10 @@ impl TableWriter {
     pub fn create(files: &Files, folder: &Path, layout: Layout) -> Result<Self> {
         let create = |name: &str| files.create(&folder.join(name));
         let strings = |name: &str| -> Result<_> {
-            Ok(StringsWriter { bytes: create(&format!("{name}.bin"))?, ends: create(&format!("{name}.end"))? })
+            Ok(StringsWriter {
+                bytes: create(&format!("{name}.bin"))?,
+                ends: create(&format!("{name}.end"))?,
+            })
         };
         Ok(Self {
             sketches: create("sketches.bin")?,
@@ -69,7 +72,9 @@ impl TableWriter {
         for (hash, place) in rows.hashes.iter().zip(&rows.places) {
             buffer.extend(hash.to_le_bytes());
             [place.line, place.offset].iter().for_each(|number| buffer.extend(number.to_le_bytes()));
-            [place.input, place.text_bytes, place.shingles, 0].iter().for_each(|number| buffer.extend(number.to_le_bytes()));
+            [place.input, place.text_bytes, place.shingles, 0]
+                .iter()
+                .for_each(|number| buffer.extend(number.to_le_bytes()));
         }
         self.places.append(buffer)?;
         for (writer, strings) in [(&mut self.ids, &rows.ids), (&mut self.keys, &rows.keys)] {
@@ -141,9 +146,11 @@ impl Column {
 impl Table {
     pub fn open(folder: &Path, layout: Layout) -> Result<Self> {
         let open = |name: &str| Column::open(folder, name);
-        let strings = |name: &str| -> Result<_> { Ok((open(&format!("{name}.bin"))?, open(&format!("{name}.end"))?)) };
+        let strings =
+            |name: &str| -> Result<_> { Ok((open(&format!("{name}.bin"))?, open(&format!("{name}.end"))?)) };
         let places = open("places.bin")?;
-        let bytes = places.file.metadata().map_err(|error| files::Error::disk("read", &places.path, error))?.len();
+        let bytes =
+            places.file.metadata().map_err(|error| files::Error::disk("read", &places.path, error))?.len();
         Ok(Self {
             layout,
             sketches: open("sketches.bin")?,
@@ -181,11 +188,13 @@ impl Table {
 
     /// All hashes and places, in order.
     pub fn rows(&self) -> Result<impl Iterator<Item = Result<(u128, Place)>> + use<'_>> {
-        let file = File::open(&self.places.path).map_err(|error| files::Error::disk("read", &self.places.path, error))?;
+        let file = File::open(&self.places.path)
+            .map_err(|error| files::Error::disk("read", &self.places.path, error))?;
         let mut file = std::io::BufReader::with_capacity(AHEAD * PLACE, file);
         Ok((0..self.n).map(move |_| {
             let mut bytes = [0; PLACE];
-            file.read_exact(&mut bytes).map_err(|error| files::Error::disk("read", &self.places.path, error))?;
+            file.read_exact(&mut bytes)
+                .map_err(|error| files::Error::disk("read", &self.places.path, error))?;
             Ok(decode(&bytes))
         }))
     }
@@ -210,7 +219,8 @@ fn string((bytes, ends): &(Column, Column), row: u32) -> Result<Vec<u8>> {
     // The first row begins at zero, which is not written anywhere.
     let (from, first) = if row == 0 { (8, 0) } else { (0, u64::from(row - 1) * 8) };
     ends.read_at(first, &mut both[from..])?;
-    let [start, end] = [0, 8].map(|i: usize| u64::from_le_bytes(both[i..i + 8].try_into().expect("eight bytes")));
+    let [start, end] =
+        [0, 8].map(|i: usize| u64::from_le_bytes(both[i..i + 8].try_into().expect("eight bytes")));
     let mut string = vec![0; end.saturating_sub(start) as usize];
     bytes.read_at(start, &mut string)?;
     Ok(string)
@@ -220,5 +230,14 @@ fn decode(bytes: &[u8; PLACE]) -> (u128, Place) {
     let long = |i: usize| u64::from_le_bytes(bytes[i..i + 8].try_into().expect("eight bytes"));
     let short = |i: usize| u32::from_le_bytes(bytes[i..i + 4].try_into().expect("four bytes"));
     let hash = u128::from(long(8)) << 64 | u128::from(long(0));
-    (hash, Place { line: long(16), offset: long(24), input: short(32), text_bytes: short(36), shingles: short(40) })
+    (
+        hash,
+        Place {
+            line: long(16),
+            offset: long(24),
+            input: short(32),
+            text_bytes: short(36),
+            shingles: short(40),
+        },
+    )
 }

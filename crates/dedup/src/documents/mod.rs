@@ -71,7 +71,10 @@ impl Documents {
     pub fn rows(&self) -> Result<Box<dyn Iterator<Item = Result<(u128, Place)>> + '_>> {
         match self {
             Self::Memory(table) => {
-                let rows = table.chunks.iter().flat_map(|chunk| chunk.hashes.iter().copied().zip(chunk.places.iter().copied()));
+                let rows = table
+                    .chunks
+                    .iter()
+                    .flat_map(|chunk| chunk.hashes.iter().copied().zip(chunk.places.iter().copied()));
                 Ok(Box::new(rows.map(Ok)))
             }
             Self::Disk(table) => Ok(Box::new(table.rows()?.map(|row| Ok(row?)))),

@@ -124,13 +124,15 @@ impl Run<'_> {
                 match &ranked.corpus.documents {
                     Documents::Memory(table) => {
                         let sketches = RankedSketches { table, ranking: ranked.ranking };
-                        let (pairs, meetings) = group::candidates(&sketches, members, rules, self.options.threads);
+                        let (pairs, meetings) =
+                            group::candidates(&sketches, members, rules, self.options.threads);
                         (Pairs::Memory(pairs), meetings)
                     }
                     Documents::Disk(table) => {
                         let n_words = self.ingest.layout().words;
                         let order = (ranked.ranking, members);
-                        let (pairs, meetings) = group::spilled_candidates(table, order, rules, n_words, self.room())?;
+                        let (pairs, meetings) =
+                            group::spilled_candidates(table, order, rules, n_words, self.room())?;
                         (Pairs::Sorted(pairs), meetings)
                     }
                 }
@@ -139,7 +141,13 @@ impl Run<'_> {
         };
         let Meetings { n_met, n_oversized, largest } = meetings;
         let candidates = pairs.len();
-        self.counts = Counts { met: n_met, candidates, oversized_buckets: n_oversized, largest_bucket: largest, ..self.counts.clone() };
+        self.counts = Counts {
+            met: n_met,
+            candidates,
+            oversized_buckets: n_oversized,
+            largest_bucket: largest,
+            ..self.counts.clone()
+        };
         Ok(pairs)
     }
 
@@ -188,7 +196,12 @@ impl Run<'_> {
         Ok(edges)
     }
 
-    pub(super) fn resolve(&mut self, ranked: &Ranked<'_>, edges: &Edges, copies: &[Edge]) -> Result<Vec<Removal>> {
+    pub(super) fn resolve(
+        &mut self,
+        ranked: &Ranked<'_>,
+        edges: &Edges,
+        copies: &[Edge],
+    ) -> Result<Vec<Removal>> {
         self.observer.begin(Stage::Resolve, None);
         let exact = self.options.verify == Verify::Exact;
         let decisive = match self.options.cluster {

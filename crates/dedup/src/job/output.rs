@@ -16,6 +16,21 @@ const WORK: &str = ".benzer-work";
 pub(super) const RESULTS: [&str; 6] =
     ["rejects.jsonl", "pairs.parquet", "evidence.parquet", "clusters.parquet", "run.json", MANIFEST];
 
+/// Everything a run writes to its work folder, in the order in which it is removed.
+const INTERMEDIATE: [&str; 11] = [
+    "stage-verify.json",
+    "stage-read.json",
+    "rejects.jsonl",
+    "edges.bin",
+    "sketches.bin",
+    "places.bin",
+    "texts.bin",
+    "ids.bin",
+    "ids.end",
+    "keys.bin",
+    "keys.end",
+];
+
 /// Both folders, with the lock on the second.
 #[derive(Debug)]
 pub(super) struct Folders {
@@ -95,6 +110,13 @@ impl Folders {
     /// Removes the work folder, if it is ours and empty but for our files.
     pub fn finish(self, files: &Files) -> Result<()> {
         files.remove_leftovers(&self.work)?;
+        // Manifests go first: without them the other files mean nothing.
+        for name in INTERMEDIATE {
+            let path = self.work.join(name);
+            if path.exists() {
+                files.remove(&path)?;
+            }
+        }
         let work = self.work.clone();
         drop(self);
         let _ = std::fs::remove_file(work.join("lock"));

@@ -1,5 +1,7 @@
 //! Reading and sketching.
 
+use std::sync::Mutex;
+
 use super::memory::Memory;
 use super::stages::Run;
 use super::{Counts, Observer, Options, Stage};
@@ -29,7 +31,12 @@ impl Run<'_> {
             self.counts = Counts::from_manifest(&manifest);
             self.resumed(Stage::Read);
             let table = Table::open(&self.folders.work, self.ingest.layout())?;
-            return Ok(Corpus { inputs, documents: Documents::Disk(table), held: Vec::new() });
+            return Ok(Corpus {
+                inputs,
+                documents: Documents::Disk(table),
+                held: Vec::new(),
+                ids: Mutex::default(),
+            });
         }
         let mut sink = Sink {
             files: self.files,
@@ -86,7 +93,7 @@ impl Run<'_> {
         self.rejects = named;
         let rejects = rejects.commit()?;
         let Some(disk) = disk else {
-            return Ok(Corpus { inputs, documents: Documents::Memory(rows), held });
+            return Ok(Corpus { inputs, documents: Documents::Memory(rows), held, ids: Mutex::default() });
         };
         let mut manifest = Manifest::new(Stage::Read.name(), &self.fingerprint);
         manifest.add_file(REJECTS, rejects);
@@ -96,7 +103,7 @@ impl Run<'_> {
         self.saves = true;
         self.spilled += manifest.files().iter().map(|file| file.stamp.bytes).sum::<u64>();
         let table = Table::open(&self.folders.work, self.ingest.layout())?;
-        Ok(Corpus { inputs, documents: Documents::Disk(table), held: Vec::new() })
+        Ok(Corpus { inputs, documents: Documents::Disk(table), held: Vec::new(), ids: Mutex::default() })
     }
 }
 

@@ -90,18 +90,25 @@ impl Run<'_> {
         (self.counts.clusters, self.counts.largest_cluster) = (n, largest);
         self.histogram = vec![0; BINS];
         for removal in by_keeper {
-            let similarity = write::similarity(&removal.edge, removal.rule != Rule::Estimate, &self.estimates);
-            let bin = if similarity >= 1.0 { BINS - 1 } else { ((similarity - 0.5).max(0.0) * 20.0) as usize };
+            let similarity =
+                write::similarity(&removal.edge, removal.rule != Rule::Estimate, &self.estimates);
+            let bin =
+                if similarity >= 1.0 { BINS - 1 } else { ((similarity - 0.5).max(0.0) * 20.0) as usize };
             self.histogram[bin.min(BINS - 1)] += 1;
         }
         let documents = (self.counts.read - self.counts.rejected).max(1);
         let share = |n: u64| n as f64 / documents as f64;
         if largest >= LARGE && share(largest) >= LARGE_SHARE {
             let chains = match self.options.cluster {
-                Cluster::Leaders => "every member is similar to the kept document; look at it in clusters.parquet",
-                Cluster::Components => "components chain documents that are not similar; try --cluster leaders",
+                Cluster::Leaders => {
+                    "every member is similar to the kept document; look at it in clusters.parquet"
+                }
+                Cluster::Components => {
+                    "components chain documents that are not similar; try --cluster leaders"
+                }
             };
-            self.warnings.push(format!("one cluster holds {:.0}% of the corpus: {chains}", 100.0 * share(largest)));
+            self.warnings
+                .push(format!("one cluster holds {:.0}% of the corpus: {chains}", 100.0 * share(largest)));
         }
         if share(self.counts.short) >= 0.5 {
             self.warnings.push(format!(
@@ -110,7 +117,11 @@ impl Run<'_> {
             ));
         }
         let Self { counts, .. } = self;
-        assert_eq!(counts.kept + counts.removed + counts.rejected, counts.read, "every line read is accounted for");
+        assert_eq!(
+            counts.kept + counts.removed + counts.rejected,
+            counts.read,
+            "every line read is accounted for"
+        );
     }
 
     /// Writes the documents of all inputs that are kept, or all of them with marks.
@@ -122,14 +133,24 @@ impl Run<'_> {
     ) -> Result<Vec<(String, Stamp)>> {
         let fates = Fates::new(self, ranked, removals, by_keeper);
         let inputs = &ranked.corpus.inputs;
-        let mut out = DocumentWriter { run: self, inputs, fates: &fates, row: 0, current: None, stamps: Vec::new(), line: Vec::new() };
+        let mut out = DocumentWriter {
+            run: self,
+            inputs,
+            fates: &fates,
+            row: 0,
+            current: None,
+            stamps: Vec::new(),
+            line: Vec::new(),
+        };
         match &ranked.corpus.documents {
             Documents::Memory(_) => {
                 for (_, batch) in &ranked.corpus.held {
                     out.batch(batch)?;
                 }
             }
-            Documents::Disk(_) => pipeline::run(self.open()?, &Parse, self.options.threads, |batch| out.batch(&batch))?,
+            Documents::Disk(_) => {
+                pipeline::run(self.open()?, &Parse, self.options.threads, |batch| out.batch(&batch))?
+            }
         }
         out.finish()
     }
@@ -231,11 +252,18 @@ impl<'a> Fates<'a> {
         let Ok(i) = found else {
             let size = self.sizes.get(&rank).copied();
             let cluster_id = size.map(|_| self.ranked.id(rank)).transpose()?.map(String::from);
-            return Ok(Annotation { cluster_id, cluster_size: size.unwrap_or(1), dup_of: None, similarity: None, is_duplicate: false });
+            return Ok(Annotation {
+                cluster_id,
+                cluster_size: size.unwrap_or(1),
+                dup_of: None,
+                similarity: None,
+                is_duplicate: false,
+            });
         };
         let removal = &self.removals[i];
         let keeper = self.ranked.id(removal.kept())?.into_owned();
-        let similarity = write::similarity(&removal.edge, removal.rule != Rule::Estimate, &self.run.estimates);
+        let similarity =
+            write::similarity(&removal.edge, removal.rule != Rule::Estimate, &self.run.estimates);
         Ok(Annotation {
             cluster_id: Some(keeper.clone()),
             cluster_size: self.sizes.get(&removal.kept()).copied().unwrap_or(1),
@@ -300,14 +328,16 @@ impl DocumentWriter<'_> {
         let input = &self.inputs[number as usize];
         let path = self.run.folders.document(&input.relative);
         self.run.files.create_dir_all(path.parent().unwrap_or(&path))?;
-        let out = LineWriter::new(self.run.files.create(&path)?, input.compression.unwrap_or(Compression::None))?;
+        let out =
+            LineWriter::new(self.run.files.create(&path)?, input.compression.unwrap_or(Compression::None))?;
         self.current = Some((number, out));
         Ok(())
     }
 
     fn end(&mut self) -> Result<()> {
         if let Some((number, out)) = self.current.take() {
-            let name = format!("{}/{}", super::output::DOCUMENTS, self.inputs[number as usize].relative.display());
+            let name =
+                format!("{}/{}", super::output::DOCUMENTS, self.inputs[number as usize].relative.display());
             self.stamps.push((name, out.commit()?));
         }
         Ok(())

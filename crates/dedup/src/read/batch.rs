@@ -138,7 +138,10 @@ impl Batch {
 
     /// Bytes of memory it holds.
     pub fn bytes(&self) -> usize {
-        self.data.capacity() + self.decoded.capacity() + self.damaged.capacity() + size_of::<Row>() * self.rows.capacity()
+        self.data.capacity()
+            + self.decoded.capacity()
+            + self.damaged.capacity()
+            + size_of::<Row>() * self.rows.capacity()
     }
 
     /// Blank lines, which are neither documents nor rejects.

@@ -118,7 +118,11 @@ fn verify_slice(
 }
 
 /// Groups that one thread measures in one go: few enough texts to be held together.
-fn tasks<'a>(order: &'a [(u32, u32)], groups: &[Group<'_>], texts: &dyn Texts) -> Result<Vec<&'a [(u32, u32)]>> {
+fn tasks<'a>(
+    order: &'a [(u32, u32)],
+    groups: &[Group<'_>],
+    texts: &dyn Texts,
+) -> Result<Vec<&'a [(u32, u32)]>> {
     let (mut tasks, mut start, mut bytes) = (Vec::new(), 0, 0);
     for (i, &(_, group)) in order.iter().enumerate() {
         bytes += texts.bytes(groups[group as usize][0].0)?;

@@ -7,13 +7,13 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use benzer_core::lsh::{Banding, Target, choose};
 use benzer_core::plan::Preset;
 use benzer_core::sketch::SketchSpec;
 use benzer_dedup::job::{self, Options, Output, Search, Verify};
 use benzer_dedup::read::{FieldPath, ReadOptions};
-use benzer_dedup::{Cluster, Keep, Threshold};
+use benzer_dedup::{Cluster, Error, Keep, Threshold};
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
 
@@ -111,6 +111,9 @@ pub struct Arguments {
     /// Go on with an interrupted run of the same command
     #[arg(long, help_heading = "Resources")]
     resume: bool,
+    /// How progress is told
+    #[arg(long, value_enum, default_value = "bar", value_name = "HOW", help_heading = "Resources")]
+    log: bar::Log,
     #[command(flatten)]
     text: TextArguments,
 }
@@ -139,14 +142,26 @@ enum ClusterName {
 /// Inputs that cannot be read, results that cannot be written, wrong arguments.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     let options = options(arguments)?;
-    let bars = bar::Bars::new();
+    let bars = bar::Bars::new(arguments.log);
     let outcome = job::run(&options, &bars);
     bars.finish();
     let summary = outcome.map_err(|error| match error {
-        benzer_dedup::Error::Parameter { .. } => anyhow::Error::from(Usage::new(error)),
+        Error::Parameter { .. } => Usage::new(flags(&error.to_string())).into(),
+        Error::Cancelled => anyhow!("stopped; the same command with --resume goes on where it can"),
         other => other.into(),
     })?;
     show::show(&options, &summary, view, out)
+}
+
+/// The names of parameters as the flags that set them.
+fn flags(message: &str) -> String {
+    let names = [
+        ("`memory`", "--memory"),
+        ("`threshold`", "--threshold"),
+        ("`output`", "--output"),
+        ("`keep`", "--keep"),
+    ];
+    names.iter().fold(message.to_owned(), |message, (name, flag)| message.replace(name, flag))
 }
 
 fn options(arguments: &Arguments) -> anyhow::Result<Options> {

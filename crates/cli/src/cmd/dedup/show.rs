@@ -2,17 +2,189 @@
 
 use std::io::Write;
 
-use benzer_dedup::job::{Options, Summary};
+use benzer_dedup::Cluster;
+use benzer_dedup::job::{Counts, Options, Output, Search, Summary, Verify};
+use serde::Serialize;
 
-use crate::view::View;
+use crate::cmd::write_json;
+use crate::table::{Align, Table};
+use crate::view::{self, Format, View, grouped, printable};
 
+/// The width of the longest bar of the histogram.
+const BAR: usize = 30;
+
+/// A run for programs.
+#[derive(Debug, Serialize)]
+struct Report<'a> {
+    output: &'a std::path::Path,
+    threshold: f64,
+    recall_at_threshold: f64,
+    counts: &'a Counts,
+    similarities: &'a [u64],
+    warnings: &'a [String],
+    stages: Vec<StageReport>,
+    spilled_bytes: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct StageReport {
+    stage: &'static str,
+    seconds: f64,
+    resumed: bool,
+}
+
+/// Data to `out`, remarks to standard error.
 pub(super) fn show(
     options: &Options,
     summary: &Summary,
-    _view: &View,
+    view: &View,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
-    let _ = options;
-    writeln!(out, "{:#?}", summary)?;
-    Ok(())
+    for reject in &summary.rejects {
+        talk!("rejected: {}", printable(reject));
+    }
+    if summary.counts.rejected > 0 {
+        talk!(
+            "{} rejected; all of them are in `{}`",
+            lines(summary.counts.rejected),
+            options.output.join("rejects.jsonl").display()
+        );
+    }
+    for warning in &summary.warnings {
+        talk!("warning: {}", printable(warning));
+    }
+    if view.format == Format::Json {
+        return write_json(out, &report(options, summary));
+    }
+    Ok(out.write_all(render(options, summary, view).as_bytes())?)
+}
+
+fn lines(n: u64) -> String {
+    format!("{} line{}", grouped(n), if n == 1 { "" } else { "s" })
+}
+
+fn recall(options: &Options) -> f64 {
+    match options.search {
+        Search::Bands(banding) => banding.probability(options.threshold.value()),
+        Search::Exact => 1.0,
+    }
+}
+
+fn report<'a>(options: &'a Options, summary: &'a Summary) -> Report<'a> {
+    let stage = |timing: &benzer_dedup::job::Timing| StageReport {
+        stage: timing.stage.name(),
+        seconds: timing.took.as_secs_f64(),
+        resumed: timing.resumed,
+    };
+    Report {
+        output: &options.output,
+        threshold: options.threshold.value(),
+        recall_at_threshold: recall(options),
+        counts: &summary.counts,
+        similarities: &summary.histogram,
+        warnings: &summary.warnings,
+        stages: summary.timings.iter().map(stage).collect(),
+        spilled_bytes: summary.spilled_bytes,
+    }
+}
+
+fn render(options: &Options, summary: &Summary, view: &View) -> String {
+    let counts = &summary.counts;
+    let documents = counts.read - counts.rejected;
+    let share = |n: u64| if documents == 0 { 0.0 } else { 100.0 * n as f64 / documents as f64 };
+    let mut table =
+        Table::default().column("", Align::Left).column("documents", Align::Right).column("", Align::Right);
+    let mut row = |name: &str, n: u64| table.row([name.to_owned(), grouped(n), format!("{:.1}%", share(n))]);
+    row("kept", counts.kept);
+    row("removed", counts.removed);
+    row("  of the same text", counts.copies);
+    if counts.empty > 0 {
+        row("without words, kept", counts.empty);
+    }
+    let mut out = table.render(view);
+    out.push_str(&format!("\n{}\n", paragraph(options, summary)));
+    if counts.removed > 0 {
+        out.push_str(&histogram(&summary.histogram, view));
+    }
+    let time: f64 = summary.timings.iter().map(|timing| timing.took.as_secs_f64()).sum();
+    let stages: Vec<String> = summary
+        .timings
+        .iter()
+        .map(|timing| match timing.resumed {
+            true => format!("{} resumed", timing.stage.name()),
+            false => format!("{} {:.2}", timing.stage.name(), timing.took.as_secs_f64()),
+        })
+        .collect();
+    let spilled = match summary.spilled_bytes {
+        0 => String::new(),
+        bytes => format!("; {} through the work folder", view::bytes(bytes as f64)),
+    };
+    out.push_str(&format!("\n{time:.2} s ({}){spilled}\n", stages.join(", ")));
+    out.push_str(&format!("{}\n", written(options)));
+    out
+}
+
+fn paragraph(options: &Options, summary: &Summary) -> String {
+    let Counts { candidates, edges, clusters, largest_cluster, .. } = summary.counts;
+    let rule = match (options.verify, options.cluster) {
+        (_, Cluster::Components) => {
+            "Removed documents are connected to a kept one by similar documents, not all similar to it"
+        }
+        (Verify::Estimate, _) => "Every removed document is estimated to be similar to a kept one",
+        (Verify::Exact, _) => "Every removed document is similar to a kept one, by exact comparison",
+    };
+    let (pairs, found) = match options.search {
+        Search::Exact => ("pairs compared", "All similar pairs were found".to_owned()),
+        Search::Bands(_) => {
+            let recall =
+                format!("{:.3} of the pairs at {} are found, more above", recall(options), options.threshold);
+            ("candidates compared", recall)
+        }
+    };
+    let mut text = format!(
+        "{rule} (threshold {}).\n{} {pairs}, {} similar; {} clusters, the largest of {} documents. {found}.\n",
+        options.threshold,
+        grouped(candidates),
+        grouped(edges),
+        grouped(clusters),
+        grouped(largest_cluster)
+    );
+    let Counts { oversized_buckets, largest_bucket, .. } = summary.counts;
+    if oversized_buckets > 0 {
+        let of = grouped(oversized_buckets);
+        text.push_str(&format!("{of} buckets had more than {} documents (up to {}); there each was compared with the first {}.\n", options.cap, grouped(largest_bucket), options.cap));
+    }
+    text
+}
+
+fn histogram(bins: &[u64], view: &View) -> String {
+    let most = bins.iter().copied().max().unwrap_or(1).max(1);
+    let mut table = Table::default()
+        .column("similarity", Align::Left)
+        .column("removed", Align::Right)
+        .column("", Align::Left);
+    for (i, &n) in bins.iter().enumerate().filter(|(_, n)| **n > 0) {
+        let low = 0.5 + 0.05 * i as f64;
+        let name = match i {
+            _ if i + 1 == bins.len() => "1".to_owned(),
+            0 => "below 0.55".to_owned(),
+            _ => format!("{low:.2} - {:.2}", low + 0.05),
+        };
+        let bar = (n as usize * BAR).div_ceil(most as usize);
+        table.row([name, grouped(n), "#".repeat(bar)]);
+    }
+    table.render(view)
+}
+
+fn written(options: &Options) -> String {
+    let folder = options.output.display();
+    match options.write {
+        Output::Remove => format!(
+            "kept documents: {folder}/documents; why: {folder}/evidence.parquet (`benzer explain {folder} ID`)"
+        ),
+        Output::Annotate => {
+            format!("annotated documents: {folder}/documents; why: {folder}/evidence.parquet")
+        }
+        Output::DryRun => format!("nothing removed (dry run); what would be: {folder}/evidence.parquet"),
+    }
 }
