@@ -242,6 +242,16 @@ mod tests {
     }
 
     #[test]
+    fn the_bytes_never_change() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut manifest = saved(folder.path());
+        manifest.benzer = "0.1.0".to_owned();
+        manifest.save(&Files::new(), folder.path()).unwrap();
+        let text = fs::read_to_string(Manifest::path(folder.path(), "sketch")).unwrap();
+        assert_eq!(text, include_str!("../../../../testdata/formats/v1/stage-sketch.json"));
+    }
+
+    #[test]
     fn other_settings_are_told_apart() {
         let folder = tempfile::tempdir().unwrap();
         saved(folder.path());

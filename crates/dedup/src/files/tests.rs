@@ -242,7 +242,6 @@ fn removals_and_new_names_survive_too() {
     files.create_dir_all(&root.join("new/er")).unwrap();
     let made = recorder.n_operations();
     files.remove(&root.join("a")).unwrap();
-    files.remove(&root.join("a")).unwrap();
     let removed = recorder.n_operations();
     files.rename(&root.join("b"), &root.join("new/er/b")).unwrap();
     let renamed = recorder.n_operations();
@@ -254,6 +253,24 @@ fn removals_and_new_names_survive_too() {
         assert!(wreck.join("b").exists() != wreck.join("new/er/b").exists());
         assert!(wreck.join("old").is_dir());
     });
+}
+
+#[test]
+fn what_a_killed_run_has_not_synced_is_synced_by_the_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    fs::create_dir(root.join("work")).unwrap();
+    let (files, recorder) = Files::recording(root).unwrap();
+    for path in ["work", "work/data"] {
+        let before = recorder.n_operations();
+        files.create_dir_all(&root.join(path)).unwrap();
+        assert_eq!(recorder.operations()[before], fault::Operation::SyncDir("".into()), "{path}");
+    }
+    let before = recorder.n_operations();
+    files.remove(&root.join("work/gone")).unwrap();
+    assert_eq!(recorder.operations()[before..], [fault::Operation::SyncDir("work".into())]);
+    files.remove(&root.join("no/gone")).unwrap();
+    assert_eq!(recorder.n_operations(), before + 1);
 }
 
 #[test]
