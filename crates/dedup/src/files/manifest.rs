@@ -183,19 +183,24 @@ fn sealed(body: &str) -> String {
 
 /// The manifest in a file, nothing where there is no file, or what is wrong.
 fn read(path: &Path) -> Result<Option<Manifest>, String> {
-    let text = match fs::read_to_string(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        read => read.map_err(|error| error.to_string())?,
-    };
+    match fs::read(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error.to_string()),
+        Ok(bytes) => parse(&bytes).map(Some),
+    }
+}
+
+fn parse(bytes: &[u8]) -> Result<Manifest, String> {
+    let text = str::from_utf8(bytes).map_err(|error| error.to_string())?;
     let body = text.rfind(",\n").map_or("", |end| &text[..end]);
     if sealed(body) != text {
         return Err("its checksum does not hold".to_owned());
     }
-    let json: Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    let json: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
     if json["format"] != FORMAT_VERSION {
         return Err(format!("expected format {FORMAT_VERSION}, got {}", json["format"]));
     }
-    serde_json::from_value(json).map(Some).map_err(|error| error.to_string())
+    serde_json::from_value(json).map_err(|error| error.to_string())
 }
 
 fn compare(path: &Path, stamp: &Stamp, check: Check) -> Result<(), String> {
@@ -291,21 +296,20 @@ mod tests {
         saved(folder.path());
         let path = Manifest::path(folder.path(), "sketch");
         let whole = fs::read(&path).unwrap();
-        let damaged = |bytes: &[u8]| {
-            fs::write(&path, bytes).unwrap();
-            matches!(load(folder.path(), Check::Sizes), State::Damaged { file, .. } if file == path)
-        };
-        assert!(!damaged(&whole));
+        assert!(parse(&whole).is_ok());
         for end in 0..whole.len() {
-            assert!(damaged(&whole[..end]), "truncated to {end}");
+            assert!(parse(&whole[..end]).is_err(), "truncated to {end}");
         }
         for place in 0..whole.len() {
             for change in [1, 0x20, 0x80] {
                 let mut bytes = whole.clone();
                 bytes[place] ^= change;
-                assert!(damaged(&bytes), "byte {place} changed by {change}");
+                assert!(parse(&bytes).is_err(), "byte {place} changed by {change}");
             }
         }
+        fs::write(&path, &whole[1..]).unwrap();
+        let why = "its checksum does not hold".to_owned();
+        assert_eq!(load(folder.path(), Check::Sizes), State::Damaged { file: path, why });
     }
 
     #[test]
