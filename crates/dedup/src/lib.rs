@@ -10,7 +10,7 @@
 //! - [`sketches`]: a corpus as a file of sketches.
 //! - [`spill`]: sorting more than fits into memory.
 //! - [`files`]: files that survive a crash.
-//! - [`write`]: the corpus without its duplicates, or with marks on them.
+//! - [`mod@write`]: the corpus without its duplicates, or with marks on them.
 //!
 //! ```
 //! use benzer_dedup::read::{self, Inputs, ReadOptions};

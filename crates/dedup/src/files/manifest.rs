@@ -183,19 +183,24 @@ fn sealed(body: &str) -> String {
 
 /// The manifest in a file, nothing where there is no file, or what is wrong.
 fn read(path: &Path) -> Result<Option<Manifest>, String> {
-    let text = match fs::read_to_string(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        read => read.map_err(|error| error.to_string())?,
-    };
+    match fs::read(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error.to_string()),
+        Ok(bytes) => parse(&bytes).map(Some),
+    }
+}
+
+fn parse(bytes: &[u8]) -> Result<Manifest, String> {
+    let text = str::from_utf8(bytes).map_err(|error| error.to_string())?;
     let body = text.rfind(",\n").map_or("", |end| &text[..end]);
     if sealed(body) != text {
         return Err("its checksum does not hold".to_owned());
     }
-    let json: Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    let json: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
     if json["format"] != FORMAT_VERSION {
         return Err(format!("expected format {FORMAT_VERSION}, got {}", json["format"]));
     }
-    serde_json::from_value(json).map(Some).map_err(|error| error.to_string())
+    serde_json::from_value(json).map_err(|error| error.to_string())
 }
 
 fn compare(path: &Path, stamp: &Stamp, check: Check) -> Result<(), String> {
@@ -211,99 +216,4 @@ fn compare(path: &Path, stamp: &Stamp, check: Check) -> Result<(), String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn saved(folder: &Path) -> Manifest {
-        let files = Files::new();
-        let mut file = files.create(&folder.join("data")).unwrap();
-        file.append(b"0123456789").unwrap();
-        let mut manifest = Manifest::new("sketch", "threshold=0.8");
-        manifest.add_file("data", file.commit().unwrap());
-        manifest.set_count("documents", 512);
-        manifest.set_count("share", 0.1 + 0.2);
-        manifest.save(&files, folder).unwrap();
-        manifest
-    }
-
-    fn load(folder: &Path, check: Check) -> State {
-        Manifest::load(folder, "sketch", "threshold=0.8", check)
-    }
-
-    #[test]
-    fn what_was_saved_is_found() {
-        let folder = tempfile::tempdir().unwrap();
-        assert_eq!(load(folder.path(), Check::Sizes), State::Missing);
-        let manifest = saved(folder.path());
-        assert_eq!(load(folder.path(), Check::Checksums), State::Finished(manifest.clone()));
-        assert_eq!(manifest.counts()["share"], 0.1 + 0.2);
-        assert_eq!((manifest.files()[0].name.as_str(), manifest.files()[0].stamp.bytes), ("data", 10));
-        assert_eq!(manifest.benzer_version(), env!("CARGO_PKG_VERSION"));
-    }
-
-    #[test]
-    fn other_settings_are_told_apart() {
-        let folder = tempfile::tempdir().unwrap();
-        saved(folder.path());
-        let found = Manifest::load(folder.path(), "sketch", "threshold=0.9", Check::Sizes);
-        let expected = State::Stale { expected: "threshold=0.9".into(), found: "threshold=0.8".into() };
-        assert_eq!(found, expected);
-        assert_eq!(Manifest::load(folder.path(), "group", "threshold=0.8", Check::Sizes), State::Missing);
-        let copy = Manifest::path(folder.path(), "group");
-        fs::copy(Manifest::path(folder.path(), "sketch"), copy).unwrap();
-        let found = Manifest::load(folder.path(), "group", "threshold=0.8", Check::Sizes);
-        assert!(matches!(found, State::Damaged { why, .. } if why == "expected stage `group`, got `sketch`"));
-    }
-
-    #[test]
-    fn a_file_that_is_not_as_it_was_written_is_named() {
-        let folder = tempfile::tempdir().unwrap();
-        let manifest = saved(folder.path());
-        let data = folder.path().join("data");
-        let why = |check| match load(folder.path(), check) {
-            State::Damaged { file, why } if file == data => why,
-            other => panic!("{other:?}"),
-        };
-        fs::write(&data, "0123456798").unwrap();
-        assert_eq!(load(folder.path(), Check::Sizes), State::Finished(manifest));
-        assert!(why(Check::Checksums).contains("expected 10 bytes with checksum"));
-        fs::write(&data, "012345678").unwrap();
-        assert_eq!(why(Check::Sizes), "expected 10 bytes, got 9");
-        fs::remove_file(&data).unwrap();
-        assert!(why(Check::Sizes).contains("os error 2"));
-        fs::create_dir(&data).unwrap();
-        assert_eq!(why(Check::Sizes), "expected 10 bytes, got no file");
-    }
-
-    #[test]
-    fn no_truncation_and_no_changed_byte_of_the_manifest_goes_unnoticed() {
-        let folder = tempfile::tempdir().unwrap();
-        saved(folder.path());
-        let path = Manifest::path(folder.path(), "sketch");
-        let whole = fs::read(&path).unwrap();
-        let damaged = |bytes: &[u8]| {
-            fs::write(&path, bytes).unwrap();
-            matches!(load(folder.path(), Check::Sizes), State::Damaged { file, .. } if file == path)
-        };
-        assert!(!damaged(&whole));
-        for end in 0..whole.len() {
-            assert!(damaged(&whole[..end]), "truncated to {end}");
-        }
-        for place in 0..whole.len() {
-            for change in [1, 0x20, 0x80] {
-                let mut bytes = whole.clone();
-                bytes[place] ^= change;
-                assert!(damaged(&bytes), "byte {place} changed by {change}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_later_format_is_told_with_expected_and_got() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = Manifest::path(folder.path(), "sketch");
-        fs::write(&path, sealed("{\n  \"format\": 2,\n  \"new\": true")).unwrap();
-        let why = "expected format 1, got 2".to_owned();
-        assert_eq!(load(folder.path(), Check::Sizes), State::Damaged { file: path, why });
-    }
-}
+mod tests;

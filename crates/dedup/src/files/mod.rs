@@ -99,9 +99,7 @@ impl Files {
     /// A file of that name, no permission.
     pub fn create_dir_all(&self, path: &Path) -> Result<()> {
         let missing: Vec<&Path> = path.ancestors().take_while(|folder| !is_folder(folder)).collect();
-        if missing.is_empty() {
-            return self.settle(path);
-        }
+        self.settle(path.ancestors().nth(missing.len()).unwrap_or(path))?;
         for folder in missing.into_iter().rev() {
             match self.disk.create_dir(folder) {
                 // Another thread or process made it in the meantime.
@@ -119,7 +117,11 @@ impl Files {
     /// A folder of that name, no permission.
     pub fn remove(&self, path: &Path) -> Result<()> {
         match self.disk.remove(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !is_folder(folder_of(path)) => {
+                return Ok(());
+            }
+            // An earlier run may have died between removing it and syncing its folder.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             removed => removed.map_err(|error| Error::disk("remove", path, error))?,
         }
         self.sync_dir(folder_of(path))
@@ -169,8 +171,8 @@ impl Files {
         Ok(removed)
     }
 
-    /// A run may have died between making a folder and syncing its name, so the name of a folder that is there is synced too. Above a
-    /// folder of ours may be one that we may not read, and that we have not made.
+    /// An earlier run may have died between making a folder and syncing its name, so the name of a folder that is there is synced too.
+    /// A folder above that we may not read is not one that we made.
     fn settle(&self, folder: &Path) -> Result<()> {
         match self.sync_dir(folder_of(folder)) {
             Err(Error::Disk { source, .. }) if source.kind() == io::ErrorKind::PermissionDenied => Ok(()),

@@ -1,25 +1,25 @@
-//! Files: whole or not at all, after a drop, an error, or a power cut.
+//! Files: whole or not at all, after a drop or an error.
 
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::fault::{Recorder, Sync, When};
+use super::fault::When;
 use super::*;
 
-fn names(folder: &Path) -> Vec<OsString> {
+pub(super) fn names(folder: &Path) -> Vec<OsString> {
     let mut names: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     names.sort_unstable();
     names
 }
 
 /// Enough for several pieces, the last one short; different for each seed.
-fn content(seed: u8) -> Vec<u8> {
+pub(super) fn content(seed: u8) -> Vec<u8> {
     (0..150_000u32).map(|i| (i >> 8) as u8 ^ i as u8 ^ seed).collect()
 }
 
-fn put(files: &Files, path: &Path, bytes: &[u8]) -> Result<Stamp> {
+pub(super) fn put(files: &Files, path: &Path, bytes: &[u8]) -> Result<Stamp> {
     let mut file = files.create(path)?;
     file.append(bytes)?;
     file.commit()
@@ -147,137 +147,4 @@ fn leftovers_of_a_killed_run_are_removed_and_nothing_else() {
     fs::create_dir(folder.path().join(".folder.1-1.tmp")).unwrap();
     assert_eq!(Files::new().remove_leftovers(folder.path()).unwrap(), 2);
     assert_eq!(names(folder.path()), [".folder.1-1.tmp", ".hidden", ".out.tmp", "out"]);
-}
-
-/// Every state that a power cut can leave, with the number of operations before it.
-fn power_cuts(recorder: &Recorder, mut look: impl FnMut(usize, &Path)) {
-    for after in 0..=recorder.n_operations() {
-        for seed in 0..24 {
-            let wreck = tempfile::tempdir().unwrap();
-            recorder.power_cut(after, seed, wreck.path()).unwrap();
-            look(after, wreck.path());
-        }
-    }
-}
-
-/// Writes a file three times and counts the states that break the promise: what was acknowledged, or later, and whole.
-fn broken_promises(record: impl Fn(&Path) -> io::Result<(Files, Recorder)>) -> usize {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("out"), content(0)).unwrap();
-    let (files, recorder) = record(folder.path()).unwrap();
-    let mut acknowledged = vec![0];
-    for version in 1..3 {
-        put(&files, &folder.path().join("out"), &content(version)).unwrap();
-        acknowledged.push(recorder.n_operations());
-    }
-    let mut broken = 0;
-    power_cuts(&recorder, |after, wreck| {
-        let bytes = fs::read(wreck.join("out")).unwrap_or_default();
-        let version = (0..3).find(|&version| bytes == content(version as u8));
-        let due = acknowledged.iter().rposition(|&by| by <= after).unwrap();
-        broken += usize::from(version.is_none_or(|version| version < due));
-    });
-    broken
-}
-
-#[test]
-fn a_committed_file_survives_every_power_cut() {
-    assert_eq!(broken_promises(Files::recording), 0);
-}
-
-#[test]
-fn a_forgotten_sync_does_not_survive_every_power_cut() {
-    for forgotten in [Sync::File, Sync::Folder] {
-        let broken = broken_promises(|root| Files::recording_without(root, forgotten));
-        assert!(broken > 10, "without {forgotten:?}: {broken}");
-    }
-}
-
-/// A stage in a folder of its own; the states after its acknowledgement that do not show it, and those that show what is not there.
-fn broken_stages(record: impl Fn(&Path) -> io::Result<(Files, Recorder)>) -> (usize, usize) {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path();
-    let (files, recorder) = record(root).unwrap();
-    files.create_dir_all(&root.join("work/data")).unwrap();
-    let mut manifest = Manifest::new("sketch", "seed=1");
-    for name in ["data/a", "data/b"] {
-        manifest.add_file(name, put(&files, &root.join("work").join(name), &content(7)).unwrap());
-    }
-    manifest.save(&files, &root.join("work")).unwrap();
-    let acknowledged = recorder.n_operations();
-    let (mut lost, mut false_claims) = (0, 0);
-    power_cuts(&recorder, |after, wreck| {
-        let work = wreck.join("work");
-        let load = |check| Manifest::load(&work, "sketch", "seed=1", check);
-        let claimed = Manifest::path(&work, "sketch").exists();
-        let finished = load(Check::Checksums) == State::Finished(manifest.clone());
-        lost += usize::from(!finished && after >= acknowledged);
-        false_claims += usize::from(claimed && !finished);
-    });
-    (lost, false_claims)
-}
-
-#[test]
-fn a_manifest_never_outlives_its_files() {
-    assert_eq!(broken_stages(Files::recording), (0, 0));
-}
-
-#[test]
-fn a_manifest_may_outlive_its_files_when_a_sync_is_forgotten() {
-    for forgotten in [Sync::File, Sync::Folder] {
-        let (lost, false_claims) = broken_stages(|root| Files::recording_without(root, forgotten));
-        assert!(lost > 0 && false_claims > 0, "without {forgotten:?}: {lost}, {false_claims}");
-    }
-}
-
-#[test]
-fn removals_and_new_names_survive_too() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path();
-    for name in ["a", "b"] {
-        fs::write(root.join(name), name).unwrap();
-    }
-    fs::create_dir(root.join("old")).unwrap();
-    let (files, recorder) = Files::recording(root).unwrap();
-    files.create_dir_all(&root.join("new/er")).unwrap();
-    let made = recorder.n_operations();
-    files.remove(&root.join("a")).unwrap();
-    files.remove(&root.join("a")).unwrap();
-    let removed = recorder.n_operations();
-    files.rename(&root.join("b"), &root.join("new/er/b")).unwrap();
-    let renamed = recorder.n_operations();
-    power_cuts(&recorder, |after, wreck| {
-        assert!(after < made || wreck.join("new/er").is_dir());
-        assert!(after < removed || !wreck.join("a").exists());
-        assert!(after < renamed || fs::read(wreck.join("new/er/b")).unwrap() == b"b");
-        // Never both names, never none.
-        assert!(wreck.join("b").exists() != wreck.join("new/er/b").exists());
-        assert!(wreck.join("old").is_dir());
-    });
-}
-
-#[test]
-fn the_recording_holds_what_was_done() {
-    let folder = tempfile::tempdir().unwrap();
-    let (files, recorder) = Files::recording(folder.path()).unwrap();
-    put(&files, &folder.path().join("out"), &content(1)).unwrap();
-    let temporary = |operation: &fault::Operation| format!("{operation:?}").contains(".tmp");
-    let operations = recorder.operations();
-    assert_eq!(operations.len(), 7);
-    assert!(operations[..6].iter().all(temporary), "{:?}", operations[0]);
-    assert_eq!(operations[6], fault::Operation::SyncDir("".into()));
-    let outside = tempfile::tempdir().unwrap();
-    let error = files.create(&outside.path().join("out")).unwrap_err().to_string();
-    assert!(error.contains("is not under the recorded"), "{error}");
-    // The same seed is the same cut; the extreme ones keep nothing and everything.
-    let cut = |after, seed| {
-        let wreck = tempfile::tempdir().unwrap();
-        recorder.power_cut(after, seed, wreck.path()).unwrap();
-        let read = |name: &OsString| (name.clone(), fs::read(wreck.path().join(name)).unwrap());
-        names(wreck.path()).iter().map(read).collect::<Vec<_>>()
-    };
-    assert_eq!(cut(6, 0), []);
-    assert_eq!(cut(6, 1), [("out".into(), content(1))]);
-    assert!((2..20).all(|seed| cut(3, seed) == cut(3, seed)));
-    assert!((3..20).any(|seed| cut(3, seed) != cut(3, 2)));
 }

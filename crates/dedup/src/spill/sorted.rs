@@ -1,5 +1,7 @@
 //! Giving records in order.
 
+use std::iter::FusedIterator;
+
 use super::merge::{Merge, Source};
 use super::record::Record;
 use super::run::{RunReader, RunWriter};
@@ -137,3 +139,5 @@ impl<T: Record> Iterator for Sorted<T> {
         (if self.dedup { 0 } else { left.unwrap_or(usize::MAX) }, left.ok())
     }
 }
+
+impl<T: Record> FusedIterator for Sorted<T> {}

@@ -12,7 +12,7 @@ use crate::files::{Files, Result};
 const MOST_BLOCK: usize = 1 << 20;
 /// The blocks of a run are this part of the budget, or smaller.
 const BLOCKS: usize = 64;
-/// The buffer begins with this part of the budget, and leaves as much when it has grown.
+/// Up to this part of the budget the buffer doubles; the grown one leaves as much free.
 const BEGINNING: usize = 16;
 
 /// Sorts any number of records within a budget of memory.
@@ -90,20 +90,22 @@ impl<T: Record> Sorter<T> {
             let source = Source::Memory(self.buffer.into_iter());
             return Ok(Sorted::new(vec![source], n_records, self.dedup));
         }
-        self.spill()?;
+        if !self.buffer.is_empty() {
+            self.spill()?;
+        }
         self.buffer = Vec::new();
         // When runs become one there is a block of each and one that is written.
         let most_runs = self.budget / self.place.block_bytes::<T>();
         Sorted::of_runs(self.runs, self.dedup, most_runs.saturating_sub(1), self.spilled)
     }
 
-    /// Grows the buffer, or empties it. It begins small and grows once, to all it may have: old and new together are within the budget,
-    /// and the system gives the memory page by page as it is filled.
+    /// Grows the buffer, or empties it. From a small part of the budget it grows at once to all it may have: so old and new together
+    /// are within the budget. The system gives the memory page by page as it is filled.
     #[cold]
     fn make_room(&mut self) -> Result<()> {
         let capacity = self.buffer.capacity();
         let beginning = (self.budget / BEGINNING / size_of::<T>()).clamp(1, self.most);
-        let wanted = if capacity < beginning { beginning } else { self.most };
+        let wanted = if capacity < beginning { beginning.min(2 * capacity.max(32)) } else { self.most };
         if capacity < wanted {
             let mut grown = Vec::new();
             if grown.try_reserve_exact(wanted).is_ok() {

@@ -133,6 +133,22 @@ fn more_runs_than_can_be_read_at_once_are_merged_in_passes() {
 }
 
 #[test]
+fn parts_with_more_runs_than_descriptors_are_merged_in_passes() {
+    let folder = tempfile::tempdir().unwrap();
+    let part = |seed| {
+        let mut sorter = sorter(4000, folder.path(), false);
+        sorter.extend(keys(13_000, seed)).unwrap();
+        sorter.finish().unwrap()
+    };
+    let parts: Vec<_> = (0..4).map(part).collect();
+    assert!(files_in(folder.path()).len() > 200);
+    let merged = Sorted::merge(parts).unwrap();
+    assert!(files_in(folder.path()).len() <= 128);
+    assert_eq!(merged.len(), 52_000);
+    assert_eq!(all(merged), expected((0..4).flat_map(|seed| keys(13_000, seed)), false));
+}
+
+#[test]
 fn equal_records_are_dropped_before_they_reach_the_disk() {
     let folder = tempfile::tempdir().unwrap();
     let mut few = sorter::<Key>(40_000, folder.path(), true);

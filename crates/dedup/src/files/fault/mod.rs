@@ -55,3 +55,6 @@ impl Files {
         Self { disk: Arc::new(Failing::new(when, kind)) }
     }
 }
+
+#[cfg(test)]
+mod tests;
