@@ -38,7 +38,7 @@ impl Corpus {
         if let Documents::Memory(table) = &self.documents
             && let Some(id) = table.id(row)
         {
-            return Ok(String::from_utf8_lossy(id));
+            return Ok(std::str::from_utf8(id).map_or_else(|_| String::from_utf8_lossy(id), Cow::Borrowed));
         }
         let mut ids = self.ids.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(id) = ids.get(&row) {

@@ -11,6 +11,9 @@ use benzer_core::sketch::count::equal_bytes_many;
 
 use super::buckets::Filter;
 
+/// Bands whose keys are gathered together.
+const TOGETHER: usize = 3;
+
 /// The sketches of documents by rank.
 pub(crate) trait Sketches: Sync {
     /// The stored words.
@@ -55,11 +58,19 @@ pub(crate) fn candidates(
     (banding, prefilter, cap): (&Banding, &Prefilter, usize),
     threads: usize,
 ) -> (Vec<(u32, u32)>, Meetings) {
-    let bands = in_parallel(banding.bands(), threads, Buffers::default, |band, buffers| {
-        buffers.keys.clear();
-        buffers.keys.extend(ranks.iter().map(|&rank| banding.key(sketches.words(rank), band)));
-        Band::new(buffers.filter.repeated(&buffers.keys, ranks), cap)
+    // Several bands at a time: a sketch is looked up once for all of them.
+    let n_tasks = banding.bands().div_ceil(TOGETHER);
+    let bands = in_parallel(n_tasks, threads, Buffers::default, |task, buffers| {
+        let bands = task * TOGETHER..banding.bands().min((task + 1) * TOGETHER);
+        buffers.keys.iter_mut().for_each(Vec::clear);
+        for &rank in ranks {
+            let words = sketches.words(rank);
+            bands.clone().zip(&mut buffers.keys).for_each(|(band, keys)| keys.push(banding.key(words, band)));
+        }
+        let keys = buffers.keys.iter().take(bands.len());
+        keys.map(|keys| Band::new(buffers.filter.repeated(keys, ranks), cap)).collect::<Vec<_>>()
     });
+    let bands: Vec<Band> = bands.into_iter().flatten().collect();
     let masks = Masks::new(banding, prefilter);
     let finder = Finder { sketches, banding, prefilter, cap, bands: &bands, masks, level: Level::best() };
     let found = in_parallel(banding.bands(), threads, Rows::default, |band, rows| finder.pairs(band, rows));
@@ -67,15 +78,31 @@ pub(crate) fn candidates(
     for band in &bands {
         band.members.chunk_by(|a, b| a.0 == b.0).for_each(|bucket| meetings.add(bucket.len() as u64, cap));
     }
-    let mut pairs = found.concat();
-    pairs.sort_unstable();
-    (pairs, meetings)
+    (sorted(found, ranks.last().map_or(0, |rank| rank + 1)), meetings)
 }
 
 #[derive(Debug, Default)]
 struct Buffers {
-    keys: Vec<u64>,
+    keys: [Vec<u64>; TOGETHER],
     filter: Filter,
+}
+
+/// All pairs by (later, earlier), where ranks are below `n`: counted by their later document, put in their places, and sorted there.
+fn sorted(found: Vec<Vec<(u32, u32)>>, n: u32) -> Vec<(u32, u32)> {
+    let mut ends = vec![0usize; n as usize + 1];
+    found.iter().flatten().for_each(|&(later, _)| ends[later as usize + 1] += 1);
+    for i in 1..ends.len() {
+        ends[i] += ends[i - 1];
+    }
+    let mut pairs = vec![(0, 0); ends.last().copied().unwrap_or_default()];
+    // Until it is used up, a document's entry is where its next pair goes; in the end it is where the next document begins.
+    for pair in found.into_iter().flatten() {
+        let next = &mut ends[pair.0 as usize];
+        pairs[*next] = pair;
+        *next += 1;
+    }
+    pairs.chunk_by_mut(|a, b| a.0 == b.0).for_each(<[_]>::sort_unstable);
+    pairs
 }
 
 impl Band {
