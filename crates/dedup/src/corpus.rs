@@ -8,7 +8,7 @@ use crate::documents::{Documents, Memory};
 use crate::error::Result;
 use crate::group::Sketches;
 use crate::ranking::Ranking;
-use crate::read::{Batch, Document, Input};
+use crate::read::{Batch, Input};
 use crate::verify::Texts;
 
 /// Everything that was read.
@@ -26,11 +26,11 @@ pub(crate) struct Corpus {
 const REMEMBERED: usize = 1 << 15;
 
 impl Corpus {
-    /// A document that is held.
-    fn document(&self, row: u32) -> Document<'_> {
+    /// A text that is held.
+    fn text(&self, row: u32) -> &str {
         let i = self.held.partition_point(|(first, _)| *first <= row) - 1;
         let (first, batch) = &self.held[i];
-        batch.document((row - first) as usize).expect("every row lies in the batch before the next one")
+        batch.text_of((row - first) as usize).expect("every row lies in the batch before the next one")
     }
 
     /// The id of a row: that of the id field, or file and line.
@@ -60,7 +60,7 @@ impl Corpus {
 
     fn with_text(&self, row: u32, visit: &mut dyn FnMut(&str)) -> Result<()> {
         match &self.documents {
-            Documents::Memory(_) => visit(self.document(row).text),
+            Documents::Memory(_) => visit(self.text(row)),
             Documents::Disk(table) => {
                 let mut bytes = Vec::new();
                 table.text(&table.row(row)?.1, &mut bytes)?;

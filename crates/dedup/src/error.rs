@@ -1,7 +1,7 @@
 //! What stops a run. A bad line does not: it is a [`Reject`](crate::read::Reject), which is data.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Shorthand for results of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -94,21 +94,52 @@ pub enum Error {
     /// A table of the results cannot be written.
     #[error("cannot write a table of the results: {0}")]
     Parquet(#[from] parquet::errors::ParquetError),
-    /// A file that is recognised, and is not one of the formats this version reads.
-    #[error("`{}`: expected json lines, got {got}; {remedy}", path.display())]
+    /// A file that is recognised, and cannot be read as what it is or was said to be.
+    #[error("`{}`: expected {expected}, got {got}; {remedy}", path.display())]
     Format {
         /// The file.
         path: PathBuf,
+        /// What can be read.
+        expected: &'static str,
         /// What it is.
         got: &'static str,
         /// How to make it readable.
         remedy: &'static str,
+    },
+    /// A CSV file without a wanted column.
+    #[error(
+        "`{}`: no column `{column}`, there are {columns}; name the right one with --text-field or --id-field",
+        path.display()
+    )]
+    Column {
+        /// The file.
+        path: PathBuf,
+        /// The column as it was asked for.
+        column: String,
+        /// The columns there are.
+        columns: String,
+    },
+    /// A CSV file whose first line is no header.
+    #[error(
+        "`{}`: cannot read the header of the columns: {detail}; repair its first line, or say what it is with --input-format",
+        path.display()
+    )]
+    Header {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        detail: String,
     },
 }
 
 impl Error {
     pub(crate) fn parameter(name: &'static str, expected: impl Into<String>, got: impl ToString) -> Self {
         Self::Parameter { name, expected: expected.into(), got: got.to_string() }
+    }
+
+    pub(crate) fn parquet_in_a_pipe(path: &Path) -> Self {
+        let remedy = "save it to a file first, because it is read from its end";
+        Self::Format { path: path.into(), expected: "a parquet file", got: "a pipe", remedy }
     }
 
     pub(crate) fn open(path: impl Into<PathBuf>, source: io::Error) -> Self {

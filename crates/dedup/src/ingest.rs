@@ -77,7 +77,7 @@ impl Ingest {
                     rows.ids.push(id.as_bytes());
                 }
                 if self.keep.has_key() {
-                    rows.keys.push_with(|bytes| self.keep.push_key(document.text, None, bytes));
+                    rows.keys.push_with(|bytes| self.keep.push_key(document.text, document.order, bytes));
                 }
             }
             self.sketcher.sketch_many(&elements[..end], offsets, words)?;

@@ -7,16 +7,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
-use crate::read::FieldPath;
-
-/// TEMPORARY
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Order<'a> {
-    /// n
-    Number(f64),
-    /// t
-    Text(&'a str),
-}
+use crate::read::{FieldPath, Order};
 
 /// Who comes first in keep order.
 #[derive(Debug, Clone, PartialEq, Default)]

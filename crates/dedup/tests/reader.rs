@@ -256,12 +256,14 @@ fn a_binary_file_gives_rejects_only() {
 #[test]
 fn recognised_formats_that_are_not_read_are_refused_at_once() {
     let folder = TempDir::new().unwrap();
-    for (magic, name) in [(&b"PAR1...."[..], "parquet"), (b"\xfd7zXZ\0..", "xz"), (b"\xff\xfe{\0", "utf-16")]
+    for (magic, name) in
+        [(&b"FEA1...."[..], "feather version 1"), (b"\xfd7zXZ\0..", "xz"), (b"\xff\xfe{\0", "utf-16")]
     {
         let path = folder.path().join("a.jsonl");
         fs::write(&path, magic).unwrap();
         let error = error_of(Inputs::new().path(&path));
-        assert!(error.contains(&format!("expected json lines, got {name}; ")), "{error}");
+        let expected = format!("expected json lines, csv, tsv, plain text, parquet or arrow, got {name}; ");
+        assert!(error.contains(&expected), "{error}");
     }
 }
 
@@ -301,7 +303,10 @@ fn folders_are_read_recursively_in_the_order_of_path_bytes() {
         "a/b/c.jsonl.zst",
         "Z.json",
         ".hidden.jsonl",
-        "a/readme.txt",
+        "a/readme.html",
+        "_SUCCESS",
+        "_temporary/0.json",
+        "a/_meta.jsonl",
     ];
     for name in names {
         let path = folder.path().join(name);
@@ -317,7 +322,7 @@ fn folders_are_read_recursively_in_the_order_of_path_bytes() {
     let pattern = format!("{}/**/*.json*", folder.path().display());
     assert_eq!(
         relative(Inputs::new().path(pattern)),
-        ["Z.json", "a-b/x.json.gz", "a/b/c.jsonl.zst", "b.jsonl"]
+        ["Z.json", "_temporary/0.json", "a-b/x.json.gz", "a/_meta.jsonl", "a/b/c.jsonl.zst", "b.jsonl"]
     );
     let twice = Inputs::new().path(folder.path().join("b.jsonl")).path(folder.path());
     assert_eq!(relative(twice), ["b.jsonl", "Z.json", "a-b/x.json.gz", "a/b/c.jsonl.zst", "a/z.NDJSON"]);
@@ -334,7 +339,7 @@ fn what_cannot_be_opened_is_named_with_a_remedy() {
     assert!(error.contains("gone.jsonl`") && error.contains("check the spelling"), "{error}");
     let error = error_of(Inputs::new().path(folder.path()));
     assert!(
-        error.contains("looked for .jsonl, .ndjson, .json (also with .gz, .gzip, .zst, .zstd)"),
+        error.contains("looked for .jsonl, .ndjson, .json, .csv, .tsv, .txt, .text, .md, .parquet, .pq, .arrow, .feather, .ipc (also with .gz, .gzip, .zst, .zstd)"),
         "{error}"
     );
     let error = error_of(Inputs::new().path(at("*.jsonl")));
@@ -404,7 +409,7 @@ fn progress_counts_bytes_on_disk() {
         })
         .collect();
     let reader = read::open(Inputs::new().path(folder.path()), small_batches(1 << 10)).unwrap();
-    let kinds: Vec<_> = reader.inputs().iter().map(|input| input.compression.unwrap()).collect();
+    let kinds: Vec<_> = reader.inputs().iter().map(|input| input.compression().unwrap()).collect();
     assert_eq!(kinds, [Compression::None, Compression::Gzip, Compression::Zstd]);
     let progress = reader.progress().clone();
     assert_eq!((progress.bytes_read(), progress.bytes_total()), (0, Some(sizes.iter().sum())));

@@ -82,7 +82,8 @@ impl Run<'_> {
     /// Opens the inputs for a pass over all of them.
     pub(super) fn open(&self) -> Result<Reader> {
         let inputs: Inputs = self.options.inputs.iter().cloned().collect();
-        read::open(inputs, self.options.read.clone())
+        let order_field = self.options.keep.field().cloned();
+        read::open(inputs, read::ReadOptions { order_field, ..self.options.read.clone() })
     }
 
     fn end_reading(&mut self, sink: Sink<'_>, inputs: Vec<std::sync::Arc<read::Input>>) -> Result<Corpus> {

@@ -329,7 +329,7 @@ impl DocumentWriter<'_> {
         let path = self.run.folders.document(&input.relative);
         self.run.files.create_dir_all(path.parent().unwrap_or(&path))?;
         let out =
-            LineWriter::new(self.run.files.create(&path)?, input.compression.unwrap_or(Compression::None))?;
+            LineWriter::new(self.run.files.create(&path)?, input.compression().unwrap_or(Compression::None))?;
         self.current = Some((number, out));
         Ok(())
     }

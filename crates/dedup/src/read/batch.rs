@@ -1,21 +1,26 @@
-//! Many lines in one buffer: raw as they come from the reader, and with their documents found.
+//! Many lines in one buffer, or some rows of a table: raw as they come from the reader, and with their documents found.
 //!
-//! Memory: a batch holds its lines once (`batch_bytes`, or one longer line), 40 bytes per document, and the decoded copy of
-//! texts that have escapes or are joined from several fields, which is never longer than the lines. Both kinds are
-//! `Send`: one thread reads, any thread parses.
+//! Memory: a batch holds its lines once (`batch_bytes`, or one longer line), 40 bytes per document (56 with an order field),
+//! and the decoded copy of texts that have escapes or are joined from several fields, which is never longer than the
+//! lines. Of a table it holds the texts only. Both kinds are `Send`: one thread reads, any thread parses.
 
 use std::sync::Arc;
 
+use super::csv::Header;
 use super::fields::Fields;
+use super::format::Format;
 use super::input::Input;
 use super::reject::Reject;
+use super::table::Table;
 
-/// Whole lines, not looked at yet.
+/// Whole lines, or rows of a table, not looked at yet.
 #[derive(Debug)]
 pub struct RawBatch {
     /// The lines; every one ends with a newline.
     pub(super) data: Vec<u8>,
     pub(super) segments: Vec<Segment>,
+    /// The rows, when it is of a table; then there are no lines.
+    pub(super) table: Option<Table>,
     /// What the reader itself could not deliver.
     pub(super) rejects: Vec<Reject>,
     pub(super) plan: Arc<Plan>,
@@ -25,6 +30,9 @@ pub struct RawBatch {
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) fields: Fields,
+    /// The format of all inputs, if they were said to have one.
+    pub(super) format: Option<Format>,
+    pub(super) batch_bytes: usize,
     pub(super) max_line_bytes: usize,
 }
 
@@ -32,6 +40,7 @@ pub(super) struct Plan {
 #[derive(Debug)]
 pub(super) struct Segment {
     pub(super) input: Arc<Input>,
+    pub(super) kind: Kind,
     /// Where they lie in the buffer.
     pub(super) start: usize,
     pub(super) end: usize,
@@ -40,10 +49,34 @@ pub(super) struct Segment {
     pub(super) first_offset: u64,
 }
 
+/// What is in a segment.
+#[derive(Debug, Clone)]
+pub(super) enum Kind {
+    /// JSON lines.
+    Json,
+    /// A text on each line.
+    Lines,
+    /// One text, and a newline after it.
+    File,
+    /// Records with these columns.
+    Csv(Arc<Header>),
+    /// Rows; the buffer has nothing of them.
+    Rows,
+}
+
 impl RawBatch {
-    /// The bytes of its lines.
+    pub(super) fn new(plan: &Arc<Plan>) -> Self {
+        let plan = Arc::clone(plan);
+        Self { data: Vec::new(), segments: Vec::new(), table: None, rejects: Vec::new(), plan }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.segments.is_empty() && self.rejects.is_empty()
+    }
+
+    /// The bytes of its lines; of a table, what it holds of its file.
     pub fn n_bytes(&self) -> usize {
-        self.data.len()
+        self.data.len() + self.table.as_ref().map_or(0, Table::n_bytes)
     }
 }
 
@@ -57,6 +90,8 @@ pub struct Batch {
     pub(super) damaged: Vec<u8>,
     pub(super) segments: Vec<Segment>,
     pub(super) rows: Vec<Row>,
+    /// One for each row if there is an order field, else none at all.
+    pub(super) orders: Vec<StoredOrder>,
     pub(super) rejects: Vec<Reject>,
     /// Where the bytes of each reject are, if they are held.
     pub(super) reject_lines: Vec<Option<(Place, Span)>>,
@@ -89,6 +124,21 @@ pub(super) struct Row {
     pub(super) id: Option<(Place, Span)>,
 }
 
+/// The value of the order field of a row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum StoredOrder {
+    None,
+    Number(f64),
+    Text(Place, Span),
+}
+
+impl StoredOrder {
+    /// What is not a number has no order.
+    pub(super) fn number(number: f64) -> Self {
+        if number.is_nan() { Self::None } else { Self::Number(number) }
+    }
+}
+
 /// A document of a batch.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Document<'a> {
@@ -96,14 +146,27 @@ pub struct Document<'a> {
     pub id: DocumentId<'a>,
     /// The wanted text: the text fields joined with newlines.
     pub text: &'a str,
+    /// The value of the order field; nothing when none was asked for.
+    pub order: Option<Order<'a>>,
     /// The number of the input, as in [`Reader::inputs`](super::Reader::inputs).
     pub input: u32,
-    /// The line, counted from 1; blank and rejected lines count.
+    /// The line, counted from 1; blank and rejected lines count. A record of several lines has its first. In a table, the
+    /// row, counted from 1.
     pub line: u64,
-    /// Where the line begins, in bytes of the uncompressed file.
+    /// Where the line begins, in bytes of the uncompressed file. In a table, the row, counted from 0.
     pub offset: u64,
-    /// The line as it was read, without its newline (a carriage return before it is still there).
+    /// The line or record as it was read, without its newline (a carriage return before it is still there), or the whole
+    /// file. Empty in a table, whose rows are copied by `write::table`.
     pub raw: &'a str,
+}
+
+/// The value of the order field, for policies such as "keep the one with the greatest date".
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub enum Order<'a> {
+    /// A number; a date or time is seconds since 1970. Never NaN, which counts as missing.
+    Number(f64),
+    /// A text, compared bytewise.
+    Text(&'a str),
 }
 
 /// What identifies a document.
@@ -115,7 +178,7 @@ pub enum DocumentId<'a> {
     Row {
         /// The number of the input.
         input: u32,
-        /// The line, counted from 1.
+        /// The line or row, counted from 1.
         row: u64,
     },
 }
@@ -123,12 +186,18 @@ pub enum DocumentId<'a> {
 impl Batch {
     /// The documents, in the order of their lines.
     pub fn documents(&self) -> impl ExactSizeIterator<Item = Document<'_>> {
-        self.rows.iter().map(|row| self.view(row))
+        self.rows.iter().enumerate().map(|(index, row)| self.view(index, row))
     }
 
     /// The document at an index, or nothing past the end.
     pub fn document(&self, index: usize) -> Option<Document<'_>> {
-        self.rows.get(index).map(|row| self.view(row))
+        self.rows.get(index).map(|row| self.view(index, row))
+    }
+
+    /// The text of the document at an index, or nothing past the end.
+    #[inline]
+    pub fn text_of(&self, index: usize) -> Option<&str> {
+        self.rows.get(index).map(|row| self.text(row.text))
     }
 
     /// How many documents there are.
@@ -155,7 +224,7 @@ impl Batch {
     }
 
     /// The bytes of a rejected line, to be copied elsewhere. Nothing when they are not held: a line that is too long, the
-    /// rest of a damaged file.
+    /// rest of a damaged file, a row of a table.
     pub fn rejected_line(&self, index: usize) -> Option<&[u8]> {
         let (place, span) = self.reject_lines.get(index).copied().flatten()?;
         let buffer = match place {
@@ -166,12 +235,29 @@ impl Batch {
         Some(&buffer[span.range()])
     }
 
-    fn view(&self, row: &Row) -> Document<'_> {
+    fn view(&self, index: usize, row: &Row) -> Document<'_> {
         let segment = &self.segments[row.segment as usize];
         let (input, line) = (segment.input.number, segment.first_line + u64::from(row.line));
         let id = row.id.map_or(DocumentId::Row { input, row: line }, |id| DocumentId::Field(self.text(id)));
-        let offset = segment.first_offset + (row.raw.range().start - segment.start) as u64;
-        Document { id, text: self.text(row.text), input, line, offset, raw: &self.data[row.raw.range()] }
+        let order = match self.orders.get(index) {
+            None | Some(StoredOrder::None) => None,
+            Some(&StoredOrder::Number(number)) => Some(Order::Number(number)),
+            Some(&StoredOrder::Text(place, span)) => Some(Order::Text(self.text((place, span)))),
+        };
+        let within = match segment.kind {
+            Kind::Rows => u64::from(row.line),
+            _ => (row.raw.range().start - segment.start) as u64,
+        };
+        let raw = &self.data[row.raw.range()];
+        Document {
+            id,
+            text: self.text(row.text),
+            order,
+            input,
+            line,
+            offset: segment.first_offset + within,
+            raw,
+        }
     }
 
     fn text(&self, (place, span): (Place, Span)) -> &str {

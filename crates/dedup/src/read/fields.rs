@@ -21,10 +21,6 @@ impl FieldPath {
     pub fn names(&self) -> &[String] {
         &self.names
     }
-
-    pub(crate) fn written(&self) -> Arc<str> {
-        Arc::clone(&self.written)
-    }
 }
 
 impl FromStr for FieldPath {
@@ -54,12 +50,14 @@ impl fmt::Display for FieldPath {
     }
 }
 
-/// The wanted fields as a tree: slot `i` is the `i`-th text field, the last slot is the id when there is one.
+/// The wanted fields as a tree. Each has a slot: the text fields in their order, then the id, then the order field.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Fields {
     nodes: Vec<Node>,
-    written: Vec<Arc<str>>,
+    paths: Vec<FieldPath>,
     n_texts: usize,
+    id: Option<usize>,
+    order: Option<usize>,
 }
 
 /// One name on the way to a wanted field.
@@ -73,7 +71,11 @@ pub(crate) struct Node {
 }
 
 impl Fields {
-    pub(crate) fn new(texts: &[FieldPath], id: Option<&FieldPath>) -> Result<Self> {
+    pub(crate) fn new(
+        texts: &[FieldPath],
+        id: Option<&FieldPath>,
+        order: Option<&FieldPath>,
+    ) -> Result<Self> {
         if texts.is_empty() {
             return Err(Error::parameter("--text-field", "at least one field", "none"));
         }
@@ -84,16 +86,24 @@ impl Fields {
                 format!("`{}` twice", texts[i]),
             ));
         }
-        let mut fields = Self { nodes: vec![Node::default()], written: Vec::new(), n_texts: texts.len() };
-        for path in texts.iter().chain(id) {
+        let mut fields = Self {
+            nodes: vec![Node::default()],
+            paths: Vec::new(),
+            n_texts: texts.len(),
+            id: None,
+            order: None,
+        };
+        for path in texts {
             fields.add(path);
         }
+        fields.id = id.map(|path| fields.add(path));
+        fields.order = order.map(|path| fields.add(path));
         Ok(fields)
     }
 
-    fn add(&mut self, path: &FieldPath) {
-        let slot = self.written.len();
-        self.written.push(path.written());
+    fn add(&mut self, path: &FieldPath) -> usize {
+        let slot = self.paths.len();
+        self.paths.push(path.clone());
         let mut at = 0;
         for name in &path.names {
             let next = self.nodes[at].child(name.as_bytes()).unwrap_or_else(|| {
@@ -106,6 +116,7 @@ impl Fields {
             at = next;
         }
         self.nodes[at].slots.push(slot);
+        slot
     }
 
     pub(crate) fn node(&self, number: usize) -> &Node {
@@ -113,20 +124,31 @@ impl Fields {
     }
 
     pub(crate) fn n_slots(&self) -> usize {
-        self.written.len()
+        self.paths.len()
     }
 
     pub(crate) fn text_slots(&self) -> std::ops::Range<usize> {
         0..self.n_texts
     }
 
+    #[inline]
     pub(crate) fn id_slot(&self) -> Option<usize> {
-        (self.n_texts < self.written.len()).then_some(self.n_texts)
+        self.id
+    }
+
+    #[inline]
+    pub(crate) fn order_slot(&self) -> Option<usize> {
+        self.order
+    }
+
+    /// The fields in the order of their slots.
+    pub(crate) fn paths(&self) -> &[FieldPath] {
+        &self.paths
     }
 
     /// The field of a slot as the user wrote it.
     pub(crate) fn name(&self, slot: usize) -> Arc<str> {
-        Arc::clone(&self.written[slot])
+        Arc::clone(&self.paths[slot].written)
     }
 }
 
@@ -163,7 +185,7 @@ mod tests {
     #[test]
     fn a_text_field_given_twice_is_refused() {
         let text: FieldPath = "text".parse().unwrap();
-        let error = Fields::new(&[text.clone(), text], None).unwrap_err();
+        let error = Fields::new(&[text.clone(), text], None, None).unwrap_err();
         assert_eq!(error.to_string(), "`--text-field` must be different fields, got `text` twice");
     }
 }

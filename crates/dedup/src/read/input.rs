@@ -2,24 +2,24 @@
 //!
 //! - Inputs come in the order given. A folder gives its files recursively, a glob its matches, both sorted by the bytes of
 //!   the path, so that the numbering does not depend on the file system. Links are followed.
-//! - In a folder only [`EXTENSIONS`] are read, hidden files and folders are not; a file that is named is read whatever
-//!   it is called.
+//! - In a folder only [`EXTENSIONS`](super::EXTENSIONS) are read, and nothing whose name (or whose folder's name) begins
+//!   with `.` or `_`, such as `_SUCCESS`; a file that is named is read whatever it is called.
 //! - A file that is reached twice is read once, at its first place: otherwise `data data/a.jsonl` would make every
 //!   document of `a.jsonl` a duplicate of itself.
-//! - Every file is opened once before the first line is read, so that a missing permission shows now and not after hours.
+//! - Every file is opened once before the first line is read, so that a missing permission or column shows now and not
+//!   after hours. A pipe is not touched before its turn.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use super::stream::{Compression, sniff};
+use super::batch::Plan;
+use super::format::{COMPRESSED, EXTENSIONS, Format};
+use super::start::Start;
+use super::stream::{Compression, Stream};
 use crate::error::{Error, Result};
-
-/// What is read in folders, each also with `.gz`, `.gzip`, `.zst` or `.zstd` after it; upper case counts as lower.
-pub const EXTENSIONS: [&str; 3] = [".jsonl", ".ndjson", ".json"];
-const COMPRESSED: [&str; 4] = [".gz", ".gzip", ".zst", ".zstd"];
 
 /// The inputs of a run, before they are looked up.
 #[derive(Default)]
@@ -72,16 +72,48 @@ pub struct Input {
     pub relative: PathBuf,
     /// Its size on disk; unknown for a pipe.
     pub bytes: Option<u64>,
+    known: OnceLock<Known>,
+}
+
+/// What the beginning of an input tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Known {
+    compression: Compression,
+    format: Format,
+    header: Option<Box<[u8]>>,
+}
+
+impl Input {
     /// How it is compressed; unknown for a pipe until it is read.
-    pub compression: Option<Compression>,
+    pub fn compression(&self) -> Option<Compression> {
+        self.known.get().map(|known| known.compression)
+    }
+
+    /// What its documents look like; unknown for a pipe until it is read.
+    pub fn format(&self) -> Option<Format> {
+        self.known.get().map(|known| known.format)
+    }
+
+    /// The header of a CSV or TSV file as it was read, without byte order mark and newline (a carriage return is still
+    /// there). Nothing in other formats, for an empty file, and for a pipe until it is read.
+    pub fn header(&self) -> Option<&[u8]> {
+        self.known.get()?.header.as_deref()
+    }
+
+    /// Keeps what its beginning tells; the first one to look is believed.
+    pub(super) fn learn(&self, start: &Start) {
+        let header = start.header.as_ref().map(|header| header.raw.clone().into_boxed_slice());
+        let Start { compression, format, .. } = *start;
+        self.known.get_or_init(|| Known { compression, format, header });
+    }
 }
 
 /// An input and, if it is not a file to be opened, where its bytes come from.
 pub(super) type Source = (Arc<Input>, Option<Box<dyn Read + Send>>);
 
 /// Looks up every input: expands folders and globs, drops repetitions, checks that files can be read.
-pub(super) fn find(inputs: Inputs) -> Result<Vec<Source>> {
-    let mut found = Found::default();
+pub(super) fn find(inputs: Inputs, plan: &Plan) -> Result<Vec<Source>> {
+    let mut found = Found { plan, sources: Vec::new(), seen: HashSet::new() };
     for item in inputs.items {
         match item {
             Item::Stream(name, bytes) => found.add_stream(name, bytes)?,
@@ -101,13 +133,13 @@ pub(super) fn find(inputs: Inputs) -> Result<Vec<Source>> {
     Ok(found.sources)
 }
 
-#[derive(Default)]
-struct Found {
+struct Found<'a> {
+    plan: &'a Plan,
     sources: Vec<Source>,
     seen: HashSet<PathBuf>,
 }
 
-impl Found {
+impl Found<'_> {
     fn add_stream(&mut self, name: PathBuf, bytes: Box<dyn Read + Send>) -> Result<()> {
         if !self.seen.insert(Path::new("-").join(&name)) {
             return Err(Error::parameter(
@@ -123,7 +155,7 @@ impl Found {
     fn add_file(&mut self, path: &Path, relative: &Path) -> Result<()> {
         // What has no canonical name, such as `/dev/fd/63`, stands for itself.
         if self.seen.insert(fs::canonicalize(path).unwrap_or_else(|_| path.into())) {
-            self.push(path.into(), relative.into(), probe(path)?, None);
+            self.push(path.into(), relative.into(), probe(path, self.plan)?, None);
         }
         Ok(())
     }
@@ -162,30 +194,32 @@ impl Found {
         &mut self,
         path: Arc<Path>,
         relative: PathBuf,
-        probed: Option<(u64, Compression)>,
+        probed: Option<(u64, Start)>,
         bytes: Option<Box<dyn Read + Send>>,
     ) {
         let input = Input {
             number: u32::try_from(self.sources.len()).expect("fewer than 2^32 inputs"),
             path,
             relative,
-            bytes: probed.map(|(bytes, _)| bytes),
-            compression: probed.map(|(_, compression)| compression),
+            bytes: probed.as_ref().map(|(bytes, _)| *bytes),
+            known: OnceLock::new(),
         };
+        if let Some((_, start)) = probed {
+            input.learn(&start);
+        }
         self.sources.push((Arc::new(input), bytes));
     }
 }
 
-/// Size and compression of a file that can be read; nothing for a pipe, which must not be touched twice.
-fn probe(path: &Path) -> Result<Option<(u64, Compression)>> {
+/// Size and beginning of a file that can be read; nothing for a pipe, which must not be touched twice.
+fn probe(path: &Path, plan: &Plan) -> Result<Option<(u64, Start)>> {
     let fail = |error| Error::open(path, error);
     let metadata = fs::metadata(path).map_err(fail)?;
     if !metadata.is_file() {
         return Ok(None);
     }
-    let mut start = Vec::new();
-    File::open(path).map_err(fail)?.take(8).read_to_end(&mut start).map_err(fail)?;
-    Ok(Some((metadata.len(), sniff(&start, path)?)))
+    let mut stream = Stream::glance(Box::new(File::open(path).map_err(fail)?), path)?;
+    Ok(Some((metadata.len(), Start::read(&mut stream, path, plan)?)))
 }
 
 fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
@@ -196,7 +230,7 @@ fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
             let path = error.path().unwrap_or(folder).to_owned();
             Error::open(path, error.into())
         })?;
-        if !entry.file_type().is_dir() && is_input(entry.path()) {
+        if !entry.file_type().is_dir() && Format::of_name(entry.path()).is_some() {
             files.push(entry.into_path());
         }
     }
@@ -220,13 +254,7 @@ fn is_glob(text: &str) -> bool {
 }
 
 fn is_hidden(name: &std::ffi::OsStr) -> bool {
-    name.as_encoded_bytes().starts_with(b".")
-}
-
-fn is_input(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-    let name = COMPRESSED.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
-    EXTENSIONS.iter().any(|end| name.ends_with(end))
+    matches!(name.as_encoded_bytes().first(), Some(b'.' | b'_'))
 }
 
 fn extensions() -> String {

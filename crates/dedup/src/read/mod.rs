@@ -19,18 +19,26 @@
 //! Limits: JSON lines only, one reading thread (a gzip stream cannot be split), lines and batches of at most 1 GiB.
 
 mod batch;
+mod csv;
+mod cut;
 mod fields;
+mod format;
 mod input;
 mod json;
 mod parse;
+mod plain;
 mod reader;
 mod reject;
+mod start;
 mod stream;
+mod table;
+mod text;
 mod utf8;
 
-pub use batch::{Batch, Document, DocumentId, RawBatch};
+pub use batch::{Batch, Document, DocumentId, Order, RawBatch};
 pub use fields::FieldPath;
-pub use input::{EXTENSIONS, Input, Inputs};
+pub use format::{EXTENSIONS, Format};
+pub use input::{Input, Inputs};
 pub use parse::parse;
 pub use reader::Reader;
 pub use reject::{Reject, RejectReason};
@@ -41,16 +49,22 @@ use crate::error::{Error, Result};
 /// Neither a line nor a batch may be longer, so that positions fit 32 bits.
 const MAX_BYTES: usize = 1 << 30;
 
-/// What to take from each line, and how much to hold.
+/// What to take from each document, and how much to hold.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReadOptions {
-    /// The fields whose values, joined with newlines, are the text. Default: `text`.
+    /// The fields whose values, joined with newlines, are the text. Default: `text`. Plain text has no fields.
     pub text_fields: Vec<FieldPath>,
     /// The field that is the id. Default: none, and the id is input number and row.
     pub id_field: Option<FieldPath>,
-    /// How many bytes of lines a batch holds. Default: 8 MiB.
+    /// The field whose value is [`Document::order`]. Default: none.
+    pub order_field: Option<FieldPath>,
+    /// The format of all inputs. Default: what each one's content and name say.
+    pub format: Option<Format>,
+    /// Each file is one document of plain text, whatever it is called. Default: no.
+    pub per_file: bool,
+    /// How many bytes of lines a batch holds; of a table, how many bytes of decoded rows. Default: 8 MiB.
     pub batch_bytes: usize,
-    /// Longer lines are rejected without being held. Default: 256 MiB.
+    /// Longer lines (records, texts of rows, files that are one document) are rejected without being held. Default: 256 MiB.
     pub max_line_bytes: usize,
 }
 
@@ -59,6 +73,9 @@ impl Default for ReadOptions {
         Self {
             text_fields: vec!["text".parse().expect("a plain name is a path")],
             id_field: None,
+            order_field: None,
+            format: None,
+            per_file: false,
             batch_bytes: 8 << 20,
             max_line_bytes: 256 << 20,
         }
@@ -67,13 +84,21 @@ impl Default for ReadOptions {
 
 /// Looks up the inputs and prepares to read them.
 pub fn open(inputs: Inputs, options: ReadOptions) -> Result<Reader> {
-    let ReadOptions { text_fields, id_field, batch_bytes, max_line_bytes } = options;
+    let ReadOptions { text_fields, id_field, order_field, format, per_file, batch_bytes, max_line_bytes } =
+        options;
     for (name, bytes) in [("batch_bytes", batch_bytes), ("max_line_bytes", max_line_bytes)] {
         if !(1..=MAX_BYTES).contains(&bytes) {
             return Err(Error::parameter(name, format!("between 1 and {MAX_BYTES}"), bytes));
         }
     }
-    let fields = fields::Fields::new(&text_fields, id_field.as_ref())?;
-    let plan = batch::Plan { fields, max_line_bytes };
-    Ok(Reader::new(input::find(inputs)?, batch_bytes, plan))
+    let format = match (per_file, format) {
+        (false, format) => format,
+        (true, None | Some(Format::Lines | Format::File)) => Some(Format::File),
+        (true, Some(other)) => {
+            return Err(Error::parameter("--per-file", "left out, or --input-format be text", other));
+        }
+    };
+    let fields = fields::Fields::new(&text_fields, id_field.as_ref(), order_field.as_ref())?;
+    let plan = batch::Plan { fields, format, batch_bytes, max_line_bytes };
+    Ok(Reader::new(input::find(inputs, &plan)?, plan))
 }

@@ -1,13 +1,21 @@
-//! From raw lines to documents and rejects: a pure function, for any thread.
+//! From raw lines to documents and rejects: a pure function, for any thread. Here JSON lines; the other formats have
+//! their own files.
 
-use super::batch::{Batch, Place, Plan, RawBatch, Row, Segment, Span};
+use std::ops::Range;
+
+use super::batch::{Batch, Kind, Place, Plan, RawBatch, Row, Segment, Span, StoredOrder};
+use super::cut::Cutter;
+use super::format::Format;
 use super::json::{self, Fault, Slot};
 use super::reject::{Reject, RejectReason};
-use super::utf8;
+use super::{csv, plain, table, utf8};
 
 /// Finds the documents of a batch. Takes it whole, because the documents are parts of its buffer.
 pub fn parse(raw: RawBatch) -> Batch {
-    let RawBatch { data, segments, rejects, plan } = raw;
+    let RawBatch { data, segments, table, rejects, plan } = raw;
+    if let Some(table) = table {
+        return table::parse(table, segments, &plan);
+    }
     let (data, bad_lines, damaged) = into_text(data, &segments);
     let mut parser = Parser {
         data: &data,
@@ -16,27 +24,42 @@ pub fn parse(raw: RawBatch) -> Batch {
         bad_lines: bad_lines.into_iter().peekable(),
         decoded: Vec::new(),
         rows: Vec::new(),
+        orders: Vec::new(),
         rejects: rejects.into_iter().map(|reject| (reject, None)).collect(),
         n_blank: 0,
     };
     for (number, segment) in segments.iter().enumerate() {
-        parser.segment(number as u32, segment);
+        let number = number as u32;
+        match &segment.kind {
+            Kind::Json => parser.segment(number, segment),
+            Kind::Csv(header) => csv::parse(&mut parser, number, segment, header),
+            Kind::Lines => plain::lines(&mut parser, number, segment),
+            Kind::File => plain::file(&mut parser, number, segment),
+            Kind::Rows => unreachable!("rows come as a table"),
+        }
     }
-    let Parser { decoded, rows, mut rejects, n_blank, .. } = parser;
+    let Parser { decoded, rows, orders, mut rejects, n_blank, .. } = parser;
     let decoded = utf8::into_string(decoded).expect("escapes in UTF-8 stand for characters");
     rejects.sort_by_key(|(reject, _)| (reject.input, reject.line));
     let (rejects, reject_lines) = rejects.into_iter().unzip();
-    Batch { data, decoded, damaged, segments, rows, rejects, reject_lines, n_blank }
+    Batch { data, decoded, damaged, segments, rows, orders, rejects, reject_lines, n_blank }
 }
 
-/// A line that is not UTF-8.
-struct BadLine {
+/// A line (record, file) that is not UTF-8.
+pub(super) struct BadLine {
     /// Where it begins in the batch.
     start: usize,
     /// How many of its bytes are good.
     good: usize,
     /// Where its bytes were saved.
-    saved: Span,
+    pub(super) saved: Span,
+}
+
+impl BadLine {
+    pub(super) fn found(self) -> Found {
+        let reason = RejectReason::InvalidUtf8 { column: self.good as u64 + 1 };
+        Found::Bad(reason, (Place::Damaged, self.saved))
+    }
 }
 
 /// Makes text of the buffer. Lines that are not UTF-8 are saved elsewhere and blanked, so that the others stay in place.
@@ -47,14 +70,20 @@ fn into_text(data: Vec<u8>, segments: &[Segment]) -> (String, Vec<BadLine>, Vec<
     };
     let (mut bad_lines, mut saved) = (Vec::new(), Vec::new());
     for segment in segments {
+        let mut cutter = Cutter::new(match &segment.kind {
+            Kind::Csv(header) => Format::Csv { delimiter: header.delimiter },
+            Kind::File => Format::File,
+            _ => Format::JsonLines,
+        });
         let mut start = segment.start;
         while start < segment.end {
-            let end = newline(&data, start);
+            let rest = &data[start..segment.end];
+            let end = start + cutter.next_end(rest).unwrap_or(rest.len()) - 1;
             let line = &mut data[start..end];
             if let Some(good) = utf8::first_error(line) {
                 let at = saved.len();
                 saved.extend_from_slice(line);
-                line.fill(b' ');
+                line.iter_mut().filter(|byte| **byte != b'\n').for_each(|byte| *byte = b' ');
                 bad_lines.push(BadLine { start, good, saved: Span::new(at, saved.len()) });
             }
             start = end + 1;
@@ -70,7 +99,7 @@ fn newline(bytes: &[u8], from: usize) -> usize {
 }
 
 /// What a line is.
-enum Found {
+pub(super) enum Found {
     Blank,
     /// A document, whose segment and line the caller fills in.
     Document(Row),
@@ -78,13 +107,16 @@ enum Found {
     Bad(RejectReason, (Place, Span)),
 }
 
-struct Parser<'a> {
-    data: &'a str,
-    plan: &'a Plan,
+/// What the formats of text share.
+pub(super) struct Parser<'a> {
+    pub(super) data: &'a str,
+    pub(super) plan: &'a Plan,
     slots: Vec<Slot>,
     bad_lines: std::iter::Peekable<std::vec::IntoIter<BadLine>>,
-    decoded: Vec<u8>,
+    pub(super) decoded: Vec<u8>,
     rows: Vec<Row>,
+    /// One for each row if there is an order field.
+    pub(super) orders: Vec<StoredOrder>,
     rejects: Vec<(Reject, Option<(Place, Span)>)>,
     n_blank: u64,
 }
@@ -94,32 +126,47 @@ impl Parser<'_> {
         let (mut start, mut line) = (segment.start, 0);
         while start < segment.end {
             let (end, found) = self.line(start);
-            match found {
-                Found::Blank => self.n_blank += 1,
-                Found::Document(row) => self.rows.push(Row { segment: number, line, ..row }),
-                Found::Bad(reason, bytes) => {
-                    let reject = Reject {
-                        file: segment.input.path.clone(),
-                        input: segment.input.number,
-                        line: segment.first_line + u64::from(line),
-                        offset: segment.first_offset + (start - segment.start) as u64,
-                        reason,
-                    };
-                    self.rejects.push((reject, Some(bytes)));
-                }
-            }
+            self.keep(found, segment, number, line, start);
             start = end + 1;
             line += 1;
         }
+    }
+
+    /// Counts what was found at a line of a segment.
+    #[inline]
+    pub(super) fn keep(&mut self, found: Found, segment: &Segment, number: u32, line: u32, start: usize) {
+        match found {
+            Found::Blank => self.n_blank += 1,
+            Found::Document(row) => self.rows.push(Row { segment: number, line, ..row }),
+            Found::Bad(reason, bytes) => {
+                let reject = Reject {
+                    file: segment.input.path.clone(),
+                    input: segment.input.number,
+                    line: segment.first_line + u64::from(line),
+                    offset: segment.first_offset + (start - segment.start) as u64,
+                    reason,
+                };
+                self.rejects.push((reject, Some(bytes)));
+            }
+        }
+    }
+
+    /// The line at `start`, if it is not UTF-8.
+    #[inline]
+    pub(super) fn bad(&mut self, start: usize) -> Option<BadLine> {
+        self.bad_lines.next_if(|bad| bad.start == start)
+    }
+
+    pub(super) fn n_newlines(&self, part: Range<usize>) -> u32 {
+        memchr::memchr_iter(b'\n', &self.data.as_bytes()[part]).count() as u32
     }
 
     /// Where the line at `start` ends, and what it is.
     #[inline]
     fn line(&mut self, start: usize) -> (usize, Found) {
         let bytes = self.data.as_bytes();
-        if let Some(bad) = self.bad_lines.next_if(|bad| bad.start == start) {
-            let reason = RejectReason::InvalidUtf8 { column: bad.good as u64 + 1 };
-            return (newline(bytes, start), Found::Bad(reason, (Place::Damaged, bad.saved)));
+        if let Some(bad) = self.bad(start) {
+            return (newline(bytes, start), bad.found());
         }
         let first = json::space(bytes, start);
         if bytes[first] == b'\n' {
@@ -132,7 +179,13 @@ impl Parser<'_> {
         };
         let (bytes, max) = ((end - start) as u64, self.plan.max_line_bytes as u64);
         match row {
-            Ok(row) if bytes <= max => (end, Found::Document(row)),
+            Ok(row) if bytes <= max => {
+                if let Some(slot) = self.plan.fields.order_slot() {
+                    let order = self.order(slot);
+                    self.orders.push(order);
+                }
+                (end, Found::Document(row))
+            }
             Err(reason) if bytes <= max => (end, Found::Bad(reason, (Place::Data, Span::new(start, end)))),
             _ => {
                 let reason = RejectReason::LineTooLong { bytes, max };
@@ -164,6 +217,20 @@ impl Parser<'_> {
         };
         let text = if fields.text_slots().len() == 1 { self.content(0) } else { self.joined() };
         Ok(Row { segment: 0, line: 0, raw: Span::new(start, end), text, id })
+    }
+
+    /// A number or a string; everything else has no order.
+    fn order(&mut self, slot: usize) -> StoredOrder {
+        match self.slots[slot] {
+            Slot::String { .. } => {
+                let (place, span) = self.content(slot);
+                StoredOrder::Text(place, span)
+            }
+            Slot::Integer { start, end } | Slot::Fraction { start, end } => {
+                self.data[start..end].parse().map_or(StoredOrder::None, StoredOrder::number)
+            }
+            Slot::Missing | Slot::Other(_) => StoredOrder::None,
+        }
     }
 
     /// A string or an integer: in place if it can be, else decoded.
@@ -205,6 +272,9 @@ impl Parser<'_> {
             Slot::Missing => RejectReason::MissingField { field },
             Slot::String { .. } => RejectReason::WrongType { field, expected, got: "a string" },
             Slot::Integer { .. } => RejectReason::WrongType { field, expected, got: "a number" },
+            Slot::Fraction { .. } => {
+                RejectReason::WrongType { field, expected, got: "a number with a fraction" }
+            }
             Slot::Other(got) => RejectReason::WrongType { field, expected, got },
         }
     }

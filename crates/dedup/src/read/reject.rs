@@ -1,9 +1,10 @@
-//! A line that is not a document: where it is, why, and what would make it one.
+//! A line, record or row that is not a document: where it is, why, and what would make it one.
 
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::format::Format;
 use super::stream::Compression;
 
 /// A line (or, for a damaged file, everything from a line on) that could not be read.
@@ -13,9 +14,9 @@ pub struct Reject {
     pub file: Arc<Path>,
     /// The number of the input, as in [`Reader::inputs`](super::Reader::inputs).
     pub input: u32,
-    /// The line, counted from 1.
+    /// The line, or the row of a table, counted from 1.
     pub line: u64,
-    /// Where the line begins, in bytes of the uncompressed file.
+    /// Where the line begins, in bytes of the uncompressed file; in a table, the row, counted from 0.
     pub offset: u64,
     /// Why.
     pub reason: RejectReason,
@@ -65,6 +66,45 @@ pub enum RejectReason {
         /// The limit.
         max: u64,
     },
+    /// A record, a file or the text of a row that is longer than `max_line_bytes`.
+    TooLong {
+        /// What it is.
+        what: &'static str,
+        /// Its length.
+        bytes: u64,
+        /// The limit.
+        max: u64,
+    },
+    /// A record of CSV whose quotes do not match.
+    BadQuotes {
+        /// Where they stop to match, in bytes of the record.
+        column: u64,
+        /// What could have stood there.
+        expected: &'static str,
+    },
+    /// A record of CSV with more or fewer fields than the header.
+    FieldCount {
+        /// The fields of the header.
+        expected: u64,
+        /// The fields of the record.
+        got: u64,
+    },
+    /// A row of a file whose column has another type.
+    ColumnType {
+        /// The column as it was asked for.
+        field: Arc<str>,
+        /// The types it may have.
+        expected: &'static str,
+        /// The type it has.
+        got: Arc<str>,
+    },
+    /// A row (or, where the rows cannot be counted, the rest) of a table that cannot be decoded.
+    Damaged {
+        /// Which kind of table.
+        format: Format,
+        /// What the decoder said.
+        detail: Arc<str>,
+    },
     /// A compressed file that ends early. The lines before are delivered.
     Truncated {
         /// How it is compressed.
@@ -110,6 +150,27 @@ impl fmt::Display for RejectReason {
             }
             Self::LineTooLong { bytes, max } => {
                 write!(f, "line of {bytes} bytes, expected at most {max}; raise max_line_bytes to read it")
+            }
+            Self::TooLong { what, bytes, max } => {
+                write!(f, "{what} of {bytes} bytes, expected at most {max}; raise max_line_bytes to read it")
+            }
+            Self::BadQuotes { column, expected } => {
+                write!(f, "bad quotes: expected {expected} at column {column}; write a quote in quotes twice")
+            }
+            Self::FieldCount { expected, got } => {
+                write!(
+                    f,
+                    "expected {expected} fields as in the header, got {got}; quote fields with delimiters"
+                )
+            }
+            Self::ColumnType { field, expected, got } => {
+                write!(
+                    f,
+                    "column `{field}` must be of {expected}, got {got}; convert it, or name another one"
+                )
+            }
+            Self::Damaged { format, detail } => {
+                write!(f, "damaged {format} ({detail}): other rows are read; get an undamaged copy")
             }
             Self::Truncated { compression } => write!(
                 f,

@@ -2,7 +2,7 @@
 //!
 //! The content decides how it is compressed, not the name: a gzip file called `a.jsonl` is read as gzip. Gzip may have
 //! many members and zstd many frames, of any window up to `--long=31` (such a frame needs its window, up to 2 GiB, in
-//! memory). Formats that are recognised and not read are refused before the first line.
+//! memory). What is recognised and not read (`xz`, `zip`, UTF-16) is refused before the first line.
 
 use std::fmt;
 use std::io::{self, BufReader, Read};
@@ -19,6 +19,10 @@ const MAGIC_BYTES: u64 = 8;
 const ZSTD_WINDOW_LOG_MAX: u32 = 31;
 /// What is read from disk at a time ahead of a decompressor.
 const COMPRESSED_CHUNK: usize = 256 << 10;
+const GLANCE_CHUNK: usize = 4 << 10;
+
+/// What files may be.
+const READ: &str = "json lines, csv, tsv, plain text, parquet or arrow";
 
 /// How a file is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -64,7 +68,7 @@ impl Progress {
         self.total
     }
 
-    fn add(&self, n: usize) {
+    pub(super) fn add(&self, n: usize) {
         self.read.fetch_add(n as u64, Ordering::Relaxed);
     }
 }
@@ -72,9 +76,11 @@ impl Progress {
 /// The uncompressed bytes of one input.
 pub(super) struct Stream {
     compression: Compression,
-    /// The first bytes of an uncompressed file, which were read to tell the format.
+    /// The first bytes, which were read to tell the format.
     ahead: Vec<u8>,
     decoder: Box<dyn Read + Send>,
+    /// What went wrong after those bytes.
+    failed: Option<io::Error>,
     /// Whether the source failed, as opposed to what the decoder thinks of its bytes.
     source_failed: Arc<AtomicBool>,
     progress: Progress,
@@ -94,6 +100,20 @@ pub(super) enum End {
 impl Stream {
     /// Looks at the first bytes and sets up the decoder.
     pub(super) fn new(source: Box<dyn Read + Send>, path: &Path, progress: &Progress) -> Result<Self> {
+        Self::with_chunk(COMPRESSED_CHUNK, source, path, progress)
+    }
+
+    /// The same for somebody who only looks at the beginning: reads little, and counts nothing.
+    pub(super) fn glance(source: Box<dyn Read + Send>, path: &Path) -> Result<Self> {
+        Self::with_chunk(GLANCE_CHUNK, source, path, &Progress::default())
+    }
+
+    fn with_chunk(
+        chunk: usize,
+        source: Box<dyn Read + Send>,
+        path: &Path,
+        progress: &Progress,
+    ) -> Result<Self> {
         let source_failed = Arc::new(AtomicBool::new(false));
         let mut source =
             Source { inner: source, progress: progress.clone(), failed: Arc::clone(&source_failed) };
@@ -105,13 +125,14 @@ impl Stream {
             compression,
             ahead,
             decoder,
+            failed: None,
             source_failed: Arc::clone(&source_failed),
             progress: progress.clone(),
         };
         if compression == Compression::None {
             return Ok(stream(ahead, source.inner));
         }
-        let compressed = BufReader::with_capacity(COMPRESSED_CHUNK, io::Cursor::new(ahead).chain(source));
+        let compressed = BufReader::with_capacity(chunk, io::Cursor::new(ahead).chain(source));
         let decoder: Box<dyn Read + Send> = if compression == Compression::Gzip {
             Box::new(flate2::bufread::MultiGzDecoder::new(compressed))
         } else {
@@ -122,13 +143,30 @@ impl Stream {
         Ok(stream(Vec::new(), decoder))
     }
 
+    /// How it is compressed.
+    pub(super) fn compression(&self) -> Compression {
+        self.compression
+    }
+
+    /// The first bytes, uncompressed; they are still there to be read.
+    pub(super) fn peek(&mut self) -> &[u8] {
+        if self.compression != Compression::None && self.ahead.is_empty() && self.failed.is_none() {
+            self.failed = self.decoder.by_ref().take(MAGIC_BYTES).read_to_end(&mut self.ahead).err();
+        }
+        &self.ahead
+    }
+
     /// Appends `n` bytes, or fewer at the end.
     pub(super) fn read(&mut self, n: usize, into: &mut Vec<u8>) -> io::Result<End> {
         let before = into.len();
         let ahead = n.min(self.ahead.len());
         into.extend(self.ahead.drain(..ahead));
         into.reserve(n - ahead);
-        let result = self.decoder.by_ref().take((n - ahead) as u64).read_to_end(into);
+        let failed = if n > ahead { self.failed.take() } else { None };
+        let result = match failed {
+            Some(error) => Err(error),
+            None => self.decoder.by_ref().take((n - ahead) as u64).read_to_end(into),
+        };
         if self.compression == Compression::None {
             self.progress.add(into.len() - before - ahead);
         }
@@ -154,12 +192,12 @@ impl Stream {
 /// Tells the compression by the first bytes; a format that is not read is an error. The name only decides for a file
 /// that is too short to tell.
 pub(super) fn sniff(start: &[u8], path: &Path) -> Result<Compression> {
-    let format = |got, remedy| Err(Error::Format { path: path.into(), got, remedy });
+    let format = |got, remedy| Err(Error::Format { path: path.into(), expected: READ, got, remedy });
     match start {
         [0x1f, 0x8b, ..] => Ok(Compression::Gzip),
         [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Ok(Compression::Zstd),
-        [b'P', b'A', b'R', b'1', ..] => format("parquet", "convert it to json lines"),
-        [b'A', b'R', b'R', b'O', b'W', b'1', ..] => format("arrow", "convert it to json lines"),
+        [b'P', b'A', b'R', b'E', ..] => format("encrypted parquet", "decrypt it first"),
+        [b'F', b'E', b'A', b'1', ..] => format("feather version 1", "write it again as version 2"),
         [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => format("xz", "decompress it first (`xz -d`)"),
         [b'B', b'Z', b'h', b'1'..=b'9', ..] => format("bzip2", "decompress it first (`bzip2 -d`)"),
         [0x04, 0x22, 0x4d, 0x18, ..] => format("lz4", "decompress it first (`lz4 -d`)"),

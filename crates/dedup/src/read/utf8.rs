@@ -18,6 +18,11 @@ pub(super) fn first_error(bytes: &[u8]) -> Option<usize> {
     simdutf8::compat::from_utf8(bytes).err().map(|error| error.valid_up_to())
 }
 
+/// The bytes as text, or how many at the beginning are.
+pub(super) fn check(bytes: &[u8]) -> Result<&str, usize> {
+    simdutf8::basic::from_utf8(bytes).map_err(|_| first_error(bytes).unwrap_or(bytes.len()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -38,6 +43,7 @@ mod tests {
             }
             let expected = String::from_utf8(bytes.clone());
             prop_assert_eq!(first_error(&bytes), expected.as_ref().err().map(|e| e.utf8_error().valid_up_to()));
+            prop_assert_eq!(check(&bytes), expected.as_deref().map_err(|e| e.utf8_error().valid_up_to()));
             prop_assert_eq!(into_string(bytes), expected.map_err(|e| e.into_bytes()));
         }
     }

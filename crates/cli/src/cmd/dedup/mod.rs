@@ -12,7 +12,7 @@ use benzer_core::lsh::{Banding, Target, choose};
 use benzer_core::plan::Preset;
 use benzer_core::sketch::SketchSpec;
 use benzer_dedup::job::{self, Options, Output, Search, Verify};
-use benzer_dedup::read::{FieldPath, ReadOptions};
+use benzer_dedup::read::{FieldPath, Format, ReadOptions};
 use benzer_dedup::{Cluster, Error, Keep, Threshold};
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
@@ -69,6 +69,12 @@ pub struct Arguments {
     /// The field that is the id [default: file and line]
     #[arg(long, value_name = "FIELD")]
     id_field: Option<FieldPath>,
+    /// Read all inputs as this: jsonl, csv, tsv, text, parquet, arrow [default: by content and name]
+    #[arg(long, value_name = "FORMAT")]
+    input_format: Option<Format>,
+    /// Take each file of plain text for one document, instead of each line
+    #[arg(long)]
+    per_file: bool,
     /// The share of pairs at the threshold that must be found; 1 finds all by an exact join
     #[arg(long, value_name = "R", default_value = "0.95")]
     recall: f64,
@@ -182,6 +188,8 @@ fn options(arguments: &Arguments) -> anyhow::Result<Options> {
         read: ReadOptions {
             text_fields: arguments.text_field.clone(),
             id_field: arguments.id_field.clone(),
+            format: arguments.input_format,
+            per_file: arguments.per_file,
             ..usual.read
         },
         text: arguments.text.shingler()?.options().clone(),

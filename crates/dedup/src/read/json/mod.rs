@@ -29,6 +29,8 @@ pub(super) enum Slot {
     String { start: usize, end: usize, escaped: bool },
     /// A number without fraction and exponent.
     Integer { start: usize, end: usize },
+    /// Another number.
+    Fraction { start: usize, end: usize },
     /// Another type, by name.
     Other(&'static str),
 }
@@ -160,8 +162,9 @@ impl Extractor<'_> {
             }
             b'-' | b'0'..=b'9' => {
                 let number = skip::number(self.bytes, at)?;
-                let integer = Slot::Integer { start: at, end: number.end };
-                (if number.integer { integer } else { Slot::Other("a number with a fraction") }, number.end)
+                let (start, end) = (at, number.end);
+                let is_integer = number.integer;
+                (if is_integer { Slot::Integer { start, end } } else { Slot::Fraction { start, end } }, end)
             }
             _ => (Slot::Other(type_name(self.bytes, at)), skip::value(self.bytes, at, depth)?),
         };

@@ -1,0 +1,329 @@
+//! Arrow IPC, as a stream or as a file, from a pipe too: a file is a stream with a mark before it and an index after it.
+//!
+//! The reading thread reads the buffers of the wanted columns of one record batch and passes the others. A record batch of
+//! many rows is cut into several batches by rows; its wanted columns are held until the last of them is done, so the
+//! memory follows the size of a record batch (4 GiB at most, more are rejects). Writers make them of some thousand rows.
+//!
+//! A dictionary must stand before the record batches that use it, as all writers have it. What cannot be read: where a
+//! message is damaged or cut off, all that follows is one reject; a record batch that cannot be decoded is a reject of
+//! each of its rows.
+
+mod body;
+mod held;
+mod layout;
+mod wanted;
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use arrow_array::{Array, ArrayRef};
+use arrow_buffer::Buffer;
+use arrow_ipc::convert::{MessageBuffer, try_fb_to_schema};
+use arrow_ipc::reader::read_dictionary;
+use arrow_ipc::{CompressionType, FieldNode, MessageHeader};
+use arrow_schema::ArrowError;
+
+use super::{Content, Table, guarded, most_rejects, reject_rest};
+use crate::error::{Error, Result};
+use crate::read::MAX_BYTES;
+use crate::read::batch::{Plan, RawBatch, Row};
+use crate::read::format::Format;
+use crate::read::input::Input;
+use crate::read::reject::RejectReason;
+use crate::read::stream::Stream;
+use body::{Body, Fault};
+use held::Held;
+pub(super) use held::Part;
+use layout::Place;
+use wanted::Wanted;
+
+/// The wanted columns of a record batch may have so many bytes.
+const MOST_BYTES: u64 = 4 * MAX_BYTES as u64;
+
+/// A file being read.
+pub(in crate::read) struct Source {
+    input: Arc<Input>,
+    body: Body,
+    wanted: Option<Result<Arc<Wanted>, RejectReason>>,
+    dictionaries: Arc<HashMap<i64, ArrayRef>>,
+    /// The first row that is in no batch yet.
+    row: u64,
+    /// Rows that are known and in no batch yet.
+    waiting: Option<Waiting>,
+    is_done: bool,
+}
+
+/// The rest of a record batch.
+struct Waiting {
+    content: Rest,
+    n_rows: usize,
+    /// How many of them are in batches already.
+    row: usize,
+}
+
+enum Rest {
+    Held(Arc<Held>, usize),
+    Bad(RejectReason),
+}
+
+impl Source {
+    pub(in crate::read) fn new(stream: Stream, input: Arc<Input>) -> Self {
+        let dictionaries = Arc::default();
+        let body = Body::new(stream);
+        Self { input, body, wanted: None, dictionaries, row: 0, waiting: None, is_done: false }
+    }
+
+    /// Reads messages until there are rows. False at the end.
+    fn advance(&mut self, plan: &Plan) -> Result<bool, Fault> {
+        while self.waiting.is_none() {
+            let Some(message) = self.body.message()? else { return Ok(false) };
+            self.take(&message, plan)?;
+        }
+        Ok(true)
+    }
+
+    fn take(&mut self, message: &MessageBuffer, plan: &Plan) -> Result<(), Fault> {
+        let message = message.as_ref();
+        let n_body = u64::try_from(message.bodyLength()).map_err(|_| Fault::damaged("a negative length"))?;
+        match message.header_type() {
+            MessageHeader::Schema => {
+                let schema = message.header_as_schema().ok_or(Fault::damaged("no schema"))?;
+                if !schema.endianness().equals_to_target_endianness() {
+                    return Err(Fault::damaged("bytes in the other order"));
+                }
+                let schema = guarded(Format::Arrow, || try_fb_to_schema(schema)).map_err(Fault::Damaged)?;
+                self.wanted = Some(Wanted::find(schema.fields(), &plan.fields).map(Arc::new));
+                self.body.pass(n_body)
+            }
+            MessageHeader::DictionaryBatch => self.take_dictionary(&message, n_body),
+            MessageHeader::RecordBatch => self.take_rows(&message, n_body, plan),
+            _ => self.body.pass(n_body),
+        }
+    }
+
+    /// Decodes a dictionary if a wanted column uses it. If that fails, no further row can be read.
+    fn take_dictionary(&mut self, message: &arrow_ipc::Message<'_>, n_body: u64) -> Result<(), Fault> {
+        let batch = message.header_as_dictionary_batch().ok_or(Fault::damaged("no dictionary"))?;
+        let Some(Ok(wanted)) = &self.wanted else { return self.body.pass(n_body) };
+        #[expect(deprecated)]
+        let is_used = !wanted.schema.fields_with_dict_id(batch.id()).is_empty();
+        if !is_used {
+            return self.body.pass(n_body);
+        }
+        if n_body > MOST_BYTES {
+            return Err(Fault::damaged("a dictionary of too many bytes"));
+        }
+        let body = Buffer::from_vec(self.body.bytes(n_body)?);
+        let data = batch.data().ok_or(Fault::damaged("no dictionary"))?;
+        let is_inside = |place: &arrow_ipc::Buffer| is_inside(place, n_body);
+        if !data.buffers().is_some_and(|buffers| buffers.iter().all(is_inside)) {
+            return Err(Fault::damaged("a buffer outside of its dictionary"));
+        }
+        if let Some(all) = decoded_bytes(&body, data.buffers().iter().flatten(), data.compression().is_some())
+            && all > MOST_BYTES
+        {
+            return Err(Fault::damaged("a dictionary of too many bytes"));
+        }
+        let dictionaries = Arc::make_mut(&mut self.dictionaries);
+        let version = message.version();
+        let read =
+            guarded(Format::Arrow, || read_dictionary(&body, batch, &wanted.schema, dictionaries, &version));
+        if let Err(reason) = read {
+            self.wanted = Some(Err(reason));
+        }
+        Ok(())
+    }
+
+    /// Reads the wanted columns of a record batch.
+    fn take_rows(&mut self, message: &arrow_ipc::Message<'_>, n_body: u64, plan: &Plan) -> Result<(), Fault> {
+        let batch = message.header_as_record_batch().ok_or(Fault::damaged("no record batch"))?;
+        let n_rows = u64::try_from(batch.length()).map_err(|_| Fault::damaged("a negative length"))?;
+        let wanted = match &self.wanted {
+            None => return Err(Fault::damaged("a record batch before the schema")),
+            Some(Err(reason)) => {
+                let reason = reason.clone();
+                return self.reject(n_rows, n_body, n_body, reason);
+            }
+            Some(Ok(wanted)) => Arc::clone(wanted),
+        };
+        let Some(columns) = Selected::find(&wanted, message, n_body) else {
+            return self.reject(n_rows, n_body, n_body, damaged("its lists do not fit the schema"));
+        };
+        let n_bytes = columns.n_bytes();
+        if n_bytes > MOST_BYTES {
+            let reason = RejectReason::TooLong { what: "record batch", bytes: n_bytes, max: MOST_BYTES };
+            return self.reject(n_rows, n_body, n_body, reason);
+        }
+        let (body, places) = self.body.gather(&columns.buffers, n_body)?;
+        let all = decoded_bytes(&body, places.iter(), columns.codec.is_some()).unwrap_or(u64::MAX);
+        if all > MOST_BYTES {
+            let reason = RejectReason::TooLong { what: "record batch", bytes: all, max: MOST_BYTES };
+            return self.reject(n_rows, 0, all, reason);
+        }
+        is_plausible(n_rows, all)?;
+        let per_row = size_of::<Row>() as f64 + all as f64 / n_rows.max(1) as f64 + self.mean_values(&wanted);
+        let message = held::message(n_rows as i64, &columns.nodes, &places, &columns.variadic, columns.codec);
+        let held = Held {
+            message,
+            body,
+            version: columns.version,
+            wanted,
+            dictionaries: Arc::clone(&self.dictionaries),
+            decoded: OnceLock::new(),
+        };
+        let at_once = ((plan.batch_bytes as f64 / per_row) as usize).max(1);
+        self.wait(n_rows, Rest::Held(Arc::new(held), at_once));
+        Ok(())
+    }
+
+    /// What the rows of dictionary columns stand for, in the mean.
+    fn mean_values(&self, wanted: &Wanted) -> f64 {
+        #[expect(deprecated)]
+        let is_used = |id: &&i64| !wanted.schema.fields_with_dict_id(**id).is_empty();
+        let mean = |id| {
+            let values = &self.dictionaries[id];
+            values.get_buffer_memory_size() as f64 / values.len().max(1) as f64
+        };
+        self.dictionaries.keys().filter(is_used).map(mean).sum()
+    }
+
+    /// Passes what is left of the body of a record batch, none of whose rows is a document.
+    fn reject(&mut self, n_rows: u64, n_left: u64, n_bytes: u64, reason: RejectReason) -> Result<(), Fault> {
+        is_plausible(n_rows, n_bytes)?;
+        self.body.pass(n_left)?;
+        self.wait(n_rows, Rest::Bad(reason));
+        Ok(())
+    }
+
+    fn wait(&mut self, n_rows: u64, content: Rest) {
+        if n_rows > 0 {
+            self.waiting = Some(Waiting { content, n_rows: n_rows as usize, row: 0 });
+        }
+    }
+}
+
+impl super::Source for Source {
+    fn next(&mut self, plan: &Arc<Plan>) -> Result<Option<RawBatch>> {
+        if self.is_done {
+            return Ok(None);
+        }
+        let more = match self.advance(plan) {
+            Ok(true) => true,
+            Ok(false) => match self.body.drain() {
+                Ok(()) => return Ok(None),
+                Err(Fault::Damaged(reason)) => return self.end(reason, plan),
+                Err(Fault::Io(source)) => return Err(self.error(source)),
+            },
+            Err(Fault::Damaged(reason)) => return self.end(reason, plan),
+            Err(Fault::Io(source)) => return Err(self.error(source)),
+        };
+        let Some(waiting) = self.waiting.as_mut().filter(|_| more) else { return Ok(None) };
+        let left = waiting.n_rows - waiting.row;
+        let (n_rows, content) = match &waiting.content {
+            Rest::Held(held, at_once) => {
+                let n_rows = left.min(*at_once);
+                let rows = waiting.row..waiting.row + n_rows;
+                (n_rows, Content::RecordBatch(Part { held: Arc::clone(held), rows }))
+            }
+            Rest::Bad(reason) => (left.min(most_rejects(plan) as usize), Content::Bad(reason.clone())),
+        };
+        waiting.row += n_rows;
+        if n_rows == left {
+            self.waiting = None;
+        }
+        let batch = Table { n_rows, content }.batch(&self.input, self.row, plan);
+        self.row += n_rows as u64;
+        Ok(Some(batch))
+    }
+}
+
+impl Source {
+    /// The last batch of a file that cannot be read further.
+    fn end(&mut self, reason: RejectReason, plan: &Arc<Plan>) -> Result<Option<RawBatch>> {
+        self.is_done = true;
+        self.body.drain().ok();
+        Ok(Some(reject_rest(&self.input, self.row, reason, plan)))
+    }
+
+    fn error(&self, source: std::io::Error) -> Error {
+        Error::Read { path: self.input.path.to_path_buf(), source }
+    }
+}
+
+/// The lists of the wanted columns of a record batch.
+struct Selected {
+    nodes: Vec<FieldNode>,
+    buffers: Vec<arrow_ipc::Buffer>,
+    variadic: Vec<i64>,
+    codec: Option<CompressionType>,
+    version: arrow_ipc::MetadataVersion,
+}
+
+impl Selected {
+    /// Nothing if the lists do not fit the schema or the body.
+    fn find(wanted: &Wanted, message: &arrow_ipc::Message<'_>, n_body: u64) -> Option<Self> {
+        let batch = message.header_as_record_batch()?;
+        let (all_nodes, all_buffers) = (batch.nodes()?, batch.buffers()?);
+        let all_variadic: Vec<i64> = batch.variadicBufferCounts().into_iter().flatten().collect();
+        let codec = batch.compression().map(|compression| compression.codec());
+        let version = message.version();
+        let mut found = Self { nodes: vec![], buffers: vec![], variadic: vec![], codec, version };
+        for path in &wanted.paths {
+            let place = Place::find(&wanted.all, path.names(), version, &all_variadic)?;
+            for i in place.nodes {
+                found.nodes.push(*(i < all_nodes.len()).then(|| all_nodes.get(i))?);
+            }
+            for i in place.buffers {
+                let buffer = *(i < all_buffers.len()).then(|| all_buffers.get(i))?;
+                found.buffers.push(Some(buffer).filter(|buffer| is_inside(buffer, n_body))?);
+            }
+            found.variadic.extend(place.variadic.into_iter().map(|i| all_variadic[i]));
+        }
+        Some(found)
+    }
+
+    fn n_bytes(&self) -> u64 {
+        self.buffers.iter().map(|buffer| buffer.length() as u64).sum()
+    }
+}
+
+fn is_inside(place: &arrow_ipc::Buffer, n_body: u64) -> bool {
+    let (offset, length) = (u64::try_from(place.offset()), u64::try_from(place.length()));
+    matches!((offset, length), (Ok(offset), Ok(length)) if offset.checked_add(length).is_some_and(|end| end <= n_body))
+}
+
+/// What the buffers take when they are decompressed, as they say; nothing if one of them does not say it.
+fn decoded_bytes<'a>(
+    body: &Buffer,
+    places: impl Iterator<Item = &'a arrow_ipc::Buffer>,
+    is_compressed: bool,
+) -> Option<u64> {
+    let mut all = 0u64;
+    for place in places {
+        let stored = place.length() as u64;
+        let bytes = match is_compressed {
+            true if stored > 0 => {
+                let prefix = body.get(place.offset() as usize..)?.first_chunk::<8>()?;
+                u64::try_from(i64::from_le_bytes(*prefix)).unwrap_or(stored)
+            }
+            _ => stored,
+        };
+        all = all.checked_add(bytes)?;
+    }
+    Some(all)
+}
+
+/// A row takes at least a bit. More rows than that are a damaged number, not rows.
+fn is_plausible(n_rows: u64, n_bytes: u64) -> Result<(), Fault> {
+    if n_rows <= n_bytes.saturating_mul(8) { Ok(()) } else { Err(Fault::damaged("an absurd number of rows")) }
+}
+
+fn damaged(detail: &str) -> RejectReason {
+    super::damaged(Format::Arrow, detail)
+}
+
+impl From<ArrowError> for Fault {
+    fn from(error: ArrowError) -> Self {
+        Self::Damaged(super::damaged(Format::Arrow, error))
+    }
+}

@@ -1,0 +1,189 @@
+//! The pages of one column in one row group, read from the file one after the other.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
+
+use bytes::{Bytes, BytesMut};
+use parquet::basic::Compression;
+use parquet::file::metadata::ColumnChunkMetaData;
+
+use super::header::{Fault, PageHeader, PageKind};
+use super::pages::LeafPages;
+use crate::read::MAX_BYTES;
+use crate::read::stream::Progress;
+
+/// What is read at a time, unless a page is longer.
+const READ: usize = 256 << 10;
+
+/// A file that is read at any place, with its progress.
+pub(super) struct Bytewise {
+    pub(super) file: File,
+    pub(super) progress: Progress,
+    /// Bytes that were counted.
+    pub(super) n_read: u64,
+}
+
+impl Bytewise {
+    /// Appends up to `n` bytes from a place on.
+    fn read(&mut self, at: u64, n: u64, into: &mut BytesMut) -> io::Result<()> {
+        self.file.seek(SeekFrom::Start(at))?;
+        let mut bytes = Vec::new();
+        self.file.by_ref().take(n).read_to_end(&mut bytes)?;
+        self.progress.add(bytes.len());
+        self.n_read += bytes.len() as u64;
+        into.extend_from_slice(&bytes);
+        Ok(())
+    }
+}
+
+/// A page of a column, compressed, with its header.
+#[derive(Debug, Clone)]
+pub(super) struct Page {
+    /// Its rows, counted from the first of the row group.
+    pub(super) rows: Range<u64>,
+    pub(super) bytes: Bytes,
+    /// What its values take when they are decoded, about.
+    pub(super) decoded: u64,
+    /// Whether that is much more than the page itself takes, so that it is no loss to decode it twice.
+    pub(super) is_dictionary_coded: bool,
+}
+
+/// The column being read.
+pub(super) struct Chunk {
+    pub(super) compression: Compression,
+    pub(super) dictionary: Option<Bytes>,
+    /// The mean length of a value of the dictionary.
+    mean_value: f64,
+    /// The pages that are still needed.
+    pub(super) pages: VecDeque<Page>,
+    /// Rows that are in pages read so far.
+    pub(super) loaded: u64,
+    /// Why there are no further pages.
+    pub(super) failed: Option<String>,
+    /// What is read of the file: bytes from `at` on.
+    ahead: BytesMut,
+    at: u64,
+    end: u64,
+}
+
+impl Chunk {
+    pub(super) fn new(metadata: &ColumnChunkMetaData) -> Self {
+        let data = metadata.data_page_offset();
+        let start = metadata.dictionary_page_offset().filter(|&at| at > 0).map_or(data, |at| at.min(data));
+        let (start, n) = (u64::try_from(start), u64::try_from(metadata.compressed_size()));
+        let place = start.ok().zip(n.ok()).and_then(|(start, n)| Some((start, start.checked_add(n)?)));
+        let is_here = metadata.file_path().is_none();
+        let failed = match place {
+            Some(_) if is_here => None,
+            Some(_) => Some("a column is in another file".to_owned()),
+            None => Some("a column has no place in the file".to_owned()),
+        };
+        let (at, end) = place.unwrap_or_default();
+        Self {
+            compression: metadata.compression(),
+            dictionary: None,
+            mean_value: 0.0,
+            pages: VecDeque::new(),
+            loaded: 0,
+            failed,
+            ahead: BytesMut::new(),
+            at,
+            end,
+        }
+    }
+
+    /// Reads the next page, of which at most `most_rows` are expected.
+    pub(super) fn load(&mut self, file: &mut Bytewise, most_rows: u64) -> io::Result<()> {
+        let (header, n) = match self.header(file)? {
+            Ok(header) => header,
+            Err(fault) => {
+                self.failed = Some(fault);
+                return Ok(());
+            }
+        };
+        let page = (n as u64).saturating_add(header.compressed as u64);
+        let n_rows = header.n_values as u64;
+        self.failed = match header.kind {
+            _ if page > self.end - self.at => Some("a page is longer than its column".to_owned()),
+            _ if header.uncompressed as usize > MAX_BYTES => {
+                Some(format!("a page is over {MAX_BYTES} bytes"))
+            }
+            PageKind::Data if n_rows > most_rows => Some("a page has too many rows".to_owned()),
+            _ => None,
+        };
+        if self.failed.is_some() {
+            return Ok(());
+        }
+        self.fill(file, page)?;
+        if (self.ahead.len() as u64) < page {
+            self.failed = Some("the file ends inside of a page".to_owned());
+            return Ok(());
+        }
+        let bytes = self.ahead.split_to(page as usize).freeze();
+        self.at += page;
+        match header.kind {
+            PageKind::Dictionary => {
+                self.mean_value = header.uncompressed as f64 / header.n_values.max(1) as f64;
+                self.dictionary = Some(bytes);
+            }
+            PageKind::Data if n_rows > 0 => self.push(&header, bytes),
+            PageKind::Data | PageKind::Other => {}
+        }
+        Ok(())
+    }
+
+    /// The page that has a row, if it is read.
+    pub(super) fn page(&self, row: u64) -> Option<&Page> {
+        self.pages.iter().find(|page| page.rows.contains(&row))
+    }
+
+    /// The pages that have some of the rows. Those before the last of these rows are not needed any more.
+    pub(super) fn take(&mut self, rows: &Range<u64>) -> LeafPages {
+        let pages = self.pages.iter().take_while(|page| page.rows.start < rows.end).cloned().collect();
+        self.pages.retain(|page| page.rows.end > rows.end);
+        LeafPages { compression: self.compression, dictionary: self.dictionary.clone(), pages }
+    }
+
+    fn push(&mut self, header: &PageHeader, bytes: Bytes) {
+        let rows = self.loaded..self.loaded + header.n_values as u64;
+        let is_dictionary_coded = header.is_dictionary_coded();
+        let decoded = match is_dictionary_coded {
+            true => (self.mean_value * header.n_values as f64) as u64,
+            false => header.uncompressed as u64,
+        };
+        self.loaded = rows.end;
+        self.pages.push_back(Page { rows, bytes, decoded, is_dictionary_coded });
+    }
+
+    /// The header of the next page and its length, or why there is none.
+    fn header(&mut self, file: &mut Bytewise) -> io::Result<Result<(PageHeader, usize), String>> {
+        let mut wanted = 64;
+        loop {
+            if self.at >= self.end {
+                return Ok(Err("its pages end before its rows do".to_owned()));
+            }
+            self.fill(file, wanted)?;
+            match PageHeader::read(&self.ahead) {
+                Ok(read) => return Ok(Ok(read)),
+                Err(Fault::Short) if self.ahead.len() as u64 >= wanted => {
+                    wanted = 2 * self.ahead.len() as u64;
+                }
+                Err(Fault::Short) => return Ok(Err("the header of a page is cut off".to_owned())),
+                Err(Fault::Bad) => return Ok(Err("the header of a page cannot be read".to_owned())),
+            }
+        }
+    }
+
+    /// Reads until `n` bytes are there, or all that the column has.
+    fn fill(&mut self, file: &mut Bytewise, n: u64) -> io::Result<()> {
+        let n = n.min(self.end - self.at);
+        let have = self.ahead.len() as u64;
+        if have >= n {
+            return Ok(());
+        }
+        let rest = self.end - self.at - have;
+        file.read(self.at + have, (n - have).max(READ as u64).min(rest), &mut self.ahead)
+    }
+}

@@ -1,0 +1,221 @@
+//! The header of a page, in Thrift's compact protocol: how long the page is, how many values it has, how they are coded.
+//!
+//! The reading thread needs these few numbers to tell the rows of a page without decoding it. The whole header (with
+//! statistics and checksum) is read again by the decoder. Format: <https://parquet.apache.org/docs/file-format/>.
+
+/// What is known of a page from its header.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct PageHeader {
+    pub(super) kind: PageKind,
+    /// The bytes after the header.
+    pub(super) compressed: i64,
+    pub(super) uncompressed: i64,
+    /// Values of a dictionary, or of a data page, nulls included.
+    pub(super) n_values: i64,
+    /// The code of the encoding.
+    encoding: i64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) enum PageKind {
+    Data,
+    Dictionary,
+    /// To be passed over.
+    #[default]
+    Other,
+}
+
+/// Why there is no header.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Fault {
+    /// The bytes end before it does.
+    Short,
+    /// It is none.
+    Bad,
+}
+
+const BOOLEANS: [u8; 2] = [1, 2];
+const BYTE: u8 = 3;
+const INTEGERS: [u8; 3] = [4, 5, 6];
+const DOUBLE: u8 = 7;
+const BINARY: u8 = 8;
+const LISTS: [u8; 2] = [9, 10];
+const MAP: u8 = 11;
+const STRUCT: u8 = 12;
+const MAX_DEPTH: u32 = 16;
+
+impl PageHeader {
+    /// Reads a header; also gives its length.
+    pub(super) fn read(bytes: &[u8]) -> Result<(Self, usize), Fault> {
+        let mut reader = Reader { bytes, at: 0 };
+        let mut header = Self::default();
+        let mut last = 0;
+        while let Some((field, of_type)) = reader.field(&mut last)? {
+            match (field, of_type) {
+                (1, 5) => header.kind = PageKind::of_code(reader.integer()?),
+                (2, 5) => header.uncompressed = reader.integer()?,
+                (3, 5) => header.compressed = reader.integer()?,
+                (5, STRUCT) | (7, STRUCT) => header.read_kind(&mut reader, 2)?,
+                (8, STRUCT) => header.read_kind(&mut reader, 4)?,
+                _ => reader.skip(of_type, 0)?,
+            }
+        }
+        let is_plausible = header.compressed >= 0 && header.uncompressed >= 0 && header.n_values >= 0;
+        if is_plausible { Ok((header, reader.at)) } else { Err(Fault::Bad) }
+    }
+
+    /// Whether the values are places in the dictionary.
+    pub(super) fn is_dictionary_coded(&self) -> bool {
+        matches!(self.encoding, 2 | 8)
+    }
+
+    /// The part of a header that is special to its kind.
+    fn read_kind(&mut self, reader: &mut Reader<'_>, encoding: i64) -> Result<(), Fault> {
+        let mut last = 0;
+        while let Some((field, of_type)) = reader.field(&mut last)? {
+            match (field, of_type) {
+                (1, 5) => self.n_values = reader.integer()?,
+                (field, 5) if field == encoding => self.encoding = reader.integer()?,
+                _ => reader.skip(of_type, 0)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl PageKind {
+    fn of_code(code: i64) -> Self {
+        match code {
+            0 | 3 => Self::Data,
+            2 => Self::Dictionary,
+            _ => Self::Other,
+        }
+    }
+}
+
+struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Reader<'_> {
+    /// Number and type of the next field, or nothing at the end of the struct.
+    fn field(&mut self, last: &mut i64) -> Result<Option<(i64, u8)>, Fault> {
+        let byte = self.byte()?;
+        if byte == 0 {
+            return Ok(None);
+        }
+        *last = match byte >> 4 {
+            0 => self.integer()?,
+            delta => *last + i64::from(delta),
+        };
+        Ok(Some((*last, byte & 0xf)))
+    }
+
+    fn skip(&mut self, of_type: u8, depth: u32) -> Result<(), Fault> {
+        match of_type {
+            _ if depth > MAX_DEPTH => Err(Fault::Bad),
+            of_type if BOOLEANS.contains(&of_type) => Ok(()),
+            of_type if INTEGERS.contains(&of_type) => self.integer().map(|_| ()),
+            of_type if LISTS.contains(&of_type) => {
+                let head = self.byte()?;
+                let n = if head >> 4 == 15 { self.varint()? } else { u64::from(head >> 4) };
+                (0..n).try_for_each(|_| self.skip_element(head & 0xf, depth + 1))
+            }
+            BYTE => self.pass(1),
+            DOUBLE => self.pass(8),
+            BINARY => {
+                let n = self.varint()?;
+                self.pass(n)
+            }
+            MAP => {
+                let n = self.varint()?;
+                let types = if n == 0 { 0 } else { self.byte()? };
+                (0..n).try_for_each(|_| {
+                    self.skip_element(types >> 4, depth + 1)?;
+                    self.skip_element(types & 0xf, depth + 1)
+                })
+            }
+            STRUCT => {
+                let mut last = 0;
+                while let Some((_, of_type)) = self.field(&mut last)? {
+                    self.skip(of_type, depth + 1)?;
+                }
+                Ok(())
+            }
+            _ => Err(Fault::Bad),
+        }
+    }
+
+    /// An element of a list or map: other than in a field, a boolean takes a byte.
+    fn skip_element(&mut self, of_type: u8, depth: u32) -> Result<(), Fault> {
+        if BOOLEANS.contains(&of_type) { self.pass(1) } else { self.skip(of_type, depth) }
+    }
+
+    fn pass(&mut self, n: u64) -> Result<(), Fault> {
+        let end = usize::try_from(n).ok().and_then(|n| self.at.checked_add(n)).ok_or(Fault::Bad)?;
+        if end > self.bytes.len() {
+            return Err(Fault::Short);
+        }
+        self.at = end;
+        Ok(())
+    }
+
+    fn byte(&mut self) -> Result<u8, Fault> {
+        let byte = *self.bytes.get(self.at).ok_or(Fault::Short)?;
+        self.at += 1;
+        Ok(byte)
+    }
+
+    fn varint(&mut self) -> Result<u64, Fault> {
+        let mut value = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                return Ok(value);
+            }
+        }
+        Err(Fault::Bad)
+    }
+
+    fn integer(&mut self) -> Result<i64, Fault> {
+        let zigzag = self.varint()?;
+        Ok((zigzag >> 1) as i64 ^ -((zigzag & 1) as i64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A data page with statistics that hold a text: fields 1, 2, 3, and 5 with 1, 2, 3, 4 and 5.
+    fn header() -> Vec<u8> {
+        let mut bytes = vec![0x15, 0, 0x15, 0x90, 0x03, 0x15, 0x80, 0x01, 0x2c];
+        bytes.extend([0x15, 0xc8, 0x01, 0x15, 16, 0x15, 6, 0x15, 6, 0x1c, 0x18, 5]);
+        bytes.extend(b"hello");
+        bytes.extend([0, 0, 0]);
+        bytes
+    }
+
+    #[test]
+    fn a_header_is_read_and_cut_short_it_is_short() {
+        let bytes = header();
+        let (read, n) = PageHeader::read(&[&bytes[..], b"page"].concat()).unwrap();
+        assert_eq!((read.kind, read.uncompressed, read.compressed), (PageKind::Data, 200, 64));
+        assert_eq!((read.n_values, read.is_dictionary_coded(), n), (100, true, bytes.len()));
+        for cut in 0..bytes.len() {
+            assert_eq!(PageHeader::read(&bytes[..cut]), Err(Fault::Short), "{cut}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_end_in_a_header_or_a_fault(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            if let Ok((header, n)) = PageHeader::read(&bytes) {
+                prop_assert!(n <= bytes.len() && header.compressed >= 0);
+            }
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Text into batches of whole lines (or records, or files), on the reading thread.
+//!
+//! A batch is filled until it holds `batch_bytes`, over the ends of small files, and cut after its last whole line; what is left
+//! waits for the next batch. A line that is longer than a batch makes the buffer grow up to `max_line_bytes`; a still
+//! longer one is read past without being held. Lines are counted here (at memory speed), so that every batch knows its
+//! line numbers without waiting for the parsing of those before it.
+
+use std::io;
+use std::sync::Arc;
+
+use super::batch::{Kind, Plan, RawBatch, Segment};
+use super::cut::Cutter;
+use super::format::Format;
+use super::input::Input;
+use super::reject::{Reject, RejectReason};
+use super::start::Start;
+use super::stream::{End, Stream};
+
+pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
+/// The least that is asked of a file, more than a byte order mark.
+const MIN_READ: usize = 16;
+
+/// The file of text being read.
+pub(super) struct Text {
+    pub(super) input: Arc<Input>,
+    stream: Stream,
+    cutter: Cutter,
+    kind: Kind,
+    /// What was read of it with its header, and how that ended.
+    ahead: Vec<u8>,
+    ahead_end: Option<End>,
+    /// The beginning of a line whose end is not read yet.
+    unfinished: Vec<u8>,
+    /// The first line that is in no batch yet, and where it begins.
+    line: u64,
+    offset: u64,
+    /// While a line that is too long is being read past: how much of it was.
+    passing: Option<Passing>,
+}
+
+#[derive(Debug, Default, Clone, Copy)]
+struct Passing {
+    bytes: u64,
+    newlines: u64,
+}
+
+/// Why lines were no longer added to a batch.
+pub(super) enum Stop {
+    Full,
+    FileEnd,
+}
+
+impl Text {
+    pub(super) fn new(input: Arc<Input>, stream: Stream, start: Start) -> Self {
+        let Start { format, header, rest, end, .. } = start;
+        let (line, offset) = header.as_ref().map_or((1, 0), |header| (1 + header.n_lines, header.n_bytes));
+        let kind = match (format, header) {
+            (_, Some(header)) => Kind::Csv(header),
+            (Format::File, None) => Kind::File,
+            (Format::JsonLines, None) => Kind::Json,
+            _ => Kind::Lines,
+        };
+        Self {
+            input,
+            stream,
+            cutter: Cutter::new(format),
+            kind,
+            ahead: rest,
+            ahead_end: Some(end),
+            unfinished: Vec::new(),
+            line,
+            offset,
+            passing: None,
+        }
+    }
+
+    /// Adds lines until the batch is full or the file ends.
+    pub(super) fn add_to(&mut self, batch: &mut RawBatch, plan: &Plan) -> io::Result<Stop> {
+        let start = batch.data.len();
+        batch.data.append(&mut self.unfinished);
+        let mut searched = batch.data.len();
+        let mut goal = plan.batch_bytes;
+        loop {
+            let wanted = goal.saturating_sub(batch.data.len()).max(MIN_READ);
+            let end = self.read(wanted, &mut batch.data)?;
+            self.pass_mark(start, &mut batch.data);
+            if self.passing.is_some() && self.pass_line(start, matches!(end, End::More), batch) {
+                continue;
+            }
+            let data = &mut batch.data;
+            let whole = self.cutter.last_end(&data[searched..]).map_or(start, |n| searched + n);
+            match end {
+                End::Done => {
+                    if self.lacks_newline(&data[start..]) {
+                        data.push(b'\n');
+                    }
+                    self.close(start, batch);
+                    return Ok(Stop::FileEnd);
+                }
+                End::Broken(reason) => {
+                    data.truncate(whole);
+                    self.close(start, batch);
+                    batch.rejects.push(self.reject(reason));
+                    return Ok(Stop::FileEnd);
+                }
+                End::More if whole > start || start > 0 => {
+                    self.unfinished.extend_from_slice(&data[whole..]);
+                    data.truncate(whole);
+                    self.close(start, batch);
+                    return Ok(Stop::Full);
+                }
+                End::More if data.len() > plan.max_line_bytes => {
+                    let newlines = memchr::memchr_iter(b'\n', data).count() as u64;
+                    self.passing = Some(Passing { bytes: data.len() as u64, newlines });
+                    data.clear();
+                    data.shrink_to(plan.batch_bytes);
+                    (searched, goal) = (0, plan.batch_bytes);
+                }
+                End::More => {
+                    searched = data.len();
+                    goal = (2 * data.len()).min(plan.max_line_bytes + plan.batch_bytes);
+                }
+            }
+        }
+    }
+
+    fn read(&mut self, n: usize, into: &mut Vec<u8>) -> io::Result<End> {
+        if self.ahead.is_empty() && matches!(self.ahead_end, None | Some(End::More)) {
+            return self.stream.read(n, into);
+        }
+        into.extend(self.ahead.drain(..n.min(self.ahead.len())));
+        let end = if self.ahead.is_empty() { self.ahead_end.take() } else { None };
+        Ok(end.unwrap_or(End::More))
+    }
+
+    /// True if the last line needs an end. A whole file always gets one (unless it was passed), even an empty one.
+    fn lacks_newline(&self, bytes: &[u8]) -> bool {
+        match self.kind {
+            Kind::File => self.line == 1,
+            _ => bytes.last().is_some_and(|&last| last != b'\n'),
+        }
+    }
+
+    /// Removes a byte order mark at the beginning of the file.
+    fn pass_mark(&mut self, start: usize, data: &mut Vec<u8>) {
+        if self.offset == 0 && data[start..].starts_with(BOM) {
+            data.drain(start..start + BOM.len());
+            self.offset = BOM.len() as u64;
+        }
+    }
+
+    /// Removes what was read of a line that is too long, and rejects it when its end is reached. True when there is more
+    /// of it to come.
+    fn pass_line(&mut self, start: usize, more: bool, batch: &mut RawBatch) -> bool {
+        let end = self.cutter.next_end(&batch.data[start..]);
+        let part = end.unwrap_or(batch.data.len() - start);
+        let newlines = memchr::memchr_iter(b'\n', &batch.data[start..start + part]).count() as u64;
+        let passed = self.passing.take().unwrap_or_default();
+        let passing = Passing { bytes: passed.bytes + part as u64, newlines: passed.newlines + newlines };
+        batch.data.drain(start..start + part);
+        if end.is_none() && more {
+            self.passing = Some(passing);
+            return true;
+        }
+        let bytes = passing.bytes - u64::from(end.is_some());
+        let max = batch.plan.max_line_bytes as u64;
+        batch.rejects.push(self.reject(self.cutter.too_long(bytes, max)));
+        self.line += passing.newlines.max(1);
+        self.offset += passing.bytes;
+        false
+    }
+
+    /// Makes a segment of the whole lines from `start` to the end of the buffer.
+    fn close(&mut self, start: usize, batch: &mut RawBatch) {
+        let lines = &batch.data[start..];
+        if lines.is_empty() {
+            return;
+        }
+        let n_lines = memchr::memchr_iter(b'\n', lines).count() as u64;
+        let n_bytes = lines.len() as u64;
+        batch.segments.push(Segment {
+            input: Arc::clone(&self.input),
+            kind: self.kind.clone(),
+            start,
+            end: batch.data.len(),
+            first_line: self.line,
+            first_offset: self.offset,
+        });
+        self.line += n_lines;
+        self.offset += n_bytes;
+    }
+
+    /// A reject of the first line that is in no batch yet.
+    fn reject(&self, reason: RejectReason) -> Reject {
+        Reject {
+            file: Arc::clone(&self.input.path),
+            input: self.input.number,
+            line: self.line,
+            offset: self.offset,
+            reason,
+        }
+    }
+}
