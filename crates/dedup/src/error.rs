@@ -82,6 +82,14 @@ pub enum Error {
         /// The name.
         name: PathBuf,
     },
+    /// A table that no run wrote.
+    #[error("`{}`: expected the results of `benzer dedup`, got no `{column}` in it; name the output folder of a run", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What is missing.
+        column: &'static str,
+    },
     /// A sketch, a banding or a threshold that does not fit.
     #[error(transparent)]
     Core(#[from] benzer_core::Error),

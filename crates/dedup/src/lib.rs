@@ -10,6 +10,7 @@
 //! - [`sketches`]: a corpus as a file of sketches.
 //! - [`spill`]: sorting more than fits into memory.
 //! - [`files`]: files that survive a crash.
+//! - [`job`]: a whole deduplication; [`results`]: what one left, read back.
 //! - [`mod@write`]: the corpus without its duplicates, or with marks on them.
 //!
 //! ```
@@ -42,6 +43,7 @@ mod pipeline;
 mod ranking;
 pub mod read;
 mod resolve;
+pub mod results;
 pub mod sketches;
 pub mod spill;
 mod threshold;

@@ -1,6 +1,6 @@
 //! The folder of the results, and the work folder.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::Options;
 use crate::error::{Error, Result};
@@ -100,11 +100,6 @@ impl Folders {
 
     pub fn result(&self, name: &str) -> PathBuf {
         self.output.join(name)
-    }
-
-    /// Where the documents of an input go.
-    pub fn document(&self, relative: &Path) -> PathBuf {
-        self.output.join(DOCUMENTS).join(relative)
     }
 
     /// Removes the work folder, if it is ours and empty but for our files.

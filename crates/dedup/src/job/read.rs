@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use super::memory::Memory;
 use super::stages::Run;
-use super::{Counts, Observer, Options, Stage};
+use super::{Counts, Observer, Options, Output, Stage};
 use crate::corpus::Corpus;
 use crate::documents::{Documents, Memory as Rows, Table, TableWriter};
 use crate::error::{Error, Result};
@@ -26,6 +26,9 @@ impl Run<'_> {
         self.saves = reader.progress().bytes_total().is_none_or(|bytes| bytes >= self.options.checkpoint);
         let inputs = reader.inputs().to_vec();
         self.check_names(&inputs)?;
+        if self.options.write == Output::Annotate {
+            write::check_annotation(&inputs)?;
+        }
         if let Some(manifest) = self.saved(Stage::Read) {
             self.saves = true;
             self.counts = Counts::from_manifest(&manifest);

@@ -2,12 +2,11 @@
 
 use std::collections::HashMap;
 use std::io::Read;
-use std::sync::Arc;
 
 use serde_json::json;
 
 use super::decide::{Removal, Rule};
-use super::output::MANIFEST;
+use super::output::{DOCUMENTS, MANIFEST};
 use super::read::REJECTS;
 use super::stages::Run;
 use super::{Output, Stage, Verify};
@@ -17,10 +16,10 @@ use crate::edges::Edges;
 use crate::error::{Error, Result};
 use crate::files::{FileWriter, Stamp};
 use crate::pipeline::{self, Work};
-use crate::read::{self, Batch, Compression, Input, RawBatch};
+use crate::read::{self, Batch, RawBatch};
 use crate::resolve::Cluster;
 use crate::verify::Edge;
-use crate::write::{self, Annotation, LineWriter, Pairs, Verdict};
+use crate::write::{self, Annotation, DocumentWriter, Estimates, Fates, Pairs};
 
 /// A cluster of more than this share of the corpus, and of so many documents, is worth a look.
 const LARGE_SHARE: f64 = 0.05;
@@ -131,28 +130,23 @@ impl Run<'_> {
         removals: &[Removal],
         by_keeper: &[Removal],
     ) -> Result<Vec<(String, Stamp)>> {
-        let fates = Fates::new(self, ranked, removals, by_keeper);
-        let inputs = &ranked.corpus.inputs;
-        let mut out = DocumentWriter {
-            run: self,
-            inputs,
-            fates: &fates,
-            row: 0,
-            current: None,
-            stamps: Vec::new(),
-            line: Vec::new(),
+        let fates = RunFates::new(self, ranked, removals, by_keeper);
+        let root = self.folders.output.join(DOCUMENTS);
+        self.files.create_dir_all(&root)?;
+        let mut out = DocumentWriter::new(self.files, root, &ranked.corpus.inputs, &fates);
+        let mut write = |batch: &Batch| -> Result<()> {
+            out.batch(batch)?;
+            self.observer.reached(out.row().into());
+            Self::check_cancelled(self.observer)
         };
         match &ranked.corpus.documents {
-            Documents::Memory(_) => {
-                for (_, batch) in &ranked.corpus.held {
-                    out.batch(batch)?;
-                }
-            }
+            Documents::Memory(_) => ranked.corpus.held.iter().try_for_each(|(_, batch)| write(batch))?,
             Documents::Disk(_) => {
-                pipeline::run(self.open()?, &Parse, self.options.threads, |batch| out.batch(&batch))?
+                pipeline::run(self.open()?, &Parse, self.options.threads, |batch| write(&batch))?;
             }
         }
-        out.finish()
+        let stamps = out.finish()?.into_iter();
+        Ok(stamps.map(|(path, stamp)| (format!("{DOCUMENTS}/{}", path.display()), stamp)).collect())
     }
 
     fn manifest(&mut self, stamps: &[(String, Stamp)]) -> Result<()> {
@@ -212,8 +206,8 @@ impl Work for Parse {
     }
 }
 
-/// What becomes of each row.
-struct Fates<'a> {
+/// What becomes of each row of a run.
+struct RunFates<'a> {
     ranked: Ranked<'a>,
     /// One bit for each row.
     removed: Vec<u64>,
@@ -221,10 +215,10 @@ struct Fates<'a> {
     removals: &'a [Removal],
     /// Documents of each cluster, by the rank of its kept one.
     sizes: HashMap<u32, u64>,
-    run: &'a Run<'a>,
+    estimates: &'a Estimates,
 }
 
-impl<'a> Fates<'a> {
+impl<'a> RunFates<'a> {
     fn new(run: &'a Run<'a>, ranked: &Ranked<'a>, removals: &'a [Removal], by_keeper: &[Removal]) -> Self {
         let mut removed = vec![0; ranked.len() as usize / 64 + 1];
         for removal in removals {
@@ -234,36 +228,26 @@ impl<'a> Fates<'a> {
         let annotates = run.options.write == Output::Annotate;
         let clusters = by_keeper.chunk_by(|a, b| a.kept() == b.kept()).filter(|_| annotates);
         let sizes = clusters.map(|cluster| (cluster[0].kept(), cluster.len() as u64 + 1)).collect();
-        Self { ranked: *ranked, removed, annotates, removals, sizes, run }
+        Self { ranked: *ranked, removed, annotates, removals, sizes, estimates: &run.estimates }
     }
 
-    fn is_removed(&self, row: u32) -> bool {
-        self.removed[row as usize / 64] >> (row % 64) & 1 == 1
+    /// The marks of a kept document.
+    fn kept(&self, rank: u32) -> Result<Annotation> {
+        let size = self.sizes.get(&rank).copied();
+        let cluster_id = size.map(|_| self.ranked.id(rank)).transpose()?.map(String::from);
+        Ok(Annotation {
+            cluster_id,
+            cluster_size: size.unwrap_or(1),
+            dup_of: None,
+            similarity: None,
+            is_duplicate: false,
+        })
     }
 
-    fn verdict(&self, row: u32, line: u64) -> Result<Verdict> {
-        let annotation = self.annotates.then(|| self.annotation(row)).transpose()?;
-        Ok(Verdict { line, keep: self.annotates || !self.is_removed(row), annotation })
-    }
-
-    fn annotation(&self, row: u32) -> Result<Annotation> {
-        let rank = self.ranked.ranking.rank(row);
-        let found = self.removals.binary_search_by_key(&rank, Removal::removed);
-        let Ok(i) = found else {
-            let size = self.sizes.get(&rank).copied();
-            let cluster_id = size.map(|_| self.ranked.id(rank)).transpose()?.map(String::from);
-            return Ok(Annotation {
-                cluster_id,
-                cluster_size: size.unwrap_or(1),
-                dup_of: None,
-                similarity: None,
-                is_duplicate: false,
-            });
-        };
-        let removal = &self.removals[i];
+    /// The marks of one that would be removed.
+    fn duplicate(&self, removal: &Removal) -> Result<Annotation> {
         let keeper = self.ranked.id(removal.kept())?.into_owned();
-        let similarity =
-            write::similarity(&removal.edge, removal.rule != Rule::Estimate, &self.run.estimates);
+        let similarity = write::similarity(&removal.edge, removal.rule != Rule::Estimate, self.estimates);
         Ok(Annotation {
             cluster_id: Some(keeper.clone()),
             cluster_size: self.sizes.get(&removal.kept()).copied().unwrap_or(1),
@@ -274,83 +258,25 @@ impl<'a> Fates<'a> {
     }
 }
 
-/// Writes documents in the order in which they were read, one file for each input.
-struct DocumentWriter<'a> {
-    run: &'a Run<'a>,
-    inputs: &'a [Arc<Input>],
-    fates: &'a Fates<'a>,
-    row: u32,
-    current: Option<(u32, LineWriter)>,
-    stamps: Vec<(String, Stamp)>,
-    line: Vec<u8>,
-}
+impl Fates for RunFates<'_> {
+    fn is_removed(&self, row: u32) -> bool {
+        !self.annotates && self.removed[row as usize / 64] >> (row % 64) & 1 == 1
+    }
 
-impl DocumentWriter<'_> {
-    fn batch(&mut self, batch: &Batch) -> Result<()> {
-        for document in batch.documents() {
-            let row = self.row;
-            self.row += 1;
-            self.go_to(document.input)?;
-            let Some((_, out)) = &mut self.current else { continue };
-            if self.fates.annotates {
-                let verdict = self.fates.verdict(row, document.line)?;
-                self.line.clear();
-                if let Some(annotation) = &verdict.annotation {
-                    write::annotate_json(document.raw, annotation, &mut self.line);
-                }
-                self.line.push(b'\n');
-                out.append(&self.line)?;
-            } else if !self.fates.is_removed(row) {
-                out.append(document.raw.as_bytes())?;
-                out.append(b"\n")?;
-            }
+    fn annotation(&self, row: u32) -> Result<Option<Annotation>> {
+        if !self.annotates {
+            return Ok(None);
         }
-        self.run.observer.reached(self.row.into());
-        Self::check(self.run)
+        let rank = self.ranked.ranking.rank(row);
+        let found = self.removals.binary_search_by_key(&rank, Removal::removed);
+        found.map_or_else(|_| self.kept(rank), |i| self.duplicate(&self.removals[i])).map(Some)
     }
 
-    fn check(run: &Run<'_>) -> Result<()> {
-        Run::check_cancelled(run.observer)
-    }
-
-    /// Ends the files before an input, and begins its own; inputs without documents get an empty one.
-    fn go_to(&mut self, input: u32) -> Result<()> {
-        let mut next = self.current.as_ref().map_or(0, |(current, _)| current + 1);
-        while next <= input {
-            self.end()?;
-            self.begin(next)?;
-            next += 1;
+    fn place(&self, row: u32) -> Result<Option<(u32, u64)>> {
+        if row >= self.ranked.len() {
+            return Ok(None);
         }
-        Ok(())
-    }
-
-    fn begin(&mut self, number: u32) -> Result<()> {
-        let input = &self.inputs[number as usize];
-        let path = self.run.folders.document(&input.relative);
-        self.run.files.create_dir_all(path.parent().unwrap_or(&path))?;
-        let out =
-            LineWriter::new(self.run.files.create(&path)?, input.compression().unwrap_or(Compression::None))?;
-        self.current = Some((number, out));
-        Ok(())
-    }
-
-    fn end(&mut self) -> Result<()> {
-        if let Some((number, out)) = self.current.take() {
-            let name =
-                format!("{}/{}", super::output::DOCUMENTS, self.inputs[number as usize].relative.display());
-            self.stamps.push((name, out.commit()?));
-        }
-        Ok(())
-    }
-
-    fn finish(mut self) -> Result<Vec<(String, Stamp)>> {
-        if let Some(last) = self.inputs.len().checked_sub(1) {
-            let next = self.current.as_ref().map_or(0, |(current, _)| current + 1);
-            if next <= last as u32 {
-                self.go_to(last as u32)?;
-            }
-        }
-        self.end()?;
-        Ok(self.stamps)
+        let place = self.ranked.corpus.documents.place(row)?;
+        Ok(Some((place.input, place.line)))
     }
 }

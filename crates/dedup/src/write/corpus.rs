@@ -17,6 +17,21 @@ pub(crate) enum LineWriter {
     Zstd(zstd::Encoder<'static, FileWriter>),
 }
 
+impl Write for LineWriter {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        match self {
+            Self::Plain(out) => out.write(bytes),
+            Self::Gzip(out) => out.write(bytes),
+            Self::Zstd(out) => out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        // Everything is flushed at the commit.
+        Ok(())
+    }
+}
+
 impl LineWriter {
     pub fn new(out: FileWriter, compression: Compression) -> Result<Self> {
         Ok(match compression {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use benzer_core::estimate::{Measured, Registers, Scheme, two_way};
 use benzer_core::sketch::{Bits, Packing, SketchSpec, count};
 
-use super::tables::{Cell, Kind, Table};
+use super::result_table::{Cell, Kind, Table};
 use crate::corpus::Ranked;
 use crate::error::Result;
 use crate::files::FileWriter;

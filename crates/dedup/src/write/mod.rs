@@ -1,15 +1,21 @@
 //! Writing what a run found: the corpus without its duplicates, or with marks on them, and the evidence.
+//!
+//! Lines and records are copied as they were read ([`Document::raw`](crate::read::Document::raw)), with marks by
+//! [`annotate_json`] and [`annotate_csv`]. Rows of tables are copied by [`table::rewrite`].
 
 mod annotate;
 mod corpus;
+mod documents;
 mod evidence;
 mod rejects;
-mod tables;
+mod result_table;
+pub mod table;
 mod verdict;
 
-pub use annotate::annotate_json;
-pub(crate) use corpus::LineWriter;
+pub use annotate::{ANNOTATIONS, annotate_csv, annotate_csv_header, annotate_json};
+pub(crate) use documents::{DocumentWriter, Fates, check_annotation};
 pub(crate) use evidence::{Estimates, Pairs, clusters, evidence, similarity};
 pub use rejects::reject_line;
 pub(crate) use rejects::reject_lines;
+pub(crate) use result_table::{Cell, Kind, Table};
 pub use verdict::{Annotation, Verdict};

@@ -1,0 +1,68 @@
+//! `benzer rethreshold`: a finished run at a higher threshold, from its pairs.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use benzer_dedup::{Error, Threshold, results};
+use clap::Args;
+use serde_json::json;
+
+use super::write_json;
+use crate::Usage;
+use crate::view::{Format, View, grouped};
+
+/// What the command does, for its help.
+pub const ABOUT: &str = "\
+Resolve a finished run of `benzer dedup` again at a higher threshold, from its pairs.parquet: nothing is read or \
+sketched again. Writes evidence.parquet and manifest.json to a folder inside the run's, or to --output.";
+
+const EXAMPLES: &str = "\
+Examples:
+  benzer rethreshold clean 0.9
+  benzer rethreshold clean 0.95 -o strict --format json
+";
+
+/// Which run, and which threshold.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// The output folder of a run
+    #[arg(value_name = "DIR")]
+    run: PathBuf,
+    /// The new threshold, at least that of the run
+    #[arg(value_name = "T")]
+    threshold: Threshold,
+    /// The folder for the new evidence [default: DIR/at-T]
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+}
+
+/// Resolves again and shows the difference.
+///
+/// # Errors
+/// A folder that holds no run, or a threshold below that of the run.
+pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
+    let Arguments { run, threshold, output } = arguments;
+    let folder = output.clone().unwrap_or_else(|| run.join(format!("at-{threshold}")));
+    let found = results::rethreshold(run, *threshold, &folder).map_err(|error| match error {
+        Error::Parameter { .. } => anyhow::Error::from(Usage::new(error)),
+        other => other.into(),
+    })?;
+    if view.format == Format::Json {
+        let results::Rethresholded { was, removed_before, removed, restored } = found;
+        return write_json(
+            out,
+            &json!({"output": folder, "threshold": threshold.value(), "was": was, "removed_before": removed_before, "removed": removed, "restored": restored}),
+        );
+    }
+    writeln!(
+        out,
+        "threshold {} -> {threshold}: {} documents removed instead of {}, {} come back\nevidence: {}/evidence.parquet",
+        found.was,
+        grouped(found.removed),
+        grouped(found.removed_before),
+        grouped(found.restored),
+        folder.display()
+    )?;
+    Ok(())
+}

@@ -1,0 +1,110 @@
+//! The results of a finished run, read back: why documents were removed, and what another threshold would do.
+
+mod columns;
+mod rethreshold;
+
+use std::fs::File;
+use std::path::Path;
+
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+use crate::error::{Error, Result};
+use columns::Columns;
+pub use rethreshold::{Rethresholded, rethreshold};
+
+/// A row of `evidence.parquet`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Removed {
+    /// The removed document.
+    pub removed_id: String,
+    /// The kept one.
+    pub kept_id: String,
+    /// How similar they are.
+    pub similarity: f64,
+    /// Elements in both, where they were counted.
+    pub intersection: Option<u32>,
+    /// Elements in either.
+    pub union: Option<u32>,
+    /// What the sketches say: estimate and 95% interval.
+    pub estimate: Option<[f64; 3]>,
+    /// `exact-copy`, `verified`, `estimate` or `component`.
+    pub rule: String,
+    /// File and row of the removed document.
+    pub removed_at: Option<(String, u64)>,
+    /// File and row of the kept one.
+    pub kept_at: Option<(String, u64)>,
+}
+
+/// A row of `pairs.parquet`: two similar documents, the first in keep order first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pair {
+    /// The earlier document.
+    pub id_a: String,
+    /// The later one.
+    pub id_b: String,
+    /// Elements in both, where they were counted.
+    pub intersection: Option<u32>,
+    /// Elements in either.
+    pub union: Option<u32>,
+    /// How similar they are.
+    pub similarity: f64,
+    /// Whether they have the same text.
+    pub exact_copy: bool,
+    /// Their places in keep order.
+    pub ranks: [u32; 2],
+}
+
+/// Calls `visit` with every removal of a run.
+///
+/// # Errors
+/// No such file, or one that is not as a run writes it.
+pub fn evidence(folder: &Path, mut visit: impl FnMut(Removed) -> Result<()>) -> Result<()> {
+    each(&folder.join("evidence.parquet"), |columns, i| {
+        let at = |file: &str, row: &str| Some((columns.maybe_text(file, i)?.to_owned(), columns.maybe_long(row, i)?));
+        let estimate = ["estimate", "low", "high"].map(|name| columns.maybe_share(name, i));
+        visit(Removed {
+            removed_id: columns.text("removed_id", i)?.to_owned(),
+            kept_id: columns.text("kept_id", i)?.to_owned(),
+            similarity: columns.share("similarity", i)?,
+            intersection: columns.maybe_number("intersection", i),
+            union: columns.maybe_number("union", i),
+            estimate: match estimate {
+                [Some(value), Some(low), Some(high)] => Some([value, low, high]),
+                _ => None,
+            },
+            rule: columns.text("rule", i)?.to_owned(),
+            removed_at: at("removed_file", "removed_row"),
+            kept_at: at("kept_file", "kept_row"),
+        })
+    })
+}
+
+/// Calls `visit` with every pair of a run.
+///
+/// # Errors
+/// As [`evidence`].
+pub fn pairs(folder: &Path, mut visit: impl FnMut(Pair) -> Result<()>) -> Result<()> {
+    each(&folder.join("pairs.parquet"), |columns, i| {
+        visit(Pair {
+            id_a: columns.text("id_a", i)?.to_owned(),
+            id_b: columns.text("id_b", i)?.to_owned(),
+            intersection: columns.maybe_number("intersection", i),
+            union: columns.maybe_number("union", i),
+            similarity: columns.share("similarity", i)?,
+            exact_copy: columns.flag("exact_copy", i)?,
+            ranks: [columns.number("rank_a", i)?, columns.number("rank_b", i)?],
+        })
+    })
+}
+
+fn each(path: &Path, mut visit: impl FnMut(&Columns<'_>, usize) -> Result<()>) -> Result<()> {
+    let file = File::open(path).map_err(|error| Error::open(path, error))?;
+    for batch in ParquetRecordBatchReaderBuilder::try_new(file)?.build()? {
+        let batch = batch.map_err(|error| Error::Parquet(error.into()))?;
+        let columns = Columns { path, batch: &batch };
+        for i in 0..batch.num_rows() {
+            visit(&columns, i)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,162 @@
+//! A finished run at a higher threshold, from its pairs: nothing is read or sketched again.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::{Pair, evidence, pairs};
+use crate::error::{Error, Result};
+use crate::files::Files;
+use crate::job::decide::{Removal, Rule, with_copies};
+use crate::resolve::Leaders;
+use crate::threshold::Threshold;
+use crate::verify::Edge;
+use crate::write::{Cell, Kind, Table};
+
+/// What a higher threshold changes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rethresholded {
+    /// The threshold of the run.
+    pub was: f64,
+    /// Documents that were removed.
+    pub removed_before: u64,
+    /// Documents that are removed now.
+    pub removed: u64,
+    /// Documents that come back.
+    pub restored: u64,
+}
+
+/// Resolves a run again at a higher threshold and writes evidence.parquet and manifest.json to `out`.
+///
+/// # Errors
+/// A folder without results; a run that decided by estimates or components; a threshold that is not higher.
+pub fn rethreshold(folder: &Path, threshold: Threshold, out: &Path) -> Result<Rethresholded> {
+    let manifest = manifest(folder)?;
+    let setting = |name: &str| manifest["settings"][name].clone();
+    let was = setting("threshold").as_f64().unwrap_or(0.0);
+    if setting("verify") != "exact" || setting("cluster") != "leaders" {
+        return Err(Error::parameter("run", "one with --verify exact and --cluster leaders", "another"));
+    }
+    if threshold.value() < was {
+        let expected = format!("at least {was}, the threshold of the run (pairs below it were not kept)");
+        return Err(Error::parameter("threshold", expected, threshold));
+    }
+    let graph = Graph::read(folder, threshold)?;
+    let mut places = HashMap::new();
+    let mut before = Vec::new();
+    evidence(folder, |row| {
+        if let Some(at) = row.removed_at {
+            places.insert(row.removed_id.clone(), at);
+        }
+        if let Some(at) = row.kept_at {
+            places.insert(row.kept_id, at);
+        }
+        before.push(row.removed_id);
+        Ok(())
+    })?;
+    let removals = graph.resolve();
+    let files = Files::new();
+    files.create_dir_all(out)?;
+    graph.write(&files, out, &removals, &places)?;
+    let outcome = Rethresholded {
+        was,
+        removed_before: before.len() as u64,
+        removed: removals.len() as u64,
+        restored: before.len() as u64 - removals.len() as u64,
+    };
+    let mut settings = manifest["settings"].clone();
+    settings["threshold"] = json!(threshold.value());
+    let text = json!({
+        "benzer": env!("CARGO_PKG_VERSION"),
+        "format": 1,
+        "from": folder,
+        "settings": settings,
+        "counts": {"removed": outcome.removed, "restored": outcome.restored},
+    });
+    let mut file = files.create(&out.join("manifest.json"))?;
+    file.append(&serde_json::to_vec_pretty(&text).unwrap_or_default())?;
+    file.append(b"\n")?;
+    file.commit()?;
+    Ok(outcome)
+}
+
+fn manifest(folder: &Path) -> Result<Value> {
+    let path = folder.join("manifest.json");
+    let bytes = std::fs::read(&path).map_err(|error| Error::open(&path, error))?;
+    serde_json::from_slice(&bytes).map_err(|_| Error::Foreign { path, column: "settings" })
+}
+
+/// The pairs of a run that reach a threshold.
+struct Graph {
+    edges: Vec<Edge>,
+    copies: Vec<Edge>,
+    ids: HashMap<u32, String>,
+}
+
+impl Graph {
+    fn read(folder: &Path, threshold: Threshold) -> Result<Self> {
+        let (mut edges, mut copies, mut ids) = (Vec::new(), Vec::new(), HashMap::new());
+        pairs(folder, |Pair { id_a, id_b, intersection, union, exact_copy, ranks: [earlier, later], .. }| {
+            let (intersection, union) = (intersection.unwrap_or(0), union.unwrap_or(0));
+            let edge = Edge { later, earlier, intersection, union };
+            if threshold.is_reached(intersection.into(), union.into()) {
+                ids.insert(earlier, id_a);
+                ids.insert(later, id_b);
+                if exact_copy { copies.push(edge) } else { edges.push(edge) }
+            }
+            Ok(())
+        })?;
+        edges.sort_unstable();
+        copies.sort_unstable();
+        Ok(Self { edges, copies, ids })
+    }
+
+    fn resolve(&self) -> Vec<Removal> {
+        let mut leaders = Leaders::default();
+        self.edges.iter().for_each(|edge| leaders.push(*edge));
+        let removals = leaders.finish().into_iter().map(|edge| Removal { edge, rule: Rule::Verified }).collect();
+        with_copies(removals, &self.copies)
+    }
+
+    fn write(
+        &self,
+        files: &Files,
+        out: &Path,
+        removals: &[Removal],
+        places: &HashMap<String, (String, u64)>,
+    ) -> Result<()> {
+        let columns = [
+            ("removed_id", Kind::Text),
+            ("kept_id", Kind::Text),
+            ("similarity", Kind::Share),
+            ("intersection?", Kind::Number),
+            ("union?", Kind::Number),
+            ("rule", Kind::Text),
+            ("removed_file?", Kind::Text),
+            ("removed_row?", Kind::Row),
+            ("kept_file?", Kind::Text),
+            ("kept_row?", Kind::Row),
+        ];
+        let mut table = Table::new(files.create(&out.join("evidence.parquet"))?, &columns)?;
+        for removal in removals {
+            let Edge { intersection, union, .. } = removal.edge;
+            let (removed, kept) = (&self.ids[&removal.removed()], &self.ids[&removal.kept()]);
+            let place = |id: &String| match places.get(id) {
+                Some((file, row)) => [Cell::Text(file), Cell::Row(*row)],
+                None => [Cell::Null; 2],
+            };
+            let cells = [
+                Cell::Text(removed),
+                Cell::Text(kept),
+                Cell::Share(f64::from(intersection) / f64::from(union)),
+                Cell::Number(intersection),
+                Cell::Number(union),
+                Cell::Text(removal.rule.name()),
+            ];
+            table.push(cells.into_iter().chain(place(removed)).chain(place(kept)))?;
+        }
+        table.finish()?.commit()?;
+        Ok(())
+    }
+}

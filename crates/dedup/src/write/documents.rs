@@ -1,0 +1,189 @@
+//! The documents of all inputs, one output file for each input, in the order in which they were read.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::annotate::{annotate_csv, annotate_csv_header, annotate_json};
+use super::corpus::LineWriter;
+use super::table;
+use super::{Annotation, Verdict};
+use crate::error::{Error, Result};
+use crate::files::{Files, Stamp};
+use crate::read::{Batch, Compression, Format, Input};
+
+/// What becomes of documents, by row.
+pub(crate) trait Fates: Sync {
+    /// Whether it is left out of the output.
+    fn is_removed(&self, row: u32) -> bool;
+
+    /// The marks of a document, if documents are marked instead of removed.
+    fn annotation(&self, row: u32) -> Result<Option<Annotation>>;
+
+    /// The input and the line of a row, if there is such a row.
+    fn place(&self, row: u32) -> Result<Option<(u32, u64)>>;
+}
+
+/// Refuses marks that a format has no place for.
+pub(crate) fn check_annotation(inputs: &[Arc<Input>]) -> Result<()> {
+    let plain = inputs.iter().find(|input| matches!(input.format(), Some(Format::Lines | Format::File)));
+    match plain {
+        Some(input) => Err(Error::parameter(
+            "annotate",
+            "used with jsonl, csv, parquet or arrow (clusters.parquet of a --dry-run has the same)",
+            format!("plain text in `{}`", input.path.display()),
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Writes documents as they come.
+pub(crate) struct DocumentWriter<'a> {
+    files: &'a Files,
+    root: PathBuf,
+    inputs: &'a [Arc<Input>],
+    fates: &'a dyn Fates,
+    row: u32,
+    current: Option<(u32, Output)>,
+    stamps: Vec<(PathBuf, Stamp)>,
+    line: Vec<u8>,
+}
+
+/// The output of one input.
+enum Output {
+    /// Records are appended.
+    Lines(LineWriter),
+    /// The file appears if its document is kept.
+    File,
+    /// It was written from the input as a whole.
+    Table,
+}
+
+impl<'a> DocumentWriter<'a> {
+    /// Outputs go below `root`, at the relative paths of the inputs.
+    pub fn new(files: &'a Files, root: PathBuf, inputs: &'a [Arc<Input>], fates: &'a dyn Fates) -> Self {
+        Self { files, root, inputs, fates, row: 0, current: None, stamps: Vec::new(), line: Vec::new() }
+    }
+
+    /// Rows that were written so far.
+    pub fn row(&self) -> u32 {
+        self.row
+    }
+
+    /// Writes the documents of the next batch.
+    pub fn batch(&mut self, batch: &Batch) -> Result<()> {
+        for document in batch.documents() {
+            self.go_to(document.input)?;
+            let row = self.row;
+            self.row += 1;
+            let input = &self.inputs[document.input as usize];
+            match &mut self.current {
+                Some((_, Output::Lines(out))) => {
+                    if self.fates.is_removed(row) {
+                        continue;
+                    }
+                    let Some(annotation) = self.fates.annotation(row)? else {
+                        out.append(document.raw.as_bytes())?;
+                        out.append(b"\n")?;
+                        continue;
+                    };
+                    self.line.clear();
+                    match input.format() {
+                        Some(Format::Csv { delimiter }) => {
+                            annotate_csv(document.raw, delimiter, &annotation, &mut self.line);
+                        }
+                        _ => annotate_json(document.raw, &annotation, &mut self.line),
+                    }
+                    self.line.push(b'\n');
+                    out.append(&self.line)?;
+                }
+                Some((_, Output::File)) if !self.fates.is_removed(row) => {
+                    let mut out = self.create(&input.relative, input.compression())?;
+                    out.append(document.raw.as_bytes())?;
+                    self.stamps.push((input.relative.clone(), out.commit()?));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn create(&self, relative: &Path, compression: Option<Compression>) -> Result<LineWriter> {
+        let path = self.root.join(relative);
+        self.files.create_dir_all(path.parent().unwrap_or(&path))?;
+        LineWriter::new(self.files.create(&path)?, compression.unwrap_or(Compression::None))
+    }
+
+    /// Ends the files before an input, and begins its own; inputs without documents get one too.
+    fn go_to(&mut self, input: u32) -> Result<()> {
+        let mut next = self.current.as_ref().map_or(0, |(current, _)| current + 1);
+        while next <= input {
+            self.end()?;
+            self.begin(next)?;
+            next += 1;
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, number: u32) -> Result<()> {
+        let input = &self.inputs[number as usize];
+        let output = match input.format() {
+            Some(Format::File) => Output::File,
+            Some(format) if format.is_table() => {
+                let mut out = self.create(&input.relative, input.compression())?;
+                let mut failure = None;
+                let mut verdicts = self.verdicts(number, &mut failure);
+                table::rewrite(input, &mut out, &mut verdicts)?;
+                drop(verdicts);
+                failure.map_or(Ok(()), Err)?;
+                self.stamps.push((input.relative.clone(), out.commit()?));
+                Output::Table
+            }
+            format => {
+                let mut out = self.create(&input.relative, input.compression())?;
+                if let (Some(Format::Csv { .. }), Some(header)) = (format, input.header()) {
+                    self.line.clear();
+                    match self.fates.annotation(self.row)? {
+                        Some(_) => annotate_csv_header(input, &mut self.line)?,
+                        None => self.line.extend_from_slice(header),
+                    }
+                    self.line.push(b'\n');
+                    out.append(&self.line)?;
+                }
+                Output::Lines(out)
+            }
+        };
+        self.current = Some((number, output));
+        Ok(())
+    }
+
+    /// The verdicts on the rows of a table, from the row at hand on. What goes wrong ends them and is kept.
+    fn verdicts<'b>(&'b self, number: u32, failure: &'b mut Option<Error>) -> impl Iterator<Item = Verdict> + use<'b, 'a> {
+        let verdict = move |row: u32| -> Result<Option<Verdict>> {
+            let Some((_, line)) = self.fates.place(row)?.filter(|(input, _)| *input == number) else {
+                return Ok(None);
+            };
+            let annotation = self.fates.annotation(row)?;
+            Ok(Some(Verdict { line, keep: !self.fates.is_removed(row), annotation }))
+        };
+        (self.row..).map_while(move |row| verdict(row).unwrap_or_else(|error| {
+            *failure = Some(error);
+            None
+        }))
+    }
+
+    fn end(&mut self) -> Result<()> {
+        if let Some((number, Output::Lines(out))) = self.current.take() {
+            self.stamps.push((self.inputs[number as usize].relative.clone(), out.commit()?));
+        }
+        Ok(())
+    }
+
+    /// Ends the last file. Gives what was written, by relative path.
+    pub fn finish(mut self) -> Result<Vec<(PathBuf, Stamp)>> {
+        if let Some(last) = self.inputs.len().checked_sub(1) {
+            self.go_to(last as u32)?;
+        }
+        self.end()?;
+        Ok(self.stamps)
+    }
+}
