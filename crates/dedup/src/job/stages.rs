@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::files::{FileWriter, Files};
 use crate::group::{self, Sketches};
 use crate::ingest::Ingest;
+use crate::join;
 use crate::pipeline;
 use crate::ranking::Ranking;
 use crate::read::{self, Inputs};
@@ -165,7 +166,7 @@ impl<'a> Run<'a> {
     }
 
     fn candidates(&mut self, ranked: &Ranked<'_>, members: &[u32]) -> Result<Vec<(u32, u32)>> {
-        let Search::Bands(banding) = self.options.search else { unreachable!() };
+        let Search::Bands(banding) = self.options.search else { return self.join(ranked, members) };
         self.observer.begin(Stage::Candidates, Some(banding.bands() as u64));
         banding.check_documents(members.len() as u64)?;
         let found = group::candidates(
@@ -179,6 +180,23 @@ impl<'a> Run<'a> {
         self.counts.oversized_buckets = found.n_oversized;
         self.counts.largest_bucket = found.largest;
         Ok(found.pairs)
+    }
+
+    fn join(&mut self, ranked: &Ranked<'_>, members: &[u32]) -> Result<Vec<(u32, u32)>> {
+        self.observer.begin(Stage::Candidates, None);
+        let budget = usize::try_from(self.options.memory / 2).unwrap_or(usize::MAX);
+        let found = join::candidates(
+            members,
+            (ranked, &self.ingest.shingler),
+            self.options.threshold,
+            self.options.threads,
+            (budget, &self.folders.work, self.files),
+        )?;
+        let pairs = found.pairs.collect::<Result<Vec<_>, _>>()?;
+        self.counts.met = found.n_met;
+        self.counts.candidates = pairs.len() as u64;
+        self.counts.largest_bucket = found.largest;
+        Ok(pairs)
     }
 
     fn prefilter(&self) -> Result<Prefilter> {
