@@ -38,6 +38,7 @@ pub mod files;
 mod group;
 mod ingest;
 pub mod job;
+mod join;
 mod keep;
 mod pipeline;
 mod ranking;

@@ -31,6 +31,13 @@ impl Threshold {
             && u128::from(intersection) * 1_000_000_000 >= u128::from(self.billionths) * u128::from(union)
     }
 
+    /// The fewest elements of a set of some size that a similar set has: the size times the threshold, rounded up. A similar set is also
+    /// at least that large.
+    #[inline]
+    pub(crate) fn least_overlap(self, size: u32) -> u32 {
+        (u64::from(size) * u64::from(self.billionths)).div_ceil(1_000_000_000) as u32
+    }
+
     /// The nearest floating-point number.
     pub fn value(self) -> f64 {
         f64::from(self.billionths) / 1e9
@@ -86,5 +93,18 @@ mod tests {
         let threshold: Threshold = "0.7".parse().unwrap();
         assert!(threshold.is_reached(7, 10) && threshold.is_reached(7_000_000, 10_000_000));
         assert!(!threshold.is_reached(6_999_999, 10_000_000) && !threshold.is_reached(0, 0));
+    }
+
+    #[test]
+    fn the_least_overlap_is_the_smallest_subset_that_reaches_it() {
+        for text in ["0.000000001", "0.3", "0.333333333", "0.5", "0.7", "0.8", "0.999999999", "1"] {
+            let threshold: Threshold = text.parse().unwrap();
+            for size in (1..200).chain([1_000_000_000, u32::MAX]) {
+                let least = threshold.least_overlap(size);
+                assert!(least > 0 && least <= size);
+                assert!(threshold.is_reached(least.into(), size.into()), "{text} of {size}");
+                assert!(!threshold.is_reached(u64::from(least) - 1, size.into()), "{text} of {size}");
+            }
+        }
     }
 }

@@ -11,6 +11,7 @@ use crate::edges::{Edges, EdgesWriter};
 use crate::error::Result;
 use crate::files::Manifest;
 use crate::group::{self, Meetings};
+use crate::join;
 use crate::ranking::Ranking;
 use crate::resolve::{Cluster, Components, Leaders};
 use crate::spill::Sorted;
@@ -137,7 +138,14 @@ impl Run<'_> {
                     }
                 }
             }
-            Search::Exact => todo!(),
+            Search::Exact => {
+                self.observer.begin(Stage::Candidates, None);
+                let sources = (ranked as _, &self.ingest.shingler);
+                let room = (self.memory.sorting, self.folders.work.as_path(), self.files);
+                let found = join::candidates(members, sources, self.options.threshold, self.options.threads, room)?;
+                let meetings = Meetings { n_met: found.n_met, n_oversized: 0, largest: found.largest };
+                (Pairs::Sorted(found.pairs), meetings)
+            }
         };
         let Meetings { n_met, n_oversized, largest } = meetings;
         let candidates = pairs.len();

@@ -13,6 +13,7 @@ use crate::error::Result;
 use crate::group::in_parallel;
 use crate::threshold::Threshold;
 use run::{Group, Measure};
+pub(crate) use set::ElementSet;
 
 /// Pairs that are looked at together.
 const SLICE: usize = 4 << 20;

@@ -5,7 +5,7 @@ const SPARE: usize = 2;
 
 /// The set. Zero marks an empty slot, so the element zero has a flag of its own.
 #[derive(Debug, Default)]
-pub(super) struct ElementSet {
+pub(crate) struct ElementSet {
     slots: Vec<u64>,
     mask: usize,
     has_zero: bool,

@@ -1,0 +1,104 @@
+//! The exact join: all pairs that reach the threshold, without sketches.
+//!
+//! ```text
+//! texts --measure--> sizes, signatures, frequencies --prefix--> postings, sorted --segment, probe--> candidates, sorted
+//! ```
+//!
+//! All elements have one order, rarest first. Two sets x and y with J >= T share at least ceil(T |x|) elements of x, so the first
+//! |x| - ceil(T |x|) + 1 elements of x, its prefix, cannot all be missing from y; the first element that they share is in both prefixes
+//! (Bayardo et al. 2007, AllPairs). Only sets that meet in a prefix are looked at, and only if
+//!
+//! - the smaller has at least T times the size of the larger;
+//! - what is left after the place where they first meet is enough (Xiao et al. 2008, PPJoin);
+//! - the signatures do not differ in more bits than the sets may differ in elements.
+//!
+//! No filter drops a pair that reaches T; the others are told by [`verify`](crate::verify). The candidates, and how often sets met, depend on
+//! the texts and the threshold only, not on threads or the budget.
+//!
+//! Memory: 44 bytes for each document and up to 32 MiB for frequencies, whatever the budget; the budget for everything else, which spills.
+//! A bucket, the sets that share an element, is held whole.
+
+mod frequencies;
+mod prefix;
+mod probe;
+mod segment;
+mod sets;
+
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use benzer_core::field::text::Shingler;
+
+use crate::error::Result;
+use crate::files::Files;
+use crate::spill::Sorted;
+use crate::threshold::Threshold;
+use crate::verify::Texts;
+use probe::Prober;
+use segment::Segment;
+
+/// The rarest elements of a set that are looked up in the others.
+type Posting = (u64, u32, u32);
+
+/// What the join gave.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// (later, earlier) in order, each once.
+    pub pairs: Sorted<(u32, u32)>,
+    /// How often two sets of similar size met in a bucket.
+    pub n_met: u64,
+    /// The members of the largest bucket.
+    pub largest: u64,
+}
+
+/// A superset of the pairs that reach the threshold, among `members`: ranks in order, with at least one element each.
+pub(crate) fn candidates(
+    members: &[u32],
+    sources: (&dyn Texts, &Shingler),
+    threshold: Threshold,
+    threads: usize,
+    (budget_bytes, dir, files): (usize, &Path, &Files),
+) -> Result<Found> {
+    let threads = threads.max(1);
+    let (sets, frequencies) = sets::measure(members, sources, threads)?;
+    // Half for the postings, a quarter each for a segment of them and for the pairs.
+    let place = (budget_bytes / 2 / threads, dir, files);
+    let postings = prefix::postings(members, sources, (&sets, &frequencies), threshold, (threads, place))?;
+    drop(frequencies);
+    let sets = sets.by_size;
+    let place = (budget_bytes / 4 / threads, dir, files);
+    let mut probers: Vec<Prober> = (0..threads).map(|_| Prober::new(sets.len(), place)).collect();
+    let mut segment = Segment::new(budget_bytes / 4);
+    let mut postings = postings.peekable();
+    while segment.load(&mut postings, &sets, threshold)? {
+        let next = AtomicUsize::new(0);
+        on_threads(&mut probers, |prober| prober.run(&segment, &sets, threshold, &next))?;
+    }
+    let n_met = probers.iter().map(Prober::n_met).sum();
+    let pairs = probers.into_iter().map(Prober::finish).collect::<Result<Vec<_>>>()?;
+    Ok(Found { pairs: Sorted::merge(pairs)?, n_met, largest: segment.largest() })
+}
+
+/// Does work on as many threads as there are states, each with its own.
+fn on_threads<S: Send>(states: &mut [S], work: impl Fn(&mut S) -> Result<()> + Sync) -> Result<()> {
+    let Some((own, others)) = states.split_first_mut() else { return Ok(()) };
+    thread::scope(|scope| {
+        let work = &work;
+        let others: Vec<_> = others.iter_mut().map(|state| scope.spawn(move || work(state))).collect();
+        let own = work(own);
+        let mut done = others
+            .into_iter()
+            .map(|other| other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        done.try_for_each(|done| done).and(own)
+    })
+}
+
+/// The next range of `n` things that threads share, of about `length`.
+fn next_range(next: &AtomicUsize, n: usize, length: usize) -> Option<std::ops::Range<usize>> {
+    let start = next.fetch_add(1, Ordering::Relaxed).saturating_mul(length);
+    (start < n).then(|| start..n.min(start + length))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,98 @@
+//! Which of the sets that meet may be similar.
+
+use std::path::Path;
+use std::sync::atomic::AtomicUsize;
+
+use super::next_range;
+use super::segment::{Probe, Segment};
+use super::sets::Set;
+use crate::error::Result;
+use crate::files::Files;
+use crate::spill::{Sorted, Sorter};
+use crate::threshold::Threshold;
+
+/// Probes that a thread takes at a time.
+const CHUNK: usize = 1 << 12;
+
+/// What a thread finds.
+pub(super) struct Prober {
+    pairs: Sorter<(u32, u32)>,
+    /// A bit for each set that was met, and their list.
+    is_met: Vec<u64>,
+    met: Vec<u32>,
+    n_met: u64,
+}
+
+impl Prober {
+    pub fn new(n_sets: usize, (budget_bytes, dir, files): (usize, &Path, &Files)) -> Self {
+        Self {
+            pairs: Sorter::new(budget_bytes, dir, files).dedup(),
+            is_met: vec![0; n_sets.div_ceil(64)],
+            met: Vec::new(),
+            n_met: 0,
+        }
+    }
+
+    /// Looks at a segment together with other threads.
+    pub fn run(
+        &mut self,
+        segment: &Segment,
+        sets: &[Set],
+        threshold: Threshold,
+        next: &AtomicUsize,
+    ) -> Result<()> {
+        while let Some(range) = next_range(next, segment.n_probes(), CHUNK) {
+            for probes in segment.probes(range).chunk_by(|a, b| a.set == b.set) {
+                self.probe(probes, segment, sets, threshold)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds smaller sets for one set. Where two meet again nothing is new: if they were not similar enough with what was left after
+    /// their first meeting, they are not with less.
+    fn probe(
+        &mut self,
+        probes: &[Probe],
+        segment: &Segment,
+        sets: &[Set],
+        threshold: Threshold,
+    ) -> Result<()> {
+        let number = probes[0].set;
+        let own = sets[number as usize];
+        let least = threshold.least_overlap(own.size);
+        let first = sets[..number as usize].partition_point(|set| set.size < least) as u32;
+        for probe in probes {
+            let entries = segment.entries(probe.bucket);
+            let entries = &entries[entries.partition_point(|entry| entry.set < first)..];
+            for entry in entries.iter().take_while(|entry| entry.set < number) {
+                self.n_met += 1;
+                let (word, bit) = (entry.set as usize / 64, 1 << (entry.set % 64));
+                if self.is_met[word] & bit != 0 {
+                    continue;
+                }
+                self.is_met[word] |= bit;
+                self.met.push(entry.set);
+                let other = &sets[entry.set as usize];
+                let left = (own.size - probe.place).min(other.size - entry.place);
+                let sizes = u64::from(own.size) + u64::from(other.size);
+                let difference = own.signature.difference(&other.signature);
+                let shared = u64::from(left).min((sizes - u64::from(difference)) / 2);
+                if threshold.is_reached(shared, sizes - shared) {
+                    self.pairs.push((own.rank.max(other.rank), own.rank.min(other.rank)))?;
+                }
+            }
+        }
+        self.met.drain(..).for_each(|set| self.is_met[set as usize / 64] = 0);
+        Ok(())
+    }
+
+    pub fn n_met(&self) -> u64 {
+        self.n_met
+    }
+
+    /// The pairs in order.
+    pub fn finish(self) -> Result<Sorted<(u32, u32)>> {
+        Ok(self.pairs.finish()?)
+    }
+}

@@ -1,0 +1,118 @@
+//! The sets by size, each with what tells most of the others from it.
+
+use benzer_core::field::text::{Scratch, Shingler};
+
+use super::frequencies::Frequencies;
+use crate::error::Result;
+use crate::group::in_parallel;
+use crate::verify::{ElementSet, Texts};
+
+/// Documents that a thread takes at a time.
+pub(super) const CHUNK: usize = 256;
+/// Bytes of text for an element, at least in most languages.
+const ELEMENT_BYTES: u64 = 4;
+
+/// A document as a set.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Set {
+    pub rank: u32,
+    /// Distinct elements.
+    pub size: u32,
+    pub signature: Signature,
+}
+
+/// All of them.
+#[derive(Debug)]
+pub(super) struct Sets {
+    /// By size, then by rank. The place of a set here is its number.
+    pub by_size: Vec<Set>,
+    /// The numbers in the order of the members.
+    pub numbers: Vec<u32>,
+}
+
+/// For each of many places whether an odd number of elements fall there.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Signature([u64; 4]);
+
+impl Signature {
+    fn new(elements: &[u64]) -> Self {
+        let mut words = [0; 4];
+        for &element in elements {
+            let place = element.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56;
+            words[place as usize / 64] ^= 1 << (place % 64);
+        }
+        Self(words)
+    }
+
+    /// Places that differ: elements that are in one of the sets only, at least.
+    #[inline]
+    pub fn difference(&self, other: &Self) -> u32 {
+        self.0.iter().zip(&other.0).map(|(a, b)| (a ^ b).count_ones()).sum()
+    }
+}
+
+/// Gives the distinct elements of texts. Each thread has its own.
+pub(super) struct Elements<'a> {
+    texts: &'a dyn Texts,
+    shingler: &'a Shingler,
+    scratch: Scratch,
+    set: ElementSet,
+    elements: Vec<u64>,
+}
+
+impl<'a> Elements<'a> {
+    pub fn new((texts, shingler): (&'a dyn Texts, &'a Shingler)) -> Self {
+        Self {
+            texts,
+            shingler,
+            scratch: Scratch::default(),
+            set: ElementSet::default(),
+            elements: Vec::new(),
+        }
+    }
+
+    /// Those of a document, in no order.
+    pub fn of(&mut self, rank: u32) -> Result<&[u64]> {
+        let Self { texts, shingler, scratch, set, elements } = self;
+        let mut n = 0;
+        texts.with_text(rank, &mut |text| {
+            let end = shingler.write_elements(text, scratch, elements, 0);
+            n = set.distinct(&mut elements[..end]);
+        })?;
+        Ok(&elements[..n])
+    }
+}
+
+/// Reads all members once.
+pub(super) fn measure(
+    members: &[u32],
+    sources: (&dyn Texts, &Shingler),
+    threads: usize,
+) -> Result<(Sets, Frequencies)> {
+    let bytes: u64 = members.iter().map(|&rank| sources.0.bytes(rank)).sum();
+    let frequencies = Frequencies::new(bytes / ELEMENT_BYTES);
+    let measure_one = |rank: u32, elements: &mut Elements<'_>| -> Result<Set> {
+        let elements = elements.of(rank)?;
+        frequencies.add(elements);
+        Ok(Set { rank, size: elements.len() as u32, signature: Signature::new(elements) })
+    };
+    let chunks: Vec<&[u32]> = members.chunks(CHUNK).collect();
+    let measured = in_parallel(
+        chunks.len(),
+        threads,
+        || Elements::new(sources),
+        |i, elements| chunks[i].iter().map(|&rank| measure_one(rank, elements)).collect::<Result<Vec<Set>>>(),
+    );
+    let measured = measured.into_iter().collect::<Result<Vec<_>>>()?.concat();
+    Ok((Sets::new(&measured), frequencies))
+}
+
+impl Sets {
+    fn new(sets: &[Set]) -> Self {
+        let mut order: Vec<u32> = (0..sets.len() as u32).collect();
+        order.sort_unstable_by_key(|&member| (sets[member as usize].size, member));
+        let mut numbers = vec![0; sets.len()];
+        order.iter().zip(0..).for_each(|(&member, number)| numbers[member as usize] = number);
+        Self { by_size: order.into_iter().map(|member| sets[member as usize]).collect(), numbers }
+    }
+}
