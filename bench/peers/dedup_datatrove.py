@@ -1,11 +1,14 @@
-"""datatrove's four stages, one task and one worker each. It removes on a shared bucket, joins buckets transitively, and checks no estimate."""
+"""datatrove's four stages, one task and one worker each. It removes on a shared bucket, joins buckets transitively, and checks no estimate.
+
+Which document of a cluster it keeps is an accident of its union-find; here the first in file order counts as the one, as for everybody.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
 
-from dedup_protocol import BANDS, ROWS, SEED, Removal, main, row_ids
+from dedup_protocol import BANDS, ROWS, SEED, Removal, later_members, main, row_ids
 
 API = (
     "LocalPipelineExecutor: MinhashDedupSignature (spaCy's English tokenizer, lower case, no punctuation, 64-bit xxhash), MinhashDedupBuckets, "
@@ -28,7 +31,7 @@ def dedup(corpus: Path, out: Path) -> None:
     stages = [
         ([reader, MinhashDedupSignature(signatures, config=config)], 1),
         ([MinhashDedupBuckets(signatures, buckets, config=config, lines_to_buffer=-1)], BANDS),
-        ([MinhashDedupCluster(buckets, removed, config=config, lines_to_buffer=-1)], 1),
+        ([MinhashDedupCluster(buckets, removed, config=config, save_cluster_id=True, lines_to_buffer=-1)], 1),
         ([reader, MinhashDedupFilter(removed, lines_to_buffer=-1), JsonlWriter(kept, compression=None)], 1),
     ]
     for number, (pipeline, tasks) in enumerate(stages, start=1):
@@ -37,11 +40,11 @@ def dedup(corpus: Path, out: Path) -> None:
 
 
 def collect(corpus: Path, out: Path) -> Iterator[Removal]:
-    """The rows of its `.remove` file, 32 bits each."""
+    """The clusters of its `.clusters` file (row and cluster, 32 bits each), without their first members."""
     import numpy as np
 
-    ids = row_ids(corpus)
-    return ((ids[row], None) for row in np.fromfile(out / "removed/000000.remove", dtype="<u4").tolist())
+    clusters = np.fromfile(out / "removed/000000.clusters", dtype="<u4").reshape(-1, 2)
+    return later_members(clusters.tolist(), row_ids(corpus))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 THRESHOLD = 0.8
@@ -71,3 +71,12 @@ def documents(corpus: Path) -> tuple[list[str], list[str]]:
 def row_ids(corpus: Path) -> list[str]:
     """The ids in file order."""
     return documents(corpus)[0]
+
+
+def later_members(clusters: Iterable[tuple[int, int]], ids: list[str]) -> Iterator[Removal]:
+    """All but the first of each cluster, from rows in file order with the number of their cluster."""
+    first: dict[int, int] = {}
+    for row, cluster in clusters:
+        kept = first.setdefault(cluster, row)
+        if kept != row:
+            yield ids[row], ids[kept]
