@@ -1,5 +1,5 @@
 # The local commands are the CI commands.
-.PHONY: test check bench doc build clean
+.PHONY: test check bench bench-dedup doc build clean
 
 # Everything: format, lints, all tests of all kinds, with the time of each part and the totals.
 test:
@@ -17,6 +17,10 @@ build:
 # The race with the peers, one pinned core; results go to bench/results/. Micro-benchmarks: cargo bench --package benzer-bench
 bench:
 	@python3 bench/run
+
+# Whole deduplications beside the peers, one pinned core, with quality beside speed; the peers take a gigabyte to install.
+bench-dedup:
+	@python3 bench/dedup
 
 # API documentation: target/doc/benzer_core/index.html
 doc:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from datasketch import MinHash
-from protocol import Kernel, Pairs, Sets, equal_registers, main, shingles
+from protocol import Kernel, Pairs, Sets, equal_registers, main
+from words import shingles
 
 
 def sketch(sets: Sets, registers: int) -> Kernel:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from FastSketchLSH import FastSimilaritySketch
-from protocol import Kernel, Sets, equal_registers, main, shingles
+from protocol import Kernel, Sets, equal_registers, main
+from words import shingles
 
 SEED = 42
 

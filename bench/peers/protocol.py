@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,9 +22,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-WORD = re.compile(r"[^\W_]+")
-ASCII_WORD = re.compile(r"[a-z0-9]+")
-SHINGLE = 5
 # One run longer than this is repeated only MIN_RUNS times.
 LONG_RUN_S = 1.5
 MIN_RUNS = 5
@@ -130,14 +126,6 @@ def error(estimates: npt.NDArray[np.float64], pairs: Pairs, registers: int) -> d
 def equal_registers(matrix: npt.NDArray[Any], pairs: Pairs) -> npt.NDArray[np.float64]:
     """The usual estimate from a matrix with one sketch per row: the share of equal registers."""
     return (matrix[pairs.a] == matrix[pairs.b]).mean(axis=1)
-
-
-def shingles(text: str) -> list[str]:
-    """Word 5-grams as a Python user writes them; fewer than five words are one shingle."""
-    words = (ASCII_WORD if text.isascii() else WORD).findall(text.lower())
-    if len(words) < SHINGLE:
-        return [" ".join(words)] if words else []
-    return [" ".join(words[i : i + SHINGLE]) for i in range(len(words) - SHINGLE + 1)]
 
 
 def read_sets(stem: Path) -> Sets:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from protocol import Kernel, Sets, equal_registers, main, shingles
+from protocol import Kernel, Sets, equal_registers, main
 from rensa import RMinHash
+from words import shingles
 
 SEED = 42
 

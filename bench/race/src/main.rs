@@ -2,7 +2,7 @@
 //!
 //! - `corpus`: documents of real prose with planted similarity, the same bytes on any machine.
 //! - `truth`: every pair with exact J >= 1/2, and its check by brute force.
-//! - `recall`: how many of those pairs somebody found, by bin of J.
+//! - `recall`: how many of those pairs somebody found, by bin of J. `judge`: how right somebody's removals are.
 //! - `sets`: flat arrays of pre-hashed sets, the input of the sketch race.
 //! - `sketch`, `text`: Benzer's own heats; `families`, `bands`: time at equal error, recall by bin of J; `scan`: counting at memory speed.
 //!
@@ -13,6 +13,7 @@ mod benzer;
 mod corpus;
 mod families;
 mod flat;
+mod judge;
 mod overlap;
 mod random;
 mod recall;
@@ -41,6 +42,8 @@ enum Command {
     Check(truth::check::Options),
     /// Count the pairs of a truth file by bin of J, and those somebody found
     Recall(recall::Options),
+    /// Compare removals, and pairs, with the exact resolve of a truth file
+    Judge(judge::Options),
     /// Race: pre-hashed sets to registers
     Sketch(benzer::Options),
     /// Race: texts to registers
@@ -61,6 +64,7 @@ fn main() -> ExitCode {
         Command::Truth(options) => truth::run(&options),
         Command::Check(options) => truth::check::run(&options),
         Command::Recall(options) => recall::run(&options),
+        Command::Judge(options) => judge::run(&options),
         Command::Sketch(options) => benzer::sketch(&options),
         Command::Text(options) => benzer::text(&options),
         Command::Bands(options) => bands::run(&options),

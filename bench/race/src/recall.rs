@@ -11,7 +11,7 @@ use crate::overlap::Overlap;
 use crate::truth;
 
 /// Bins of 0.05 from 1/2; J = 1 has its own.
-const BINS: usize = 11;
+pub const BINS: usize = 11;
 
 /// Options of `benzer-bench recall`.
 #[derive(Debug, Args)]
@@ -36,8 +36,7 @@ pub fn run(options: &Options) -> Result<()> {
             u64::from(found.as_ref().is_some_and(|found| found.binary_search(&(pair.a, pair.b)).is_ok()));
     }
     for bin in 0..BINS {
-        let mut line =
-            serde_json::json!({"low": f64::from(50 + 5 * bin as u32) / 100.0, "pairs": pairs[bin]});
+        let mut line = serde_json::json!({"low": low(bin), "pairs": pairs[bin]});
         if found.is_some() {
             line["found"] = hits[bin].into();
             line["recall"] = (pairs[bin] > 0).then(|| hits[bin] as f64 / pairs[bin] as f64).into();
@@ -48,8 +47,13 @@ pub fn run(options: &Options) -> Result<()> {
 }
 
 /// floor((J - 1/2) / 0.05), in whole numbers.
-fn bin(Overlap { intersection, union }: Overlap) -> usize {
+pub fn bin(Overlap { intersection, union }: Overlap) -> usize {
     (20 * u64::from(intersection) / u64::from(union) - 10) as usize
+}
+
+/// The J at which a bin begins.
+pub fn low(bin: usize) -> f64 {
+    f64::from(50 + 5 * bin as u32) / 100.0
 }
 
 fn rows(path: &Path) -> Result<Vec<(u32, u32)>> {

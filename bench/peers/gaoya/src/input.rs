@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// `TASK --input STEM --registers K --runs R`.
+/// `TASK --input STEM --registers K --runs R`, or `dedup --input CORPUS --out DIR`, or `dedup --about`.
 pub struct Options {
     pub task: String,
     pub input: PathBuf,
+    pub out: PathBuf,
+    pub about: bool,
     pub registers: usize,
     pub runs: usize,
 }
@@ -16,12 +18,18 @@ pub struct Options {
 impl Options {
     pub fn parse() -> Self {
         let mut words = std::env::args().skip(1);
-        let task = words.next().expect("usage: peer-gaoya sketch|text --input STEM --registers K --runs R");
-        let mut options = Self { task, input: PathBuf::new(), registers: 128, runs: 7 };
+        let task = words.next().expect("usage: peer-gaoya sketch|text|dedup --input STEM ...");
+        let mut options =
+            Self { task, input: PathBuf::new(), out: PathBuf::new(), about: false, registers: 128, runs: 7 };
         while let Some(flag) = words.next() {
+            if flag == "--about" {
+                options.about = true;
+                continue;
+            }
             let value = words.next().unwrap_or_else(|| panic!("{flag} needs a value"));
             match flag.as_str() {
                 "--input" => options.input = value.into(),
+                "--out" => options.out = value.into(),
                 "--registers" => options.registers = value.parse().expect("--registers is a number"),
                 "--runs" => options.runs = value.parse().expect("--runs is a number"),
                 _ => panic!("unknown option {flag}"),

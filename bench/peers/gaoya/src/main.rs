@@ -3,6 +3,7 @@
 //! `create_signature` set by set is what its bulk call runs; with one thread the bulk call only adds the pool. The
 //! hasher is replaced by faster ones than its default (FNV): the identity for pre-hashed sets, ahash for text.
 
+mod dedup;
 mod input;
 mod report;
 
@@ -20,6 +21,9 @@ const SHINGLE: usize = 5;
 
 fn main() {
     let options = input::Options::parse();
+    if options.task == "dedup" {
+        return if options.about { dedup::about() } else { dedup::run(&options.input, &options.out) };
+    }
     let (timing, signatures, report) = match options.task.as_str() {
         "sketch" => sketch(&options),
         "text" => text(&options),
