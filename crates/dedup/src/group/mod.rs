@@ -4,5 +4,5 @@ mod bands;
 mod buckets;
 mod copies;
 
-pub(crate) use bands::{Sketches, candidates, in_parallel};
+pub(crate) use bands::{Candidates, Sketches, candidates, in_parallel};
 pub(crate) use copies::copies;

@@ -166,37 +166,22 @@ impl<'a> Run<'a> {
     }
 
     fn candidates(&mut self, ranked: &Ranked<'_>, members: &[u32]) -> Result<Vec<(u32, u32)>> {
-        let Search::Bands(banding) = self.options.search else { return self.join(ranked, members) };
-        self.observer.begin(Stage::Candidates, Some(banding.bands() as u64));
-        banding.check_documents(members.len() as u64)?;
-        let found = group::candidates(
-            ranked,
-            members,
-            (&banding, &self.prefilter()?, self.options.cap),
-            self.options.threads,
-        );
+        let Options { threshold, threads, cap, memory, .. } = *self.options;
+        let found = if let Search::Bands(banding) = self.options.search {
+            self.observer.begin(Stage::Candidates, Some(banding.bands() as u64));
+            banding.check_documents(members.len() as u64)?;
+            group::candidates(ranked, members, (&banding, &self.prefilter()?, cap), threads)
+        } else {
+            self.observer.begin(Stage::Candidates, None);
+            let place = (memory as usize / 2, &*self.folders.work, self.files);
+            let sources = (ranked as _, &self.ingest.shingler);
+            join::candidates(members, sources, threshold, threads, place)?.in_memory()?
+        };
         self.counts.met = found.n_met;
         self.counts.candidates = found.pairs.len() as u64;
         self.counts.oversized_buckets = found.n_oversized;
         self.counts.largest_bucket = found.largest;
         Ok(found.pairs)
-    }
-
-    fn join(&mut self, ranked: &Ranked<'_>, members: &[u32]) -> Result<Vec<(u32, u32)>> {
-        self.observer.begin(Stage::Candidates, None);
-        let budget = usize::try_from(self.options.memory / 2).unwrap_or(usize::MAX);
-        let found = join::candidates(
-            members,
-            (ranked, &self.ingest.shingler),
-            self.options.threshold,
-            self.options.threads,
-            (budget, &self.folders.work, self.files),
-        )?;
-        let pairs = found.pairs.collect::<Result<Vec<_>, _>>()?;
-        self.counts.met = found.n_met;
-        self.counts.candidates = pairs.len() as u64;
-        self.counts.largest_bucket = found.largest;
-        Ok(pairs)
     }
 
     fn prefilter(&self) -> Result<Prefilter> {
