@@ -15,8 +15,8 @@
 //! No filter drops a pair that reaches T; the others are told by [`verify`](crate::verify). The candidates, and how often sets met, depend on
 //! the texts and the threshold only, not on threads or the budget.
 //!
-//! Memory: 44 bytes for each document and up to 32 MiB for frequencies, whatever the budget; the budget for everything else, which spills.
-//! A bucket, the sets that share an element, is held whole.
+//! Memory outside the budget: 88 bytes for each document while they are ordered by size and 44 from then on, a bit for each document and thread,
+//! and up to 32 MiB for frequencies. The budget is for everything else, which spills; but a bucket, the sets that share an element, is held whole.
 
 mod frequencies;
 mod prefix;
@@ -38,7 +38,7 @@ use crate::verify::Texts;
 use probe::Prober;
 use segment::Segment;
 
-/// The rarest elements of a set that are looked up in the others.
+/// An element, the number of a set that has it in its prefix, and its place there.
 type Posting = (u64, u32, u32);
 
 /// What the join gave.

@@ -40,8 +40,8 @@ pub(super) struct Segment {
 
 impl Segment {
     pub fn new(budget_bytes: usize) -> Self {
-        // A bucket has two probes or more.
-        let bytes = size_of::<Probe>() + size_of::<Entry>() + size_of::<usize>() / 2;
+        // Every bucket has a probe. What grows has room for twice as much at times.
+        let bytes = 2 * (size_of::<Probe>() + size_of::<Entry>() + size_of::<usize>());
         let most = (budget_bytes / bytes).min(u32::MAX as usize);
         Self { most, probes: Vec::new(), entries: Vec::new(), ends: Vec::new(), largest: 0 }
     }
