@@ -68,12 +68,6 @@ pub enum Command {
     /// Why a document was removed or kept
     #[command(long_about = cmd::explain::ABOUT)]
     Explain(cmd::explain::Arguments),
-    /// Resolve a finished run again at a higher threshold
-    #[command(long_about = cmd::rethreshold::ABOUT)]
-    Rethreshold(cmd::rethreshold::Arguments),
-    /// Why a document was removed or kept
-    #[command(long_about = cmd::explain::ABOUT)]
-    Explain(cmd::explain::Arguments),
     /// Which sketch and which bands to use for a threshold, a recall and a budget
     #[command(long_about = cmd::plan::ABOUT)]
     Plan(cmd::plan::Arguments),

@@ -3,9 +3,7 @@
 pub mod compare;
 pub mod dedup;
 pub mod explain;
-pub mod explain;
 pub mod plan;
-pub mod rethreshold;
 pub mod rethreshold;
 pub mod sketch;
 
@@ -25,8 +23,6 @@ pub fn run(cli: &Cli, out: &mut dyn Write) -> anyhow::Result<()> {
     match &cli.command {
         Command::Compare(arguments) => compare::run(arguments, &view, out),
         Command::Dedup(arguments) => dedup::run(arguments, &view, out),
-        Command::Rethreshold(arguments) => rethreshold::run(arguments, &view, out),
-        Command::Explain(arguments) => explain::run(arguments, &view, out),
         Command::Rethreshold(arguments) => rethreshold::run(arguments, &view, out),
         Command::Explain(arguments) => explain::run(arguments, &view, out),
         Command::Plan(arguments) => plan::run(arguments, &view, out),

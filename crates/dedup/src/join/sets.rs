@@ -89,7 +89,7 @@ pub(super) fn measure(
     sources: (&dyn Texts, &Shingler),
     threads: usize,
 ) -> Result<(Sets, Frequencies)> {
-    let bytes: u64 = members.iter().map(|&rank| sources.0.bytes(rank)).sum();
+    let bytes: u64 = members.iter().map(|&rank| sources.0.bytes(rank)).sum::<Result<u64>>()?;
     let frequencies = Frequencies::new(bytes / ELEMENT_BYTES);
     let measure_one = |rank: u32, elements: &mut Elements<'_>| -> Result<Set> {
         let elements = elements.of(rank)?;

@@ -13,8 +13,8 @@ use crate::verify::{Edge, Wanted, verify};
 struct Corpus(Vec<String>);
 
 impl Texts for Corpus {
-    fn bytes(&self, rank: u32) -> u64 {
-        self.0[rank as usize].len() as u64
+    fn bytes(&self, rank: u32) -> Result<u64> {
+        Ok(self.0[rank as usize].len() as u64)
     }
 
     fn with_text(&self, rank: u32, visit: &mut dyn FnMut(&str)) -> Result<()> {
@@ -159,8 +159,8 @@ fn members_are_any_documents_and_their_ranks_are_told() {
 fn a_text_that_cannot_be_read_ends_the_join() {
     struct Broken;
     impl Texts for Broken {
-        fn bytes(&self, _: u32) -> u64 {
-            10
+        fn bytes(&self, _: u32) -> Result<u64> {
+            Ok(10)
         }
 
         fn with_text(&self, rank: u32, visit: &mut dyn FnMut(&str)) -> Result<()> {

@@ -44,6 +44,10 @@ pub use reader::Reader;
 pub use reject::{Reject, RejectReason};
 pub use stream::{Compression, Progress};
 
+pub(crate) use csv::names as csv_names;
+pub(crate) use table::arrow::{Fault as ArrowFault, Messages as ArrowMessages};
+pub(crate) use table::guarded;
+
 use crate::error::{Error, Result};
 
 /// Neither a line nor a batch may be longer, so that positions fit 32 bits.

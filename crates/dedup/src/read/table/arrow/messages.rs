@@ -1,14 +1,19 @@
 //! Messages and their bodies, from a stream of bytes. Lengths in the stream are not trusted: nothing is reserved for bytes
 //! that have not come.
 
+use std::fs::File;
 use std::io;
+use std::path::Path;
 
 use arrow_buffer::Buffer;
 use arrow_ipc::convert::MessageBuffer;
+use arrow_schema::ArrowError;
 
 use super::damaged;
+use crate::error::Error;
+use crate::read::format::Format;
 use crate::read::reject::RejectReason;
-use crate::read::stream::{End, Stream};
+use crate::read::stream::{End, Progress, Stream};
 
 /// What an Arrow file begins with, filled up to 8 bytes or more.
 const MAGIC: &[u8] = b"ARROW1";
@@ -24,32 +29,49 @@ const ALIGNMENT: usize = 64;
 
 /// Why a message cannot be read.
 #[derive(Debug)]
-pub(super) enum Fault {
+pub(crate) enum Fault {
     Io(io::Error),
     Damaged(RejectReason),
 }
 
 impl Fault {
-    pub(super) fn damaged(detail: &str) -> Self {
+    pub(crate) fn damaged(detail: &str) -> Self {
         Self::Damaged(damaged(detail))
     }
 }
 
+impl From<ArrowError> for Fault {
+    fn from(error: ArrowError) -> Self {
+        Self::Damaged(crate::read::table::damaged(Format::Arrow, error))
+    }
+}
+
 /// The messages of a stream.
-pub(super) struct Body {
+pub(crate) struct Messages {
     stream: Stream,
     is_file: bool,
     is_started: bool,
     is_over: bool,
 }
 
-impl Body {
-    pub(super) fn new(stream: Stream) -> Self {
+impl Messages {
+    pub(in crate::read) fn new(stream: Stream) -> Self {
         Self { stream, is_file: false, is_started: false, is_over: false }
     }
 
+    /// The messages of a file, to be read a second time.
+    pub(crate) fn open(path: &Path) -> Result<Self, Error> {
+        let file = File::open(path).map_err(|error| Error::open(path, error))?;
+        Ok(Self::new(Stream::new(Box::new(file), path, &Progress::default())?))
+    }
+
+    /// Whether it is a file, with a mark before the messages and an index after them. Known after the first message.
+    pub(crate) fn is_file(&self) -> bool {
+        self.is_file
+    }
+
     /// The next message, or nothing at the end of the stream. Its body is to be read or passed next.
-    pub(super) fn message(&mut self) -> Result<Option<MessageBuffer>, Fault> {
+    pub(crate) fn message(&mut self) -> Result<Option<MessageBuffer>, Fault> {
         if !self.is_started {
             self.is_started = true;
             self.is_file = self.stream.peek().starts_with(MAGIC);
@@ -105,7 +127,7 @@ impl Body {
     }
 
     /// The next bytes of a body.
-    pub(super) fn bytes(&mut self, n: u64) -> Result<Vec<u8>, Fault> {
+    pub(crate) fn bytes(&mut self, n: u64) -> Result<Vec<u8>, Fault> {
         let mut bytes = Vec::new();
         if self.append(n, &mut bytes)? < n {
             return Err(Fault::damaged("the file ends inside of a message"));
@@ -114,7 +136,7 @@ impl Body {
     }
 
     /// Reads past the next bytes of a body.
-    pub(super) fn pass(&mut self, n: u64) -> Result<(), Fault> {
+    pub(crate) fn pass(&mut self, n: u64) -> Result<(), Fault> {
         let (mut left, mut bytes) = (n, Vec::new());
         while left > 0 {
             bytes.clear();
@@ -128,7 +150,7 @@ impl Body {
     }
 
     /// Reads some buffers of a body of `n` bytes, and past the others. Gives them one after the other, and their new places.
-    pub(super) fn gather(
+    pub(crate) fn gather(
         &mut self,
         wanted: &[arrow_ipc::Buffer],
         n: u64,
@@ -163,12 +185,19 @@ impl Body {
     }
 
     /// Reads to the end, so that the progress is right, and a pipe is not broken.
-    pub(super) fn drain(&mut self) -> Result<(), Fault> {
+    pub(crate) fn drain(&mut self) -> Result<(), Fault> {
         let mut bytes = Vec::new();
         while self.append(CHUNK as u64, &mut bytes)? > 0 {
             bytes.clear();
         }
         Ok(())
+    }
+
+    /// What comes after the last message, if it is not too long.
+    pub(crate) fn rest(&mut self) -> Result<Vec<u8>, Fault> {
+        let mut bytes = Vec::new();
+        self.append(u64::from(MOST_METADATA), &mut bytes)?;
+        Ok(bytes)
     }
 
     /// Appends `n` bytes, or fewer at the end; says how many.
