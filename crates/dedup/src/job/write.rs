@@ -43,7 +43,7 @@ impl Run<'_> {
         for copy in copies {
             pairs.push(copy, true, ranked, &self.estimates)?;
         }
-        written.push(pairs.finish()?);
+        written.push(pairs.finish(ranked, &self.estimates)?);
         written.push(write::evidence(self.create("evidence.parquet")?, removals, ranked, &self.estimates)?);
         let mut by_keeper = removals.to_vec();
         by_keeper.sort_unstable_by_key(|removal| (removal.kept(), removal.removed()));

@@ -3,6 +3,9 @@
 //! The earlier documents, which the later ones share, go into an index of 64 at a time. Each later document then looks up its elements once, whatever the number
 //! of its pairs.
 
+use std::collections::HashMap;
+use std::ops::Range;
+
 use benzer_core::field::text::{Scratch, Shingler};
 
 use super::index::{Counts, Index, LANES};
@@ -13,6 +16,42 @@ use crate::error::Result;
 /// The pairs (later, earlier) of one later document, in order.
 pub(super) type Group<'a> = &'a [(u32, u32)];
 
+/// Elements that a cache holds at most, if one document does not have more.
+const CACHED: usize = 1 << 18;
+
+/// The distinct elements of documents that were looked at lately: the first ones of a cluster come again and again.
+#[derive(Debug, Default)]
+struct Cache {
+    elements: Vec<u64>,
+    end: usize,
+    places: HashMap<u32, Range<usize>>,
+}
+
+impl Cache {
+    fn features(
+        &mut self,
+        rank: u32,
+        (texts, shingler): (&dyn Texts, &Shingler),
+        (scratch, set): (&mut Scratch, &mut ElementSet),
+    ) -> Result<&[u64]> {
+        if let Some(place) = self.places.get(&rank) {
+            return Ok(&self.elements[place.clone()]);
+        }
+        if self.end > CACHED {
+            self.places.clear();
+            self.end = 0;
+        }
+        let start = self.end;
+        let Self { elements, end, .. } = self;
+        texts.with_text(rank, &mut |text| {
+            let written = shingler.write_elements(text, scratch, elements, start);
+            *end = start + set.distinct(&mut elements[start..written]);
+        })?;
+        self.places.insert(rank, start..self.end);
+        Ok(&self.elements[start..self.end])
+    }
+}
+
 /// What a thread reuses.
 pub(super) struct Measure {
     scratch: Scratch,
@@ -22,8 +61,7 @@ pub(super) struct Measure {
     /// The distinct elements of the later documents, one after the other.
     elements: Vec<u64>,
     ends: Vec<usize>,
-    /// The elements of one earlier document.
-    one: Vec<u64>,
+    cache: Cache,
     /// All earlier documents, and their sizes.
     earlier: Vec<u32>,
     sizes: Vec<usize>,
@@ -40,7 +78,7 @@ impl Default for Measure {
             counts: Counts::new(),
             elements: Vec::new(),
             ends: Vec::new(),
-            one: Vec::new(),
+            cache: Cache::default(),
             earlier: Vec::new(),
             sizes: Vec::new(),
             shared: Vec::new(),
@@ -114,14 +152,13 @@ impl Measure {
         texts: &dyn Texts,
         shingler: &Shingler,
     ) -> Result<()> {
-        let Self { scratch, index, counts, elements, ends, one, earlier, sizes, shared, .. } = self;
+        let Self { scratch, set, index, counts, elements, ends, cache, earlier, sizes, shared, .. } = self;
         let lanes = &earlier[first..earlier.len().min(first + LANES)];
         index.clear();
         for (lane, &rank) in lanes.iter().enumerate() {
-            texts.with_text(rank, &mut |text| {
-                let end = shingler.write_elements(text, scratch, one, 0);
-                sizes[first + lane] = index.insert(lane, &one[..end]);
-            })?;
+            let features = cache.features(rank, (texts, shingler), (scratch, set))?;
+            sizes[first + lane] = features.len();
+            index.insert(lane, features);
         }
         let (mut pair, mut start) = (0, 0);
         for (group, &end) in groups.iter().zip(ends.iter()) {

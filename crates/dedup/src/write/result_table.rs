@@ -66,23 +66,7 @@ pub(crate) struct Table<W: Write + Send> {
 impl<W: Write + Send> Table<W> {
     /// Begins a table with named columns; those whose name ends with `?` may be null.
     pub fn new(out: W, columns: &[(&str, Kind)]) -> parquet::errors::Result<Self> {
-        let fields = columns.iter().map(|(name, kind)| {
-            let (name, nullable) = name.strip_suffix('?').map_or((*name, false), |name| (name, true));
-            Field::new(name, kind.data_type(), nullable)
-        });
-        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-        let properties = WriterProperties::builder()
-            .set_compression(Compression::SNAPPY)
-            .set_created_by(concat!("benzer ", env!("CARGO_PKG_VERSION")).to_owned())
-            .set_statistics_enabled(EnabledStatistics::Chunk);
-        // Ids hardly ever repeat: a dictionary of them would be made and thrown away.
-        let properties = columns.iter().fold(properties, |properties, (name, kind)| match kind {
-            Kind::Text if name.contains("file") || *name == "rule" => properties,
-            _ => properties
-                .set_column_dictionary_enabled((*name).trim_end_matches('?').into(), false)
-                .set_column_encoding((*name).trim_end_matches('?').into(), Encoding::PLAIN),
-        });
-        let writer = ArrowWriter::try_new(out, Arc::clone(&schema), Some(properties.build()))?;
+        let (writer, schema) = begin(out, columns)?;
         let columns = columns.iter().map(|(_, kind)| Column::new(*kind)).collect();
         Ok(Self { writer, schema, columns, n: 0 })
     }
@@ -108,6 +92,31 @@ impl<W: Write + Send> Table<W> {
         self.flush()?;
         self.writer.into_inner()
     }
+}
+
+/// Begins a file with named columns; those whose name ends with `?` may be null.
+pub(super) fn begin<W: Write + Send>(
+    out: W,
+    columns: &[(&str, Kind)],
+) -> parquet::errors::Result<(ArrowWriter<W>, SchemaRef)> {
+    let fields = columns.iter().map(|(name, kind)| {
+        let (name, nullable) = name.strip_suffix('?').map_or((*name, false), |name| (name, true));
+        Field::new(name, kind.data_type(), nullable)
+    });
+    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .set_created_by(concat!("benzer ", env!("CARGO_PKG_VERSION")).to_owned())
+        .set_statistics_enabled(EnabledStatistics::None);
+    // Ids hardly ever repeat: a dictionary of them would be made and thrown away.
+    let properties = columns.iter().fold(properties, |properties, (name, kind)| match kind {
+        Kind::Text if name.contains("file") || *name == "rule" => properties,
+        _ => properties
+            .set_column_dictionary_enabled((*name).trim_end_matches('?').into(), false)
+            .set_column_encoding((*name).trim_end_matches('?').into(), Encoding::PLAIN),
+    });
+    let writer = ArrowWriter::try_new(out, Arc::clone(&schema), Some(properties.build()))?;
+    Ok((writer, schema))
 }
 
 impl Kind {
