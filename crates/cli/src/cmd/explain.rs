@@ -93,7 +93,12 @@ fn render(arguments: &Arguments, found: &Found, view: &View) -> String {
             _ => String::new(),
         };
         let exact = if row.rule == "estimate" { "estimated similarity" } else { "exact similarity" };
-        out.push_str(&format!("kept instead: `{}`, {exact} {:.4}{counts}, rule {}\n", printable(&row.kept_id), row.similarity, row.rule));
+        out.push_str(&format!(
+            "kept instead: `{}`, {exact} {:.4}{counts}, rule {}\n",
+            printable(&row.kept_id),
+            row.similarity,
+            row.rule
+        ));
         if let Some([value, low, high]) = row.estimate {
             out.push_str(&format!("the sketches say {value:.4} [{low:.4}, {high:.4}]\n"));
         }
@@ -105,20 +110,45 @@ fn render(arguments: &Arguments, found: &Found, view: &View) -> String {
     }
     if found.removed.is_empty() && !found.members.is_empty() {
         let n = grouped(found.members.len() as u64);
-        out.push_str(&format!("{}\n", view.paint(HEADING, &format!("`{id}` was kept, and stands for {n} others"))));
-        let rows = found.members.iter().map(|(id, similarity, rule)| vec![id.clone(), format!("{similarity:.4}"), rule.clone()]);
-        out.push_str(&listed(["removed for it", "similarity", "rule"], rows.collect(), arguments.limit, view));
+        out.push_str(&format!(
+            "{}\n",
+            view.paint(HEADING, &format!("`{id}` was kept, and stands for {n} others"))
+        ));
+        let rows = found
+            .members
+            .iter()
+            .map(|(id, similarity, rule)| vec![id.clone(), format!("{similarity:.4}"), rule.clone()]);
+        out.push_str(&listed(
+            ["removed for it", "similarity", "rule"],
+            rows.collect(),
+            arguments.limit,
+            view,
+        ));
     } else if found.removed.is_empty() && !found.similar.is_empty() {
-        out.push_str(&format!("{}\n", view.paint(HEADING, &format!("`{id}` was kept: what it is similar to was removed for others"))));
+        out.push_str(&format!(
+            "{}\n",
+            view.paint(HEADING, &format!("`{id}` was kept: what it is similar to was removed for others"))
+        ));
     } else if found.removed.is_empty() {
-        out.push_str(&format!("`{id}` is in no pair of this run: it was kept, if it was in the input at all\n"));
+        out.push_str(&format!(
+            "`{id}` is in no pair of this run: it was kept, if it was in the input at all\n"
+        ));
     }
     if !found.similar.is_empty() {
         let rows = found.similar.iter().map(|(id, similarity, counts)| {
-            vec![id.clone(), format!("{similarity:.4}"), counts.map_or(String::new(), |(both, union)| format!("{both}/{union}"))]
+            vec![
+                id.clone(),
+                format!("{similarity:.4}"),
+                counts.map_or(String::new(), |(both, union)| format!("{both}/{union}")),
+            ]
         });
         out.push('\n');
-        out.push_str(&listed(["similar to", "similarity", "shingles"], rows.collect(), arguments.limit, view));
+        out.push_str(&listed(
+            ["similar to", "similarity", "shingles"],
+            rows.collect(),
+            arguments.limit,
+            view,
+        ));
     }
     out
 }
@@ -131,7 +161,12 @@ fn listed(headings: [&str; 3], rows: Vec<Vec<String>>, limit: usize, view: &View
     let shown = if limit == 0 { rows.len() } else { limit.min(rows.len()) };
     rows[..shown].iter().for_each(|row| table.row(row.iter().map(|cell| printable(cell))));
     let more = rows.len() - shown;
-    table.render(view) + &if more > 0 { format!("... and {} more (--limit 0 shows all)\n", grouped(more as u64)) } else { String::new() }
+    table.render(view)
+        + &if more > 0 {
+            format!("... and {} more (--limit 0 shows all)\n", grouped(more as u64))
+        } else {
+            String::new()
+        }
 }
 
 fn as_json(id: &str, found: &Found) -> Value {
@@ -143,7 +178,10 @@ fn as_json(id: &str, found: &Found) -> Value {
             "rule": row.rule, "removed": place(&row.removed_at), "kept": place(&row.kept_at),
         })
     });
-    let members = found.members.iter().map(|(id, similarity, rule)| json!({"id": id, "similarity": similarity, "rule": rule}));
+    let members = found
+        .members
+        .iter()
+        .map(|(id, similarity, rule)| json!({"id": id, "similarity": similarity, "rule": rule}));
     let similar = found.similar.iter().map(|(id, similarity, counts)| {
         json!({"id": id, "similarity": similarity, "intersection": counts.map(|c| c.0), "union": counts.map(|c| c.1)})
     });

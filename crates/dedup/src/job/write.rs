@@ -259,6 +259,10 @@ impl<'a> RunFates<'a> {
 }
 
 impl Fates for RunFates<'_> {
+    fn annotates(&self) -> bool {
+        self.annotates
+    }
+
     fn is_removed(&self, row: u32) -> bool {
         !self.annotates && self.removed[row as usize / 64] >> (row % 64) & 1 == 1
     }

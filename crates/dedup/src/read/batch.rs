@@ -200,6 +200,18 @@ impl Batch {
         self.rows.get(index).map(|row| self.text(row.text))
     }
 
+    /// The input of the document at an index, and where its line or record lies in [`Batch::raw`].
+    #[inline]
+    pub(crate) fn place_of(&self, index: usize) -> Option<(u32, std::ops::Range<usize>)> {
+        let row = self.rows.get(index)?;
+        Some((self.segments[row.segment as usize].input.number, row.raw.range()))
+    }
+
+    /// A part of the lines as they were read.
+    pub(crate) fn raw(&self, range: std::ops::Range<usize>) -> &[u8] {
+        &self.data.as_bytes()[range]
+    }
+
     /// How many documents there are.
     pub fn n_documents(&self) -> usize {
         self.rows.len()

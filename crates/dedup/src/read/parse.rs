@@ -38,7 +38,8 @@ pub fn parse(raw: RawBatch) -> Batch {
             Kind::Rows => unreachable!("rows come as a table"),
         }
     }
-    let Parser { decoded, rows, orders, mut rejects, n_blank, .. } = parser;
+    let Parser { mut decoded, rows, orders, mut rejects, n_blank, .. } = parser;
+    decoded.shrink_to_fit();
     let decoded = utf8::into_string(decoded).expect("escapes in UTF-8 stand for characters");
     rejects.sort_by_key(|(reject, _)| (reject.input, reject.line));
     let (rejects, reject_lines) = rejects.into_iter().unzip();
@@ -261,6 +262,10 @@ impl Parser<'_> {
     }
 
     fn decode(&mut self, slot: usize) {
+        if self.decoded.capacity() == 0 {
+            // All that can come: growing step by step would copy it several times. What is not used is given back.
+            self.decoded.reserve_exact(self.data.len());
+        }
         if let Slot::String { start, end, .. } = self.slots[slot] {
             json::unescape(&self.data.as_bytes()[start..end], &mut self.decoded);
         }

@@ -60,7 +60,9 @@ pub struct Pair {
 /// No such file, or one that is not as a run writes it.
 pub fn evidence(folder: &Path, mut visit: impl FnMut(Removed) -> Result<()>) -> Result<()> {
     each(&folder.join("evidence.parquet"), |columns, i| {
-        let at = |file: &str, row: &str| Some((columns.maybe_text(file, i)?.to_owned(), columns.maybe_long(row, i)?));
+        let at = |file: &str, row: &str| {
+            Some((columns.maybe_text(file, i)?.to_owned(), columns.maybe_long(row, i)?))
+        };
         let estimate = ["estimate", "low", "high"].map(|name| columns.maybe_share(name, i));
         visit(Removed {
             removed_id: columns.text("removed_id", i)?.to_owned(),

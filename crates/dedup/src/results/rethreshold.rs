@@ -97,16 +97,19 @@ struct Graph {
 impl Graph {
     fn read(folder: &Path, threshold: Threshold) -> Result<Self> {
         let (mut edges, mut copies, mut ids) = (Vec::new(), Vec::new(), HashMap::new());
-        pairs(folder, |Pair { id_a, id_b, intersection, union, exact_copy, ranks: [earlier, later], .. }| {
-            let (intersection, union) = (intersection.unwrap_or(0), union.unwrap_or(0));
-            let edge = Edge { later, earlier, intersection, union };
-            if threshold.is_reached(intersection.into(), union.into()) {
-                ids.insert(earlier, id_a);
-                ids.insert(later, id_b);
-                if exact_copy { copies.push(edge) } else { edges.push(edge) }
-            }
-            Ok(())
-        })?;
+        pairs(
+            folder,
+            |Pair { id_a, id_b, intersection, union, exact_copy, ranks: [earlier, later], .. }| {
+                let (intersection, union) = (intersection.unwrap_or(0), union.unwrap_or(0));
+                let edge = Edge { later, earlier, intersection, union };
+                if threshold.is_reached(intersection.into(), union.into()) {
+                    ids.insert(earlier, id_a);
+                    ids.insert(later, id_b);
+                    if exact_copy { copies.push(edge) } else { edges.push(edge) }
+                }
+                Ok(())
+            },
+        )?;
         edges.sort_unstable();
         copies.sort_unstable();
         Ok(Self { edges, copies, ids })
@@ -115,7 +118,8 @@ impl Graph {
     fn resolve(&self) -> Vec<Removal> {
         let mut leaders = Leaders::default();
         self.edges.iter().for_each(|edge| leaders.push(*edge));
-        let removals = leaders.finish().into_iter().map(|edge| Removal { edge, rule: Rule::Verified }).collect();
+        let removals =
+            leaders.finish().into_iter().map(|edge| Removal { edge, rule: Rule::Verified }).collect();
         with_copies(removals, &self.copies)
     }
 

@@ -62,11 +62,10 @@ pub(super) struct Measure {
     elements: Vec<u64>,
     ends: Vec<usize>,
     cache: Cache,
-    /// All earlier documents, and their sizes.
+    /// All earlier documents.
     earlier: Vec<u32>,
-    sizes: Vec<usize>,
-    /// The intersections of all pairs.
-    shared: Vec<u32>,
+    /// Of each pair the intersection, and the size of the earlier document.
+    shared: Vec<(u32, u32)>,
 }
 
 impl Default for Measure {
@@ -80,7 +79,6 @@ impl Default for Measure {
             ends: Vec::new(),
             cache: Cache::default(),
             earlier: Vec::new(),
-            sizes: Vec::new(),
             shared: Vec::new(),
         }
     }
@@ -97,7 +95,7 @@ impl Measure {
     ) -> Result<()> {
         self.load(groups, texts, shingler)?;
         self.shared.clear();
-        self.shared.resize(groups.iter().map(|group| group.len()).sum(), 0);
+        self.shared.resize(groups.iter().map(|group| group.len()).sum(), (0, 0));
         for first in (0..self.earlier.len()).step_by(LANES) {
             self.lanes(first, groups, texts, shingler)?;
         }
@@ -105,9 +103,8 @@ impl Measure {
         for (i, group) in groups.iter().enumerate() {
             let size = self.features(i).len();
             for &(later, earlier) in *group {
-                let at = self.earlier.binary_search(&earlier).expect("every earlier document is listed");
-                let intersection = self.shared[pair];
-                let union = (size + self.sizes[at]) as u32 - intersection;
+                let (intersection, size_of_earlier) = self.shared[pair];
+                let union = size as u32 + size_of_earlier - intersection;
                 pair += 1;
                 if wanted.has(intersection, union) {
                     edges.push(Edge { later, earlier, intersection, union });
@@ -120,7 +117,7 @@ impl Measure {
 
     /// The features of the later documents, and the list of the earlier ones.
     fn load(&mut self, groups: &[Group<'_>], texts: &dyn Texts, shingler: &Shingler) -> Result<()> {
-        let Self { scratch, set, elements, ends, earlier, sizes, .. } = self;
+        let Self { scratch, set, elements, ends, earlier, .. } = self;
         ends.clear();
         earlier.clear();
         let mut start = 0;
@@ -134,8 +131,6 @@ impl Measure {
         }
         earlier.sort_unstable();
         earlier.dedup();
-        sizes.clear();
-        sizes.resize(earlier.len(), 0);
         Ok(())
     }
 
@@ -152,12 +147,13 @@ impl Measure {
         texts: &dyn Texts,
         shingler: &Shingler,
     ) -> Result<()> {
-        let Self { scratch, set, index, counts, elements, ends, cache, earlier, sizes, shared, .. } = self;
+        let Self { scratch, set, index, counts, elements, ends, cache, earlier, shared, .. } = self;
         let lanes = &earlier[first..earlier.len().min(first + LANES)];
         index.clear();
+        let mut sizes = [0; LANES];
         for (lane, &rank) in lanes.iter().enumerate() {
             let features = cache.features(rank, (texts, shingler), (scratch, set))?;
-            sizes[first + lane] = features.len();
+            sizes[lane] = features.len() as u32;
             index.insert(lane, features);
         }
         let (mut pair, mut start) = (0, 0);
@@ -178,7 +174,7 @@ impl Measure {
                     .iter()
                     .position(|other| *other == rank)
                     .expect("every earlier document has a lane");
-                *shared = counts.get(lane, features.len());
+                *shared = (counts.get(lane, features.len()), sizes[lane]);
             }
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! The documents of all inputs, one output file for each input, in the order in which they were read.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,6 +14,9 @@ use crate::read::{Batch, Compression, Format, Input};
 
 /// What becomes of documents, by row.
 pub(crate) trait Fates: Sync {
+    /// Whether documents are marked instead of removed.
+    fn annotates(&self) -> bool;
+
     /// Whether it is left out of the output.
     fn is_removed(&self, row: u32) -> bool;
 
@@ -42,6 +46,7 @@ pub(crate) struct DocumentWriter<'a> {
     root: PathBuf,
     inputs: &'a [Arc<Input>],
     fates: &'a dyn Fates,
+    annotates: bool,
     row: u32,
     current: Option<(u32, Output)>,
     stamps: Vec<(PathBuf, Stamp)>,
@@ -61,7 +66,18 @@ enum Output {
 impl<'a> DocumentWriter<'a> {
     /// Outputs go below `root`, at the relative paths of the inputs.
     pub fn new(files: &'a Files, root: PathBuf, inputs: &'a [Arc<Input>], fates: &'a dyn Fates) -> Self {
-        Self { files, root, inputs, fates, row: 0, current: None, stamps: Vec::new(), line: Vec::new() }
+        let annotates = fates.annotates();
+        Self {
+            files,
+            root,
+            inputs,
+            fates,
+            annotates,
+            row: 0,
+            current: None,
+            stamps: Vec::new(),
+            line: Vec::new(),
+        }
     }
 
     /// Rows that were written so far.
@@ -71,21 +87,48 @@ impl<'a> DocumentWriter<'a> {
 
     /// Writes the documents of the next batch.
     pub fn batch(&mut self, batch: &Batch) -> Result<()> {
-        for document in batch.documents() {
-            self.go_to(document.input)?;
+        let mut i = 0;
+        while let Some((input, _)) = batch.place_of(i) {
+            self.go_to(input)?;
+            i += match self.annotates {
+                false if matches!(self.current, Some((_, Output::Lines(_)))) => self.run(batch, i, input)?,
+                _ => self.one(batch, i)?,
+            };
+        }
+        Ok(())
+    }
+
+    /// Writes consecutive lines of one input as long as nothing lies between them, all at once; gives how many documents are done.
+    fn run(&mut self, batch: &Batch, first: usize, input: u32) -> Result<usize> {
+        let Some((_, Output::Lines(out))) = &mut self.current else { return Ok(0) };
+        let (mut n, mut run): (usize, Option<Range<usize>>) = (0, None);
+        while let Some((_, place)) = batch.place_of(first + n).filter(|(other, _)| *other == input) {
+            if !self.fates.is_removed(self.row) {
+                // Every line is followed by a newline.
+                run = Some(match run {
+                    Some(run) if run.end == place.start => run.start..place.end + 1,
+                    before => {
+                        out.append(batch.raw(before.unwrap_or_default()))?;
+                        place.start..place.end + 1
+                    }
+                });
+            }
+            n += 1;
+            self.row += 1;
+        }
+        out.append(batch.raw(run.unwrap_or_default()))?;
+        Ok(n)
+    }
+
+    /// Writes one document.
+    fn one(&mut self, batch: &Batch, i: usize) -> Result<usize> {
+        if let Some(document) = batch.document(i) {
             let row = self.row;
             self.row += 1;
             let input = &self.inputs[document.input as usize];
             match &mut self.current {
                 Some((_, Output::Lines(out))) => {
-                    if self.fates.is_removed(row) {
-                        continue;
-                    }
-                    let Some(annotation) = self.fates.annotation(row)? else {
-                        out.append(document.raw.as_bytes())?;
-                        out.append(b"\n")?;
-                        continue;
-                    };
+                    let Some(annotation) = self.fates.annotation(row)? else { return Ok(1) };
                     self.line.clear();
                     match input.format() {
                         Some(Format::Csv { delimiter }) => {
@@ -104,7 +147,7 @@ impl<'a> DocumentWriter<'a> {
                 _ => {}
             }
         }
-        Ok(())
+        Ok(1)
     }
 
     fn create(&self, relative: &Path, compression: Option<Compression>) -> Result<LineWriter> {
@@ -142,9 +185,9 @@ impl<'a> DocumentWriter<'a> {
                 let mut out = self.create(&input.relative, input.compression())?;
                 if let (Some(Format::Csv { .. }), Some(header)) = (format, input.header()) {
                     self.line.clear();
-                    match self.fates.annotation(self.row)? {
-                        Some(_) => annotate_csv_header(input, &mut self.line)?,
-                        None => self.line.extend_from_slice(header),
+                    match self.annotates {
+                        true => annotate_csv_header(input, &mut self.line)?,
+                        false => self.line.extend_from_slice(header),
                     }
                     self.line.push(b'\n');
                     out.append(&self.line)?;
@@ -157,7 +200,11 @@ impl<'a> DocumentWriter<'a> {
     }
 
     /// The verdicts on the rows of a table, from the row at hand on. What goes wrong ends them and is kept.
-    fn verdicts<'b>(&'b self, number: u32, failure: &'b mut Option<Error>) -> impl Iterator<Item = Verdict> + use<'b, 'a> {
+    fn verdicts<'b>(
+        &'b self,
+        number: u32,
+        failure: &'b mut Option<Error>,
+    ) -> impl Iterator<Item = Verdict> + use<'b, 'a> {
         let verdict = move |row: u32| -> Result<Option<Verdict>> {
             let Some((_, line)) = self.fates.place(row)?.filter(|(input, _)| *input == number) else {
                 return Ok(None);
@@ -165,10 +212,12 @@ impl<'a> DocumentWriter<'a> {
             let annotation = self.fates.annotation(row)?;
             Ok(Some(Verdict { line, keep: !self.fates.is_removed(row), annotation }))
         };
-        (self.row..).map_while(move |row| verdict(row).unwrap_or_else(|error| {
-            *failure = Some(error);
-            None
-        }))
+        (self.row..).map_while(move |row| {
+            verdict(row).unwrap_or_else(|error| {
+                *failure = Some(error);
+                None
+            })
+        })
     }
 
     fn end(&mut self) -> Result<()> {

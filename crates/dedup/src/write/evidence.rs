@@ -80,7 +80,13 @@ impl Pairs {
         Ok(Self { writer, schema, exact, rows: Vec::with_capacity(ROWS) })
     }
 
-    pub fn push(&mut self, edge: &Edge, is_copy: bool, ranked: &Ranked<'_>, estimates: &Estimates) -> Result<()> {
+    pub fn push(
+        &mut self,
+        edge: &Edge,
+        is_copy: bool,
+        ranked: &Ranked<'_>,
+        estimates: &Estimates,
+    ) -> Result<()> {
         self.rows.push((*edge, is_copy));
         if self.rows.len() == ROWS { self.flush(ranked, estimates) } else { Ok(()) }
     }
@@ -104,7 +110,8 @@ impl Pairs {
         let ranks = |rank: fn(&Edge) -> u32| -> ArrayRef {
             Arc::new(UInt32Array::from_iter_values(rows.iter().map(|(edge, _)| rank(edge))))
         };
-        let similarities = rows.iter().map(|(edge, is_copy)| similarity(edge, self.exact || *is_copy, estimates));
+        let similarities =
+            rows.iter().map(|(edge, is_copy)| similarity(edge, self.exact || *is_copy, estimates));
         let columns: Vec<ArrayRef> = vec![
             ids(|edge| edge.earlier)?,
             ids(|edge| edge.later)?,
