@@ -26,6 +26,7 @@ impl Run<'_> {
         self.saves = reader.progress().bytes_total().is_none_or(|bytes| bytes >= self.options.checkpoint);
         let inputs = reader.inputs().to_vec();
         self.check_names(&inputs)?;
+        self.folders.clear(self.files, &inputs)?;
         if let Some(manifest) = self.saved(Stage::Read) {
             self.saves = true;
             self.counts = Counts::from_manifest(&manifest);
