@@ -21,7 +21,15 @@ pub struct Ran {
 
 impl Bench {
     pub fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        Self::at(tempfile::tempdir().unwrap())
+    }
+
+    /// In memory where the system has a folder for that: for many runs that sync what they write.
+    pub fn in_memory() -> Self {
+        Self::at(tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap())
+    }
+
+    fn at(folder: tempfile::TempDir) -> Self {
         let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
         for entry in std::fs::read_dir(examples).unwrap() {
             let entry = entry.unwrap();

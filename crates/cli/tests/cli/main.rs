@@ -2,6 +2,7 @@
 
 mod bench;
 mod compare;
+mod dedup;
 mod help;
 mod layers;
 mod plan;

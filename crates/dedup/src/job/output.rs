@@ -1,10 +1,12 @@
 //! The folder of the results, and the work folder.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::Options;
 use crate::error::{Error, Result};
 use crate::files::{Files, Lock};
+use crate::read::Input;
 
 /// What a finished run leaves, and nothing else does.
 pub(super) const MANIFEST: &str = "manifest.json";
@@ -48,42 +50,26 @@ impl Folders {
             return Err(Error::parameter("output", "a folder", format!("the file `{}`", output.display())));
         }
         files.create_dir_all(&output)?;
+        check(&output, options)?;
         files.create_dir_all(&work)?;
+        // What is intermediate is removed in the end.
+        if std::fs::canonicalize(&output).ok() == std::fs::canonicalize(&work).ok() {
+            let got = format!("`{}` for both", work.display());
+            return Err(Error::parameter("work_dir", "another folder than the output", got));
+        }
         let lock = Lock::acquire(&work)?;
-        let folders = Self { output, work, _lock: lock };
-        folders.check(options)?;
-        folders.clear(files, options)?;
-        Ok(folders)
+        Ok(Self { output, work, _lock: lock })
     }
 
-    fn check(&self, options: &Options) -> Result<()> {
-        if options.overwrite || options.resume {
-            return Ok(());
-        }
-        if self.output.join(MANIFEST).exists() {
+    /// Makes room for the results, which are written anew, also by a resumed run. The manifest goes first, so that a folder with one is always whole.
+    pub fn clear(&self, files: &Files, inputs: &[Arc<Input>]) -> Result<()> {
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let output = real(&self.output);
+        if inputs.iter().any(|input| real(&input.path).starts_with(&output)) {
             return Err(Error::Occupied {
                 path: self.output.clone(),
-                what: "the results of a finished run; name another folder, or give --overwrite",
+                what: "an input, and would be replaced; name a folder for the results outside of the inputs",
             });
-        }
-        let entries = std::fs::read_dir(&self.output).map_err(|error| Error::open(&*self.output, error))?;
-        let foreign = entries.flatten().map(|entry| entry.file_name()).find(|name| {
-            let name = name.to_string_lossy();
-            name != WORK && name != DOCUMENTS && !RESULTS.contains(&&*name) && !name.starts_with('.')
-        });
-        match foreign {
-            Some(_) => Err(Error::Occupied {
-                path: self.output.clone(),
-                what: "other files; name a new folder for the results",
-            }),
-            None => Ok(()),
-        }
-    }
-
-    /// The manifest goes first, so that a folder with one is always whole.
-    fn clear(&self, files: &Files, options: &Options) -> Result<()> {
-        if options.resume {
-            return Ok(());
         }
         for name in RESULTS.iter().rev() {
             let path = self.output.join(name);
@@ -95,6 +81,8 @@ impl Folders {
         if documents.is_dir() {
             std::fs::remove_dir_all(&documents).map_err(|error| Error::open(documents, error))?;
         }
+        files.remove_leftovers(&self.output)?;
+        files.remove_leftovers(&self.work)?;
         Ok(())
     }
 
@@ -118,5 +106,30 @@ impl Folders {
         // Somebody else's files in it keep it there.
         let _ = std::fs::remove_dir(work);
         Ok(())
+    }
+}
+
+/// Refuses a folder that holds something else.
+fn check(output: &Path, options: &Options) -> Result<()> {
+    if options.overwrite || options.resume {
+        return Ok(());
+    }
+    if output.join(MANIFEST).exists() {
+        return Err(Error::Occupied {
+            path: output.to_owned(),
+            what: "the results of a finished run; name another folder, or give --overwrite",
+        });
+    }
+    let entries = std::fs::read_dir(output).map_err(|error| Error::open(output, error))?;
+    let foreign = entries.flatten().map(|entry| entry.file_name()).find(|name| {
+        let name = name.to_string_lossy();
+        name != WORK && name != DOCUMENTS && !RESULTS.contains(&&*name) && !name.starts_with('.')
+    });
+    match foreign {
+        Some(_) => Err(Error::Occupied {
+            path: output.to_owned(),
+            what: "other files; name a new folder for the results",
+        }),
+        None => Ok(()),
     }
 }

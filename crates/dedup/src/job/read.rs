@@ -29,6 +29,7 @@ impl Run<'_> {
         if self.options.write == Output::Annotate {
             write::check_annotation(&inputs)?;
         }
+        self.folders.clear(self.files, &inputs)?;
         if let Some(manifest) = self.saved(Stage::Read) {
             self.saves = true;
             self.counts = Counts::from_manifest(&manifest);

@@ -166,6 +166,7 @@ fn flags(message: &str) -> String {
         ("`threshold`", "--threshold"),
         ("`output`", "--output"),
         ("`keep`", "--keep"),
+        ("`work_dir`", "--work-dir"),
     ];
     names.iter().fold(message.to_owned(), |message, (name, flag)| message.replace(name, flag))
 }

@@ -1,0 +1,175 @@
+//! `benzer dedup` as a process: what it says, and that it can be killed, stopped and gone on with at any moment.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use benzer_core::hash::split;
+use benzer_dedup::files::Lock;
+use serde_json::Value;
+
+use crate::bench::{Bench, Ran};
+
+const STAGES: [&str; 6] = ["read", "group", "candidates", "verify", "resolve", "write"];
+/// Every stage leaves what a later run can take over.
+const RUN: &str = "dedup corpus.jsonl --id-field id --keep longest --checkpoint 1 --threads 2 --log json";
+
+/// Some thousand documents, every third an edited copy of one shortly before it.
+fn corpus() -> String {
+    let word = |document: u64, i: u64| split(document, i) % 900;
+    let line = |n: u64| {
+        let (origin, edited) = if n % 3 == 2 { (n - 1 - n % 2, split(n, 99) % 60) } else { (n, 60) };
+        let word = |i: u64| format!("w{}", if i == edited { 1000 } else { word(origin, i) });
+        let text = (0..60).map(word).collect::<Vec<_>>().join(" ");
+        format!("{{\"id\": \"{n}\", \"text\": \"{text}\"}}\n")
+    };
+    (0..6000).map(line).collect()
+}
+
+/// A folder with the corpus in it, and what an undisturbed run makes of it.
+fn prepared() -> (Bench, BTreeMap<String, Vec<u8>>) {
+    let bench = Bench::in_memory();
+    bench.write("corpus.jsonl", corpus());
+    let ran = bench.run(&format!("{RUN} -o right --format json")).json();
+    assert!(ran["counts"]["removed"].as_u64().unwrap() > 500, "{ran}");
+    let right = outputs(&bench.path("right"));
+    (bench, right)
+}
+
+/// Every file but `run.json`.
+fn outputs(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let (mut files, mut folders) = (BTreeMap::new(), vec![folder.to_owned()]);
+    while let Some(next) = folders.pop() {
+        for entry in std::fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if !path.ends_with("run.json") {
+                let name = path.strip_prefix(folder).unwrap().display().to_string();
+                files.insert(name, std::fs::read(path).unwrap());
+            }
+        }
+    }
+    files
+}
+
+#[track_caller]
+fn assert_same(found: &BTreeMap<String, Vec<u8>>, right: &BTreeMap<String, Vec<u8>>, context: &str) {
+    assert_eq!(found.keys().collect::<Vec<_>>(), right.keys().collect::<Vec<_>>(), "{context}");
+    let differing: Vec<&String> = found.keys().filter(|name| found[*name] != right[*name]).collect();
+    assert!(differing.is_empty(), "{context}: {differing:?}");
+}
+
+/// A run that has begun a stage, and everything it will still say.
+fn begun(mut command: Command, stage: &str) -> (Child, BufReader<impl Read>) {
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap());
+    let (mut line, begins) = (String::new(), format!("\"stage\":\"{stage}\""));
+    while !line.contains(&begins) {
+        line.clear();
+        // A run that took a stage over does not begin it.
+        if said.read_line(&mut line).unwrap() == 0 {
+            break;
+        }
+    }
+    (child, said)
+}
+
+fn line(bench: &Bench, line: &str) -> Command {
+    bench.command(&line.split_whitespace().collect::<Vec<_>>())
+}
+
+/// The stages that a finished run took over.
+fn resumed(ran: Ran) -> Vec<String> {
+    let report = ran.json();
+    let stages = report["stages"].as_array().unwrap().iter().filter(|stage| stage["resumed"] == true);
+    stages.map(|stage| stage["stage"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_killed_run_is_resumed_with_the_same_bytes() {
+    let (bench, right) = prepared();
+    let (mut n_killed, mut taken_over) = (0, Vec::new());
+    for (i, stage) in STAGES.iter().enumerate() {
+        for delay in [0, 300, 1000, 3000, 6000, 12_000, 25_000] {
+            // The second kill meets what the first one left.
+            for (run, stage) in [("", stage), ("--resume", &STAGES[(i + 2) % 6])] {
+                let (mut child, _said) = begun(line(&bench, &format!("{RUN} -o out {run}")), stage);
+                thread::sleep(Duration::from_micros(delay));
+                child.kill().unwrap();
+                n_killed += usize::from(child.wait().unwrap().code().is_none());
+            }
+            taken_over.extend(resumed(bench.run(&format!("{RUN} -o out --resume --format json"))));
+            assert_same(&outputs(&bench.path("out")), &right, &format!("{stage} after {delay} us"));
+            std::fs::remove_dir_all(bench.path("out")).unwrap();
+        }
+    }
+    assert!(n_killed >= 40, "{n_killed}");
+    for stage in ["read", "candidates", "verify"] {
+        assert!(taken_over.iter().any(|taken| taken == stage), "{stage} was never taken over");
+    }
+}
+
+#[test]
+fn ctrl_c_stops_and_says_how_to_go_on() {
+    let (bench, right) = prepared();
+    for (stage, taken_over) in [("read", &[][..]), ("verify", &["read"])] {
+        let (mut child, mut said) = begun(line(&bench, &format!("{RUN} -o out")), stage);
+        let interrupt = format!("kill -INT {}", child.id());
+        assert!(Command::new("sh").args(["-c", &interrupt]).status().unwrap().success());
+        let mut message = String::new();
+        said.read_to_string(&mut message).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(1), "{message}");
+        let last = message.lines().last().unwrap();
+        assert!(last.starts_with("error: stopped") && last.contains("--resume"), "{message}");
+        assert!(!bench.path("out/manifest.json").exists());
+        let ran = bench.run(&format!("{RUN} -o out --resume --format json"));
+        assert_eq!(resumed(ran), taken_over);
+        assert_same(&outputs(&bench.path("out")), &right, stage);
+        std::fs::remove_dir_all(bench.path("out")).unwrap();
+    }
+}
+
+#[test]
+fn a_second_run_in_the_same_work_folder_is_refused() {
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path("work")).unwrap();
+    let lock = Lock::acquire(&bench.path("work")).unwrap();
+    let run = || bench.run("dedup articles.jsonl -o out --work-dir work");
+    let pid = format!("(pid {})", std::process::id());
+    run().fails(1, &["another run", &pid, "`work`", "choose another --work-dir"]);
+    drop(lock);
+    run().ok();
+    assert!(bench.path("out/manifest.json").exists());
+}
+
+#[test]
+fn too_little_memory_is_refused_with_what_works() {
+    let bench = Bench::new();
+    let run = |memory: &str| bench.run(&format!("dedup articles.jsonl -o out --threads 1 --memory {memory}"));
+    let refused = run("5MiB");
+    let (_, rest) = refused.err.split_once("at least ").unwrap();
+    let least = format!("{}MiB", rest.split_once("MiB").unwrap().0);
+    refused.fails(2, &["--memory must be at least", "got 5MiB"]);
+    run(&least).ok();
+}
+
+#[test]
+fn the_summary_and_the_files_agree() {
+    let bench = Bench::new();
+    let report = bench.run("dedup articles.jsonl -o out --id-field id --format json").json();
+    let counts = &report["counts"];
+    let count = |name: &str| counts[name].as_u64().unwrap();
+    assert_eq!(count("kept") + count("removed") + count("rejected"), count("read"));
+    let documents = String::from_utf8(bench.read("out/documents/articles.jsonl")).unwrap();
+    assert_eq!(documents.lines().count() as u64, count("kept"));
+    let manifest: Value = serde_json::from_slice(&bench.read("out/manifest.json")).unwrap();
+    assert_eq!(manifest["counts"], *counts);
+    let shown = bench.run("dedup articles.jsonl -o shown --id-field id").ok().out;
+    assert!(shown.contains("kept") && shown.contains("by exact comparison"), "{shown}");
+    bench.run("dedup articles.jsonl -o out").fails(1, &["`out` holds the results", "--overwrite"]);
+    bench.run("dedup articles.jsonl -o same --work-dir same").fails(2, &["--work-dir", "another folder"]);
+}

@@ -1,0 +1,93 @@
+//! A disk that is full or cannot be written to: the error says what to do, nothing is lost, and a later run goes on.
+
+use std::io::ErrorKind;
+
+use benzer_dedup::files::Files;
+use benzer_dedup::files::fault::When;
+use benzer_dedup::job::{self, Options, Silent};
+
+use crate::corpus::{self, Random};
+use crate::lab::{self, Lab, Outputs};
+
+struct Failures {
+    lab: Lab,
+    inputs: Outputs,
+    expected: Outputs,
+}
+
+impl Failures {
+    fn new() -> Self {
+        let lab = Lab::new();
+        let documents = corpus::documents(&mut Random::new(13), 120, 40, false);
+        lab.write("a.jsonl", corpus::lines(&documents[..80]) + "not json\n");
+        lab.write("deep/b.jsonl.gz", gzip(corpus::lines(&documents[80..]).as_bytes()));
+        let options = lab.options("right");
+        lab::run(&options).unwrap();
+        let (inputs, expected) = (lab::outputs(&lab.path("in")), lab::outputs(&options.output));
+        Self { lab, inputs, expected }
+    }
+
+    /// Runs on a disk that fails, then goes on with one that does not. Gives the message of the failure.
+    fn survive(&self, usual: Options, when: When, kind: ErrorKind, remedy: &str) -> Option<String> {
+        let outcome = job::run_with(&Files::failing(when, kind), &usual, &Silent);
+        let message = outcome.err().map(|error| error.to_string());
+        if let Some(message) = &message {
+            let folder = self.lab.folder().display().to_string();
+            assert!(message.contains(&folder) && message.contains(remedy), "{when:?}: {message}");
+            lab::run(&Options { resume: true, ..usual.clone() }).unwrap();
+        }
+        let context = format!("{when:?} {message:?}");
+        lab::assert_same(&lab::outputs(&usual.output), &self.expected, &context);
+        lab::assert_same(&lab::outputs(&self.lab.path("in")), &self.inputs, &context);
+        std::fs::remove_dir_all(&usual.output).unwrap();
+        message
+    }
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut encoder, bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn a_full_disk_stops_the_run_and_a_later_one_goes_on() {
+    let failures = Failures::new();
+    for on_disk in [false, true] {
+        let lab = &failures.lab;
+        let options = if on_disk { lab.on_disk("out") } else { lab.options("out") };
+        let mut n_failed = 0;
+        for bytes in (0..).map(|i| i * 997) {
+            let (when, kind) = (When::AfterBytes(bytes), ErrorKind::StorageFull);
+            if failures.survive(options.clone(), when, kind, "free some space").is_none() {
+                break;
+            }
+            n_failed += 1;
+        }
+        assert!(n_failed > 10, "{n_failed}");
+    }
+}
+
+#[test]
+fn any_operation_may_fail() {
+    let failures = Failures::new();
+    let (files, recorder) = Files::recording(failures.lab.folder()).unwrap();
+    let options = failures.lab.on_disk("out");
+    job::run_with(&files, &options, &Silent).unwrap();
+    std::fs::remove_dir_all(&options.output).unwrap();
+    let survive = |operation: usize| {
+        let (when, kind) = (When::Operation(operation as u64), ErrorKind::PermissionDenied);
+        failures.survive(options.clone(), when, kind, "write to a folder that is yours")
+    };
+    let n_failed = (0..recorder.n_operations()).filter_map(survive).count();
+    // What is only tidied up may fail without a word.
+    assert!(n_failed > 60, "{n_failed}");
+}
+
+#[test]
+fn an_output_that_is_a_file_is_refused() {
+    let lab = Lab::new();
+    lab.write("a.jsonl", "{\"id\": 1, \"text\": \"a\"}\n");
+    let error = lab::run(&lab.options("in/a.jsonl")).unwrap_err().to_string();
+    assert!(error.contains("`output` must be a folder") && error.contains("in/a.jsonl"), "{error}");
+}

@@ -1,0 +1,12 @@
+//! The proof of a deduplication run: its result is that of the definition, its evidence holds, nothing is lost, whatever happens to the disk.
+
+mod accounting;
+mod corpus;
+mod evidence;
+mod full_disk;
+mod lab;
+mod memory;
+mod oracle;
+mod power_loss;
+mod precision;
+mod same_result;

@@ -1,0 +1,207 @@
+//! The result of a run by its definition: no index, no sorting on disk, no shortcut. Documents are numbered by the order in which they are read.
+
+use std::collections::BTreeMap;
+
+use benzer_core::Features;
+use benzer_core::estimate::{Registers, Scheme, two_way};
+use benzer_core::field::text::Shingler;
+use benzer_core::lsh::{Banding, Prefilter};
+use benzer_core::sketch::{Sketch, SketchSpec};
+use benzer_dedup::job::{Options, Search, Verify};
+use benzer_dedup::{Cluster, Keep};
+
+use crate::corpus::Document;
+
+/// What must become of a document.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Removal {
+    pub removed: usize,
+    pub kept: usize,
+    pub rule: &'static str,
+    pub similarity: f64,
+    pub counts: Option<(u32, u32)>,
+}
+
+/// Similarity as a fraction: of elements, or of registers where it is estimated.
+type Fraction = (u32, u32);
+/// By (later, earlier) in keep order.
+type Edges = BTreeMap<(usize, usize), Fraction>;
+
+/// All removals in keep order.
+pub fn removals(documents: &[Document], options: &Options) -> Vec<Removal> {
+    let order = keep_order(documents, options);
+    // From here on a document is its place in the order.
+    let texts: Vec<&str> = order.iter().map(|&row| documents[row].text.as_str()).collect();
+    let graph = Graph::new(&texts, options);
+    let edges = graph.edges();
+    let decided = match options.cluster {
+        Cluster::Leaders => leaders(&graph.members, &edges),
+        Cluster::Components => graph.components(&edges),
+    };
+    let rule = match (options.cluster, options.verify) {
+        (Cluster::Components, _) => "component",
+        (_, Verify::Exact) => "verified",
+        (_, Verify::Estimate) => "estimate",
+    };
+    let removal = |(place, first): (usize, usize)| {
+        let (kept, rule, fraction) = match decided.get(&first) {
+            Some(&(kept, fraction)) => (kept, rule, fraction),
+            None if place != first => (first, "exact-copy", graph.jaccard(first, first)),
+            None => return None,
+        };
+        let (counts, similarity) = match rule {
+            "estimate" => (None, graph.estimate(fraction.0)),
+            _ => (Some(fraction), f64::from(fraction.0) / f64::from(fraction.1)),
+        };
+        Some(Removal { removed: order[place], kept: order[kept], rule, similarity, counts })
+    };
+    graph.first_of_text().into_iter().filter_map(removal).collect()
+}
+
+/// The documents by (policy key, id, row); `last` is the other way round.
+fn keep_order(documents: &[Document], options: &Options) -> Vec<usize> {
+    let mut rows: Vec<usize> = (0..documents.len()).collect();
+    let ids = options.read.id_field.is_some();
+    rows.sort_by_key(|&row| {
+        let length = documents[row].text.len() as i64;
+        let key = match options.keep {
+            Keep::Longest => -length,
+            Keep::Shortest => length,
+            _ => 0,
+        };
+        (key, ids.then(|| documents[row].id.as_bytes()), row)
+    });
+    if options.keep == Keep::Last {
+        rows.reverse();
+    }
+    rows
+}
+
+struct Graph<'a> {
+    options: &'a Options,
+    spec: SketchSpec,
+    texts: &'a [&'a str],
+    features: Vec<Features>,
+    sketches: Vec<Sketch>,
+    /// The first document of each text that has features.
+    members: Vec<usize>,
+}
+
+impl<'a> Graph<'a> {
+    fn new(texts: &'a [&'a str], options: &'a Options) -> Self {
+        let shingler = Shingler::new(&options.text).unwrap();
+        let spec = SketchSpec { pipeline: shingler.pipeline().as_str().to_owned(), ..options.spec.clone() };
+        let sketcher = spec.sketcher().unwrap();
+        let features: Vec<Features> = texts.iter().map(|text| shingler.features(text)).collect();
+        let sketches = features.iter().map(|features| sketcher.sketch(features).unwrap()).collect();
+        let mut graph = Self { options, spec, texts, features, sketches, members: Vec::new() };
+        graph.members = graph
+            .first_of_text()
+            .iter()
+            .filter(|(place, first)| place == first)
+            .map(|(place, _)| *place)
+            .collect();
+        graph
+    }
+
+    /// Each document that has features, with the first of the same text.
+    fn first_of_text(&self) -> Vec<(usize, usize)> {
+        let places = (0..self.texts.len()).filter(|&place| !self.features[place].is_empty());
+        let first = |place: usize| self.texts.iter().position(|text| *text == self.texts[place]).unwrap();
+        places.map(|place| (place, first(place))).collect()
+    }
+
+    fn jaccard(&self, a: usize, b: usize) -> Fraction {
+        let (a, b) = (&self.features[a], &self.features[b]);
+        let both = a.elements().iter().filter(|element| b.elements().contains(element)).count();
+        (both as u32, (a.len() + b.len() - both) as u32)
+    }
+
+    fn registers(&self, place: usize) -> Vec<u64> {
+        (0..self.spec.registers as usize).map(|j| self.sketches[place].register(j).unwrap()).collect()
+    }
+
+    fn equal(&self, a: usize, b: usize) -> u32 {
+        self.registers(a).iter().zip(&self.registers(b)).filter(|(a, b)| a == b).count() as u32
+    }
+
+    fn estimate(&self, equal: u32) -> f64 {
+        let registers = Registers { k: self.spec.registers as usize, scheme: Scheme::from(self.spec.family) };
+        two_way::jaccard(equal as usize, 8, registers, None).unwrap().value().unwrap()
+    }
+
+    /// Pairs that share a band key, as the bucket rule allows, with enough equal registers, that reach the threshold.
+    fn edges(&self) -> Edges {
+        let Search::Bands(banding) = self.options.search else { panic!("bands only") };
+        let threshold = self.options.threshold;
+        let least = Prefilter::new(&self.spec, threshold.value()).unwrap().least_equal();
+        let mut edges = Edges::new();
+        for bucket in self.buckets(&banding).values() {
+            for (i, &earlier) in bucket.iter().enumerate() {
+                for &later in &bucket[i + 1..] {
+                    let equal = self.equal(later, earlier);
+                    if (bucket.len() > self.options.cap && i >= self.options.cap) || equal < least {
+                        continue;
+                    }
+                    let (fraction, reaches) = match self.options.verify {
+                        Verify::Exact => {
+                            let (both, union) = self.jaccard(later, earlier);
+                            ((both, union), threshold.is_reached(both.into(), union.into()))
+                        }
+                        Verify::Estimate => {
+                            ((equal, self.spec.registers), self.estimate(equal) >= threshold.value())
+                        }
+                    };
+                    if reaches {
+                        edges.insert((later, earlier), fraction);
+                    }
+                }
+            }
+        }
+        edges
+    }
+
+    /// The members in keep order that agree in all registers of a band, of which a key has room for eight.
+    fn buckets(&self, banding: &Banding) -> BTreeMap<(usize, Vec<u64>), Vec<usize>> {
+        let mut buckets: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+        for &place in &self.members {
+            let registers = self.registers(place);
+            for (band, key) in registers.chunks(banding.rows()).take(banding.bands()).enumerate() {
+                buckets.entry((band, key[..key.len().min(8)].to_vec())).or_default().push(place);
+            }
+        }
+        buckets
+    }
+
+    /// Of each member that is not the first of its component that first one, with their exact similarity.
+    fn components(&self, edges: &Edges) -> BTreeMap<usize, (usize, Fraction)> {
+        let mut first: Vec<usize> = (0..self.texts.len()).collect();
+        for _ in 0..self.texts.len() {
+            for (later, earlier) in edges.keys() {
+                let least = first[*later].min(first[*earlier]);
+                (first[*later], first[*earlier]) = (least, least);
+            }
+        }
+        let others = self.members.iter().filter(|&&place| first[place] != place);
+        others.map(|&place| (place, (first[place], self.jaccard(place, first[place])))).collect()
+    }
+}
+
+/// Walks the keep order. Of each removed document the most similar of those kept before, ties by keep order.
+fn leaders(members: &[usize], edges: &Edges) -> BTreeMap<usize, (usize, Fraction)> {
+    let mut removed: BTreeMap<usize, (usize, Fraction)> = BTreeMap::new();
+    for &later in members {
+        let mut best: Option<(usize, Fraction)> = None;
+        for earlier in (0..later).filter(|earlier| !removed.contains_key(earlier)) {
+            if let Some(&(both, union)) = edges.get(&(later, earlier))
+                && best.is_none_or(|(_, (most, of))| {
+                    u64::from(both) * u64::from(of) > u64::from(most) * u64::from(union)
+                })
+            {
+                best = Some((earlier, (both, union)));
+            }
+        }
+        removed.extend(best.map(|best| (later, best)));
+    }
+    removed
+}

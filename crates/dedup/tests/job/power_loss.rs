@@ -1,0 +1,108 @@
+//! The power fails at any moment: what looks finished is whole, and a resumed run gives the right output.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use benzer_dedup::files::fault::{Recorder, Sync};
+use benzer_dedup::files::{Files, checksum_of};
+use benzer_dedup::job::{self, Options, Silent};
+use serde_json::Value;
+
+use crate::corpus::{self, Random};
+use crate::lab::{self, Lab, Outputs};
+
+/// Outcomes that are looked at for each moment. The first loses everything that may be lost, the second nothing.
+const SEEDS: u64 = 4;
+
+fn lab() -> Lab {
+    let lab = Lab::new();
+    let documents = corpus::documents(&mut Random::new(11), 120, 40, true);
+    lab.write("a.jsonl", corpus::lines(&documents[..80]) + "not json\n");
+    lab.write("deep/b.jsonl", corpus::lines(&documents[80..]));
+    lab
+}
+
+/// The options of the recorded run, for an output below `root`.
+fn options(lab: &Lab, root: &Path) -> Options {
+    Options { output: root.join("out"), keep: "longest".parse().unwrap(), ..lab.on_disk("out") }
+}
+
+/// True if there is a manifest, and what it names is not all there.
+fn claims_falsely(output: &Path) -> bool {
+    let Ok(manifest) = fs::read(output.join("manifest.json")) else { return false };
+    let Ok(manifest) = serde_json::from_slice::<Value>(&manifest) else { return true };
+    let Some(files) = manifest["files"].as_array() else { return true };
+    files.iter().any(|file| {
+        let stamp = checksum_of(&output.join(file["name"].as_str().unwrap_or_default()));
+        stamp.map_or(true, |stamp| {
+            file["bytes"] != stamp.bytes || file["checksum"] != format!("{:016x}", stamp.checksum)
+        })
+    })
+}
+
+/// Records a run over what `prepare` leaves, cuts the power at every moment, and gives the number of states that are wrong by themselves, and of those that a resumed
+/// run does not make right.
+fn broken(
+    lab: &Lab,
+    root: &Path,
+    record: impl Fn(&Path) -> io::Result<(Files, Recorder)>,
+    expected: &Outputs,
+) -> (usize, usize) {
+    let (files, recorder) = record(root).unwrap();
+    let recorded = Options { overwrite: true, ..options(lab, root) };
+    job::run_with(&files, &recorded, &Silent).unwrap();
+    lab::assert_same(&lab::outputs(&recorded.output), expected, "without a cut");
+    let (mut false_claims, mut wrong) = (0, 0);
+    for after in 0..=recorder.n_operations() {
+        for seed in 0..SEEDS {
+            let wreck = lab.path("wreck");
+            fs::create_dir(&wreck).unwrap();
+            recorder.power_cut(after, seed, &wreck).unwrap();
+            let resumed = Options { resume: true, ..options(lab, &wreck) };
+            let is_finished = after == recorder.n_operations();
+            let is_there = resumed.output.join("manifest.json").exists();
+            false_claims += usize::from(claims_falsely(&resumed.output) || (is_finished && !is_there));
+            let outcome = lab::run(&resumed);
+            wrong += usize::from(outcome.is_err() || lab::outputs(&resumed.output) != *expected);
+            fs::remove_dir_all(&wreck).unwrap();
+        }
+    }
+    assert!(recorder.n_operations() > 80, "{}", recorder.n_operations());
+    (false_claims, wrong)
+}
+
+fn expected(lab: &Lab) -> Outputs {
+    let options = Options { checkpoint: u64::MAX, ..options(lab, &lab.path("undisturbed")) };
+    lab::run(&options).unwrap();
+    lab::outputs(&options.output)
+}
+
+#[test]
+fn after_every_power_cut_a_resumed_run_gives_the_right_output() {
+    let lab = lab();
+    let root = lab.path("root");
+    fs::create_dir(&root).unwrap();
+    assert_eq!(broken(&lab, &root, Files::recording, &expected(&lab)), (0, 0));
+}
+
+#[test]
+fn old_results_are_replaced_whole_or_not_at_all() {
+    let lab = lab();
+    let root = lab.path("root");
+    fs::create_dir(&root).unwrap();
+    lab::run(&Options { threshold: "0.4".parse().unwrap(), ..options(&lab, &root) }).unwrap();
+    assert_eq!(broken(&lab, &root, Files::recording, &expected(&lab)), (0, 0));
+}
+
+#[test]
+fn a_forgotten_sync_is_noticed() {
+    for forgotten in [Sync::File, Sync::Folder] {
+        let lab = lab();
+        let root = lab.path("root");
+        fs::create_dir(&root).unwrap();
+        let record = |root: &Path| Files::recording_without(root, forgotten);
+        let (false_claims, _) = broken(&lab, &root, record, &expected(&lab));
+        assert!(false_claims > 0, "without {forgotten:?}");
+    }
+}

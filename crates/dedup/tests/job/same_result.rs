@@ -1,0 +1,180 @@
+//! Over many small random corpora: the result is that of the definition, and depends on nothing that it should not depend on.
+
+use benzer_core::lsh::{Banding, Shape};
+use benzer_core::sketch::SketchSpec;
+use benzer_dedup::job::{Options, Search, Verify};
+use benzer_dedup::{Cluster, Keep};
+use proptest::prelude::*;
+
+use crate::corpus::{self, Document, Random};
+use crate::evidence::{self, Evidence};
+use crate::lab::{self, Lab};
+use crate::oracle;
+
+/// What a run is asked for.
+#[derive(Debug, Clone)]
+struct Case {
+    seed: u64,
+    n: usize,
+    ids: bool,
+    repeat_ids: bool,
+    ngram: usize,
+    threshold: &'static str,
+    keep: Keep,
+    verify: Verify,
+    cluster: Cluster,
+    /// Registers, bands, rows.
+    bands: (u32, usize, usize),
+    cap: usize,
+    threads: usize,
+}
+
+fn cases() -> impl Strategy<Value = Case> {
+    let corpus = (any::<u64>(), 1usize..40, any::<bool>(), any::<bool>(), 1usize..4);
+    let thresholds = ["0.3", "0.5", "0.6", "0.7", "0.75", "0.8", "0.9", "0.99", "1"];
+    let rules = (
+        prop::sample::select(thresholds.to_vec()),
+        prop::sample::select(vec![Keep::First, Keep::Last, Keep::Longest, Keep::Shortest]),
+        prop_oneof![3 => Just(Verify::Exact), 1 => Just(Verify::Estimate)],
+        prop_oneof![3 => Just(Cluster::Leaders), 1 => Just(Cluster::Components)],
+    );
+    // The default shape has a way of its own; keys of nine rows are cut.
+    let bands = vec![(128, 18, 7), (128, 32, 4), (128, 42, 3), (128, 14, 9), (64, 16, 4), (100, 25, 4)];
+    let search = (prop::sample::select(bands), prop_oneof![1usize..5, Just(64)], 1usize..4);
+    (corpus, rules, search).prop_map(|(corpus, rules, (bands, cap, threads))| {
+        let (seed, n, ids, repeat_ids, ngram) = corpus;
+        let (threshold, keep, verify, cluster) = rules;
+        Case { seed, n, ids, repeat_ids, ngram, threshold, keep, verify, cluster, bands, cap, threads }
+    })
+}
+
+impl Case {
+    fn documents(&self) -> Vec<Document> {
+        corpus::documents(&mut Random::new(self.seed), self.n, 40, self.repeat_ids)
+    }
+
+    fn options(&self, lab: &Lab, output: &str) -> Options {
+        let (registers, bands, rows) = self.bands;
+        let spec = SketchSpec { registers, ..SketchSpec::default() };
+        let usual = lab.options(output);
+        let mut options = Options {
+            search: Search::Bands(Banding::new(&spec, Shape { bands, rows }).unwrap()),
+            spec,
+            threshold: self.threshold.parse().unwrap(),
+            keep: self.keep.clone(),
+            verify: self.verify,
+            cluster: self.cluster,
+            cap: self.cap,
+            threads: self.threads,
+            ..usual
+        };
+        options.text.n = self.ngram;
+        if !self.ids {
+            options.read.id_field = None;
+        }
+        // Several batches, so that threads have something to divide.
+        options.read.batch_bytes = 1000;
+        options
+    }
+}
+
+fn expected(documents: &[Document], options: &Options) -> Vec<Evidence> {
+    let with_ids = options.read.id_field.is_some();
+    let place = |row: usize| ("a.jsonl".to_owned(), row as u64 + 1);
+    let id = |row: usize| match with_ids {
+        true => documents[row].id.clone(),
+        false => format!("a.jsonl:{}", row + 1),
+    };
+    let evidence = |removal: oracle::Removal| Evidence {
+        removed_id: id(removal.removed),
+        kept_id: id(removal.kept),
+        removed: place(removal.removed),
+        kept: place(removal.kept),
+        rule: removal.rule.to_owned(),
+        similarity: removal.similarity,
+        counts: removal.counts,
+    };
+    oracle::removals(documents, options).into_iter().map(evidence).collect()
+}
+
+/// Who is removed for whom, and how similar they are.
+fn by_id(evidence: &[Evidence]) -> Vec<(String, String, String, f64)> {
+    let row =
+        |row: &Evidence| (row.removed_id.clone(), row.kept_id.clone(), row.rule.clone(), row.similarity);
+    evidence.iter().map(row).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+
+    #[test]
+    fn the_result_is_that_of_the_definition(case in cases()) {
+        let (lab, documents) = (Lab::new(), case.documents());
+        lab.write("a.jsonl", corpus::lines(&documents));
+        let options = case.options(&lab, "out");
+        let summary = lab::run(&options).unwrap();
+        let found = evidence::read(&options.output);
+        prop_assert_eq!(&found, &expected(&documents, &options));
+        prop_assert_eq!(summary.counts.removed, found.len() as u64);
+        prop_assert_eq!(summary.counts.kept + summary.counts.removed, documents.len() as u64);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn threads_memory_and_disk_change_no_byte(case in cases()) {
+        let (lab, documents) = (Lab::new(), case.documents());
+        lab.write("a.jsonl", corpus::lines(&documents));
+        let (memory, disk) = (case.options(&lab, "memory"), case.options(&lab, "disk"));
+        lab::run(&Options { threads: 1, ..memory.clone() }).unwrap();
+        let expected = lab::outputs(&memory.output);
+        for threads in [2, 3] {
+            lab::run(&Options { threads, overwrite: true, ..memory.clone() }).unwrap();
+            lab::assert_same(&lab::outputs(&memory.output), &expected, &format!("{threads} threads"));
+        }
+        let summary = lab::run(&Options { checkpoint: 0, ..disk.clone() }).unwrap();
+        prop_assert!(summary.spilled_bytes > 0);
+        lab::assert_same(&lab::outputs(&disk.output), &expected, "on disk");
+    }
+
+    #[test]
+    fn with_ids_the_order_and_number_of_files_change_nothing(case in cases(), files in 2usize..5) {
+        let case = Case { ids: true, repeat_ids: false, ..case };
+        let (one, many, mut documents) = (Lab::new(), Lab::new(), case.documents());
+        one.write("a.jsonl", corpus::lines(&documents));
+        let mut random = Random::new(!case.seed);
+        random.shuffle(&mut documents);
+        let mut shards = vec![Vec::new(); files];
+        documents.into_iter().for_each(|document| shards[random.below(files)].push(document));
+        for (i, shard) in shards.iter().enumerate() {
+            many.write(&format!("{i}/b.jsonl"), corpus::lines(shard));
+        }
+        let evidence = |lab: &Lab| {
+            let options = case.options(lab, "out");
+            lab::run(&options).unwrap();
+            by_id(&evidence::read(&options.output))
+        };
+        prop_assert_eq!(evidence(&many), evidence(&one));
+    }
+}
+
+/// The property above must not hold because nothing happens: corpora of this kind have removals of every rule.
+#[test]
+fn the_random_corpora_have_every_kind_of_removal() {
+    let mut rules = std::collections::BTreeMap::<String, usize>::new();
+    for seed in 0..60 {
+        let (lab, documents) = (Lab::new(), corpus::documents(&mut Random::new(seed), 30, 40, false));
+        lab.write("a.jsonl", corpus::lines(&documents));
+        let verify = if seed % 3 == 0 { Verify::Estimate } else { Verify::Exact };
+        let cluster = if seed % 3 == 1 { Cluster::Components } else { Cluster::Leaders };
+        let options = Options { verify, cluster, ..lab.options("out") };
+        lab::run(&options).unwrap();
+        for row in evidence::read(&options.output) {
+            *rules.entry(row.rule).or_default() += 1;
+        }
+    }
+    assert_eq!(rules.keys().collect::<Vec<_>>(), ["component", "estimate", "exact-copy", "verified"]);
+    assert!(rules.values().all(|n| *n >= 20), "{rules:?}");
+}
