@@ -19,10 +19,11 @@ pub(super) const RESULTS: [&str; 6] =
     ["rejects.jsonl", "pairs.parquet", "evidence.parquet", "clusters.parquet", "run.json", MANIFEST];
 
 /// Everything a run writes to its work folder, in the order in which it is removed.
-const INTERMEDIATE: [&str; 11] = [
+const INTERMEDIATE: [&str; 12] = [
     "stage-verify.json",
     "stage-read.json",
     "rejects.jsonl",
+    "stdin",
     "edges.bin",
     "sketches.bin",
     "places.bin",
@@ -65,7 +66,9 @@ impl Folders {
     pub fn clear(&self, files: &Files, inputs: &[Arc<Input>]) -> Result<()> {
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let output = real(&self.output);
-        if inputs.iter().any(|input| real(&input.path).starts_with(&output)) {
+        let work = real(&self.work);
+        let is_inside = |path: &Path| path.starts_with(&output) && !path.starts_with(&work);
+        if inputs.iter().any(|input| is_inside(&real(&input.path))) {
             return Err(Error::Occupied {
                 path: self.output.clone(),
                 what: "an input, and would be replaced; name a folder for the results outside of the inputs",

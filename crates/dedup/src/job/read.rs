@@ -1,5 +1,7 @@
 //! Reading and sketching.
 
+use std::io::Read;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use super::memory::Memory;
@@ -17,9 +19,12 @@ use crate::{pipeline, write};
 const NAMED: usize = 5;
 /// The rejected lines, until the results are written.
 pub(super) const REJECTS: &str = "rejects.jsonl";
+/// What came through standard input.
+const STDIN: &str = "stdin";
 
 impl Run<'_> {
     pub(super) fn read(&mut self) -> Result<Corpus> {
+        self.save_stdin()?;
         let reader = self.open()?;
         self.memory = Memory::new(self.options, &reader)?;
         self.fingerprint = super::fingerprint::of(self.options, &reader)?;
@@ -71,6 +76,28 @@ impl Run<'_> {
         self.end_reading(sink, inputs)
     }
 
+    /// Standard input can be read once, and is needed twice.
+    fn save_stdin(&self) -> Result<()> {
+        let saved = self.folders.work.join(STDIN);
+        let is_saved = self.options.resume && saved.exists();
+        if is_saved || !self.options.inputs.iter().any(|path| path == Path::new("-")) {
+            return Ok(());
+        }
+        let mut file = self.files.create(&saved)?;
+        let mut buffer = vec![0; 1 << 18];
+        let mut stdin = std::io::stdin().lock();
+        loop {
+            match stdin.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(n) => file.append(&buffer[..n])?,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(source) => return Err(Error::Read { path: "stdin".into(), source }),
+            }
+        }
+        file.commit()?;
+        Ok(())
+    }
+
     /// Every input has an output of its own.
     fn check_names(&self, inputs: &[std::sync::Arc<read::Input>]) -> Result<()> {
         let mut seen = std::collections::HashMap::new();
@@ -85,7 +112,9 @@ impl Run<'_> {
 
     /// Opens the inputs for a pass over all of them.
     pub(super) fn open(&self) -> Result<Reader> {
-        let inputs: Inputs = self.options.inputs.iter().cloned().collect();
+        let saved = self.folders.work.join(STDIN);
+        let path = |path: &PathBuf| if path == Path::new("-") { saved.clone() } else { path.clone() };
+        let inputs: Inputs = self.options.inputs.iter().map(path).collect();
         let order_field = self.options.keep.field().cloned();
         read::open(inputs, read::ReadOptions { order_field, ..self.options.read.clone() })
     }
