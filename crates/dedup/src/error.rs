@@ -72,6 +72,9 @@ pub enum Error {
     /// The run was asked to stop.
     #[error("stopped; nothing was changed")]
     Cancelled,
+    /// An input is not what it was at the beginning.
+    #[error("an input changed while it was being read; let nobody write to it and run again")]
+    Changed,
     /// Two inputs whose results would have the same name.
     #[error("`{}` and `{}` would both be written to `{}`; name the folder that holds both", a.display(), b.display(), name.display())]
     SameName {

@@ -37,14 +37,16 @@ pub struct Arguments {
     limit: usize,
 }
 
+/// A similar document: its id, the similarity, and intersection and union where they were counted.
+type Similar = (String, f64, Option<(u32, u32)>);
+
 /// Everything a run has about one document.
 #[derive(Debug, Default)]
 struct Found {
     removed: Vec<Removed>,
     /// The documents it stands for: id, similarity, rule.
     members: Vec<(String, f64, String)>,
-    /// Similar documents, with whether each was removed.
-    similar: Vec<(String, f64, Option<(u32, u32)>)>,
+    similar: Vec<Similar>,
 }
 
 /// Looks a document up and shows what is known.

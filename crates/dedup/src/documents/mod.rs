@@ -29,6 +29,9 @@ pub(crate) struct Layout {
     pub keys: bool,
 }
 
+/// The hash of each text, and where it lies.
+type Rows<'a> = Box<dyn Iterator<Item = Result<(u128, Place)>> + 'a>;
+
 /// The table, in memory or on disk.
 #[derive(Debug)]
 pub(crate) enum Documents {
@@ -68,7 +71,7 @@ impl Documents {
     }
 
     /// The hash of each text, and where it lies, in order.
-    pub fn rows(&self) -> Result<Box<dyn Iterator<Item = Result<(u128, Place)>> + '_>> {
+    pub fn rows(&self) -> Result<Rows<'_>> {
         match self {
             Self::Memory(table) => {
                 let rows = table

@@ -17,6 +17,9 @@ use crate::resolve::{Cluster, Components, Leaders};
 use crate::spill::Sorted;
 use crate::verify::{Edge, Wanted, verify};
 
+/// Documents that have features, and (copy, representative) of those with the same text.
+type Grouped = (Vec<u32>, Vec<(u32, u32)>);
+
 /// Pairs to compare, in order.
 pub(super) enum Pairs {
     Memory(Vec<(u32, u32)>),
@@ -61,7 +64,7 @@ impl Run<'_> {
     }
 
     /// The documents that have features, in keep order, and which of them have the text of an earlier one.
-    fn copies(&self, ranked: &Ranked<'_>) -> Result<(Vec<u32>, Vec<(u32, u32)>)> {
+    fn copies(&self, ranked: &Ranked<'_>) -> Result<Grouped> {
         let equal = |a, b| ranked.has_equal_texts(a, b);
         let rows = ranked.corpus.documents.rows()?.zip(0..);
         if let Documents::Memory(_) = &ranked.corpus.documents {

@@ -1,6 +1,6 @@
 //! Reading and sketching.
 
-use std::io::Read;
+use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -39,6 +39,7 @@ impl Run<'_> {
             self.saves = true;
             self.counts = Counts::from_manifest(&manifest);
             self.resumed(Stage::Read);
+            self.rejects = self.first_rejects();
             let table = Table::open(&self.folders.work, self.ingest.layout())?;
             return Ok(Corpus {
                 inputs,
@@ -96,6 +97,17 @@ impl Run<'_> {
         }
         file.commit()?;
         Ok(())
+    }
+
+    /// The rejects to name, of an interrupted run.
+    fn first_rejects(&self) -> Vec<String> {
+        let Ok(file) = std::fs::File::open(self.folders.work.join(REJECTS)) else { return Vec::new() };
+        let rows = std::io::BufReader::new(file).lines().map_while(std::result::Result::ok);
+        let rows = rows.filter_map(|line| serde_json::from_str::<serde_json::Value>(&line).ok());
+        let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+        rows.take(NAMED)
+            .map(|row| format!("{}:{}: {}", text(&row["file"]), row["line"], text(&row["reason"])))
+            .collect()
     }
 
     /// Every input has an output of its own.

@@ -24,7 +24,7 @@ pub struct Counts {
     pub empty: u64,
     /// Documents shorter than one shingle.
     pub short: u64,
-    /// Removed documents that have the same text as another.
+    /// Removed documents that have the same text as the kept one.
     pub copies: u64,
     /// Rows whose id an earlier one has.
     pub repeated_ids: u64,

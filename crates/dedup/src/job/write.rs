@@ -95,6 +95,9 @@ impl Run<'_> {
                 if similarity >= 1.0 { BINS - 1 } else { ((similarity - 0.5).max(0.0) * 20.0) as usize };
             self.histogram[bin.min(BINS - 1)] += 1;
         }
+        if self.counts.read == self.counts.rejected {
+            self.warnings.push("there are no documents in the input".to_owned());
+        }
         let documents = (self.counts.read - self.counts.rejected).max(1);
         let share = |n: u64| n as f64 / documents as f64;
         if largest >= LARGE && share(largest) >= LARGE_SHARE {
@@ -144,6 +147,9 @@ impl Run<'_> {
             Documents::Disk(_) => {
                 pipeline::run(self.open()?, &Parse, self.options.threads, |batch| write(&batch))?;
             }
+        }
+        if out.row() != ranked.len() {
+            return Err(Error::Changed);
         }
         let stamps = out.finish()?.into_iter();
         Ok(stamps.map(|(path, stamp)| (format!("{DOCUMENTS}/{}", path.display()), stamp)).collect())

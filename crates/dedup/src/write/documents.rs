@@ -56,7 +56,7 @@ pub(crate) struct DocumentWriter<'a> {
 /// The output of one input.
 enum Output {
     /// Records are appended.
-    Lines(LineWriter),
+    Lines(Box<LineWriter>),
     /// The file appears if its document is kept.
     File,
     /// It was written from the input as a whole.
@@ -192,7 +192,7 @@ impl<'a> DocumentWriter<'a> {
                     self.line.push(b'\n');
                     out.append(&self.line)?;
                 }
-                Output::Lines(out)
+                Output::Lines(Box::new(out))
             }
         };
         self.current = Some((number, output));

@@ -34,10 +34,11 @@ evidence.parquet, pairs.parquet, clusters.parquet, rejects.jsonl, manifest.json,
 const EXAMPLES: &str = "\
 Examples:
   benzer dedup articles.jsonl -o clean
-  benzer dedup articles.jsonl -o best --threshold 0.7 --keep longest --id-field id
+  benzer dedup articles.jsonl -o best --keep longest --id-field id
   benzer dedup articles.jsonl -o marked --annotate
   benzer dedup articles.jsonl -o look --dry-run --format json
-  benzer dedup . -o all --text-field title,text --memory 1GiB --threads 2
+  benzer dedup articles.jsonl -o all --text-field title,text --recall 1
+  benzer dedup articles.jsonl -o small --memory 1GiB --threads 2 --work-dir work
 
 ";
 const AFTER: &str = "\

@@ -97,7 +97,7 @@ fn render(options: &Options, summary: &Summary, view: &View) -> String {
     let mut row = |name: &str, n: u64| table.row([name.to_owned(), grouped(n), format!("{:.1}%", share(n))]);
     row("kept", counts.kept);
     row("removed", counts.removed);
-    row("  of the same text", counts.copies);
+    row("  copies of the kept one", counts.copies);
     if counts.empty > 0 {
         row("without words, kept", counts.empty);
     }
