@@ -91,6 +91,36 @@ pub enum Error {
         /// What is wrong with it.
         detail: String,
     },
+    /// A table whose rows are to be copied has a column of a name that is to be added.
+    #[error(
+        "`{}` has a column `{column}` already, which --annotate adds; rename it, or run without --annotate",
+        path.display()
+    )]
+    Annotated {
+        /// The file.
+        path: PathBuf,
+        /// The column.
+        column: String,
+    },
+    /// A table of which rows are to be kept cannot be read a second time.
+    #[error(
+        "cannot copy the rows of `{}`: {detail}; if the file was changed during the run, start again, else get an undamaged copy",
+        path.display()
+    )]
+    Copy {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// What is kept of an input cannot be written.
+    #[error("cannot write what is kept of `{}`: {source}; check the space on the disk", path.display())]
+    Output {
+        /// The input.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
 }
 
 impl Error {

@@ -8,7 +8,7 @@
 //!
 //! - [`read`]: files, folders, globs and streams become batches of documents.
 //! - [`sketches`]: a corpus as a file of sketches.
-//! - [`write`]: the corpus without its duplicates, or with marks on them.
+//! - [`mod@write`]: the corpus without its duplicates, or with marks on them.
 //!
 //! ```
 //! use benzer_dedup::read::{self, Inputs, ReadOptions};

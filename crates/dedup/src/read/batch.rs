@@ -156,7 +156,7 @@ pub struct Document<'a> {
     /// Where the line begins, in bytes of the uncompressed file. In a table, the row, counted from 0.
     pub offset: u64,
     /// The line or record as it was read, without its newline (a carriage return before it is still there), or the whole
-    /// file. Empty in a table, whose rows are copied by `write::table`.
+    /// file. Empty in a table, whose rows are copied by [`write::table`](crate::write::table).
     pub raw: &'a str,
 }
 

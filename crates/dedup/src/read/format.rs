@@ -50,7 +50,7 @@ impl Format {
     }
 
     /// Its name in messages.
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::JsonLines => "json lines",
             Self::TSV => "tsv",

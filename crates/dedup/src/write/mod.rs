@@ -1,5 +1,11 @@
 //! Writing what a run found: the corpus without its duplicates, or with marks on them.
+//!
+//! Lines and records are copied as they were read ([`Document::raw`](crate::read::Document::raw)), with marks by
+//! [`annotate_json`] and [`annotate_csv`]. Rows of tables are copied by [`table::rewrite`].
 
+mod annotate;
+pub mod table;
 mod verdict;
 
+pub use annotate::{ANNOTATIONS, annotate_csv, annotate_csv_header, annotate_json};
 pub use verdict::{Annotation, Verdict};

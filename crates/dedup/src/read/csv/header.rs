@@ -83,6 +83,13 @@ impl Header {
     }
 }
 
+/// The names in a header, as far as its quotes allow.
+pub(crate) fn names(raw: &[u8], delimiter: u8) -> Vec<String> {
+    let mut found = Vec::new();
+    let _ = record::split(raw, 0, delimiter, &mut found);
+    found.iter().map(|field| name(raw, field)).collect()
+}
+
 fn name(raw: &[u8], field: &record::Field) -> String {
     let written = &raw[field.start..field.end];
     let mut name = Vec::new();

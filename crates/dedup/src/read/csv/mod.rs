@@ -13,6 +13,7 @@ mod record;
 mod scan;
 
 pub(super) use header::Header;
+pub(crate) use header::names;
 pub(super) use scan::Scanner;
 
 use super::batch::{Place, Row, Segment, Span, StoredOrder};

@@ -96,7 +96,7 @@ fn most_rejects(plan: &Plan) -> u64 {
 }
 
 /// What a decoder says about damaged bytes, also when it says it by a panic.
-fn guarded<T, E: std::fmt::Display>(
+pub(crate) fn guarded<T, E: std::fmt::Display>(
     format: Format,
     decode: impl FnOnce() -> std::result::Result<T, E>,
 ) -> std::result::Result<T, RejectReason> {

@@ -1,27 +1,30 @@
-//! Arrow IPC, as a stream or as a file, from a pipe too: a file is a stream with a mark before it and an index after it.
+//! Arrow IPC, as a stream or as a file. A file is read by its footer, which says where its record batches are; without one (cut
+//! off, compressed, from a pipe) it is read as the stream that it also is.
 //!
 //! The reading thread reads the buffers of the wanted columns of one record batch and passes the others. A record batch of
 //! many rows is cut into several batches by rows; its wanted columns are held until the last of them is done, so the
 //! memory follows the size of a record batch (4 GiB at most, more are rejects). Writers make them of some thousand rows.
 //!
-//! A dictionary must stand before the record batches that use it, as all writers have it. What cannot be read: where a
-//! message is damaged or cut off, all that follows is one reject; a record batch that cannot be decoded is a reject of
+//! In a stream a dictionary stands before the record batches that use it. What cannot be read: where a message is damaged or cut off, all that follows is one reject; a record batch that cannot be decoded is a reject of
 //! each of its rows.
 
-mod body;
+mod footer;
+mod gather;
 mod held;
 mod layout;
+mod messages;
+mod select;
 mod wanted;
 
 use std::collections::HashMap;
+use std::fs::File;
 use std::sync::{Arc, OnceLock};
 
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::Buffer;
-use arrow_ipc::convert::{MessageBuffer, try_fb_to_schema};
+use arrow_ipc::MessageHeader;
+use arrow_ipc::convert::MessageBuffer;
 use arrow_ipc::reader::read_dictionary;
-use arrow_ipc::{CompressionType, FieldNode, MessageHeader};
-use arrow_schema::ArrowError;
 
 use super::{Content, Table, guarded, most_rejects, reject_rest};
 use crate::error::{Error, Result};
@@ -30,11 +33,11 @@ use crate::read::batch::{Plan, RawBatch, Row};
 use crate::read::format::Format;
 use crate::read::input::Input;
 use crate::read::reject::RejectReason;
-use crate::read::stream::Stream;
-use body::{Body, Fault};
+use crate::read::stream::{Progress, Stream};
 use held::Held;
 pub(super) use held::Part;
-use layout::Place;
+pub(crate) use messages::{Fault, Item, Messages};
+use select::Selected;
 use wanted::Wanted;
 
 /// The wanted columns of a record batch may have so many bytes.
@@ -43,7 +46,7 @@ const MOST_BYTES: u64 = 4 * MAX_BYTES as u64;
 /// A file being read.
 pub(in crate::read) struct Source {
     input: Arc<Input>,
-    body: Body,
+    messages: Messages,
     wanted: Option<Result<Arc<Wanted>, RejectReason>>,
     dictionaries: Arc<HashMap<i64, ArrayRef>>,
     /// The first row that is in no batch yet.
@@ -67,17 +70,29 @@ enum Rest {
 }
 
 impl Source {
-    pub(in crate::read) fn new(stream: Stream, input: Arc<Input>) -> Self {
+    pub(in crate::read) fn of_stream(stream: Stream, input: Arc<Input>) -> Self {
+        Self::new(Messages::of_stream(stream), input)
+    }
+
+    pub(in crate::read) fn of_file(file: File, input: Arc<Input>, progress: &Progress) -> Result<Self> {
+        Ok(Self::new(Messages::of_file(file, &input.path, progress)?, input))
+    }
+
+    fn new(messages: Messages, input: Arc<Input>) -> Self {
         let dictionaries = Arc::default();
-        let body = Body::new(stream);
-        Self { input, body, wanted: None, dictionaries, row: 0, waiting: None, is_done: false }
+        Self { input, messages, wanted: None, dictionaries, row: 0, waiting: None, is_done: false }
     }
 
     /// Reads messages until there are rows. False at the end.
     fn advance(&mut self, plan: &Plan) -> Result<bool, Fault> {
         while self.waiting.is_none() {
-            let Some(message) = self.body.message()? else { return Ok(false) };
-            self.take(&message, plan)?;
+            match self.messages.next()? {
+                None => return Ok(false),
+                Some(Item::Schema(schema)) => {
+                    self.wanted = Some(Wanted::find(schema.fields(), &plan.fields).map(Arc::new));
+                }
+                Some(Item::Message(message)) => self.take(&message, plan)?,
+            }
         }
         Ok(true)
     }
@@ -86,40 +101,32 @@ impl Source {
         let message = message.as_ref();
         let n_body = u64::try_from(message.bodyLength()).map_err(|_| Fault::damaged("a negative length"))?;
         match message.header_type() {
-            MessageHeader::Schema => {
-                let schema = message.header_as_schema().ok_or(Fault::damaged("no schema"))?;
-                if !schema.endianness().equals_to_target_endianness() {
-                    return Err(Fault::damaged("bytes in the other order"));
-                }
-                let schema = guarded(Format::Arrow, || try_fb_to_schema(schema)).map_err(Fault::Damaged)?;
-                self.wanted = Some(Wanted::find(schema.fields(), &plan.fields).map(Arc::new));
-                self.body.pass(n_body)
-            }
             MessageHeader::DictionaryBatch => self.take_dictionary(&message, n_body),
             MessageHeader::RecordBatch => self.take_rows(&message, n_body, plan),
-            _ => self.body.pass(n_body),
+            _ => self.messages.pass(n_body),
         }
     }
 
     /// Decodes a dictionary if a wanted column uses it. If that fails, no further row can be read.
     fn take_dictionary(&mut self, message: &arrow_ipc::Message<'_>, n_body: u64) -> Result<(), Fault> {
         let batch = message.header_as_dictionary_batch().ok_or(Fault::damaged("no dictionary"))?;
-        let Some(Ok(wanted)) = &self.wanted else { return self.body.pass(n_body) };
+        let Some(Ok(wanted)) = &self.wanted else { return self.messages.pass(n_body) };
         #[expect(deprecated)]
         let is_used = !wanted.schema.fields_with_dict_id(batch.id()).is_empty();
         if !is_used {
-            return self.body.pass(n_body);
+            return self.messages.pass(n_body);
         }
         if n_body > MOST_BYTES {
             return Err(Fault::damaged("a dictionary of too many bytes"));
         }
-        let body = Buffer::from_vec(self.body.bytes(n_body)?);
+        let body = Buffer::from_vec(self.messages.bytes(n_body)?);
         let data = batch.data().ok_or(Fault::damaged("no dictionary"))?;
-        let is_inside = |place: &arrow_ipc::Buffer| is_inside(place, n_body);
+        let is_inside = |place: &arrow_ipc::Buffer| select::is_inside(place, n_body);
         if !data.buffers().is_some_and(|buffers| buffers.iter().all(is_inside)) {
             return Err(Fault::damaged("a buffer outside of its dictionary"));
         }
-        if let Some(all) = decoded_bytes(&body, data.buffers().iter().flatten(), data.compression().is_some())
+        if let Some(all) =
+            select::decoded_bytes(&body, data.buffers().iter().flatten(), data.compression().is_some())
             && all > MOST_BYTES
         {
             return Err(Fault::damaged("a dictionary of too many bytes"));
@@ -154,8 +161,8 @@ impl Source {
             let reason = RejectReason::TooLong { what: "record batch", bytes: n_bytes, max: MOST_BYTES };
             return self.reject(n_rows, n_body, n_body, reason);
         }
-        let (body, places) = self.body.gather(&columns.buffers, n_body)?;
-        let all = decoded_bytes(&body, places.iter(), columns.codec.is_some()).unwrap_or(u64::MAX);
+        let (body, places) = gather::gather(&mut self.messages, &columns.buffers, n_body)?;
+        let all = select::decoded_bytes(&body, places.iter(), columns.codec.is_some()).unwrap_or(u64::MAX);
         if all > MOST_BYTES {
             let reason = RejectReason::TooLong { what: "record batch", bytes: all, max: MOST_BYTES };
             return self.reject(n_rows, 0, all, reason);
@@ -190,7 +197,7 @@ impl Source {
     /// Passes what is left of the body of a record batch, none of whose rows is a document.
     fn reject(&mut self, n_rows: u64, n_left: u64, n_bytes: u64, reason: RejectReason) -> Result<(), Fault> {
         is_plausible(n_rows, n_bytes)?;
-        self.body.pass(n_left)?;
+        self.messages.pass(n_left)?;
         self.wait(n_rows, Rest::Bad(reason));
         Ok(())
     }
@@ -209,7 +216,7 @@ impl super::Source for Source {
         }
         let more = match self.advance(plan) {
             Ok(true) => true,
-            Ok(false) => match self.body.drain() {
+            Ok(false) => match self.messages.drain() {
                 Ok(()) => return Ok(None),
                 Err(Fault::Damaged(reason)) => return self.end(reason, plan),
                 Err(Fault::Io(source)) => return Err(self.error(source)),
@@ -241,76 +248,13 @@ impl Source {
     /// The last batch of a file that cannot be read further.
     fn end(&mut self, reason: RejectReason, plan: &Arc<Plan>) -> Result<Option<RawBatch>> {
         self.is_done = true;
-        self.body.drain().ok();
+        self.messages.drain().ok();
         Ok(Some(reject_rest(&self.input, self.row, reason, plan)))
     }
 
     fn error(&self, source: std::io::Error) -> Error {
         Error::Read { path: self.input.path.to_path_buf(), source }
     }
-}
-
-/// The lists of the wanted columns of a record batch.
-struct Selected {
-    nodes: Vec<FieldNode>,
-    buffers: Vec<arrow_ipc::Buffer>,
-    variadic: Vec<i64>,
-    codec: Option<CompressionType>,
-    version: arrow_ipc::MetadataVersion,
-}
-
-impl Selected {
-    /// Nothing if the lists do not fit the schema or the body.
-    fn find(wanted: &Wanted, message: &arrow_ipc::Message<'_>, n_body: u64) -> Option<Self> {
-        let batch = message.header_as_record_batch()?;
-        let (all_nodes, all_buffers) = (batch.nodes()?, batch.buffers()?);
-        let all_variadic: Vec<i64> = batch.variadicBufferCounts().into_iter().flatten().collect();
-        let codec = batch.compression().map(|compression| compression.codec());
-        let version = message.version();
-        let mut found = Self { nodes: vec![], buffers: vec![], variadic: vec![], codec, version };
-        for path in &wanted.paths {
-            let place = Place::find(&wanted.all, path.names(), version, &all_variadic)?;
-            for i in place.nodes {
-                found.nodes.push(*(i < all_nodes.len()).then(|| all_nodes.get(i))?);
-            }
-            for i in place.buffers {
-                let buffer = *(i < all_buffers.len()).then(|| all_buffers.get(i))?;
-                found.buffers.push(Some(buffer).filter(|buffer| is_inside(buffer, n_body))?);
-            }
-            found.variadic.extend(place.variadic.into_iter().map(|i| all_variadic[i]));
-        }
-        Some(found)
-    }
-
-    fn n_bytes(&self) -> u64 {
-        self.buffers.iter().map(|buffer| buffer.length() as u64).sum()
-    }
-}
-
-fn is_inside(place: &arrow_ipc::Buffer, n_body: u64) -> bool {
-    let (offset, length) = (u64::try_from(place.offset()), u64::try_from(place.length()));
-    matches!((offset, length), (Ok(offset), Ok(length)) if offset.checked_add(length).is_some_and(|end| end <= n_body))
-}
-
-/// What the buffers take when they are decompressed, as they say; nothing if one of them does not say it.
-fn decoded_bytes<'a>(
-    body: &Buffer,
-    places: impl Iterator<Item = &'a arrow_ipc::Buffer>,
-    is_compressed: bool,
-) -> Option<u64> {
-    let mut all = 0u64;
-    for place in places {
-        let stored = place.length() as u64;
-        let bytes = match is_compressed {
-            true if stored > 0 => {
-                let prefix = body.get(place.offset() as usize..)?.first_chunk::<8>()?;
-                u64::try_from(i64::from_le_bytes(*prefix)).unwrap_or(stored)
-            }
-            _ => stored,
-        };
-        all = all.checked_add(bytes)?;
-    }
-    Some(all)
 }
 
 /// A row takes at least a bit. More rows than that are a damaged number, not rows.
@@ -320,10 +264,4 @@ fn is_plausible(n_rows: u64, n_bytes: u64) -> Result<(), Fault> {
 
 fn damaged(detail: &str) -> RejectReason {
     super::damaged(Format::Arrow, detail)
-}
-
-impl From<ArrowError> for Fault {
-    fn from(error: ArrowError) -> Self {
-        Self::Damaged(super::damaged(Format::Arrow, error))
-    }
 }

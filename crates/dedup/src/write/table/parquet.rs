@@ -1,0 +1,125 @@
+//! Parquet: column by column, without a detour over other types. Values, levels and schema stay what they are.
+
+mod copy;
+mod marks;
+mod properties;
+
+use std::fs::File;
+use std::sync::Arc;
+
+use parquet::column::writer::ColumnCloseResult;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::types::{Type, TypePtr};
+
+use super::fates::{Fates, Kept};
+use super::sink::Sink;
+use super::{annotate, damaged};
+use crate::error::{Error, Result};
+use crate::read::Input;
+
+pub(super) fn rewrite(input: &Input, sink: &mut Sink<'_>, fates: &mut Fates<'_>) -> Result<u64> {
+    let open = || File::open(&input.path).map_err(|error| Error::open(&*input.path, error));
+    let file = open()?;
+    let reader = match SerializedFileReader::new(open()?) {
+        Err(_) if fates.is_empty => return Ok(0),
+        reader => reader.map_err(|error| damaged(input, error))?,
+    };
+    let metadata = reader.metadata();
+    check(metadata).map_err(|error| damaged(input, error))?;
+    let schema = metadata.file_metadata().schema_descr().root_schema_ptr();
+    if fates.is_annotated {
+        annotate::check_names(schema.get_fields().iter().map(|field| field.name()), input)?;
+    }
+    let fail = |error: ParquetError| damaged(input, error);
+    let schema = if fates.is_annotated { with_marks(&schema).map_err(fail)? } else { schema };
+    let properties = Arc::new(properties::of(metadata, fates.is_annotated));
+    let mut writer = SerializedFileWriter::new(sink, schema, properties).map_err(fail)?;
+    let (mut first, mut n_written) = (0, 0);
+    for (group, of_group) in metadata.row_groups().iter().enumerate() {
+        let n_rows = of_group.num_rows() as u64;
+        let kept = fates.take(first..first + n_rows)?;
+        first += n_rows;
+        if kept.n > 0 {
+            let copy = Copy { file: &file, reader: &reader, group, kept: &kept };
+            let mut to = writer.next_row_group().map_err(fail)?;
+            copy.columns(&mut to).and_then(|()| marks::write(&kept.annotations, &mut to)).map_err(fail)?;
+            to.close().map_err(fail)?;
+            n_written += kept.n as u64;
+        }
+    }
+    if let Some(row) = fates.next_row() {
+        return Err(damaged(input, format!("{first} rows, and row {row} is to be copied")));
+    }
+    writer.close().map_err(fail)?;
+    Ok(n_written)
+}
+
+/// The rows of one row group.
+struct Copy<'a> {
+    file: &'a File,
+    reader: &'a SerializedFileReader<File>,
+    group: usize,
+    kept: &'a Kept,
+}
+
+impl Copy<'_> {
+    fn columns(&self, to: &mut SerializedRowGroupWriter<'_, &mut Sink<'_>>) -> Result<(), ParquetError> {
+        let group = self.reader.get_row_group(self.group)?;
+        let n_rows = self.kept.rows.len();
+        for (i, column) in group.metadata().columns().iter().enumerate() {
+            let about = |error| ParquetError::General(format!("column `{}`: {error}", column.column_path()));
+            if self.kept.n == n_rows {
+                self.whole(column, to).map_err(about)?;
+                continue;
+            }
+            let mean = column.uncompressed_size() as usize / n_rows.max(1);
+            let from = group.get_column_reader(i).map_err(about)?;
+            let Some(mut writer) = to.next_column()? else { break };
+            copy::rows(from, &mut writer, &self.kept.runs(), mean).map_err(about)?;
+            writer.close()?;
+        }
+        Ok(())
+    }
+
+    /// A column of which every row is kept, byte for byte.
+    fn whole(
+        &self,
+        column: &ColumnChunkMetaData,
+        to: &mut SerializedRowGroupWriter<'_, &mut Sink<'_>>,
+    ) -> Result<(), ParquetError> {
+        let close = ColumnCloseResult {
+            bytes_written: column.compressed_size() as u64,
+            rows_written: self.kept.n as u64,
+            metadata: column.clone(),
+            bloom_filter: None,
+            column_index: None,
+            offset_index: None,
+        };
+        to.append_column(self.file, close)
+    }
+}
+
+/// Refuses numbers that no file has, on which the decoder would panic.
+fn check(metadata: &ParquetMetaData) -> Result<(), ParquetError> {
+    let is_bad = |column: &ColumnChunkMetaData| {
+        let dictionary = column.dictionary_page_offset().unwrap_or(0);
+        let numbers =
+            [column.data_page_offset(), column.compressed_size(), column.uncompressed_size(), dictionary];
+        numbers.iter().any(|&number| number < 0) || column.file_path().is_some()
+    };
+    for group in metadata.row_groups() {
+        if group.num_rows() < 0 || group.columns().iter().any(is_bad) {
+            return Err(ParquetError::General("a column has no place in the file".into()));
+        }
+    }
+    Ok(())
+}
+
+/// The schema with the five columns at its end.
+fn with_marks(schema: &TypePtr) -> Result<TypePtr, ParquetError> {
+    let fields = schema.get_fields().iter().cloned().chain(marks::types()?).collect();
+    Type::group_type_builder(schema.name()).with_fields(fields).build().map(Arc::new)
+}
