@@ -75,7 +75,7 @@ fn metadata(content: &[u8]) -> ParquetMetaData {
 fn annotation(row: usize) -> Annotation {
     let is_duplicate = row % 3 == 1;
     Annotation {
-        cluster_id: (row % 4 > 0).then(|| format!("cluster {}", row / 4)),
+        cluster_id: (!row.is_multiple_of(4)).then(|| format!("cluster {}", row / 4)),
         cluster_size: row as u64,
         dup_of: is_duplicate.then(|| format!("{}", row - 1)),
         similarity: is_duplicate.then(|| 1.0 / row as f64),
@@ -239,14 +239,17 @@ fn the_codec_of_an_arrow_file_is_kept_and_so_are_its_record_batches() {
 fn a_growing_dictionary_is_kept() {
     let first = dictionary_of(&["alpha", "beta"]);
     let second = dictionary_of(&["alpha", "beta", "gamma"]);
-    let content = arrow_stream(&[&first, &second], None);
-    let (n, out) = rewritten(&content, (0..5).map(|row| verdict(row, row != 0))).unwrap();
-    assert_eq!(n, 4);
-    let read = read_back(&out);
-    let dictionary = read.column(0).as_any_dictionary();
-    let (keys, values) = (dictionary.normalized_keys(), dictionary.values().as_string::<i32>());
-    let texts: Vec<&str> = keys.iter().map(|&key| values.value(key)).collect();
-    assert_eq!(texts, ["beta", "alpha", "beta", "gamma"]);
+    for content in [arrow_stream(&[&first, &second], None), arrow_file(&[&first, &second], None)] {
+        let (n, out) = rewritten(&content, (0..5).map(|row| verdict(row, row != 0))).unwrap();
+        assert_eq!(n, 4);
+        let read = read_back(&out);
+        let dictionary = read.column(0).as_any_dictionary();
+        let (keys, values) = (dictionary.normalized_keys(), dictionary.values().as_string::<i32>());
+        let texts: Vec<&str> = keys.iter().map(|&key| values.value(key)).collect();
+        assert_eq!(texts, ["beta", "alpha", "beta", "gamma"]);
+        let seen = seen::read_file("a", &content, ReadOptions::default());
+        assert_eq!(seen.texts(), ["alpha", "beta", "alpha", "beta", "gamma"]);
+    }
 }
 
 #[test]

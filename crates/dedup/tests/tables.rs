@@ -413,10 +413,15 @@ fn an_arrow_file_cut_anywhere_gives_its_whole_record_batches_and_one_reject() {
 #[test]
 fn whatever_byte_of_an_arrow_file_is_damaged_reading_comes_to_an_end() {
     let first = dictionary_of(&["alpha and omega", "beta", "alpha and omega"]);
-    for codec in [None, Some(arrow_ipc::CompressionType::LZ4_FRAME)] {
-        let content = arrow_stream(&[&first, &first], codec);
-        for place in 8..content.len() {
-            for flip in [0x01, 0x80, 0xff] {
+    let codec = Some(arrow_ipc::CompressionType::LZ4_FRAME);
+    let files = [
+        arrow_stream(&[&first, &first], None),
+        arrow_stream(&[&first, &first], codec),
+        arrow_file(&[&first], None),
+    ];
+    for content in files {
+        for place in (8..content.len()).step_by(3) {
+            for flip in [0x01, 0xff] {
                 let mut bad = content.clone();
                 bad[place] ^= flip;
                 let seen = read_file("a.arrow", &bad, ReadOptions::default());
@@ -424,6 +429,26 @@ fn whatever_byte_of_an_arrow_file_is_damaged_reading_comes_to_an_end() {
             }
         }
     }
+}
+
+#[test]
+fn a_file_is_read_by_its_footer_and_without_one_as_a_stream() {
+    let batches = [texts(&["one"]), texts(&["two", "three"])];
+    let content = arrow_file(&[&batches[0], &batches[1]], None);
+    // Some writers leave the length of the first message out.
+    let first = find(&content, &[0xff; 4]);
+    let mut odd = content.clone();
+    odd[first..first + 8].fill(7);
+    for content in [&content, &odd] {
+        let folder = tempfile::TempDir::new().unwrap();
+        std::fs::write(folder.path().join("a.arrow"), content).unwrap();
+        let reader = read::open(Inputs::new().path(folder.path()), ReadOptions::default()).unwrap();
+        let progress = reader.progress().clone();
+        let n: usize = reader.map(|raw| read::parse(raw.unwrap()).n_documents()).sum();
+        assert_eq!((n, Some(progress.bytes_read())), (3, progress.bytes_total()));
+    }
+    let cut = &content[..content.len() - 1];
+    assert_eq!(read_file("a", cut, ReadOptions::default()).texts(), ["one", "two", "three"]);
 }
 
 #[test]

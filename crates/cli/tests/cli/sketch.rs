@@ -91,6 +91,27 @@ fn bad_lines_are_counted_named_and_kept() {
 }
 
 #[test]
+fn the_format_of_an_input_does_not_change_its_sketches() {
+    let bench = Bench::new();
+    bench.write("x.jsonl", "{\"id\": 1, \"text\": \"a b\"}\n{\"id\": 2, \"text\": \"c, d\"}\n");
+    bench.write("x.csv", "id,text\n1,a b\n2,\"c, d\"\n");
+    bench.write("x.tsv.gz", gzip(b"text\tid\na b\t1\nc, d\t2\n"));
+    for name in ["x.jsonl", "x.csv", "x.tsv.gz"] {
+        bench.run(&format!("sketch {name} --id-field id -o {name}.bsk")).ok();
+    }
+    for name in ["x.csv", "x.tsv.gz"] {
+        assert!(bench.read(&format!("{name}.bsk")) == bench.read("x.jsonl.bsk"), "{name}");
+    }
+    bench.write("x.txt", "a b\n\nc, d\n");
+    let ran = bench.run("sketch x.txt -o t.bsk").ok();
+    assert!(ran.err.starts_with("2 documents sketched"), "{}", ran.err);
+    bench.run("sketch x.txt --id-field id -o t.bsk").fails(2, &["plain text, which has no fields"]);
+    bench
+        .run("sketch x.csv --text-field body -o t.bsk")
+        .fails(1, &["no column `body`, there are `id`, `text`"]);
+}
+
+#[test]
 fn strict_and_hopeless_inputs_write_nothing() {
     let bench = Bench::new();
     bench.write("x.jsonl", "{\"text\": \"a b\"}\nnot json\n");

@@ -6,17 +6,42 @@
 //! ```
 //!
 //! - [`open`] looks up all inputs (see [`Inputs`]) and fails now if one of them cannot be read.
-//! - [`Reader`] decompresses and cuts at newlines; a [`RawBatch`] is a buffer of whole lines.
-//! - [`parse`] finds the wanted fields, without copying unless a text has escapes.
+//! - [`Reader`] reads and decompresses; a [`RawBatch`] is a buffer of whole lines or records, or some rows of a table.
+//! - [`parse`] finds the wanted fields, without copying unless a text has escapes; of a table it decodes the wanted columns.
 //! - A bad line is a [`Reject`] with file, line and reason, and reading goes on; an unreadable file is an error.
 //!
-//! Lines end with a newline, with or without a carriage return; the last one need not. A byte order mark at the
-//! beginning of a file is dropped. Blank lines (white space only) count as lines and are neither documents nor
+//! | format | a document is | found by |
+//! |---|---|---|
+//! | JSON lines | an object on a line | `.jsonl`, `.ndjson`, `.json`, and every other name |
+//! | CSV, TSV | a record, after a header | `.csv`, `.tsv` |
+//! | plain text | a line; with `per_file` the whole file | `.txt`, `.text`, `.md` |
+//! | Parquet | a row | its first bytes, else `.parquet`, `.pq` |
+//! | Arrow IPC, file or stream | a row | its first bytes, else `.arrow`, `.feather`, `.ipc` |
+//!
+//! [`ReadOptions::format`] forces one. All but Parquet may be compressed with gzip or zstd, and come from a pipe.
+//!
+//! **Lines.** They end with a newline, with or without a carriage return; the last one need not. A byte order mark at
+//! the beginning of a file is dropped. Blank lines (white space only) count as lines and are neither documents nor
 //! rejects. JSON is accepted if and only if `serde_json` accepts it as a `Value`; of a repeated key the last
 //! one wins. A text field must be a string, and with several text fields every one must be there; an id must
 //! be a string or an integer, which keeps the digits it is written with.
 //!
-//! Limits: JSON lines only, one reading thread (a gzip stream cannot be split), lines and batches of at most 1 GiB.
+//! **Records.** Quoting is that of RFC 4180; a field of several lines is one field. A file without a wanted column is an
+//! error; a record with bad quotes or another number of fields is a reject. An empty line is blank.
+//!
+//! **Plain text.** The line, or the file, is the text. There are no fields: an id field is an error. An empty file that is
+//! one document is a document with an empty text.
+//!
+//! **Tables.** Columns are found by paths through structs, and only these are read. A null is a reject; so is every row of a
+//! file where the column is missing or of another type, and every row that cannot be decoded. A row is in no buffer:
+//! [`Document::raw`] is empty, and [`write::table`](crate::write::table) copies rows.
+//!
+//! **Order.** With [`ReadOptions::order_field`] a document has the value of that field, a number or a text. What is missing,
+//! null, empty in CSV, not a number (NaN) or of another type has none.
+//!
+//! Limits: one reading thread (a gzip stream cannot be split); lines, records, texts and batches of at most 1 GiB; Parquet
+//! only from files, with pages of at most 1 GiB, and not encrypted; of Arrow the wanted columns of one record batch are
+//! held, 4 GiB at most.
 
 mod batch;
 mod csv;
@@ -45,7 +70,7 @@ pub use reject::{Reject, RejectReason};
 pub use stream::{Compression, Progress};
 
 pub(crate) use csv::names as csv_names;
-pub(crate) use table::arrow::{Fault as ArrowFault, Messages as ArrowMessages};
+pub(crate) use table::arrow::{Fault as ArrowFault, Item as ArrowItem, Messages as ArrowMessages};
 pub(crate) use table::guarded;
 
 use crate::error::{Error, Result};

@@ -10,7 +10,7 @@ use super::batch::{Plan, RawBatch};
 use super::format::Format;
 use super::input::{Input, Source};
 use super::start::Start;
-use super::stream::{Progress, Stream};
+use super::stream::{Compression, Progress, Stream};
 use super::table::{self, arrow, parquet};
 use super::text::{Stop, Text};
 use crate::error::{Error, Result};
@@ -96,6 +96,10 @@ impl Reader {
             let source = parquet::Source::new(open()?, input, &self.plan, &self.progress)?;
             return Ok(Some(Current::Table(Box::new(source))));
         }
+        if input.format() == Some(Format::Arrow) && input.compression() == Some(Compression::None) {
+            let source = arrow::Source::of_file(open()?, input, &self.progress)?;
+            return Ok(Some(Current::Table(Box::new(source))));
+        }
         let bytes: Box<dyn Read + Send> = match bytes {
             Some(bytes) => bytes,
             None => Box::new(open()?),
@@ -105,7 +109,7 @@ impl Reader {
         input.learn(&start);
         Ok(Some(match start.format {
             Format::Parquet => return Err(Error::parquet_in_a_pipe(&input.path)),
-            Format::Arrow => Current::Table(Box::new(arrow::Source::new(stream, input))),
+            Format::Arrow => Current::Table(Box::new(arrow::Source::of_stream(stream, input))),
             _ => Current::Text(Box::new(Text::new(input, stream, start))),
         }))
     }

@@ -8,7 +8,7 @@ use arrow_array::types::Int32Type;
 use arrow_array::*;
 use arrow_buffer::NullBuffer;
 use arrow_ipc::CompressionType;
-use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
+use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_schema::{DataType, Field, Fields, Schema};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
@@ -170,6 +170,7 @@ pub fn parquet_file(batches: &[&RecordBatch], properties: WriterProperties) -> V
 
 pub fn arrow_file(batches: &[&RecordBatch], codec: Option<CompressionType>) -> Vec<u8> {
     let options = IpcWriteOptions::default().try_with_compression(codec).unwrap();
+    let options = options.with_dictionary_handling(DictionaryHandling::Delta);
     let mut writer = FileWriter::try_new_with_options(Vec::new(), &batches[0].schema(), options).unwrap();
     writer.write_metadata("in the footer", "kept");
     batches.iter().for_each(|batch| writer.write(batch).unwrap());

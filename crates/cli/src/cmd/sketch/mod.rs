@@ -1,4 +1,4 @@
-//! `benzer sketch`: a corpus of JSON lines becomes a sketch file; `--show` says what is in one.
+//! `benzer sketch`: a corpus becomes a sketch file; `--show` says what is in one.
 
 mod make;
 mod show;
@@ -17,9 +17,10 @@ use crate::view::View;
 
 /// What the command does, for its help.
 pub const ABOUT: &str = "\
-Sketch a corpus of JSON lines into a file, or show what is in such a file.
+Sketch a corpus into a file, or show what is in such a file.
 
-Inputs are JSON lines (also .gz and .zst), folders, globs, or `-` for standard input. The output has \
+Inputs are JSON lines, CSV, TSV, plain text, Parquet and Arrow files (text also .gz and .zst), \
+folders, globs, or `-` for standard input. The output has \
 one sketch for each document in the order of the input, the same bytes for any number of threads. \
 Lines that cannot be read are counted, reported and left out. `benzer compare` reads the file.";
 

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
 use arrow_buffer::Buffer;
-use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::reader::{read_dictionary, read_record_batch};
 use arrow_ipc::{Message, MessageHeader};
 use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
@@ -17,7 +16,7 @@ use super::sink::Sink;
 use super::writer::Writer;
 use super::{annotate, columns, damaged};
 use crate::error::{Error, Result};
-use crate::read::{ArrowFault, ArrowMessages, Format, Input, guarded};
+use crate::read::{ArrowFault, ArrowItem, ArrowMessages, Format, Input, guarded};
 
 pub(super) fn rewrite(input: &Input, sink: &mut Sink<'_>, fates: &mut Fates<'_>) -> Result<u64> {
     let mut copy = Copy {
@@ -66,15 +65,18 @@ struct Copy<'a, 's> {
 impl Copy<'_, '_> {
     fn all(&mut self, fates: &mut Fates<'_>) -> Result<(), Stop> {
         loop {
-            let message = self.messages.message();
-            let Some(message) = self.read(message)? else { return Ok(()) };
+            let item = self.messages.next();
+            let message = match self.read(item)? {
+                None => return Ok(()),
+                Some(ArrowItem::Schema(schema)) => {
+                    self.take_schema(schema, fates)?;
+                    continue;
+                }
+                Some(ArrowItem::Message(message)) => message,
+            };
             let message = message.as_ref();
             let n_body = u64::try_from(message.bodyLength()).map_err(|error| Stop::End(error.to_string()))?;
             match message.header_type() {
-                MessageHeader::Schema => {
-                    self.take_schema(&message, fates)?;
-                    self.pass(n_body)?;
-                }
                 MessageHeader::DictionaryBatch => self.take_dictionary(&message, n_body)?,
                 MessageHeader::RecordBatch => self.take_rows(&message, n_body, fates)?,
                 _ => self.pass(n_body)?,
@@ -82,10 +84,7 @@ impl Copy<'_, '_> {
         }
     }
 
-    fn take_schema(&mut self, message: &Message<'_>, fates: &Fates<'_>) -> Result<(), Stop> {
-        let schema = message.header_as_schema().ok_or_else(|| Stop::End("no schema".into()))?;
-        let schema = guarded(Format::Arrow, || try_fb_to_schema(schema));
-        let schema = schema.map_err(|reason| Stop::End(reason.to_string()))?;
+    fn take_schema(&mut self, schema: Schema, fates: &Fates<'_>) -> Result<(), Stop> {
         if fates.is_annotated {
             annotate::check_names(schema.fields().iter().map(|field| field.name().as_str()), self.input)?;
         }
@@ -158,8 +157,8 @@ impl Copy<'_, '_> {
         let fail = |error: ArrowError| damaged(self.input, error);
         let schema = if fates.is_annotated { annotated(schema) } else { Arc::clone(schema) };
         self.writer.open(&schema, self.messages.is_file(), None).map_err(fail)?;
-        let footer = self.messages.rest().unwrap_or_default();
-        self.writer.finish(&footer).map_err(fail)?;
+        let metadata = self.messages.metadata();
+        self.writer.finish(metadata).map_err(fail)?;
         Ok(self.n_written)
     }
 }

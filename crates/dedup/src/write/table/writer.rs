@@ -7,9 +7,6 @@ use arrow_schema::{ArrowError, SchemaRef};
 
 use super::sink::Sink;
 
-/// The mark at the end of a file, after the length of its footer.
-const MAGIC: &[u8] = b"ARROW1";
-
 /// Writes record batches as soon as it is known how.
 pub(super) enum Writer<'a, 's> {
     /// Nothing is written yet.
@@ -52,30 +49,17 @@ impl<'a, 's> Writer<'a, 's> {
         }
     }
 
-    /// Ends the output. The metadata in the footer of the input is kept.
-    pub(super) fn finish(&mut self, footer: &[u8]) -> Result<(), ArrowError> {
+    /// Ends the output. The footer of a file gets the metadata that the input has in its own.
+    pub(super) fn finish(&mut self, metadata: Vec<(String, String)>) -> Result<(), ArrowError> {
         match self {
             Self::Closed(_) => Ok(()),
             Self::Stream(writer) => writer.finish(),
             Self::File(writer) => {
-                for (key, value) in metadata(footer) {
+                for (key, value) in metadata {
                     writer.write_metadata(key, value);
                 }
                 writer.finish()
             }
         }
     }
-}
-
-/// The metadata of a footer, which is followed by its length and a mark.
-fn metadata(footer: &[u8]) -> Vec<(String, String)> {
-    let length = |footer: &[u8]| {
-        let (before, length) = footer.strip_suffix(MAGIC)?.split_last_chunk::<4>()?;
-        let start = before.len().checked_sub(u32::from_le_bytes(*length) as usize)?;
-        Some(before[start..].to_vec())
-    };
-    let Some(footer) = length(footer) else { return Vec::new() };
-    let Ok(footer) = arrow_ipc::root_as_footer(&footer) else { return Vec::new() };
-    let pairs = footer.custom_metadata().into_iter().flatten();
-    pairs.filter_map(|pair| Some((pair.key()?.to_owned(), pair.value()?.to_owned()))).collect()
 }

@@ -1,13 +1,15 @@
-//! Arrow IPC, as a stream or as a file, from a pipe too: a file is a stream with a mark before it and an index after it.
+//! Arrow IPC, as a stream or as a file. A file is read by its footer, which says where its record batches are; without one (cut
+//! off, compressed, from a pipe) it is read as the stream that it also is.
 //!
 //! The reading thread reads the buffers of the wanted columns of one record batch and passes the others. A record batch of
 //! many rows is cut into several batches by rows; its wanted columns are held until the last of them is done, so the
 //! memory follows the size of a record batch (4 GiB at most, more are rejects). Writers make them of some thousand rows.
 //!
-//! A dictionary must stand before the record batches that use it, as all writers have it. What cannot be read: where a
-//! message is damaged or cut off, all that follows is one reject; a record batch that cannot be decoded is a reject of
+//! In a stream a dictionary stands before the record batches that use it. What cannot be read: where a message is damaged or cut off, all that follows is one reject; a record batch that cannot be decoded is a reject of
 //! each of its rows.
 
+mod footer;
+mod gather;
 mod held;
 mod layout;
 mod messages;
@@ -15,12 +17,13 @@ mod select;
 mod wanted;
 
 use std::collections::HashMap;
+use std::fs::File;
 use std::sync::{Arc, OnceLock};
 
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::Buffer;
 use arrow_ipc::MessageHeader;
-use arrow_ipc::convert::{MessageBuffer, try_fb_to_schema};
+use arrow_ipc::convert::MessageBuffer;
 use arrow_ipc::reader::read_dictionary;
 
 use super::{Content, Table, guarded, most_rejects, reject_rest};
@@ -30,10 +33,10 @@ use crate::read::batch::{Plan, RawBatch, Row};
 use crate::read::format::Format;
 use crate::read::input::Input;
 use crate::read::reject::RejectReason;
-use crate::read::stream::Stream;
+use crate::read::stream::{Progress, Stream};
 use held::Held;
 pub(super) use held::Part;
-pub(crate) use messages::{Fault, Messages};
+pub(crate) use messages::{Fault, Item, Messages};
 use select::Selected;
 use wanted::Wanted;
 
@@ -67,17 +70,29 @@ enum Rest {
 }
 
 impl Source {
-    pub(in crate::read) fn new(stream: Stream, input: Arc<Input>) -> Self {
+    pub(in crate::read) fn of_stream(stream: Stream, input: Arc<Input>) -> Self {
+        Self::new(Messages::of_stream(stream), input)
+    }
+
+    pub(in crate::read) fn of_file(file: File, input: Arc<Input>, progress: &Progress) -> Result<Self> {
+        Ok(Self::new(Messages::of_file(file, &input.path, progress)?, input))
+    }
+
+    fn new(messages: Messages, input: Arc<Input>) -> Self {
         let dictionaries = Arc::default();
-        let messages = Messages::new(stream);
         Self { input, messages, wanted: None, dictionaries, row: 0, waiting: None, is_done: false }
     }
 
     /// Reads messages until there are rows. False at the end.
     fn advance(&mut self, plan: &Plan) -> Result<bool, Fault> {
         while self.waiting.is_none() {
-            let Some(message) = self.messages.message()? else { return Ok(false) };
-            self.take(&message, plan)?;
+            match self.messages.next()? {
+                None => return Ok(false),
+                Some(Item::Schema(schema)) => {
+                    self.wanted = Some(Wanted::find(schema.fields(), &plan.fields).map(Arc::new));
+                }
+                Some(Item::Message(message)) => self.take(&message, plan)?,
+            }
         }
         Ok(true)
     }
@@ -86,15 +101,6 @@ impl Source {
         let message = message.as_ref();
         let n_body = u64::try_from(message.bodyLength()).map_err(|_| Fault::damaged("a negative length"))?;
         match message.header_type() {
-            MessageHeader::Schema => {
-                let schema = message.header_as_schema().ok_or(Fault::damaged("no schema"))?;
-                if !schema.endianness().equals_to_target_endianness() {
-                    return Err(Fault::damaged("bytes in the other order"));
-                }
-                let schema = guarded(Format::Arrow, || try_fb_to_schema(schema)).map_err(Fault::Damaged)?;
-                self.wanted = Some(Wanted::find(schema.fields(), &plan.fields).map(Arc::new));
-                self.messages.pass(n_body)
-            }
             MessageHeader::DictionaryBatch => self.take_dictionary(&message, n_body),
             MessageHeader::RecordBatch => self.take_rows(&message, n_body, plan),
             _ => self.messages.pass(n_body),
@@ -155,7 +161,7 @@ impl Source {
             let reason = RejectReason::TooLong { what: "record batch", bytes: n_bytes, max: MOST_BYTES };
             return self.reject(n_rows, n_body, n_body, reason);
         }
-        let (body, places) = self.messages.gather(&columns.buffers, n_body)?;
+        let (body, places) = gather::gather(&mut self.messages, &columns.buffers, n_body)?;
         let all = select::decoded_bytes(&body, places.iter(), columns.codec.is_some()).unwrap_or(u64::MAX);
         if all > MOST_BYTES {
             let reason = RejectReason::TooLong { what: "record batch", bytes: all, max: MOST_BYTES };
