@@ -1,6 +1,6 @@
 //! Pairs whose later documents have the same first earlier document: most of a cluster.
 //!
-//! The earlier documents, which the later ones share, go into an index of 64 at a time. Each later document then looks up its elements once, whatever the number
+//! The earlier documents, which the later ones share, go into an index of 64 or 256 at a time. Each later document then looks up its elements once, whatever the number
 //! of its pairs.
 
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use benzer_core::field::text::{Scratch, Shingler};
 
-use super::index::{Counts, Index, LANES};
+use super::index::{Counts, Index};
 use super::set::ElementSet;
 use super::{Edge, Texts, Wanted};
 use crate::error::Result;
@@ -27,28 +27,33 @@ struct Cache {
     places: HashMap<u32, Range<usize>>,
 }
 
-impl Cache {
-    fn features(
-        &mut self,
-        rank: u32,
-        (texts, shingler): (&dyn Texts, &Shingler),
-        (scratch, set): (&mut Scratch, &mut ElementSet),
-    ) -> Result<&[u64]> {
-        if let Some(place) = self.places.get(&rank) {
-            return Ok(&self.elements[place.clone()]);
+/// Where the features of earlier documents come from.
+struct Earlier<'a> {
+    cache: &'a mut Cache,
+    texts: &'a dyn Texts,
+    shingler: &'a Shingler,
+    scratch: &'a mut Scratch,
+    set: &'a mut ElementSet,
+}
+
+impl Earlier<'_> {
+    fn features(&mut self, rank: u32) -> Result<&[u64]> {
+        let Self { cache, texts, shingler, scratch, set } = self;
+        if let Some(place) = cache.places.get(&rank) {
+            return Ok(&cache.elements[place.clone()]);
         }
-        if self.end > CACHED {
-            self.places.clear();
-            self.end = 0;
+        if cache.end > CACHED {
+            cache.places.clear();
+            cache.end = 0;
         }
-        let start = self.end;
-        let Self { elements, end, .. } = self;
+        let start = cache.end;
+        let Cache { elements, end, .. } = &mut **cache;
         texts.with_text(rank, &mut |text| {
             let written = shingler.write_elements(text, scratch, elements, start);
             *end = start + set.distinct(&mut elements[start..written]);
         })?;
-        self.places.insert(rank, start..self.end);
-        Ok(&self.elements[start..self.end])
+        cache.places.insert(rank, start..cache.end);
+        Ok(&cache.elements[start..cache.end])
     }
 }
 
@@ -56,8 +61,8 @@ impl Cache {
 pub(super) struct Measure {
     scratch: Scratch,
     set: ElementSet,
-    index: Index,
-    counts: Counts,
+    few: Lanes<1>,
+    many: Lanes<4>,
     /// The distinct elements of the later documents, one after the other.
     elements: Vec<u64>,
     ends: Vec<usize>,
@@ -73,8 +78,8 @@ impl Default for Measure {
         Self {
             scratch: Scratch::default(),
             set: ElementSet::default(),
-            index: Index::default(),
-            counts: Counts::new(),
+            few: Lanes::default(),
+            many: Lanes::default(),
             elements: Vec::new(),
             ends: Vec::new(),
             cache: Cache::default(),
@@ -96,8 +101,15 @@ impl Measure {
         self.load(groups, texts, shingler)?;
         self.shared.clear();
         self.shared.resize(groups.iter().map(|group| group.len()).sum(), (0, 0));
-        for first in (0..self.earlier.len()).step_by(LANES) {
-            self.lanes(first, groups, texts, shingler)?;
+        let Self { scratch, set, few, many, elements, ends: later_ends, cache, earlier, shared } = self;
+        let later = Later { groups, elements, ends: later_ends };
+        let mut earlier_documents = Earlier { cache, texts, shingler, scratch, set };
+        if earlier.len() <= Index::<1>::LANES {
+            few.measure(earlier, later, &mut earlier_documents, shared)?;
+        } else {
+            for lanes in earlier.chunks(Index::<4>::LANES) {
+                many.measure(lanes, later, &mut earlier_documents, shared)?;
+            }
         }
         let mut pair = 0;
         for (i, group) in groups.iter().enumerate() {
@@ -138,27 +150,49 @@ impl Measure {
         let start = if i == 0 { 0 } else { self.ends[i - 1] };
         &self.elements[start..self.ends[i]]
     }
+}
 
-    /// The intersections of all pairs whose earlier document is one of 64.
-    fn lanes(
+/// The later documents of a run.
+#[derive(Clone, Copy)]
+struct Later<'a> {
+    groups: &'a [Group<'a>],
+    /// Their distinct elements, and where those of each end.
+    elements: &'a [u64],
+    ends: &'a [usize],
+}
+
+/// An index of earlier documents, and counters.
+struct Lanes<const W: usize> {
+    index: Index<W>,
+    counts: Counts<W>,
+}
+
+impl<const W: usize> Default for Lanes<W> {
+    fn default() -> Self {
+        Self { index: Index::default(), counts: Counts::new() }
+    }
+}
+
+impl<const W: usize> Lanes<W> {
+    /// Of all pairs whose earlier document is one of `lanes` the intersection, and the size of that document.
+    fn measure(
         &mut self,
-        first: usize,
-        groups: &[Group<'_>],
-        texts: &dyn Texts,
-        shingler: &Shingler,
+        lanes: &[u32],
+        later: Later<'_>,
+        earlier: &mut Earlier<'_>,
+        shared: &mut [(u32, u32)],
     ) -> Result<()> {
-        let Self { scratch, set, index, counts, elements, ends, cache, earlier, shared, .. } = self;
-        let lanes = &earlier[first..earlier.len().min(first + LANES)];
+        let Self { index, counts } = self;
         index.clear();
-        let mut sizes = [0; LANES];
+        let mut sizes = Vec::with_capacity(lanes.len());
         for (lane, &rank) in lanes.iter().enumerate() {
-            let features = cache.features(rank, (texts, shingler), (scratch, set))?;
-            sizes[lane] = features.len() as u32;
+            let features = earlier.features(rank)?;
+            sizes.push(features.len() as u32);
             index.insert(lane, features);
         }
         let (mut pair, mut start) = (0, 0);
-        for (group, &end) in groups.iter().zip(ends.iter()) {
-            let features = &elements[start..end];
+        for (group, &end) in later.groups.iter().zip(later.ends) {
+            let features = &later.elements[start..end];
             let shared = &mut shared[pair..pair + group.len()];
             (pair, start) = (pair + group.len(), end);
             // Pairs are sorted, and so are the lanes.

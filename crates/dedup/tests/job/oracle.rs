@@ -130,17 +130,22 @@ impl<'a> Graph<'a> {
         two_way::jaccard(equal as usize, 8, registers, None).unwrap().value().unwrap()
     }
 
-    /// Pairs that share a band key, as the bucket rule allows, with enough equal registers, that reach the threshold.
+    /// Pairs that share a band key, as the bucket rule allows, with enough equal registers, that reach the threshold; or all that reach it.
     fn edges(&self) -> Edges {
-        let Search::Bands(banding) = self.options.search else { panic!("bands only") };
         let threshold = self.options.threshold;
-        let least = Prefilter::new(&self.spec, threshold.value()).unwrap().least_equal();
+        let (buckets, least, cap) = match self.options.search {
+            Search::Bands(banding) => {
+                let least = Prefilter::new(&self.spec, threshold.value()).unwrap().least_equal();
+                (self.buckets(&banding).into_values().collect(), least, self.options.cap)
+            }
+            Search::Exact => (vec![self.members.clone()], 0, usize::MAX),
+        };
         let mut edges = Edges::new();
-        for bucket in self.buckets(&banding).values() {
+        for bucket in &buckets {
             for (i, &earlier) in bucket.iter().enumerate() {
                 for &later in &bucket[i + 1..] {
                     let equal = self.equal(later, earlier);
-                    if (bucket.len() > self.options.cap && i >= self.options.cap) || equal < least {
+                    if (bucket.len() > cap && i >= cap) || equal < least {
                         continue;
                     }
                     let (fraction, reaches) = match self.options.verify {

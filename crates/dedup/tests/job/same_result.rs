@@ -25,6 +25,8 @@ struct Case {
     cluster: Cluster,
     /// Registers, bands, rows.
     bands: (u32, usize, usize),
+    /// The exact join instead of bands.
+    exact: bool,
     cap: usize,
     threads: usize,
 }
@@ -41,10 +43,11 @@ fn cases() -> impl Strategy<Value = Case> {
     // The default shape has a way of its own; keys of nine rows are cut.
     let bands = vec![(128, 18, 7), (128, 32, 4), (128, 42, 3), (128, 14, 9), (64, 16, 4), (100, 25, 4)];
     let search = (prop::sample::select(bands), prop_oneof![1usize..5, Just(64)], 1usize..4);
-    (corpus, rules, search).prop_map(|(corpus, rules, (bands, cap, threads))| {
+    (corpus, rules, search, 0..4).prop_map(|(corpus, rules, (bands, cap, threads), join)| {
         let (seed, n, ids, repeat_ids, ngram) = corpus;
         let (threshold, keep, verify, cluster) = rules;
-        Case { seed, n, ids, repeat_ids, ngram, threshold, keep, verify, cluster, bands, cap, threads }
+        let exact = join == 0 && verify == Verify::Exact;
+        Case { seed, n, ids, repeat_ids, ngram, threshold, keep, verify, cluster, bands, exact, cap, threads }
     })
 }
 
@@ -58,7 +61,10 @@ impl Case {
         let spec = SketchSpec { registers, ..SketchSpec::default() };
         let usual = lab.options(output);
         let mut options = Options {
-            search: Search::Bands(Banding::new(&spec, Shape { bands, rows }).unwrap()),
+            search: match self.exact {
+                true => Search::Exact,
+                false => Search::Bands(Banding::new(&spec, Shape { bands, rows }).unwrap()),
+            },
             spec,
             threshold: self.threshold.parse().unwrap(),
             keep: self.keep.clone(),

@@ -229,6 +229,9 @@ fn search(arguments: &Arguments, spec: &SketchSpec, threshold: Threshold) -> any
         bail!(Usage::new(format!("--recall must be above 0 and at most 1, got {}", arguments.recall)));
     }
     if arguments.recall == 1.0 {
+        if arguments.verify == VerifyName::Estimate {
+            bail!(Usage::new("--recall 1 compares exactly; leave out --verify estimate"));
+        }
         return Ok(Search::Exact);
     }
     if let Some(preset) = arguments.preset {
