@@ -318,6 +318,27 @@ fn what_could_not_be_read_is_left_out_and_what_changed_is_an_error() {
 }
 
 #[test]
+fn a_damaged_column_is_an_error_where_its_rows_are_kept_and_none_where_they_are_not() {
+    let columns: [(&str, ArrayRef); 2] = [
+        ("text", Arc::new(StringArray::from_iter_values((0..40).map(|i| format!("text {i}"))))),
+        ("other", Arc::new(StringArray::from_iter_values((0..40).map(|i| format!("other {i} of them"))))),
+    ];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let properties = WriterProperties::builder()
+        .set_data_page_row_count_limit(10)
+        .set_write_batch_size(10)
+        .set_dictionary_enabled(false)
+        .set_compression(Compression::SNAPPY);
+    let mut content = parquet_file(&[&batch], properties.build());
+    let place = find(&content, b"other 20 of them");
+    content[place - 4..place - 1].fill(0xff);
+    let error = rewritten(&content, (0..40).map(|row| verdict(row, row != 3))).unwrap_err();
+    assert!(error.contains("cannot copy the rows of `a`: ") && error.contains("column `other`"), "{error}");
+    let (n, out) = rewritten(&content, (0..40).map(|row| verdict(row, !(20..30).contains(&row)))).unwrap();
+    assert_eq!((n, read_back(&out).column(1).as_string::<i32>().value(20)), (30, "other 30 of them"));
+}
+
+#[test]
 fn an_output_that_fails_is_named_as_such() {
     struct Full(usize);
     impl Write for Full {

@@ -19,7 +19,7 @@ use std::io::Write;
 use super::annotate;
 use super::verdict::Verdict;
 use crate::error::{Error, Result};
-use crate::read::{Format, Input};
+use crate::read::{Format, Input, RejectReason, guarded};
 use fates::Fates;
 use sink::Sink;
 
@@ -53,6 +53,18 @@ pub fn rewrite(
         Some(source) => Err(Error::Output { path: input.path.to_path_buf(), source }),
         None => written,
     }
+}
+
+/// What a decoder said, also when it said it by a panic.
+fn decoded<T, E: std::fmt::Display>(
+    input: &Input,
+    format: Format,
+    decode: impl FnOnce() -> std::result::Result<T, E>,
+) -> Result<T> {
+    guarded(format, decode).map_err(|reason| match reason {
+        RejectReason::Damaged { detail, .. } => damaged(input, detail),
+        other => damaged(input, other),
+    })
 }
 
 /// An error about the contents of the file.

@@ -9,8 +9,11 @@ use crate::read::reject::RejectReason;
 
 /// Says what is wrong with the type of the column of a slot; nothing if its values can be used.
 pub(super) fn unfit(fields: &Fields, slot: usize, found: &DataType) -> Option<RejectReason> {
-    let (fits, expected) = match fields.id_slot() {
-        Some(id) if id == slot => (is_text(found) || found.is_integer(), "strings or integers"),
+    let (fits, expected) = match slot {
+        _ if fields.id_slot() == Some(slot) => (is_text(found) || found.is_integer(), "strings or integers"),
+        _ if fields.order_slot() == Some(slot) => {
+            (is_text(found) || found.is_numeric() || found.is_temporal(), "strings, numbers or times")
+        }
         _ => (is_text(found), "strings"),
     };
     let (field, got) = (fields.name(slot), Arc::from(found.to_string()));

@@ -14,7 +14,7 @@ use arrow_select::filter::filter_record_batch;
 use super::fates::{Fates, Kept};
 use super::sink::Sink;
 use super::writer::Writer;
-use super::{annotate, columns, damaged};
+use super::{annotate, columns, damaged, decoded};
 use crate::error::{Error, Result};
 use crate::read::{ArrowFault, ArrowItem, ArrowMessages, Format, Input, guarded};
 
@@ -123,17 +123,16 @@ impl Copy<'_, '_> {
         }
         let body = self.messages.bytes(n_body);
         let body = Buffer::from_vec(self.read(body)?);
-        let decoded = guarded(Format::Arrow, || {
+        let rows = decoded(self.input, Format::Arrow, || {
             let version = message.version();
             let all =
                 read_record_batch(&body, batch, Arc::clone(&schema), &self.dictionaries, None, &version)?;
             selected(all, kept)
-        });
-        let decoded = decoded.map_err(|reason| damaged(self.input, reason))?;
+        })?;
         let fail = |error: ArrowError| damaged(self.input, error);
-        self.writer.open(&decoded.schema(), self.messages.is_file(), codec).map_err(fail)?;
-        self.writer.write(&decoded).map_err(fail)?;
-        self.n_written += decoded.num_rows() as u64;
+        self.writer.open(&rows.schema(), self.messages.is_file(), codec).map_err(fail)?;
+        self.writer.write(&rows).map_err(fail)?;
+        self.n_written += rows.num_rows() as u64;
         Ok(())
     }
 

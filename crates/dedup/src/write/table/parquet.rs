@@ -16,16 +16,16 @@ use parquet::schema::types::{Type, TypePtr};
 
 use super::fates::{Fates, Kept};
 use super::sink::Sink;
-use super::{annotate, damaged};
+use super::{annotate, damaged, decoded};
 use crate::error::{Error, Result};
-use crate::read::Input;
+use crate::read::{Format, Input};
 
 pub(super) fn rewrite(input: &Input, sink: &mut Sink<'_>, fates: &mut Fates<'_>) -> Result<u64> {
     let open = || File::open(&input.path).map_err(|error| Error::open(&*input.path, error));
-    let file = open()?;
-    let reader = match SerializedFileReader::new(open()?) {
+    let (index, again) = (open()?, open()?);
+    let reader = match decoded(input, Format::Parquet, || SerializedFileReader::new(index)) {
         Err(_) if fates.is_empty => return Ok(0),
-        reader => reader.map_err(|error| damaged(input, error))?,
+        reader => reader?,
     };
     let metadata = reader.metadata();
     check(metadata).map_err(|error| damaged(input, error))?;
@@ -43,9 +43,12 @@ pub(super) fn rewrite(input: &Input, sink: &mut Sink<'_>, fates: &mut Fates<'_>)
         let kept = fates.take(first..first + n_rows)?;
         first += n_rows;
         if kept.n > 0 {
-            let copy = Copy { file: &file, reader: &reader, group, kept: &kept };
+            let copy = Copy { file: &again, reader: &reader, group, kept: &kept };
             let mut to = writer.next_row_group().map_err(fail)?;
-            copy.columns(&mut to).and_then(|()| marks::write(&kept.annotations, &mut to)).map_err(fail)?;
+            decoded(input, Format::Parquet, || {
+                copy.columns(&mut to)?;
+                marks::write(&kept.annotations, &mut to)
+            })?;
             to.close().map_err(fail)?;
             n_written += kept.n as u64;
         }
@@ -70,7 +73,8 @@ impl Copy<'_> {
         let group = self.reader.get_row_group(self.group)?;
         let n_rows = self.kept.rows.len();
         for (i, column) in group.metadata().columns().iter().enumerate() {
-            let about = |error| ParquetError::General(format!("column `{}`: {error}", column.column_path()));
+            let about =
+                |error| ParquetError::General(format!("column `{}`: {error}", column.column_path().string()));
             if self.kept.n == n_rows {
                 self.whole(column, to).map_err(about)?;
                 continue;

@@ -87,6 +87,7 @@ impl Source {
     fn advance(&mut self, plan: &Plan) -> Result<bool, Fault> {
         while self.waiting.is_none() {
             match self.messages.next()? {
+                None if self.wanted.is_none() => return Err(Fault::damaged("no schema")),
                 None => return Ok(false),
                 Some(Item::Schema(schema)) => {
                     self.wanted = Some(Wanted::find(schema.fields(), &plan.fields).map(Arc::new));

@@ -27,7 +27,7 @@ impl Wanted {
         for (slot, path) in fields.paths().iter().enumerate() {
             let is_order = fields.order_slot() == Some(slot);
             let field = match find(all, path.names()) {
-                Ok((field, found)) => match types::unfit(fields, slot, &found).filter(|_| !is_order) {
+                Ok((field, found)) => match types::unfit(fields, slot, &found) {
                     Some(reason) => Err(reason),
                     None => Ok(field),
                 },

@@ -71,8 +71,7 @@ impl Leaf {
         }
         let fail = |error: ParquetError| damaged(Format::Parquet, error);
         let (narrow, found) = typed(schema, names, false).map_err(fail)?;
-        let is_order = fields.order_slot() == Some(slot);
-        if let Some(reason) = types::unfit(fields, slot, &found).filter(|_| !is_order) {
+        if let Some(reason) = types::unfit(fields, slot, &found) {
             return Err(reason);
         }
         let (narrow, levels) = match types::is_text(&found) {
