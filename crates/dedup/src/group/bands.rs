@@ -134,7 +134,7 @@ struct Finder<'a> {
 #[derive(Default)]
 struct Rows {
     words: Vec<u64>,
-    equal: Vec<u128>,
+    equal: Vec<(u32, u128)>,
 }
 
 impl Finder<'_> {
@@ -179,15 +179,14 @@ impl Finder<'_> {
         let first = &bucket[..bucket.len().min(self.cap)];
         words.clear();
         first.iter().for_each(|&(_, rank)| words.extend_from_slice(self.sketches.words(rank)));
-        equal.resize(first.len(), 0);
         for (i, &(_, later)) in bucket.iter().enumerate().skip(1) {
             let n = i.min(first.len());
             let query = self.sketches.words(later).try_into().expect("sixteen words");
-            equal_bytes_many(self.level, query, &words[..16 * n], &mut equal[..n]);
-            for (&mask, &(_, earlier)) in equal[..n].iter().zip(first) {
-                if mask.count_ones() >= self.prefilter.least_equal()
-                    && !self.is_given_before(masks.agree_before(mask, band), later, earlier)
-                {
+            equal.clear();
+            equal_bytes_many(self.level, query, &words[..16 * n], self.prefilter.least_equal(), equal);
+            for &(i, mask) in equal.iter() {
+                let earlier = first[i as usize].1;
+                if !self.is_given_before(masks.agree_before(mask, band), later, earlier) {
                     pairs.push((later, earlier));
                 }
             }

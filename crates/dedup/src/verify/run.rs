@@ -1,6 +1,6 @@
 //! Pairs whose later documents have the same first earlier document: most of a cluster.
 //!
-//! The earlier documents, which the later ones share, go into an index of 64 or 256 at a time. Each later document then looks up its elements once, whatever the number
+//! The earlier documents, which the later ones share, go into an index of 64 or 512 at a time. Each later document then looks up its elements once, whatever the number
 //! of its pairs.
 
 use std::collections::HashMap;
@@ -62,7 +62,7 @@ pub(super) struct Measure {
     scratch: Scratch,
     set: ElementSet,
     few: Lanes<1>,
-    many: Lanes<4>,
+    many: Lanes<8>,
     /// The distinct elements of the later documents, one after the other.
     elements: Vec<u64>,
     ends: Vec<usize>,
@@ -107,7 +107,7 @@ impl Measure {
         if earlier.len() <= Index::<1>::LANES {
             few.measure(earlier, later, &mut earlier_documents, shared)?;
         } else {
-            for lanes in earlier.chunks(Index::<4>::LANES) {
+            for lanes in earlier.chunks(Index::<8>::LANES) {
                 many.measure(lanes, later, &mut earlier_documents, shared)?;
             }
         }
@@ -208,7 +208,7 @@ impl<const W: usize> Lanes<W> {
                     .iter()
                     .position(|other| *other == rank)
                     .expect("every earlier document has a lane");
-                *shared = (counts.get(lane, features.len()), sizes[lane]);
+                *shared = (counts.get(lane), sizes[lane]);
             }
         }
         Ok(())

@@ -82,24 +82,20 @@ fn many_words<const B: u32>(query: &[u64], rows: &[u64], out: &mut [u32]) {
     }
 }
 
-/// Which of 128 registers of 8 bits are equal: bit `j` of a mask stands for register `j`. One sketch against many laid out one after the other.
-///
-/// # Panics
-/// If `rows` does not hold one sketch of sixteen words for each mask.
-pub fn equal_bytes_many(level: Level, query: &[u64; 16], rows: &[u64], out: &mut [u128]) {
+/// Appends (number of the row, mask) for each sketch of 128 registers of 8 bits, laid out one after the other, that has at least `least` of them equal to the query's:
+/// bit `j` of the mask stands for register `j`.
+pub fn equal_bytes_many(level: Level, query: &[u64; 16], rows: &[u64], least: u32, out: &mut Vec<(u32, u128)>) {
     let rows = rows.as_chunks::<16>().0;
-    assert_eq!(rows.len(), out.len(), "rows hold one sketch for each mask");
     match level {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the CPU was just checked for every feature the kernel is compiled with.
-        Level::Avx512 if level.is_available() => unsafe { x86::equal_bytes_avx512(query, rows, out) },
+        Level::Avx512 if level.is_available() => unsafe { x86::equal_bytes_avx512(query, rows, least, out) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: as above.
-        Level::Avx2 if level.is_available() => unsafe { x86::equal_bytes_avx2(query, rows, out) },
+        Level::Avx2 if level.is_available() => unsafe { x86::equal_bytes_avx2(query, rows, least, out) },
         _ => {
-            for (row, out) in rows.iter().zip(out) {
-                *out = equal_bytes(query, row);
-            }
+            let masks = rows.iter().map(|row| equal_bytes(query, row));
+            out.extend((0..).zip(masks).filter(|(_, mask)| mask.count_ones() >= least));
         }
     }
 }
@@ -284,11 +280,14 @@ mod tests {
             let words = |bytes: &[u8]| -> Vec<u64> { bytes.as_chunks::<8>().0.iter().map(|b| u64::from_le_bytes(*b)).collect() };
             let query: [u64; 16] = words(&a).try_into().unwrap();
             let mask = |row: &[u8]| (0..128).filter(|&j| row[j] == a[j]).fold(0u128, |mask, j| mask | 1 << j);
-            let expected: Vec<u128> = bytes.chunks_exact(128).map(mask).collect();
+            let expected: Vec<(u32, u128)> = (0..).zip(bytes.chunks_exact(128).map(mask)).collect();
             for level in Level::available() {
-                let mut out = [0; 3];
-                equal_bytes_many(level, &query, &words(&bytes), &mut out);
-                prop_assert_eq!(&out[..], &expected[..], "{:?}", level);
+                for least in [0, 100, 110, 128] {
+                    let mut out = Vec::new();
+                    equal_bytes_many(level, &query, &words(&bytes), least, &mut out);
+                    let expected: Vec<_> = expected.iter().copied().filter(|(_, mask)| mask.count_ones() >= least).collect();
+                    prop_assert_eq!(out, expected, "{:?}", level);
+                }
             }
         }
     }
