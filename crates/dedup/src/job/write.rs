@@ -35,6 +35,29 @@ impl Run<'_> {
         removals: &[Removal],
     ) -> Result<()> {
         self.observer.begin(Stage::Write, Some(ranked.len().into()));
+        let mut by_keeper = removals.to_vec();
+        by_keeper.sort_unstable_by_key(|removal| (removal.kept(), removal.removed()));
+        self.look_at(&by_keeper);
+        let this = &*self;
+        // Waiting for the disk is left to another thread.
+        let (documents, tables) = std::thread::scope(|scope| {
+            let documents = scope.spawn(|| this.documents(ranked, removals, &by_keeper));
+            let tables = this.tables(ranked, (edges, copies), removals, &by_keeper);
+            (documents.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), tables)
+        });
+        let mut stamps = tables?;
+        stamps.extend(documents?);
+        self.manifest(&stamps)
+    }
+
+    /// Writes everything but the documents and the manifest.
+    fn tables(
+        &self,
+        ranked: &Ranked<'_>,
+        (edges, copies): (&Edges, &[Edge]),
+        removals: &[Removal],
+        by_keeper: &[Removal],
+    ) -> Result<Vec<(String, Stamp)>> {
         let mut written = Vec::new();
         let mut pairs = Pairs::new(self.create("pairs.parquet")?, self.options.verify == Verify::Exact)?;
         for edge in edges.iter()? {
@@ -45,20 +68,13 @@ impl Run<'_> {
         }
         written.push(pairs.finish(ranked, &self.estimates)?);
         written.push(write::evidence(self.create("evidence.parquet")?, removals, ranked, &self.estimates)?);
-        let mut by_keeper = removals.to_vec();
-        by_keeper.sort_unstable_by_key(|removal| (removal.kept(), removal.removed()));
-        written.push(write::clusters(self.create("clusters.parquet")?, &by_keeper, ranked, &self.estimates)?);
-        self.look_at(&by_keeper);
+        written.push(write::clusters(self.create("clusters.parquet")?, by_keeper, ranked, &self.estimates)?);
         written.push(self.rejects_file()?);
-        let mut stamps = Vec::new();
-        for file in written {
+        let commit = |file: FileWriter| {
             let name = file.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
-            stamps.push((name, file.commit()?));
-        }
-        if self.options.write != Output::DryRun {
-            stamps.extend(self.documents(ranked, removals, &by_keeper)?);
-        }
-        self.manifest(&stamps)
+            Ok((name, file.commit()?))
+        };
+        written.into_iter().map(commit).collect()
     }
 
     fn create(&self, name: &str) -> Result<FileWriter> {
@@ -133,6 +149,9 @@ impl Run<'_> {
         removals: &[Removal],
         by_keeper: &[Removal],
     ) -> Result<Vec<(String, Stamp)>> {
+        if self.options.write == Output::DryRun {
+            return Ok(Vec::new());
+        }
         let fates = RunFates::new(self, ranked, removals, by_keeper);
         let root = self.folders.output.join(DOCUMENTS);
         self.files.create_dir_all(&root)?;

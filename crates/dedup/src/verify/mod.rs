@@ -18,7 +18,7 @@ pub(crate) use set::ElementSet;
 /// Pairs that are looked at together.
 const SLICE: usize = 4 << 20;
 /// Bytes of the later texts of a task.
-const TASK_BYTES: u64 = 1 << 20;
+const TASK_BYTES: u64 = 4 << 20;
 
 /// The texts of documents by rank.
 pub(crate) trait Texts: Sync {

@@ -84,7 +84,13 @@ fn many_words<const B: u32>(query: &[u64], rows: &[u64], out: &mut [u32]) {
 
 /// Appends (number of the row, mask) for each sketch of 128 registers of 8 bits, laid out one after the other, that has at least `least` of them equal to the query's:
 /// bit `j` of the mask stands for register `j`.
-pub fn equal_bytes_many(level: Level, query: &[u64; 16], rows: &[u64], least: u32, out: &mut Vec<(u32, u128)>) {
+pub fn equal_bytes_many(
+    level: Level,
+    query: &[u64; 16],
+    rows: &[u64],
+    least: u32,
+    out: &mut Vec<(u32, u128)>,
+) {
     let rows = rows.as_chunks::<16>().0;
     match level {
         #[cfg(target_arch = "x86_64")]

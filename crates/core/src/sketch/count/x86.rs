@@ -125,7 +125,12 @@ fn sum_across([a, b, c, d]: [__m512i; 4]) -> __m256i {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,popcnt")]
-pub(super) fn equal_bytes_avx512(query: &[u64; 16], rows: &[[u64; 16]], least: u32, out: &mut Vec<(u32, u128)>) {
+pub(super) fn equal_bytes_avx512(
+    query: &[u64; 16],
+    rows: &[[u64; 16]],
+    least: u32,
+    out: &mut Vec<(u32, u128)>,
+) {
     let halves = |row: &[u64; 16]| [0, 1].map(|i: usize| load(&row.as_chunks::<8>().0[i]));
     let [low, high] = halves(query);
     for (row, i) in rows.iter().zip(0..) {
@@ -138,13 +143,19 @@ pub(super) fn equal_bytes_avx512(query: &[u64; 16], rows: &[[u64; 16]], least: u
 }
 
 #[target_feature(enable = "avx2,popcnt")]
-pub(super) fn equal_bytes_avx2(query: &[u64; 16], rows: &[[u64; 16]], least: u32, out: &mut Vec<(u32, u128)>) {
+pub(super) fn equal_bytes_avx2(
+    query: &[u64; 16],
+    rows: &[[u64; 16]],
+    least: u32,
+    out: &mut Vec<(u32, u128)>,
+) {
     let quarters = |row: &[u64; 16]| [0, 1, 2, 3].map(|i: usize| load_avx2(&row.as_chunks::<4>().0[i]));
     let query = quarters(query);
     for (row, i) in rows.iter().zip(0..) {
-        let masks = query.iter().zip(quarters(row)).enumerate().map(|(i, (x, y))| {
-            u128::from(_mm256_movemask_epi8(_mm256_cmpeq_epi8(*x, y)) as u32) << (32 * i)
-        });
+        let masks =
+            query.iter().zip(quarters(row)).enumerate().map(|(i, (x, y))| {
+                u128::from(_mm256_movemask_epi8(_mm256_cmpeq_epi8(*x, y)) as u32) << (32 * i)
+            });
         let mask = masks.fold(0, |mask, bits| mask | bits);
         if mask.count_ones() >= least {
             out.push((i, mask));
