@@ -173,3 +173,52 @@ fn the_summary_and_the_files_agree() {
     bench.run("dedup articles.jsonl -o out").fails(1, &["`out` holds the results", "--overwrite"]);
     bench.run("dedup articles.jsonl -o same --work-dir same").fails(2, &["--work-dir", "another folder"]);
 }
+
+/// Explaining and resolving again agree with the run; a higher threshold removes what is at least that similar, and nothing else.
+#[test]
+fn a_finished_run_can_be_asked_and_resolved_again() {
+    let bench = Bench::new();
+    let ran = bench.run("dedup articles.jsonl --id-field id -o out --format json").json();
+    let removed = ran["counts"]["removed"].as_u64().unwrap();
+    let again = bench.run("rethreshold out 0.9 --format json").json();
+    assert_eq!(again["removed_before"], removed);
+    assert!(again["removed"].as_u64().unwrap() < removed, "{again}");
+    let direct = bench.run("dedup articles.jsonl --id-field id -o high --threshold 0.9 --format json").json();
+    assert_eq!(again["removed"], direct["counts"]["removed"]);
+    let refused = bench.run("rethreshold out 0.5");
+    assert_eq!(refused.code, 2);
+    assert!(refused.err.contains("at least 0.8"), "{}", refused.err);
+
+    let evidence = bench.run("explain out bridge-17 --format json").json();
+    let row = &evidence["removed_for"][0];
+    assert_eq!((&row["kept_id"], &row["rule"]), (&"bridge-16".into(), &"verified".into()), "{evidence}");
+    let kept = bench.run("explain out bridge-16").ok().out;
+    assert!(kept.contains("was kept, and stands for"), "{kept}");
+    assert!(bench.run("explain out nobody").ok().out.contains("in no pair"));
+}
+
+/// The same documents in other formats give the same removals, and come back in their format.
+#[test]
+fn formats_presets_and_the_exact_join_run_from_the_command_line() {
+    let bench = Bench::new();
+    let removed = |arguments: &str| {
+        bench.run(&format!("dedup {arguments} --format json")).json()["counts"]["removed"].as_u64().unwrap()
+    };
+    let lines = std::fs::read_to_string(bench.path("articles.jsonl")).unwrap();
+    let rows: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let field = |row: &Value, name: &str| row[name].as_str().unwrap().replace('"', "\"\"");
+    let csv = rows.iter().map(|row| format!("{},\"{}\"\n", field(row, "id"), field(row, "text")));
+    bench.write("a.csv", format!("id,text\n{}", csv.collect::<String>()));
+    let text = rows.iter().map(|row| row["text"].as_str().unwrap().replace('\n', " ") + "\n");
+    bench.write("a.txt", text.collect::<String>());
+
+    let usual = removed("articles.jsonl --id-field id -o jsonl");
+    assert_eq!(removed("a.csv --id-field id -o csv"), usual);
+    assert_eq!(removed("a.txt -o txt"), usual);
+    assert_eq!(removed("articles.jsonl --id-field id -o exact --recall 1"), usual);
+    assert!(std::fs::read_to_string(bench.path("csv/documents/a.csv")).unwrap().starts_with("id,text\n"));
+    let nemo = bench.run("dedup articles.jsonl -o nemo --preset nemo --format json").json();
+    assert!(nemo["counts"]["removed"].as_u64().unwrap() > 0, "{nemo}");
+    let mixed = bench.run("dedup articles.jsonl -o mixed --recall 1 --verify estimate");
+    assert_eq!(mixed.code, 2, "{}", mixed.err);
+}

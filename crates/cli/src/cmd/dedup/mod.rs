@@ -8,8 +8,9 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::{anyhow, bail};
+use benzer_core::field::text::{TextOptions, Unit};
 use benzer_core::lsh::{Banding, Target, choose};
-use benzer_core::plan::Preset;
+use benzer_core::plan::{Preset, preset};
 use benzer_core::sketch::SketchSpec;
 use benzer_dedup::job::{self, Options, Output, Search, Verify};
 use benzer_dedup::read::{FieldPath, Format, ReadOptions};
@@ -194,7 +195,7 @@ fn options(arguments: &Arguments) -> anyhow::Result<Options> {
             per_file: arguments.per_file,
             ..usual.read
         },
-        text: arguments.text.shingler()?.options().clone(),
+        text: text(arguments)?,
         spec,
         keep: arguments.keep.clone(),
         verify: match arguments.verify {
@@ -221,6 +222,18 @@ fn options(arguments: &Arguments) -> anyhow::Result<Options> {
         strict: arguments.strict,
         command: std::env::args().collect(),
         ..usual
+    })
+}
+
+/// The shingles that were asked for, or else those of the preset.
+fn text(arguments: &Arguments) -> anyhow::Result<TextOptions> {
+    let asked = arguments.text.shingler()?.options().clone();
+    Ok(match arguments.preset.filter(|_| arguments.text.is_default()) {
+        Some(Preset { unit: preset::Unit::Words, n, .. }) => TextOptions { unit: Unit::Words, n, ..asked },
+        Some(Preset { unit: preset::Unit::Characters, n, .. }) => {
+            TextOptions { unit: Unit::Characters, n, ..asked }
+        }
+        None => asked,
     })
 }
 
