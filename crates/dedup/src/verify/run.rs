@@ -58,6 +58,7 @@ impl Earlier<'_> {
 }
 
 /// What a thread reuses.
+#[derive(Default)]
 pub(super) struct Measure {
     scratch: Scratch,
     set: ElementSet,
@@ -71,22 +72,6 @@ pub(super) struct Measure {
     earlier: Vec<u32>,
     /// Of each pair the intersection, and the size of the earlier document.
     shared: Vec<(u32, u32)>,
-}
-
-impl Default for Measure {
-    fn default() -> Self {
-        Self {
-            scratch: Scratch::default(),
-            set: ElementSet::default(),
-            few: Lanes::default(),
-            many: Lanes::default(),
-            elements: Vec::new(),
-            ends: Vec::new(),
-            cache: Cache::default(),
-            earlier: Vec::new(),
-            shared: Vec::new(),
-        }
-    }
 }
 
 impl Measure {
