@@ -26,13 +26,6 @@ pub(crate) struct Corpus {
 const REMEMBERED: usize = 1 << 15;
 
 impl Corpus {
-    /// A text that is held.
-    fn text(&self, row: u32) -> &str {
-        let i = self.held.partition_point(|(first, _)| *first <= row) - 1;
-        let (first, batch) = &self.held[i];
-        batch.text_of((row - first) as usize).expect("every row lies in the batch before the next one")
-    }
-
     /// The id of a row: that of the id field, or file and line.
     pub fn id(&self, row: u32) -> Result<Cow<'_, str>> {
         if let Documents::Memory(table) = &self.documents
@@ -60,7 +53,11 @@ impl Corpus {
 
     fn with_text(&self, row: u32, visit: &mut dyn FnMut(&str)) -> Result<()> {
         match &self.documents {
-            Documents::Memory(_) => visit(self.text(row)),
+            Documents::Memory(_) => {
+                let i = self.held.partition_point(|(first, _)| *first <= row) - 1;
+                let (first, batch) = &self.held[i];
+                batch.with_text((row - first) as usize, visit);
+            }
             Documents::Disk(table) => {
                 let mut bytes = Vec::new();
                 table.text(&table.row(row)?.1, &mut bytes)?;

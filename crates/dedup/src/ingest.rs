@@ -35,6 +35,7 @@ pub(crate) struct Buffers {
     scratch: Scratch,
     elements: Vec<u64>,
     offsets: Vec<usize>,
+    decoded: Vec<u8>,
 }
 
 impl Ingest {
@@ -57,7 +58,7 @@ impl Ingest {
         let mut rows = Chunk { words: vec![0; batch.n_documents() * n_words], ..Chunk::default() };
         let mut documents = batch.documents();
         for words in rows.words.chunks_mut(RUN * n_words) {
-            let Buffers { scratch, elements, offsets } = buffers;
+            let Buffers { scratch, elements, offsets, .. } = buffers;
             let mut end = 0;
             offsets.clear();
             offsets.push(0);
@@ -92,8 +93,9 @@ impl Work for Ingest {
     type Error = Error;
 
     fn make(&self, raw: RawBatch, buffers: &mut Buffers) -> Result<Ingested> {
-        let batch = read::parse(raw);
+        let mut batch = read::parse_into(raw, std::mem::take(&mut buffers.decoded));
         let rows = self.rows(&batch, buffers)?;
+        buffers.decoded = batch.shed();
         Ok(Ingested { batch, rows })
     }
 }

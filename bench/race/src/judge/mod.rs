@@ -5,7 +5,7 @@
 //! - *Justified*: the share of the removals that have an edge to a document which the same contestant kept. The rest was deleted without a
 //!   similar document left behind.
 //! - *Covered*, by bin of J: an edge is covered unless both its ends were kept. That can be asked of tools that only say what they removed.
-//! - *Found*, by bin of J: for tools that say which pairs they found.
+//! - *Found*, by bin of J: for tools that say which pairs they found. Equal documents count as one, because tools set them aside first.
 //!
 //! Bins are counted twice: over all edges, where a large cluster outweighs everything (and an index that caps large buckets leaves out most of
 //! its pairs on purpose), and over those between documents with few partners.
@@ -13,6 +13,7 @@
 mod input;
 mod resolve;
 
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
@@ -173,14 +174,31 @@ fn removal_verdict(edges: &Edges, removals: &Removals) -> Verdict {
 }
 
 fn pair_verdict(edges: &Edges, found: &[Pair]) -> FoundPairs {
-    let key = |pair: &Pair| (pair.a, pair.b);
+    let firsts = firsts(found);
+    let first = |row: u32| firsts.get(&row).copied().unwrap_or(row);
+    let key = |pair: &Pair| {
+        let (a, b) = (first(pair.a), first(pair.b));
+        (a.min(b), a.max(b))
+    };
+    let reported: HashSet<(u32, u32)> = found.iter().map(key).collect();
+    let is_found = |edge: &Pair| first(edge.a) == first(edge.b) || reported.contains(&key(edge));
     let of_truth = |pair: &Pair| edges.get(pair.a, pair.b);
     FoundPairs {
         pairs: found.len(),
         differing: found.iter().filter(|pair| of_truth(pair).is_some_and(|o| o != pair.overlap)).count(),
         unknown: found.iter().filter(|pair| of_truth(pair).is_none()).count(),
-        found: edges.bins(|edge| found.binary_search_by_key(&key(edge), key).is_ok()),
+        found: edges.bins(is_found),
     }
+}
+
+/// The first of the rows that were reported to be equal, for each of the others. Who sets equal documents aside reports the pairs of one of them.
+fn firsts(found: &[Pair]) -> HashMap<u32, u32> {
+    let mut firsts: HashMap<u32, u32> = HashMap::new();
+    for pair in found.iter().filter(|pair| pair.overlap.intersection == pair.overlap.union) {
+        let first = firsts.get(&pair.a).copied().unwrap_or(pair.a);
+        firsts.insert(pair.b, first);
+    }
+    firsts
 }
 
 fn bins<'a>(edges: impl IntoIterator<Item = &'a Pair>, is_hit: impl Fn(&Pair) -> bool) -> Vec<Bin> {

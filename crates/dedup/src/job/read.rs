@@ -223,7 +223,7 @@ impl Sink<'_> {
             disk.append(chunk)?;
         }
         for (_, batch) in self.held.drain(..) {
-            batch.documents().try_for_each(|document| disk.append_text(document.text))?;
+            append_texts(&batch, &mut disk)?;
         }
         self.held_bytes = 0;
         self.disk = Some(disk);
@@ -233,7 +233,15 @@ impl Sink<'_> {
     fn write(&mut self, batch: &Batch, rows: &crate::documents::Chunk) -> Result<()> {
         let Some(disk) = &mut self.disk else { return Ok(()) };
         disk.append(rows)?;
-        batch.documents().try_for_each(|document| disk.append_text(document.text))?;
-        Ok(())
+        append_texts(batch, disk)
     }
+}
+
+fn append_texts(batch: &Batch, disk: &mut TableWriter) -> Result<()> {
+    for i in 0..batch.n_documents() {
+        let mut outcome = Ok(());
+        batch.with_text(i, &mut |text| outcome = disk.append_text(text));
+        outcome?;
+    }
+    Ok(())
 }

@@ -10,6 +10,7 @@ use super::csv::Header;
 use super::fields::Fields;
 use super::format::Format;
 use super::input::Input;
+use super::parse;
 use super::reject::Reject;
 use super::table::Table;
 
@@ -96,6 +97,9 @@ pub struct Batch {
     /// Where the bytes of each reject are, if they are held.
     pub(super) reject_lines: Vec<Option<(Place, Span)>>,
     pub(super) n_blank: u64,
+    /// What was asked for, where texts can be found again.
+    pub(super) plan: Option<Arc<Plan>>,
+    pub(super) is_shed: bool,
 }
 
 /// A part of a buffer. 32 bits are enough: `ReadOptions` bounds what a buffer can hold.
@@ -194,10 +198,27 @@ impl Batch {
         self.rows.get(index).map(|row| self.view(index, row))
     }
 
-    /// The text of the document at an index, or nothing past the end.
+    /// Hands the text of the document at an index to `visit`, also after [`Batch::shed`].
     #[inline]
-    pub fn text_of(&self, index: usize) -> Option<&str> {
-        self.rows.get(index).map(|row| self.text(row.text))
+    pub(crate) fn with_text(&self, index: usize, visit: &mut dyn FnMut(&str)) {
+        let Some(row) = self.rows.get(index) else { return };
+        match (&self.plan, row.text.0) {
+            (Some(plan), Place::Decoded) if self.is_shed => {
+                visit(&parse::text_again(&self.data, row.raw.range(), plan));
+            }
+            _ => visit(self.text(row.text)),
+        }
+    }
+
+    /// Gives up texts that can be decoded again from their lines, which halves what a batch holds; gives their buffer back. From here on documents show no text, id or order that had escapes:
+    /// only [`Batch::with_text`] does.
+    pub(crate) fn shed(&mut self) -> Vec<u8> {
+        if self.plan.is_none() || !self.segments.iter().all(|segment| matches!(segment.kind, Kind::Json)) {
+            self.decoded.shrink_to_fit();
+            return Vec::new();
+        }
+        self.is_shed = true;
+        std::mem::take(&mut self.decoded).into_bytes()
     }
 
     /// The input of the document at an index, and where its line or record lies in [`Batch::raw`].
@@ -273,8 +294,10 @@ impl Batch {
     }
 
     fn text(&self, (place, span): (Place, Span)) -> &str {
-        let buffer = if place == Place::Data { &self.data } else { &self.decoded };
-        &buffer[span.range()]
+        match place {
+            Place::Data => &self.data[span.range()],
+            _ => self.decoded.get(span.range()).unwrap_or_default(),
+        }
     }
 }
 

@@ -65,6 +65,7 @@ pub use fields::FieldPath;
 pub use format::{EXTENSIONS, Format};
 pub use input::{Input, Inputs};
 pub use parse::parse;
+pub(crate) use parse::parse_into;
 pub use reader::Reader;
 pub use reject::{Reject, RejectReason};
 pub use stream::{Compression, Progress};

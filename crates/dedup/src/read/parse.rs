@@ -12,6 +12,14 @@ use super::{csv, plain, table, utf8};
 
 /// Finds the documents of a batch. Takes it whole, because the documents are parts of its buffer.
 pub fn parse(raw: RawBatch) -> Batch {
+    let mut batch = parse_into(raw, Vec::new());
+    batch.decoded.shrink_to_fit();
+    batch
+}
+
+/// [`parse`] with a buffer for decoded texts, whatever is in it, that [`Batch::shed`] gives back.
+pub(crate) fn parse_into(raw: RawBatch, mut decoded: Vec<u8>) -> Batch {
+    decoded.clear();
     let RawBatch { data, segments, table, rejects, plan } = raw;
     if let Some(table) = table {
         return table::parse(table, segments, &plan);
@@ -22,7 +30,7 @@ pub fn parse(raw: RawBatch) -> Batch {
         plan: &plan,
         slots: vec![Slot::Missing; plan.fields.n_slots()],
         bad_lines: bad_lines.into_iter().peekable(),
-        decoded: Vec::new(),
+        decoded,
         rows: Vec::new(),
         orders: Vec::new(),
         rejects: rejects.into_iter().map(|reject| (reject, None)).collect(),
@@ -38,12 +46,44 @@ pub fn parse(raw: RawBatch) -> Batch {
             Kind::Rows => unreachable!("rows come as a table"),
         }
     }
-    let Parser { mut decoded, rows, orders, mut rejects, n_blank, .. } = parser;
-    decoded.shrink_to_fit();
+    let Parser { decoded, rows, orders, mut rejects, n_blank, .. } = parser;
     let decoded = utf8::into_string(decoded).expect("escapes in UTF-8 stand for characters");
     rejects.sort_by_key(|(reject, _)| (reject.input, reject.line));
     let (rejects, reject_lines) = rejects.into_iter().unzip();
-    Batch { data, decoded, damaged, segments, rows, orders, rejects, reject_lines, n_blank }
+    Batch {
+        data,
+        decoded,
+        damaged,
+        segments,
+        rows,
+        orders,
+        rejects,
+        reject_lines,
+        n_blank,
+        plan: Some(plan),
+        is_shed: false,
+    }
+}
+
+/// The text of a JSON line that was parsed before; `raw` is where it lies in the batch.
+pub(super) fn text_again(data: &str, raw: Range<usize>, plan: &Plan) -> String {
+    let mut parser = Parser {
+        data,
+        plan,
+        slots: vec![Slot::Missing; plan.fields.n_slots()],
+        bad_lines: Vec::new().into_iter().peekable(),
+        decoded: Vec::with_capacity(raw.len()),
+        rows: Vec::new(),
+        orders: Vec::new(),
+        rejects: Vec::new(),
+        n_blank: 0,
+    };
+    let (_, Found::Document(Row { text: (place, span), .. })) = parser.line(raw.start) else {
+        return String::new();
+    };
+    let text =
+        if place == Place::Data { &data.as_bytes()[span.range()] } else { &parser.decoded[span.range()] };
+    String::from_utf8_lossy(text).into_owned()
 }
 
 /// A line (record, file) that is not UTF-8.

@@ -77,7 +77,19 @@ impl<'a> Rows<'a> {
         let Self { decoded, rows, orders, rejects, .. } = self;
         let reject_lines = vec![None; rejects.len()];
         let (data, damaged) = (String::new(), Vec::new());
-        Batch { data, decoded, damaged, segments, rows, orders, rejects, reject_lines, n_blank: 0 }
+        Batch {
+            data,
+            decoded,
+            damaged,
+            segments,
+            rows,
+            orders,
+            rejects,
+            reject_lines,
+            n_blank: 0,
+            plan: None,
+            is_shed: false,
+        }
     }
 
     fn reject_one(&mut self, reason: RejectReason) {
