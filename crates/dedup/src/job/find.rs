@@ -15,7 +15,7 @@ use crate::join;
 use crate::ranking::Ranking;
 use crate::resolve::{Cluster, Components, Leaders};
 use crate::spill::Sorted;
-use crate::verify::{Edge, Wanted, verify};
+use crate::verify::{Edge, Sources, Wanted, verify};
 
 /// Documents that have features, and (copy, representative) of those with the same text.
 type Grouped = (Vec<u32>, Vec<(u32, u32)>);
@@ -107,10 +107,18 @@ impl Run<'_> {
         Ok(copies.iter().map(edge).collect())
     }
 
+    fn sources<'a>(&'a self, ranked: &'a Ranked<'_>) -> Sources<'a> {
+        Sources {
+            texts: ranked,
+            shingler: &self.ingest.shingler,
+            remembered: self.memory.features / size_of::<u64>(),
+        }
+    }
+
     /// The exact similarity of all pairs, which are sorted.
     fn measure(&self, ranked: &Ranked<'_>, pairs: Vec<(u32, u32)>) -> Result<Vec<Edge>> {
         let mut edges = Vec::new();
-        let sources = (ranked as _, &self.ingest.shingler);
+        let sources = self.sources(ranked);
         verify(pairs.into_iter().map(Ok), sources, Wanted::All, self.options.threads, |_, made| {
             edges.extend(made);
             Ok(())
@@ -190,7 +198,7 @@ impl Run<'_> {
             }
         } else {
             let (mut done, wanted) = (0, Wanted::Reaching(self.options.threshold));
-            let sources = (ranked as _, &self.ingest.shingler);
+            let sources = self.sources(ranked);
             verify(candidates.into_iter(), sources, wanted, self.options.threads, |n, made| {
                 edges.append(made)?;
                 done += n as u64;

@@ -34,6 +34,9 @@ fn estimated_documents(inputs: &[Arc<Input>]) -> u64 {
 const SAMPLED: usize = 16;
 const HEAD: u64 = 256 << 10;
 
+/// Features that a thread remembers at most: more would not stay in a cache.
+const FEATURES: usize = 32 << 20;
+
 /// The shares, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Memory {
@@ -41,6 +44,8 @@ pub(super) struct Memory {
     pub corpus: u64,
     /// For sorting, and for the sketches that are compared.
     pub sorting: usize,
+    /// For the features that each thread remembers while it verifies; nothing is sorted meanwhile.
+    pub features: usize,
 }
 
 impl Memory {
@@ -59,6 +64,8 @@ impl Memory {
             return Err(Error::parameter("memory", expected, format!("{}MiB", options.memory >> 20)));
         }
         let free = options.memory - fixed;
-        Ok(Self { corpus: free / 2, sorting: (free / 2).min(1 << 40) as usize })
+        let sorting = (free / 2).min(1 << 40) as usize;
+        let features = (sorting / options.threads.max(1) / 4).min(FEATURES);
+        Ok(Self { corpus: free / 2, sorting, features })
     }
 }

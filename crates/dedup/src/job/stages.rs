@@ -46,7 +46,7 @@ impl<'a> Run<'a> {
             folders: Folders::prepare(files, options)?,
             estimates: Estimates::new(ingest.spec())?,
             ingest,
-            memory: Memory { corpus: 0, sorting: 0 },
+            memory: Memory { corpus: 0, sorting: 0, features: 0 },
             fingerprint: String::new(),
             saves: false,
             counts: Counts::default(),

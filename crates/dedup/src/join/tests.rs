@@ -8,7 +8,7 @@ use benzer_core::hash::stream;
 use proptest::prelude::*;
 
 use super::*;
-use crate::verify::{Edge, Wanted, verify};
+use crate::verify::{Edge, Sources, Wanted, verify};
 
 struct Corpus(Vec<String>);
 
@@ -56,7 +56,8 @@ impl Corpus {
     fn reaching(&self, pairs: &[(u32, u32)], shingler: &Shingler, threshold: Threshold) -> Vec<Edge> {
         let mut edges = Vec::new();
         let wanted = Wanted::Reaching(threshold);
-        verify(pairs.iter().copied().map(Ok), (self, shingler), wanted, 1, |_, made| {
+        let sources = Sources { texts: self, shingler, remembered: 1 << 16 };
+        verify(pairs.iter().copied().map(Ok), sources, wanted, 1, |_, made| {
             edges.extend(made);
             Ok(())
         })

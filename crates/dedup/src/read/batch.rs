@@ -10,9 +10,11 @@ use super::csv::Header;
 use super::fields::Fields;
 use super::format::Format;
 use super::input::Input;
+use super::json;
 use super::parse;
 use super::reject::Reject;
 use super::table::Table;
+use super::utf8;
 
 /// Whole lines, or rows of a table, not looked at yet.
 #[derive(Debug)]
@@ -125,6 +127,8 @@ pub(super) struct Row {
     pub(super) line: u32,
     pub(super) raw: Span,
     pub(super) text: (Place, Span),
+    /// The JSON string that the text was decoded from, if it was one.
+    pub(super) quoted: Option<Span>,
     pub(super) id: Option<(Place, Span)>,
 }
 
@@ -204,7 +208,12 @@ impl Batch {
         let Some(row) = self.rows.get(index) else { return };
         match (&self.plan, row.text.0) {
             (Some(plan), Place::Decoded) if self.is_shed => {
-                visit(&parse::text_again(&self.data, row.raw.range(), plan));
+                let mut text = Vec::new();
+                match row.quoted {
+                    Some(quoted) => json::unescape(&self.data.as_bytes()[quoted.range()], &mut text),
+                    None => text = parse::text_again(&self.data, row.raw.range(), plan),
+                }
+                visit(utf8::check(&text).expect("escapes in UTF-8 stand for characters"));
             }
             _ => visit(self.text(row.text)),
         }

@@ -66,7 +66,7 @@ pub(crate) fn parse_into(raw: RawBatch, mut decoded: Vec<u8>) -> Batch {
 }
 
 /// The text of a JSON line that was parsed before; `raw` is where it lies in the batch.
-pub(super) fn text_again(data: &str, raw: Range<usize>, plan: &Plan) -> String {
+pub(super) fn text_again(data: &str, raw: Range<usize>, plan: &Plan) -> Vec<u8> {
     let mut parser = Parser {
         data,
         plan,
@@ -79,11 +79,9 @@ pub(super) fn text_again(data: &str, raw: Range<usize>, plan: &Plan) -> String {
         n_blank: 0,
     };
     let (_, Found::Document(Row { text: (place, span), .. })) = parser.line(raw.start) else {
-        return String::new();
+        return Vec::new();
     };
-    let text =
-        if place == Place::Data { &data.as_bytes()[span.range()] } else { &parser.decoded[span.range()] };
-    String::from_utf8_lossy(text).into_owned()
+    if place == Place::Data { &data.as_bytes()[span.range()] } else { &parser.decoded[span.range()] }.to_vec()
 }
 
 /// A line (record, file) that is not UTF-8.
@@ -256,8 +254,13 @@ impl Parser<'_> {
                 _ => return Err(self.unfit(slot, "a string or an integer")),
             },
         };
-        let text = if fields.text_slots().len() == 1 { self.content(0) } else { self.joined() };
-        Ok(Row { segment: 0, line: 0, raw: Span::new(start, end), text, id })
+        let is_one = fields.text_slots().len() == 1;
+        let quoted = match self.slots[0] {
+            Slot::String { start, end, escaped: true } if is_one => Some(Span::new(start, end)),
+            _ => None,
+        };
+        let text = if is_one { self.content(0) } else { self.joined() };
+        Ok(Row { segment: 0, line: 0, raw: Span::new(start, end), text, quoted, id })
     }
 
     /// A number or a string; everything else has no order.

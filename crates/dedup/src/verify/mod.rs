@@ -3,15 +3,16 @@
 //! Texts are shingled again: that is faster than keeping the shingles. Pairs come sorted by (later, earlier), and go out in the same order. In between they are taken
 //! cluster by cluster (the module `run`), because the members of a cluster are paired with the same few documents.
 
+mod features;
 mod index;
+mod numbers;
 mod run;
 mod set;
-
-use benzer_core::field::text::Shingler;
 
 use crate::error::Result;
 use crate::group::in_parallel;
 use crate::threshold::Threshold;
+pub(crate) use features::Sources;
 use run::{Group, Measure};
 pub(crate) use set::ElementSet;
 
@@ -64,7 +65,7 @@ impl Wanted {
 /// Measures pairs that come sorted by (later, earlier), and hands those that are wanted to `sink`, in the same order, with the number of pairs looked at.
 pub(crate) fn verify(
     pairs: impl Iterator<Item = Result<(u32, u32)>>,
-    (texts, shingler): (&dyn Texts, &Shingler),
+    sources: Sources<'_>,
     wanted: Wanted,
     threads: usize,
     mut sink: impl FnMut(usize, Vec<Edge>) -> Result<()>,
@@ -76,12 +77,12 @@ pub(crate) fn verify(
         match pairs.next().transpose()? {
             Some(pair) if slice.len() < SLICE || last == Some(pair.0) => slice.push(pair),
             Some(pair) => {
-                sink(slice.len(), verify_slice(&slice, (texts, shingler), wanted, threads)?)?;
+                sink(slice.len(), verify_slice(&slice, sources, wanted, threads)?)?;
                 slice.clear();
                 slice.push(pair);
             }
             None if slice.is_empty() => return Ok(()),
-            None => return sink(slice.len(), verify_slice(&slice, (texts, shingler), wanted, threads)?),
+            None => return sink(slice.len(), verify_slice(&slice, sources, wanted, threads)?),
         }
     }
 }
@@ -89,7 +90,7 @@ pub(crate) fn verify(
 /// The wanted edges of some pairs, in their order.
 fn verify_slice(
     pairs: &[(u32, u32)],
-    (texts, shingler): (&dyn Texts, &Shingler),
+    sources: Sources<'_>,
     wanted: Wanted,
     threads: usize,
 ) -> Result<Vec<Edge>> {
@@ -97,12 +98,12 @@ fn verify_slice(
     // Members of a cluster have the same first document, and share most of the others.
     let mut order: Vec<(u32, u32)> = groups.iter().zip(0..).map(|(group, i)| (group[0].1, i)).collect();
     order.sort_unstable();
-    let tasks = tasks(&order, &groups, texts)?;
+    let tasks = tasks(&order, &groups, sources.texts)?;
     let made = in_parallel(tasks.len(), threads, Measure::default, |i, measure| -> Result<_> {
         let (mut edges, mut ends) = (Vec::new(), Vec::new());
         for run in tasks[i].chunk_by(|a, b| a.0 == b.0) {
             let groups: Vec<Group<'_>> = run.iter().map(|&(_, group)| groups[group as usize]).collect();
-            measure.run(&groups, (texts, shingler), wanted, (&mut edges, &mut ends))?;
+            measure.run(&groups, sources, wanted, (&mut edges, &mut ends))?;
         }
         Ok((edges, ends))
     });
@@ -139,7 +140,7 @@ fn tasks<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use benzer_core::field::text::TextOptions;
+    use benzer_core::field::text::{Shingler, TextOptions};
 
     struct Few(Vec<String>);
 
@@ -177,7 +178,7 @@ mod tests {
             })
             .collect();
         assert!(expected.len() > 50 && expected.len() < pairs.len());
-        for threads in 1..4 {
+        for (threads, remembered) in [(1, 1000), (2, 0), (3, 70)] {
             let all = |wanted| {
                 let (mut found, mut n) = (Vec::new(), 0);
                 let sink = |n_pairs, edges: Vec<Edge>| {
@@ -185,7 +186,8 @@ mod tests {
                     found.extend(edges);
                     Ok(())
                 };
-                verify(pairs.iter().copied().map(Ok), (&texts, &shingler), wanted, threads, sink).unwrap();
+                let sources = Sources { texts: &texts, shingler: &shingler, remembered };
+                verify(pairs.iter().copied().map(Ok), sources, wanted, threads, sink).unwrap();
                 assert_eq!(n, pairs.len());
                 found
             };

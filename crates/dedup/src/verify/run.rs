@@ -1,77 +1,62 @@
 //! Pairs whose later documents have the same first earlier document: most of a cluster.
 //!
-//! The earlier documents, which the later ones share, go into an index of 64 or 512 at a time. Each later document then looks up its elements once, whatever the number
-//! of its pairs.
+//! The elements of the earlier documents, which the later ones share, are numbered; each document looks its elements up once. From there on sets are lists of numbers:
+//! 64 or 512 earlier documents at a time go into an index, and each later document counts what it shares with all of them, whatever the number of its pairs.
 
-use std::collections::HashMap;
-use std::ops::Range;
-
-use benzer_core::field::text::{Scratch, Shingler};
-
+use super::features::{Features, Sources};
 use super::index::{Counts, Index};
-use super::set::ElementSet;
-use super::{Edge, Texts, Wanted};
+use super::numbers::Numbers;
+use super::{Edge, Wanted};
 use crate::error::Result;
 
 /// The pairs (later, earlier) of one later document, in order.
 pub(super) type Group<'a> = &'a [(u32, u32)];
 
-/// Elements that a cache holds at most, if one document does not have more.
-const CACHED: usize = 1 << 18;
-
-/// The distinct elements of documents that were looked at lately: the first ones of a cluster come again and again.
-#[derive(Debug, Default)]
-struct Cache {
-    elements: Vec<u64>,
-    end: usize,
-    places: HashMap<u32, Range<usize>>,
-}
-
-/// Where the features of earlier documents come from.
-struct Earlier<'a> {
-    cache: &'a mut Cache,
-    texts: &'a dyn Texts,
-    shingler: &'a Shingler,
-    scratch: &'a mut Scratch,
-    set: &'a mut ElementSet,
-}
-
-impl Earlier<'_> {
-    fn features(&mut self, rank: u32) -> Result<&[u64]> {
-        let Self { cache, texts, shingler, scratch, set } = self;
-        if let Some(place) = cache.places.get(&rank) {
-            return Ok(&cache.elements[place.clone()]);
-        }
-        if cache.end > CACHED {
-            cache.places.clear();
-            cache.end = 0;
-        }
-        let start = cache.end;
-        let Cache { elements, end, .. } = &mut **cache;
-        texts.with_text(rank, &mut |text| {
-            let written = shingler.write_elements(text, scratch, elements, start);
-            *end = start + set.distinct(&mut elements[start..written]);
-        })?;
-        cache.places.insert(rank, start..cache.end);
-        Ok(&cache.elements[start..cache.end])
-    }
-}
+/// Elements of earlier documents that are numbered together, if one document does not have more.
+const NUMBERED: usize = 1 << 20;
 
 /// What a thread reuses.
 #[derive(Default)]
 pub(super) struct Measure {
-    scratch: Scratch,
-    set: ElementSet,
+    features: Features,
+    numbers: Numbers,
     few: Lanes<1>,
     many: Lanes<8>,
-    /// The distinct elements of the later documents, one after the other.
-    elements: Vec<u64>,
-    ends: Vec<usize>,
-    cache: Cache,
-    /// All earlier documents.
+    /// All earlier documents, in order.
     earlier: Vec<u32>,
-    /// Of each pair the intersection, and the size of the earlier document.
+    /// Some of them as sets, and the later ones.
+    earlier_sets: Sets,
+    later_sets: Sets,
+    /// Of each pair the intersection, and the sizes of both together.
     shared: Vec<(u32, u32)>,
+}
+
+/// Sets of numbers, one after the other.
+#[derive(Debug, Default)]
+struct Sets {
+    numbers: Vec<u32>,
+    ends: Vec<usize>,
+    /// How many elements each has, also such without a number.
+    sizes: Vec<u32>,
+}
+
+impl Sets {
+    fn clear(&mut self) {
+        self.numbers.clear();
+        self.ends.clear();
+        self.sizes.clear();
+    }
+
+    fn get(&self, i: usize) -> &[u32] {
+        let start = if i == 0 { 0 } else { self.ends[i - 1] };
+        &self.numbers[start..self.ends[i]]
+    }
+
+    fn push(&mut self, elements: &[u64], number: impl FnOnce(&[u64], &mut Vec<u32>)) {
+        number(elements, &mut self.numbers);
+        self.ends.push(self.numbers.len());
+        self.sizes.push(elements.len() as u32);
+    }
 }
 
 impl Measure {
@@ -79,30 +64,21 @@ impl Measure {
     pub fn run(
         &mut self,
         groups: &[Group<'_>],
-        (texts, shingler): (&dyn Texts, &Shingler),
+        sources: Sources<'_>,
         wanted: Wanted,
         (edges, ends): (&mut Vec<Edge>, &mut Vec<usize>),
     ) -> Result<()> {
-        self.load(groups, texts, shingler)?;
+        list_earlier(groups, &mut self.earlier);
         self.shared.clear();
         self.shared.resize(groups.iter().map(|group| group.len()).sum(), (0, 0));
-        let Self { scratch, set, few, many, elements, ends: later_ends, cache, earlier, shared } = self;
-        let later = Later { groups, elements, ends: later_ends };
-        let mut earlier_documents = Earlier { cache, texts, shingler, scratch, set };
-        if earlier.len() <= Index::<1>::LANES {
-            few.measure(earlier, later, &mut earlier_documents, shared)?;
-        } else {
-            for lanes in earlier.chunks(Index::<8>::LANES) {
-                many.measure(lanes, later, &mut earlier_documents, shared)?;
-            }
+        let mut done = 0;
+        while done < self.earlier.len() {
+            done += self.measure(done, groups, sources)?;
         }
-        let mut pair = 0;
-        for (i, group) in groups.iter().enumerate() {
-            let size = self.features(i).len();
-            for &(later, earlier) in *group {
-                let (intersection, size_of_earlier) = self.shared[pair];
-                let union = size as u32 + size_of_earlier - intersection;
-                pair += 1;
+        let mut pairs = self.shared.iter();
+        for group in groups {
+            for (&(later, earlier), &(intersection, sizes)) in group.iter().zip(&mut pairs) {
+                let union = sizes - intersection;
                 if wanted.has(intersection, union) {
                     edges.push(Edge { later, earlier, intersection, union });
                 }
@@ -112,38 +88,65 @@ impl Measure {
         Ok(())
     }
 
-    /// The features of the later documents, and the list of the earlier ones.
-    fn load(&mut self, groups: &[Group<'_>], texts: &dyn Texts, shingler: &Shingler) -> Result<()> {
-        let Self { scratch, set, elements, ends, earlier, .. } = self;
-        ends.clear();
-        earlier.clear();
-        let mut start = 0;
-        for group in groups {
-            texts.with_text(group[0].0, &mut |text| {
-                let end = shingler.write_elements(text, scratch, elements, start);
-                start += set.distinct(&mut elements[start..end]);
-            })?;
-            ends.push(start);
-            earlier.extend(group.iter().map(|(_, earlier)| *earlier));
+    /// Measures the pairs with as many earlier documents as may be numbered together, from one of them on; their number.
+    fn measure(&mut self, from: usize, groups: &[Group<'_>], sources: Sources<'_>) -> Result<usize> {
+        let Self { features, numbers, earlier_sets, later_sets, shared, .. } = self;
+        earlier_sets.clear();
+        later_sets.clear();
+        for &rank in &self.earlier[from..] {
+            let elements = features.of(rank, sources)?;
+            if earlier_sets.ends.is_empty() {
+                numbers.clear(elements.len());
+            }
+            earlier_sets.push(elements, |elements, into| numbers.number(elements, into));
+            if earlier_sets.numbers.len() > NUMBERED {
+                break;
+            }
         }
-        earlier.sort_unstable();
-        earlier.dedup();
-        Ok(())
-    }
-
-    fn features(&self, i: usize) -> &[u64] {
-        let start = if i == 0 { 0 } else { self.ends[i - 1] };
-        &self.elements[start..self.ends[i]]
+        for group in groups {
+            let elements = features.of(group[0].0, sources)?;
+            later_sets.push(elements, |elements, into| numbers.find(elements, into));
+        }
+        let n = earlier_sets.ends.len();
+        let earlier = &self.earlier[from..from + n];
+        let sets = (&*earlier_sets, &*later_sets);
+        if n <= Index::<1>::LANES {
+            self.few.measure((earlier, 0), groups, sets, numbers.len(), shared);
+        } else {
+            for (lanes, i) in earlier.chunks(Index::<8>::LANES).zip(0..) {
+                let first = i * Index::<8>::LANES;
+                self.many.measure((lanes, first), groups, sets, numbers.len(), shared);
+            }
+        }
+        Ok(n)
     }
 }
 
-/// The later documents of a run.
-#[derive(Clone, Copy)]
-struct Later<'a> {
-    groups: &'a [Group<'a>],
-    /// Their distinct elements, and where those of each end.
-    elements: &'a [u64],
-    ends: &'a [usize],
+/// The earlier documents of all groups, each once, in order.
+fn list_earlier(groups: &[Group<'_>], earlier: &mut Vec<u32>) {
+    earlier.clear();
+    if let [group] = groups {
+        earlier.extend(group.iter().map(|(_, rank)| *rank));
+        return;
+    }
+    let all = || groups.iter().copied().flatten().map(|(_, rank)| *rank);
+    let (first, last) = all().fold((u32::MAX, 0), |(first, last), rank| (rank.min(first), rank.max(last)));
+    let words = (last.saturating_sub(first) / 64 + 1) as usize;
+    // A bit for each, if they are not too far apart.
+    if words <= groups.iter().map(|group| group.len()).sum() {
+        let mut bits = vec![0u64; words];
+        all().for_each(|rank| bits[((rank - first) / 64) as usize] |= 1 << ((rank - first) % 64));
+        for (mut word, start) in bits.into_iter().zip((first..).step_by(64)) {
+            while word != 0 {
+                earlier.push(start + word.trailing_zeros());
+                word &= word - 1;
+            }
+        }
+    } else {
+        earlier.extend(all());
+        earlier.sort_unstable();
+        earlier.dedup();
+    }
 }
 
 /// An index of earlier documents, and counters.
@@ -159,43 +162,40 @@ impl<const W: usize> Default for Lanes<W> {
 }
 
 impl<const W: usize> Lanes<W> {
-    /// Of all pairs whose earlier document is one of `lanes` the intersection, and the size of that document.
+    /// Of all pairs whose earlier document is one of `lanes` the intersection, and the sizes of both together. The sets of the lanes begin at `first`.
     fn measure(
         &mut self,
-        lanes: &[u32],
-        later: Later<'_>,
-        earlier: &mut Earlier<'_>,
+        (lanes, first): (&[u32], usize),
+        groups: &[Group<'_>],
+        (earlier, later): (&Sets, &Sets),
+        n_numbers: usize,
         shared: &mut [(u32, u32)],
-    ) -> Result<()> {
+    ) {
         let Self { index, counts } = self;
-        index.clear();
-        let mut sizes = Vec::with_capacity(lanes.len());
-        for (lane, &rank) in lanes.iter().enumerate() {
-            let features = earlier.features(rank)?;
-            sizes.push(features.len() as u32);
-            index.insert(lane, features);
+        index.clear(n_numbers);
+        for lane in 0..lanes.len() {
+            index.insert(lane, earlier.get(first + lane));
         }
-        let (mut pair, mut start) = (0, 0);
-        for (group, &end) in later.groups.iter().zip(later.ends) {
-            let features = &later.elements[start..end];
+        let sizes = &earlier.sizes[first..];
+        let mut pair = 0;
+        for (i, group) in groups.iter().enumerate() {
             let shared = &mut shared[pair..pair + group.len()];
-            (pair, start) = (pair + group.len(), end);
+            pair += group.len();
             // Pairs are sorted, and so are the lanes.
             let from = group.partition_point(|(_, rank)| *rank < lanes[0]);
             let to = group.partition_point(|(_, rank)| *rank <= lanes[lanes.len() - 1]);
             if from == to {
                 continue;
             }
-            index.count(features, counts);
+            index.count(later.get(i), counts);
             let mut lane = 0;
             for (&(_, rank), shared) in group[from..to].iter().zip(&mut shared[from..to]) {
                 lane += lanes[lane..]
                     .iter()
                     .position(|other| *other == rank)
                     .expect("every earlier document has a lane");
-                *shared = (counts.get(lane), sizes[lane]);
+                *shared = (counts.get(lane), later.sizes[i] + sizes[lane]);
             }
         }
-        Ok(())
     }
 }
