@@ -1,25 +1,27 @@
 //! The operations that change a disk, in one place, so that tests can record them and make them fail.
 
 use std::fmt::Debug;
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs;
+use std::io;
 use std::path::Path;
+
+use super::handle::Handle;
 
 /// The operations, done. Other disks do something around them.
 pub(super) trait Disk: Debug + Send + Sync {
     /// A new file; one that exists is an error.
-    fn create(&self, path: &Path) -> io::Result<File> {
-        File::options().write(true).create_new(true).open(path)
+    fn create(&self, path: &Path) -> io::Result<Handle> {
+        Handle::create(path)
     }
 
     /// Appends to a file that [`Disk::create`] made and that has `offset` bytes.
-    fn write(&self, _path: &Path, file: &mut File, _offset: u64, bytes: &[u8]) -> io::Result<()> {
-        file.write_all(bytes)
+    fn write(&self, path: &Path, file: &mut Handle, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        file.write(path, offset, bytes)
     }
 
     /// Returns when the bytes of a file are on the disk.
-    fn sync(&self, _path: &Path, file: &File) -> io::Result<()> {
-        file.sync_all()
+    fn sync(&self, _path: &Path, file: &Handle) -> io::Result<()> {
+        file.sync()
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -53,7 +55,7 @@ pub(super) fn folder_of(path: &Path) -> &Path {
 
 #[cfg(unix)]
 fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
+    fs::File::open(folder)?.sync_all()
 }
 
 /// Elsewhere a folder cannot be opened, and renaming is durable by itself.

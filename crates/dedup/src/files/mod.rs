@@ -39,6 +39,7 @@ mod disk;
 mod error;
 #[doc(hidden)]
 pub mod fault;
+mod handle;
 mod lock;
 mod manifest;
 mod scratch;

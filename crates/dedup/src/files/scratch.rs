@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::error::{Error, Result};
+use super::handle::Handle;
 use super::{Files, temporary};
 
 /// A temporary file: written first, then read any number of times, deleted when dropped. Not buffered, never synced.
@@ -13,7 +14,7 @@ pub struct Scratch {
     files: Files,
     path: PathBuf,
     /// Nothing once it was read.
-    file: Option<File>,
+    file: Option<Handle>,
     bytes: u64,
 }
 

@@ -3,18 +3,18 @@
 //! `out.parquet` is written as `.out.parquet.1234-7.tmp`: process 1234, its seventh temporary file.
 
 use std::ffi::OsStr;
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::disk::Disk;
+use super::handle::Handle;
 
 /// Characters kept of the name: a temporary name is longer than the name, and 255 bytes are the limit.
 const KEPT: usize = 50;
 
 /// Makes a file under a temporary name beside `path`.
-pub(super) fn create(disk: &dyn Disk, path: &Path) -> io::Result<(PathBuf, File)> {
+pub(super) fn create(disk: &dyn Disk, path: &Path) -> io::Result<(PathBuf, Handle)> {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     let Some(name) = path.file_name() else { return Err(io::ErrorKind::IsADirectory.into()) };
     let kept: String = name.to_string_lossy().chars().take(KEPT).collect();

@@ -1,12 +1,13 @@
 //! A file that appears whole or not at all: written under a temporary name, fsynced, renamed, and its folder fsynced.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::checksum::{PIECE, Pieces, Stamp};
 use super::disk::folder_of;
 use super::error::{Error, Result};
+use super::handle::{Block, Handle};
 use super::{Files, temporary};
 
 /// A file being written. Dropped before [`FileWriter::commit`], it leaves nothing behind. Its errors as [`Write`] carry the same
@@ -17,11 +18,12 @@ pub struct FileWriter {
     path: PathBuf,
     temporary: PathBuf,
     /// Closed by the commit or the drop.
-    file: Option<File>,
-    /// The piece that is not full yet.
-    piece: Vec<u8>,
-    /// The pieces that were written.
+    file: Option<Handle>,
+    /// What is not written yet.
+    block: Block,
+    /// The checksum of its whole pieces and of all that was written.
     pieces: Pieces,
+    written: u64,
     state: Progress,
 }
 
@@ -51,7 +53,8 @@ impl FileWriter {
             path: path.into(),
             temporary,
             file: Some(file),
-            piece: Vec::new(),
+            block: Block::default(),
+            written: 0,
             pieces: Pieces::default(),
             state: Progress::Open,
         })
@@ -64,7 +67,7 @@ impl FileWriter {
 
     /// Bytes appended so far.
     pub fn bytes(&self) -> u64 {
-        self.pieces.stamp().bytes + self.piece.len() as u64
+        self.written + self.block.bytes().len() as u64
     }
 
     /// Appends bytes.
@@ -84,9 +87,9 @@ impl FileWriter {
     /// What the operating system says, with the file's name. Then the old file is still there, unless it is the folder that could
     /// not be synced: the new file is in its place by then, whole, and a power cut may bring back the old one.
     pub fn commit(mut self) -> Result<Stamp> {
-        let last = std::mem::take(&mut self.piece);
-        if !last.is_empty() || self.state == Progress::Failed {
-            self.write_piece(&last)?;
+        self.add_pieces(true);
+        if !self.block.bytes().is_empty() || self.state == Progress::Failed {
+            self.write_block()?;
         }
         let fail = |error| Error::disk("write", &self.path, error);
         let file = self.file.take().expect("only commit and drop take the file");
@@ -101,33 +104,38 @@ impl FileWriter {
 
     /// Takes some of the bytes, at least one.
     fn take(&mut self, bytes: &[u8]) -> Result<usize> {
-        if self.piece.is_empty() && bytes.len() >= PIECE {
-            self.write_piece(&bytes[..PIECE])?;
-            return Ok(PIECE);
-        }
-        let n = bytes.len().min(PIECE - self.piece.len());
-        self.piece.extend_from_slice(&bytes[..n]);
-        if self.piece.len() == PIECE {
-            let mut piece = std::mem::take(&mut self.piece);
-            self.write_piece(&piece)?;
-            piece.clear();
-            self.piece = piece;
+        let n = self.block.take(bytes);
+        self.add_pieces(false);
+        if self.block.bytes().len() == Block::BYTES {
+            self.write_block()?;
         }
         Ok(n)
     }
 
-    fn write_piece(&mut self, piece: &[u8]) -> Result<()> {
+    /// Adds to the checksum what came, while it is in the cache: whole pieces, or all of it.
+    fn add_pieces(&mut self, all: bool) {
+        let stamped = (self.pieces.stamp().bytes - self.written) as usize;
+        let mut rest = &self.block.bytes()[stamped..];
+        while rest.len() >= PIECE || (all && !rest.is_empty()) {
+            let (piece, after) = rest.split_at(rest.len().min(PIECE));
+            self.pieces.add(piece);
+            rest = after;
+        }
+    }
+
+    fn write_block(&mut self) -> Result<()> {
         let file = self.file.as_mut().expect("only commit and drop take the file");
-        let offset = self.pieces.stamp().bytes;
+        let bytes = self.block.bytes();
         let written = match self.state {
-            Progress::Open => self.files.disk.write(&self.temporary, file, offset, piece),
+            Progress::Open => self.files.disk.write(&self.temporary, file, self.written, bytes),
             _ => Err(io::Error::other("an earlier write failed")),
         };
         written.map_err(|error| {
             self.state = Progress::Failed;
             Error::disk("write", &self.path, error)
         })?;
-        self.pieces.add(piece);
+        self.written += bytes.len() as u64;
+        self.block.clear();
         Ok(())
     }
 }

@@ -1,11 +1,11 @@
 //! A disk that fails.
 
-use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::files::disk::{Disk, Real};
+use crate::files::handle::Handle;
 
 /// When a disk fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,12 +38,12 @@ impl Failing {
 }
 
 impl Disk for Failing {
-    fn create(&self, path: &Path) -> io::Result<File> {
+    fn create(&self, path: &Path) -> io::Result<Handle> {
         self.count()?;
         Real.create(path)
     }
 
-    fn write(&self, path: &Path, file: &mut File, offset: u64, bytes: &[u8]) -> io::Result<()> {
+    fn write(&self, path: &Path, file: &mut Handle, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let room = match self.when {
             When::AfterBytes(room) => room.saturating_sub(self.bytes.load(Ordering::Relaxed)),
             When::Operation(_) => u64::MAX,
@@ -58,7 +58,7 @@ impl Disk for Failing {
         if fits < bytes.len() { Err(self.kind.into()) } else { Ok(()) }
     }
 
-    fn sync(&self, path: &Path, file: &File) -> io::Result<()> {
+    fn sync(&self, path: &Path, file: &Handle) -> io::Result<()> {
         self.count()?;
         Real.sync(path, file)
     }

@@ -1,6 +1,6 @@
 //! A disk that remembers every operation.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -9,6 +9,7 @@ use walkdir::WalkDir;
 
 use super::{Sync, replay};
 use crate::files::disk::{Disk, Real};
+use crate::files::handle::Handle;
 
 /// An operation that succeeded. Paths are relative to the root; files are only ever appended to, so there is no truncation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,16 +113,16 @@ impl Recorder {
 }
 
 impl Disk for Recorder {
-    fn create(&self, path: &Path) -> io::Result<File> {
+    fn create(&self, path: &Path) -> io::Result<Handle> {
         self.record(Operation::Create(self.relative(path)?), || Real.create(path))
     }
 
-    fn write(&self, path: &Path, file: &mut File, offset: u64, bytes: &[u8]) -> io::Result<()> {
+    fn write(&self, path: &Path, file: &mut Handle, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let operation = Operation::Write { path: self.relative(path)?, offset, bytes: bytes.to_vec() };
         self.record(operation, || Real.write(path, file, offset, bytes))
     }
 
-    fn sync(&self, path: &Path, file: &File) -> io::Result<()> {
+    fn sync(&self, path: &Path, file: &Handle) -> io::Result<()> {
         match self.forgotten {
             Some(Sync::File) => Ok(()),
             _ => self.record(Operation::SyncFile(self.relative(path)?), || Real.sync(path, file)),
