@@ -1,18 +1,19 @@
 //! The candidate graph in memory: pairs that share a band key, as the bucket rule allows, and pass the prefilter.
 //!
-//! A pair that agrees in several bands is given by the first of them in which the bucket rule allows it, so that no pair comes twice.
+//! It is made document by document: the members that its buckets pair it with are listed, each once, and compared. A document of a large cluster meets the same few others
+//! in every band.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use benzer_core::Level;
 use benzer_core::lsh::{Banding, Prefilter, bucket};
-use benzer_core::sketch::count::equal_bytes_many;
 
 use super::buckets::Filter;
 
 /// Bands whose keys are gathered together.
 const TOGETHER: usize = 3;
+/// Documents of a task.
+const TASK: usize = 1024;
 
 /// The sketches of documents by rank.
 pub(crate) trait Sketches: Sync {
@@ -42,15 +43,6 @@ impl Meetings {
     }
 }
 
-/// The repeated keys of one band.
-#[derive(Debug, Default)]
-struct Band {
-    /// (key, rank) in order.
-    members: Vec<(u64, u32)>,
-    /// Of each bucket over the cap its key and the first rank that not everyone is paired with.
-    oversized: Vec<(u64, u32)>,
-}
-
 /// The candidate pairs (later, earlier) among `ranks`, in order; the ranks are in order too.
 pub(crate) fn candidates(
     sketches: &dyn Sketches,
@@ -68,17 +60,20 @@ pub(crate) fn candidates(
             bands.clone().zip(&mut buffers.keys).for_each(|(band, keys)| keys.push(banding.key(words, band)));
         }
         let keys = buffers.keys.iter().take(bands.len());
-        keys.map(|keys| Band::new(buffers.filter.repeated(keys, ranks), cap)).collect::<Vec<_>>()
+        keys.map(|keys| buffers.filter.repeated(keys, ranks)).collect::<Vec<_>>()
     });
-    let bands: Vec<Band> = bands.into_iter().flatten().collect();
-    let masks = Masks::new(banding, prefilter);
-    let finder = Finder { sketches, banding, prefilter, cap, bands: &bands, masks, level: Level::best() };
-    let found = in_parallel(banding.bands(), threads, Rows::default, |band, rows| finder.pairs(band, rows));
-    let mut meetings = Meetings::default();
-    for band in &bands {
-        band.members.chunk_by(|a, b| a.0 == b.0).for_each(|bucket| meetings.add(bucket.len() as u64, cap));
-    }
-    (sorted(found, ranks.last().map_or(0, |rank| rank + 1)), meetings)
+    let seats = Seats::new(&bands, ranks.last().map_or(0, |rank| rank + 1), cap);
+    let n_tasks = ranks.len().div_ceil(TASK);
+    let found = in_parallel(n_tasks, threads, Partners::default, |task, partners| {
+        let mut pairs = Vec::new();
+        for &later in &ranks[task * TASK..ranks.len().min((task + 1) * TASK)] {
+            let words = sketches.words(later);
+            let passes = |earlier: &&u32| prefilter.passes(sketches.words(**earlier), words);
+            pairs.extend(partners.of(later, &seats).iter().filter(passes).map(|&earlier| (later, earlier)));
+        }
+        pairs
+    });
+    (found.concat(), seats.meetings)
 }
 
 #[derive(Debug, Default)]
@@ -87,157 +82,83 @@ struct Buffers {
     filter: Filter,
 }
 
-/// All pairs by (later, earlier), where ranks are below `n`: counted by their later document, put in their places, and sorted there.
-fn sorted(found: Vec<Vec<(u32, u32)>>, n: u32) -> Vec<(u32, u32)> {
-    let mut ends = vec![0usize; n as usize + 1];
-    found.iter().flatten().for_each(|&(later, _)| ends[later as usize + 1] += 1);
-    for i in 1..ends.len() {
-        ends[i] += ends[i - 1];
-    }
-    let mut pairs = vec![(0, 0); ends.last().copied().unwrap_or_default()];
-    // Until it is used up, a document's entry is where its next pair goes; in the end it is where the next document begins.
-    for pair in found.into_iter().flatten() {
-        let next = &mut ends[pair.0 as usize];
-        pairs[*next] = pair;
-        *next += 1;
-    }
-    pairs.chunk_by_mut(|a, b| a.0 == b.0).for_each(<[_]>::sort_unstable);
-    pairs
+/// In which buckets each document is, behind others.
+struct Seats {
+    /// The members of each bucket that everyone in it is paired with.
+    first: Vec<u32>,
+    /// Of each seat, by the rank of its document: where its bucket begins in `first`, and how many of the bucket are before it there.
+    seats: Vec<(usize, u32)>,
+    /// Where the seats of each document end.
+    ends: Vec<usize>,
+    meetings: Meetings,
 }
 
-impl Band {
-    fn new(members: Vec<(u64, u32)>, cap: usize) -> Self {
-        let buckets = members.chunk_by(|a, b| a.0 == b.0).filter(|bucket| bucket.len() > cap);
-        let oversized = buckets.map(|bucket| (bucket[0].0, bucket[cap].1)).collect();
-        Self { members, oversized }
-    }
-
-    /// True if the bucket of a key pairs `earlier` with everyone after it.
-    fn pairs(&self, key: u64, earlier: u32) -> bool {
-        let bucket = self.oversized.binary_search_by_key(&key, |(key, _)| *key);
-        bucket.map_or(true, |i| earlier < self.oversized[i].1)
-    }
-}
-
-/// Looks at the pairs of buckets.
-struct Finder<'a> {
-    sketches: &'a dyn Sketches,
-    banding: &'a Banding,
-    prefilter: &'a Prefilter,
-    cap: usize,
-    bands: &'a [Band],
-    masks: Option<Masks>,
-    level: Level,
-}
-
-/// What a thread reuses.
-#[derive(Default)]
-struct Rows {
-    words: Vec<u64>,
-    equal: Vec<(u32, u128)>,
-}
-
-impl Finder<'_> {
-    /// The pairs that a band is the first to give.
-    fn pairs(&self, band: usize, rows: &mut Rows) -> Vec<(u32, u32)> {
-        let mut pairs = Vec::new();
-        for bucket in self.bands[band].members.chunk_by(|a, b| a.0 == b.0) {
-            match &self.masks {
-                Some(masks) => self.by_masks(masks, band, bucket, rows, &mut pairs),
-                None => self.one_by_one(band, bucket, &mut pairs),
+impl Seats {
+    /// From the repeated (key, rank) of some bands, in order; ranks are below `n`.
+    fn new(bands: &[Vec<Vec<(u64, u32)>>], n: u32, cap: usize) -> Self {
+        let buckets = || bands.iter().flatten().flat_map(|band| band.chunk_by(|a, b| a.0 == b.0));
+        let (mut first, mut ends, mut meetings) = (Vec::new(), vec![0; n as usize + 1], Meetings::default());
+        for bucket in buckets() {
+            meetings.add(bucket.len() as u64, cap);
+            bucket.iter().skip(1).for_each(|&(_, rank)| ends[rank as usize + 1] += 1);
+        }
+        for i in 1..ends.len() {
+            ends[i] += ends[i - 1];
+        }
+        // Until it is used up, an entry is where the next seat of its document goes; in the end it is where that document ends.
+        let mut seats = vec![(0, 0); ends.last().copied().unwrap_or_default()];
+        for bucket in buckets() {
+            let start = first.len();
+            first.extend(bucket.iter().take(cap).map(|(_, rank)| *rank));
+            for (i, &(_, rank)) in bucket.iter().enumerate().skip(1) {
+                let next = &mut ends[rank as usize];
+                seats[*next] = (start, i.min(cap) as u32);
+                *next += 1;
             }
         }
-        pairs
+        Self { first, seats, ends, meetings }
     }
 
-    /// For sketches of any shape.
-    fn one_by_one(&self, band: usize, bucket: &[(u64, u32)], pairs: &mut Vec<(u32, u32)>) {
-        for ((_, earlier), (_, later)) in bucket::pairs(bucket, self.cap) {
-            let (a, b) = (self.sketches.words(earlier), self.sketches.words(later));
-            let is_given_before = || {
-                (0..band).any(|band| {
-                    let key = self.banding.key(a, band);
-                    key == self.banding.key(b, band) && self.bands[band].pairs(key, earlier)
-                })
-            };
-            if self.prefilter.passes(a, b) && !is_given_before() {
-                pairs.push((later, earlier));
-            }
-        }
+    /// The members of each of its buckets that a document is paired with.
+    fn of(&self, rank: u32) -> impl Iterator<Item = &[u32]> {
+        let start = if rank == 0 { 0 } else { self.ends[rank as usize - 1] };
+        let seats = &self.seats[start..self.ends[rank as usize]];
+        seats.iter().map(|&(start, n)| &self.first[start..start + n as usize])
     }
+}
 
-    /// For the default shape. The sketches that everyone is paired with are laid out side by side; one mask of equal registers answers both questions.
-    fn by_masks(
-        &self,
-        masks: &Masks,
-        band: usize,
-        bucket: &[(u64, u32)],
-        rows: &mut Rows,
-        pairs: &mut Vec<(u32, u32)>,
-    ) {
-        let Rows { words, equal } = rows;
-        let first = &bucket[..bucket.len().min(self.cap)];
-        words.clear();
-        first.iter().for_each(|&(_, rank)| words.extend_from_slice(self.sketches.words(rank)));
-        for (i, &(_, later)) in bucket.iter().enumerate().skip(1) {
-            let n = i.min(first.len());
-            let query = self.sketches.words(later).try_into().expect("sixteen words");
-            equal.clear();
-            equal_bytes_many(self.level, query, &words[..16 * n], self.prefilter.least_equal(), equal);
-            for &(i, mask) in equal.iter() {
-                let earlier = first[i as usize].1;
-                if !self.is_given_before(masks.agree_before(mask, band), later, earlier) {
-                    pairs.push((later, earlier));
+/// The others that one document is paired with; a thread reuses it.
+struct Partners {
+    /// Pairs that were listed lately. Whatever is forgotten here is listed again, and dropped after the sort.
+    listed: Vec<(u32, u32)>,
+    partners: Vec<u32>,
+}
+
+impl Default for Partners {
+    fn default() -> Self {
+        // No document is before itself.
+        Self { listed: vec![(0, 0); 1 << 12], partners: Vec::new() }
+    }
+}
+
+impl Partners {
+    /// Each once, in order.
+    fn of(&mut self, later: u32, seats: &Seats) -> &[u32] {
+        let Self { listed, partners } = self;
+        partners.clear();
+        for members in seats.of(later) {
+            for &earlier in members {
+                let seen = &mut listed[earlier as usize % (1 << 12)];
+                if *seen != (later, earlier) {
+                    *seen = (later, earlier);
+                    partners.push(earlier);
                 }
             }
         }
-    }
-
-    /// `agree` has the first register of each band in which the two agree.
-    fn is_given_before(&self, mut agree: u128, later: u32, earlier: u32) -> bool {
-        while agree != 0 {
-            let band = agree.trailing_zeros() as usize / self.banding.rows();
-            let before = &self.bands[band];
-            if before.oversized.is_empty()
-                || before.pairs(self.banding.key(self.sketches.words(later), band), earlier)
-            {
-                return true;
-            }
-            agree &= agree - 1;
-        }
-        false
-    }
-}
-
-/// Bands as runs of bits in a mask of equal registers.
-#[derive(Debug, Clone)]
-struct Masks {
-    /// The registers of a key.
-    rows: usize,
-    /// The first register of each band before the one at the index.
-    before: Vec<u128>,
-}
-
-impl Masks {
-    /// Nothing for a shape that masks cannot tell.
-    fn new(banding: &Banding, prefilter: &Prefilter) -> Option<Self> {
-        let suits = prefilter.registers() == 128 && prefilter.bits().get() == 8 && banding.bits().get() == 8;
-        let start = |band: usize| 1u128 << (band * banding.rows());
-        let before =
-            (0..banding.bands()).scan(0, |all, band| Some(std::mem::replace(all, *all | start(band))));
-        // A key has room for eight registers of eight bits.
-        suits.then(|| Self { rows: banding.rows().min(8), before: before.collect() })
-    }
-
-    /// The first register of each band before `band` whose registers are all equal.
-    fn agree_before(&self, equal: u128, band: usize) -> u128 {
-        let (mut runs, mut length) = (equal, 1);
-        while length < self.rows {
-            let more = length.min(self.rows - length);
-            runs &= runs >> more;
-            length += more;
-        }
-        runs & self.before[band]
+        // Stable, because that takes the ascending runs as they are.
+        partners.sort();
+        partners.dedup();
+        partners
     }
 }
 

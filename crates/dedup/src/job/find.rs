@@ -15,7 +15,7 @@ use crate::join;
 use crate::ranking::Ranking;
 use crate::resolve::{Cluster, Components, Leaders};
 use crate::spill::Sorted;
-use crate::verify::{Edge, Sources, Wanted, verify};
+use crate::verify::{Edge, Sources, Wanted, verify, verify_held};
 
 /// Documents that have features, and (copy, representative) of those with the same text.
 type Grouped = (Vec<u32>, Vec<(u32, u32)>);
@@ -119,7 +119,7 @@ impl Run<'_> {
     fn measure(&self, ranked: &Ranked<'_>, pairs: Vec<(u32, u32)>) -> Result<Vec<Edge>> {
         let mut edges = Vec::new();
         let sources = self.sources(ranked);
-        verify(pairs.into_iter().map(Ok), sources, Wanted::All, self.options.threads, |_, made| {
+        verify_held(&pairs, sources, Wanted::All, self.options.threads, |_, made| {
             edges.extend(made);
             Ok(())
         })?;
@@ -199,12 +199,19 @@ impl Run<'_> {
         } else {
             let (mut done, wanted) = (0, Wanted::Reaching(self.options.threshold));
             let sources = self.sources(ranked);
-            verify(candidates.into_iter(), sources, wanted, self.options.threads, |n, made| {
+            let sink = |n, made| {
                 edges.append(made)?;
                 done += n as u64;
                 self.observer.reached(done);
                 Self::check_cancelled(self.observer)
-            })?;
+            };
+            match candidates {
+                Pairs::Memory(pairs) => verify_held(&pairs, sources, wanted, self.options.threads, sink)?,
+                Pairs::Sorted(pairs) => {
+                    let pairs = pairs.map(|pair| Ok(pair?));
+                    verify(pairs, sources, wanted, self.options.threads, sink)?;
+                }
+            }
         }
         let mut manifest = Manifest::new(Stage::Verify.name(), &self.fingerprint);
         let edges = edges.finish(&mut manifest)?;

@@ -13,6 +13,7 @@ use crate::error::Result;
 use crate::group::in_parallel;
 use crate::threshold::Threshold;
 pub(crate) use features::Sources;
+pub(crate) use numbers::Numbers;
 use run::{Group, Measure};
 pub(crate) use set::ElementSet;
 
@@ -70,21 +71,37 @@ pub(crate) fn verify(
     threads: usize,
     mut sink: impl FnMut(usize, Vec<Edge>) -> Result<()>,
 ) -> Result<()> {
-    let mut pairs = pairs.peekable();
-    let mut slice = Vec::new();
-    loop {
-        let last = slice.last().map(|&(later, _)| later);
-        match pairs.next().transpose()? {
-            Some(pair) if slice.len() < SLICE || last == Some(pair.0) => slice.push(pair),
-            Some(pair) => {
-                sink(slice.len(), verify_slice(&slice, sources, wanted, threads)?)?;
-                slice.clear();
-                slice.push(pair);
-            }
-            None if slice.is_empty() => return Ok(()),
-            None => return sink(slice.len(), verify_slice(&slice, sources, wanted, threads)?),
+    let mut slice: Vec<(u32, u32)> = Vec::new();
+    for pair in pairs {
+        let pair = pair?;
+        if slice.len() >= SLICE && slice.last().is_some_and(|last| last.0 != pair.0) {
+            sink(slice.len(), verify_slice(&slice, sources, wanted, threads)?)?;
+            slice.clear();
         }
+        slice.push(pair);
     }
+    verify_held(&slice, sources, wanted, threads, sink)
+}
+
+/// [`verify`] of pairs in memory.
+pub(crate) fn verify_held(
+    mut pairs: &[(u32, u32)],
+    sources: Sources<'_>,
+    wanted: Wanted,
+    threads: usize,
+    mut sink: impl FnMut(usize, Vec<Edge>) -> Result<()>,
+) -> Result<()> {
+    while let Some(&(last, _)) = pairs.get(SLICE).or(pairs.last()) {
+        // All pairs of a later document together.
+        let end = match pairs.get(SLICE) {
+            Some(_) => SLICE + pairs[SLICE..].partition_point(|&(later, _)| later == last),
+            None => pairs.len(),
+        };
+        let (slice, rest) = pairs.split_at(end);
+        sink(end, verify_slice(slice, sources, wanted, threads)?)?;
+        pairs = rest;
+    }
+    Ok(())
 }
 
 /// The wanted edges of some pairs, in their order.

@@ -2,7 +2,7 @@
 
 /// Numbers of elements. Open addressing without hashing, because elements are hashes already; it grows, so that sets that share most elements stay in the cache.
 #[derive(Debug, Default)]
-pub(super) struct Numbers {
+pub(crate) struct Numbers {
     slots: Vec<Slot>,
     n: u32,
 }

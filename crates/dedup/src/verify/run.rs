@@ -29,6 +29,8 @@ pub(super) struct Measure {
     later_sets: Sets,
     /// Of each pair the intersection, and the sizes of both together.
     shared: Vec<(u32, u32)>,
+    /// How many pairs of each group are measured.
+    done: Vec<u32>,
 }
 
 /// Sets of numbers, one after the other.
@@ -71,9 +73,11 @@ impl Measure {
         list_earlier(groups, &mut self.earlier);
         self.shared.clear();
         self.shared.resize(groups.iter().map(|group| group.len()).sum(), (0, 0));
-        let mut done = 0;
-        while done < self.earlier.len() {
-            done += self.measure(done, groups, sources)?;
+        self.done.clear();
+        self.done.resize(groups.len(), 0);
+        let mut measured = 0;
+        while measured < self.earlier.len() {
+            measured += self.measure(measured, groups, sources)?;
         }
         let mut pairs = self.shared.iter();
         for group in groups {
@@ -90,7 +94,7 @@ impl Measure {
 
     /// Measures the pairs with as many earlier documents as may be numbered together, from one of them on; their number.
     fn measure(&mut self, from: usize, groups: &[Group<'_>], sources: Sources<'_>) -> Result<usize> {
-        let Self { features, numbers, earlier_sets, later_sets, shared, .. } = self;
+        let Self { features, numbers, earlier_sets, later_sets, shared, done, .. } = self;
         earlier_sets.clear();
         later_sets.clear();
         for &rank in &self.earlier[from..] {
@@ -111,11 +115,11 @@ impl Measure {
         let earlier = &self.earlier[from..from + n];
         let sets = (&*earlier_sets, &*later_sets);
         if n <= Index::<1>::LANES {
-            self.few.measure((earlier, 0), groups, sets, numbers.len(), shared);
+            self.few.measure((earlier, 0), groups, sets, numbers.len(), (shared, done));
         } else {
             for (lanes, i) in earlier.chunks(Index::<8>::LANES).zip(0..) {
                 let first = i * Index::<8>::LANES;
-                self.many.measure((lanes, first), groups, sets, numbers.len(), shared);
+                self.many.measure((lanes, first), groups, sets, numbers.len(), (shared, done));
             }
         }
         Ok(n)
@@ -169,7 +173,7 @@ impl<const W: usize> Lanes<W> {
         groups: &[Group<'_>],
         (earlier, later): (&Sets, &Sets),
         n_numbers: usize,
-        shared: &mut [(u32, u32)],
+        (shared, done): (&mut [(u32, u32)], &mut [u32]),
     ) {
         let Self { index, counts } = self;
         index.clear(n_numbers);
@@ -177,24 +181,25 @@ impl<const W: usize> Lanes<W> {
             index.insert(lane, earlier.get(first + lane));
         }
         let sizes = &earlier.sizes[first..];
-        let mut pair = 0;
-        for (i, group) in groups.iter().enumerate() {
-            let shared = &mut shared[pair..pair + group.len()];
-            pair += group.len();
+        let (last, mut end) = (lanes[lanes.len() - 1], 0);
+        for (i, (group, done)) in groups.iter().zip(done).enumerate() {
+            let start = end + *done as usize;
+            end += group.len();
             // Pairs are sorted, and so are the lanes.
-            let from = group.partition_point(|(_, rank)| *rank < lanes[0]);
-            let to = group.partition_point(|(_, rank)| *rank <= lanes[lanes.len() - 1]);
-            if from == to {
+            let rest = &group[*done as usize..];
+            if rest.first().is_none_or(|(_, rank)| *rank > last) {
                 continue;
             }
             index.count(later.get(i), counts);
             let mut lane = 0;
-            for (&(_, rank), shared) in group[from..to].iter().zip(&mut shared[from..to]) {
+            let here = rest.iter().take_while(|(_, rank)| *rank <= last);
+            for (&(_, rank), shared) in here.zip(&mut shared[start..end]) {
                 lane += lanes[lane..]
                     .iter()
                     .position(|other| *other == rank)
                     .expect("every earlier document has a lane");
                 *shared = (counts.get(lane), later.sizes[i] + sizes[lane]);
+                *done += 1;
             }
         }
     }

@@ -1,18 +1,11 @@
-//! `pairs.parquet`, `evidence.parquet`, `clusters.parquet`.
+//! `evidence.parquet`, `clusters.parquet`.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
-use arrow_array::builder::StringBuilder;
-use arrow_array::{ArrayRef, BooleanArray, Float64Array, RecordBatch, UInt32Array};
-use arrow_schema::SchemaRef;
 use benzer_core::estimate::{Measured, Registers, Scheme, two_way};
 use benzer_core::sketch::{Bits, Packing, SketchSpec, count};
 
-use parquet::arrow::ArrowWriter;
-use parquet::errors::ParquetError;
-
-use super::result_table::{self, Cell, Kind, Table};
+use super::result_table::{Cell, Kind, Table};
 use crate::corpus::Ranked;
 use crate::error::Result;
 use crate::files::FileWriter;
@@ -49,88 +42,6 @@ impl Estimates {
     pub fn least_equal(&self, similarity: f64) -> u32 {
         let reaches = |equal: &u32| self.of(*equal).is_some_and(|measured| measured.value >= similarity);
         (0..=self.registers).find(reaches).unwrap_or(self.registers)
-    }
-}
-
-/// Every verified edge, as it comes. There can be many: columns are filled directly.
-pub(crate) struct Pairs {
-    writer: ArrowWriter<FileWriter>,
-    schema: SchemaRef,
-    exact: bool,
-    rows: Vec<(Edge, bool)>,
-}
-
-/// Pairs that are encoded at a time.
-const ROWS: usize = 64 << 10;
-
-impl Pairs {
-    /// `exact` if intersection and union are those of features.
-    pub fn new(out: FileWriter, exact: bool) -> Result<Self> {
-        let columns = [
-            ("id_a", Kind::Text),
-            ("id_b", Kind::Text),
-            ("intersection?", Kind::Number),
-            ("union?", Kind::Number),
-            ("similarity", Kind::Share),
-            ("exact_copy", Kind::Flag),
-            ("rank_a", Kind::Number),
-            ("rank_b", Kind::Number),
-        ];
-        let (writer, schema) = result_table::begin(out, &columns)?;
-        Ok(Self { writer, schema, exact, rows: Vec::with_capacity(ROWS) })
-    }
-
-    pub fn push(
-        &mut self,
-        edge: &Edge,
-        is_copy: bool,
-        ranked: &Ranked<'_>,
-        estimates: &Estimates,
-    ) -> Result<()> {
-        self.rows.push((*edge, is_copy));
-        if self.rows.len() == ROWS { self.flush(ranked, estimates) } else { Ok(()) }
-    }
-
-    fn flush(&mut self, ranked: &Ranked<'_>, estimates: &Estimates) -> Result<()> {
-        let rows = &self.rows;
-        let ids = |rank: fn(&Edge) -> u32| -> Result<ArrayRef> {
-            let mut ids = StringBuilder::with_capacity(rows.len(), 16 * rows.len());
-            for (edge, _) in rows {
-                ids.append_value(ranked.id(rank(edge))?);
-            }
-            Ok(Arc::new(ids.finish()))
-        };
-        let counts = |count: fn(&Edge) -> u32| -> ArrayRef {
-            let counted = |(edge, is_copy): &(Edge, bool)| (self.exact || *is_copy).then(|| count(edge));
-            match self.exact {
-                true => Arc::new(UInt32Array::from_iter_values(rows.iter().map(|(edge, _)| count(edge)))),
-                false => Arc::new(UInt32Array::from_iter(rows.iter().map(counted))),
-            }
-        };
-        let ranks = |rank: fn(&Edge) -> u32| -> ArrayRef {
-            Arc::new(UInt32Array::from_iter_values(rows.iter().map(|(edge, _)| rank(edge))))
-        };
-        let similarities =
-            rows.iter().map(|(edge, is_copy)| similarity(edge, self.exact || *is_copy, estimates));
-        let columns: Vec<ArrayRef> = vec![
-            ids(|edge| edge.earlier)?,
-            ids(|edge| edge.later)?,
-            counts(|edge| edge.intersection),
-            counts(|edge| edge.union),
-            Arc::new(Float64Array::from_iter_values(similarities)),
-            Arc::new(BooleanArray::from_iter(rows.iter().map(|(_, is_copy)| Some(*is_copy)))),
-            ranks(|edge| edge.earlier),
-            ranks(|edge| edge.later),
-        ];
-        let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns).map_err(ParquetError::from)?;
-        self.writer.write(&batch)?;
-        self.rows.clear();
-        Ok(())
-    }
-
-    pub fn finish(mut self, ranked: &Ranked<'_>, estimates: &Estimates) -> Result<FileWriter> {
-        self.flush(ranked, estimates)?;
-        Ok(self.writer.into_inner()?)
     }
 }
 

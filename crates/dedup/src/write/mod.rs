@@ -7,6 +7,8 @@ mod annotate;
 mod corpus;
 mod documents;
 mod evidence;
+mod id_column;
+mod pairs;
 mod rejects;
 mod result_table;
 pub mod table;
@@ -14,7 +16,8 @@ mod verdict;
 
 pub use annotate::{ANNOTATIONS, annotate_csv, annotate_csv_header, annotate_json};
 pub(crate) use documents::{DocumentWriter, Fates, check_annotation};
-pub(crate) use evidence::{Estimates, Pairs, clusters, evidence, similarity};
+pub(crate) use evidence::{Estimates, clusters, evidence, similarity};
+pub(crate) use pairs::Pairs;
 pub use rejects::reject_line;
 pub(crate) use rejects::reject_lines;
 pub(crate) use result_table::{Cell, Kind, Table};

@@ -109,11 +109,16 @@ pub(super) fn begin<W: Write + Send>(
         .set_created_by(concat!("benzer ", env!("CARGO_PKG_VERSION")).to_owned())
         .set_statistics_enabled(EnabledStatistics::None);
     // Ids hardly ever repeat: a dictionary of them would be made and thrown away.
-    let properties = columns.iter().fold(properties, |properties, (name, kind)| match kind {
-        Kind::Text if name.contains("file") || *name == "rule" => properties,
-        _ => properties
-            .set_column_dictionary_enabled((*name).trim_end_matches('?').into(), false)
-            .set_column_encoding((*name).trim_end_matches('?').into(), Encoding::PLAIN),
+    let properties = columns.iter().fold(properties, |properties, (name, kind)| {
+        let encoding = match kind {
+            Kind::Text if name.contains("file") || *name == "rule" => return properties,
+            Kind::Number | Kind::Row => Encoding::DELTA_BINARY_PACKED,
+            _ => Encoding::PLAIN,
+        };
+        let name = name.trim_end_matches('?');
+        properties
+            .set_column_dictionary_enabled(name.into(), false)
+            .set_column_encoding(name.into(), encoding)
     });
     let writer = ArrowWriter::try_new(out, Arc::clone(&schema), Some(properties.build()))?;
     Ok((writer, schema))

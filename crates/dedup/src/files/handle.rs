@@ -1,0 +1,155 @@
+//! An open file being written.
+//!
+//! Linux can write large aligned blocks past the page cache: the processor copies nothing, the sync at the end has nothing left to do, and the pages of other programs
+//! stay where they are. Where that does not work (another system, a file system without it), and for everything small, it is written as usual.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+/// The alignment of blocks in memory and in the file.
+pub(super) const ALIGNMENT: usize = 4096;
+/// Fewer bytes are not worth a second handle.
+const LEAST: usize = 1 << 20;
+
+/// The file, and a second handle past the page cache.
+#[derive(Debug)]
+pub(super) struct Handle {
+    file: File,
+    past: Past,
+}
+
+#[derive(Debug)]
+enum Past {
+    Untried,
+    Open(File),
+    Impossible,
+}
+
+impl Handle {
+    /// A new file; one that exists is an error.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let file = File::options().write(true).create_new(true).open(path)?;
+        Ok(Self { file, past: Past::Untried })
+    }
+
+    /// Writes at `offset`. The file is still named `path`.
+    pub fn write(&mut self, path: &Path, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let n = self.write_past(path, offset, bytes)?;
+        write_at(&self.file, offset + n as u64, &bytes[n..])
+    }
+
+    /// Returns when the bytes are on the disk.
+    pub fn sync(&self) -> io::Result<()> {
+        self.file.sync_all()
+    }
+
+    /// Writes as much as can go past the page cache; how much that is.
+    fn write_past(&mut self, path: &Path, offset: u64, bytes: &[u8]) -> io::Result<usize> {
+        let n = bytes.len() / ALIGNMENT * ALIGNMENT;
+        let is_aligned =
+            bytes.as_ptr().align_offset(ALIGNMENT) == 0 && offset.is_multiple_of(ALIGNMENT as u64);
+        if n < LEAST || !is_aligned {
+            return Ok(0);
+        }
+        if matches!(self.past, Past::Untried) {
+            self.past = open_past(path).map_or(Past::Impossible, Past::Open);
+        }
+        let Past::Open(file) = &self.past else { return Ok(0) };
+        match write_at(file, offset, &bytes[..n]) {
+            // The file system has other rules.
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+                self.past = Past::Impossible;
+                Ok(0)
+            }
+            written => written.map(|()| n),
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn open_past(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    File::options().write(true).custom_flags(libc::O_DIRECT).open(path)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_past(_: &Path) -> io::Result<File> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+#[cfg(unix)]
+fn write_at(file: &File, offset: u64, bytes: &[u8]) -> io::Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, bytes, offset)
+}
+
+#[cfg(not(unix))]
+fn write_at(mut file: &File, offset: u64, bytes: &[u8]) -> io::Result<()> {
+    use std::io::{Seek, SeekFrom, Write};
+    file.seek(SeekFrom::Start(offset))?;
+    file.write_all(bytes)
+}
+
+/// Bytes on their way to a file, aligned in memory.
+#[derive(Debug, Default)]
+pub(super) struct Block {
+    buffer: Vec<u8>,
+    start: usize,
+}
+
+impl Block {
+    /// Bytes of a full block.
+    pub const BYTES: usize = 4 << 20;
+
+    /// The bytes that are in it.
+    pub fn bytes(&self) -> &[u8] {
+        &self.buffer[self.start..]
+    }
+
+    /// Takes as many bytes as there is room for; how many that is.
+    pub fn take(&mut self, bytes: &[u8]) -> usize {
+        if self.buffer.capacity() == 0 {
+            // Memory that is never written to is never touched.
+            self.buffer.reserve_exact(Self::BYTES + ALIGNMENT);
+            self.start = self.buffer.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
+            self.buffer.resize(self.start, 0);
+        }
+        let n = bytes.len().min(Self::BYTES - self.bytes().len());
+        self.buffer.extend_from_slice(&bytes[..n]);
+        n
+    }
+
+    /// Empties it.
+    pub fn clear(&mut self) {
+        self.buffer.truncate(self.start);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_in_blocks_of_any_size_is_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let bytes: Vec<u8> = (0..3 * Block::BYTES + 12_345).map(|i| (i % 251) as u8).collect();
+        let mut handle = Handle::create(&path).unwrap();
+        let mut block = Block::default();
+        let (mut offset, mut at) = (0, 0);
+        for piece in [10, Block::BYTES, 4096, 77, usize::MAX].into_iter().cycle() {
+            at += block.take(&bytes[at..bytes.len().min(at.saturating_add(piece))]);
+            if block.bytes().len() == Block::BYTES || at == bytes.len() {
+                assert_eq!(block.bytes().as_ptr().align_offset(ALIGNMENT), 0);
+                handle.write(&path, offset, block.bytes()).unwrap();
+                offset += block.bytes().len() as u64;
+                block.clear();
+            }
+            if at == bytes.len() {
+                break;
+            }
+        }
+        handle.sync().unwrap();
+        assert!(std::fs::read(&path).unwrap() == bytes);
+    }
+}
