@@ -10,7 +10,7 @@ use std::path::Path;
 /// The alignment of blocks in memory and in the file.
 pub(super) const ALIGNMENT: usize = 4096;
 /// Fewer bytes are not worth a second handle.
-const LEAST: usize = 1 << 20;
+const LEAST: usize = Block::BYTES / 4;
 
 /// The file, and a second handle past the page cache.
 #[derive(Debug)]
@@ -98,8 +98,8 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// Bytes of a full block.
-    pub const BYTES: usize = 4 << 20;
+    /// Bytes of a full block. Tests have small ones, so that small files have several.
+    pub const BYTES: usize = if cfg!(test) { 64 << 10 } else { 4 << 20 };
 
     /// The bytes that are in it.
     pub fn bytes(&self) -> &[u8] {
@@ -136,7 +136,7 @@ mod tests {
         let bytes: Vec<u8> = (0..3 * Block::BYTES + 12_345).map(|i| (i % 251) as u8).collect();
         let mut handle = Handle::create(&path).unwrap();
         let mut block = Block::default();
-        let (mut offset, mut at) = (0, 0);
+        let (mut offset, mut at) = (0, 0usize);
         for piece in [10, Block::BYTES, 4096, 77, usize::MAX].into_iter().cycle() {
             at += block.take(&bytes[at..bytes.len().min(at.saturating_add(piece))]);
             if block.bytes().len() == Block::BYTES || at == bytes.len() {

@@ -256,8 +256,8 @@ impl Parser<'_> {
         };
         let is_one = fields.text_slots().len() == 1;
         let quoted = match self.slots[0] {
-            Slot::String { start, end, escaped: true } if is_one => Some(Span::new(start, end)),
-            _ => None,
+            Slot::String { start, end, escaped: true } if is_one => Span::new(start, end),
+            _ => Span::default(),
         };
         let text = if is_one { self.content(0) } else { self.joined() };
         Ok(Row { segment: 0, line: 0, raw: Span::new(start, end), text, quoted, id })

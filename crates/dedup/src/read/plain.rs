@@ -49,5 +49,12 @@ fn found(parser: &mut Parser<'_>, raw: Span, text: Span, reason: Option<RejectRe
     if parser.plan.fields.order_slot().is_some() {
         parser.orders.push(StoredOrder::None);
     }
-    Found::Document(Row { segment: 0, line: 0, raw, text: (Place::Data, text), quoted: None, id: None })
+    Found::Document(Row {
+        segment: 0,
+        line: 0,
+        raw,
+        text: (Place::Data, text),
+        quoted: Span::default(),
+        id: None,
+    })
 }

@@ -82,40 +82,6 @@ fn many_words<const B: u32>(query: &[u64], rows: &[u64], out: &mut [u32]) {
     }
 }
 
-/// Appends (number of the row, mask) for each sketch of 128 registers of 8 bits, laid out one after the other, that has at least `least` of them equal to the query's:
-/// bit `j` of the mask stands for register `j`.
-pub fn equal_bytes_many(
-    level: Level,
-    query: &[u64; 16],
-    rows: &[u64],
-    least: u32,
-    out: &mut Vec<(u32, u128)>,
-) {
-    let rows = rows.as_chunks::<16>().0;
-    match level {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: the CPU was just checked for every feature the kernel is compiled with.
-        Level::Avx512 if level.is_available() => unsafe { x86::equal_bytes_avx512(query, rows, least, out) },
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: as above.
-        Level::Avx2 if level.is_available() => unsafe { x86::equal_bytes_avx2(query, rows, least, out) },
-        _ => {
-            let masks = rows.iter().map(|row| equal_bytes(query, row));
-            out.extend((0..).zip(masks).filter(|(_, mask)| mask.count_ones() >= least));
-        }
-    }
-}
-
-fn equal_bytes(a: &[u64; 16], b: &[u64; 16]) -> u128 {
-    let fold = const { Fold::new(8) };
-    let bits = a.iter().zip(b).enumerate().map(|(i, (x, y))| {
-        // The lowest bit of each byte that differs; the product gathers the eight bits in the top byte.
-        let differs = fold.word(x ^ y);
-        u128::from(!(differs.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8) << (8 * i)
-    });
-    bits.fold(0, |mask, bits| mask | bits)
-}
-
 /// How many of `k` registers are equal in which of three sketches: the sufficient statistic of three-way estimates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Triple {
@@ -275,26 +241,6 @@ mod tests {
             let distinct = distinct_values(&[&a, &b, &c], bits, k as u32);
             prop_assert_eq!(distinct, [triple.all, triple.only_12 + triple.only_13 + triple.only_23, triple.none]);
             prop_assert_eq!(not_all_equal(&[&a, &b, &c], bits), k as u32 - triple.all);
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn masks_of_equal_bytes_name_the_registers(a in prop::collection::vec(any::<u8>(), 128), changes in prop::collection::vec((0usize..384, any::<u8>()), 0..90)) {
-            let mut bytes = [&a[..], &a, &a].concat();
-            changes.iter().for_each(|&(i, byte)| bytes[i] = byte);
-            let words = |bytes: &[u8]| -> Vec<u64> { bytes.as_chunks::<8>().0.iter().map(|b| u64::from_le_bytes(*b)).collect() };
-            let query: [u64; 16] = words(&a).try_into().unwrap();
-            let mask = |row: &[u8]| (0..128).filter(|&j| row[j] == a[j]).fold(0u128, |mask, j| mask | 1 << j);
-            let expected: Vec<(u32, u128)> = (0..).zip(bytes.chunks_exact(128).map(mask)).collect();
-            for level in Level::available() {
-                for least in [0, 100, 110, 128] {
-                    let mut out = Vec::new();
-                    equal_bytes_many(level, &query, &words(&bytes), least, &mut out);
-                    let expected: Vec<_> = expected.iter().copied().filter(|(_, mask)| mask.count_ones() >= least).collect();
-                    prop_assert_eq!(out, expected, "{:?}", level);
-                }
-            }
         }
     }
 

@@ -125,45 +125,6 @@ fn sum_across([a, b, c, d]: [__m512i; 4]) -> __m256i {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,popcnt")]
-pub(super) fn equal_bytes_avx512(
-    query: &[u64; 16],
-    rows: &[[u64; 16]],
-    least: u32,
-    out: &mut Vec<(u32, u128)>,
-) {
-    let halves = |row: &[u64; 16]| [0, 1].map(|i: usize| load(&row.as_chunks::<8>().0[i]));
-    let [low, high] = halves(query);
-    for (row, i) in rows.iter().zip(0..) {
-        let [a, b] = halves(row);
-        let (low, high) = (_mm512_cmpeq_epi8_mask(low, a), _mm512_cmpeq_epi8_mask(high, b));
-        if low.count_ones() + high.count_ones() >= least {
-            out.push((i, u128::from(high) << 64 | u128::from(low)));
-        }
-    }
-}
-
-#[target_feature(enable = "avx2,popcnt")]
-pub(super) fn equal_bytes_avx2(
-    query: &[u64; 16],
-    rows: &[[u64; 16]],
-    least: u32,
-    out: &mut Vec<(u32, u128)>,
-) {
-    let quarters = |row: &[u64; 16]| [0, 1, 2, 3].map(|i: usize| load_avx2(&row.as_chunks::<4>().0[i]));
-    let query = quarters(query);
-    for (row, i) in rows.iter().zip(0..) {
-        let masks =
-            query.iter().zip(quarters(row)).enumerate().map(|(i, (x, y))| {
-                u128::from(_mm256_movemask_epi8(_mm256_cmpeq_epi8(*x, y)) as u32) << (32 * i)
-            });
-        let mask = masks.fold(0, |mask, bits| mask | bits);
-        if mask.count_ones() >= least {
-            out.push((i, mask));
-        }
-    }
-}
-
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,popcnt")]
 pub(super) fn triple_avx512<const B: u32>(a: &[u64], b: &[u64], c: &[u64]) -> [u32; 4] {
     let mut sums = [_mm512_setzero_si512(); 4];
     let mut add = |x: __m512i, y: __m512i, z: __m512i| {

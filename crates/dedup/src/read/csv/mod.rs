@@ -93,7 +93,7 @@ fn row(parser: &mut Parser<'_>, header: &Header, raw: Span, fields: &[Field]) ->
         let order = field(slot).map_or(StoredOrder::None, |field| order(parser, field));
         parser.orders.push(order);
     }
-    Row { segment: 0, line: 0, raw, text, quoted: None, id }
+    Row { segment: 0, line: 0, raw, text, quoted: Span::default(), id }
 }
 
 /// A number if it reads as one, nothing if it is empty.

@@ -119,7 +119,7 @@ impl<'a> Rows<'a> {
             let order = self.order(row, slot, columns, texts);
             self.orders.push(order);
         }
-        Ok(Row { segment: 0, line: self.n, raw: Span::default(), text, quoted: None, id })
+        Ok(Row { segment: 0, line: self.n, raw: Span::default(), text, quoted: Span::default(), id })
     }
 
     /// One text, copied once for all rows that share it.
