@@ -58,7 +58,8 @@ impl<'a> Run<'a> {
         })
     }
 
-    pub fn run(mut self) -> Result<Summary> {
+    /// Does all of it. Gives the summary, and the fingerprint of what it was made from.
+    pub fn run(mut self) -> Result<(Summary, String)> {
         let corpus = self.timed(Stage::Read, Self::read)?;
         let (ranking, members, copies) = self.timed(Stage::Group, |run| run.group(&corpus))?;
         let ranked = Ranked { corpus: &corpus, ranking: &ranking };
@@ -107,9 +108,10 @@ impl<'a> Run<'a> {
         if observer.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
     }
 
-    fn finish(self) -> Result<Summary> {
-        let Self { counts, timings, rejects, warnings, histogram, spilled, .. } = self;
+    fn finish(self) -> Result<(Summary, String)> {
+        let Self { counts, timings, rejects, warnings, histogram, spilled, fingerprint, .. } = self;
         self.folders.finish(self.files)?;
-        Ok(Summary { counts, timings, spilled_bytes: spilled, histogram, warnings, rejects })
+        let summary = Summary { counts, timings, spilled_bytes: spilled, histogram, warnings, rejects };
+        Ok((summary, fingerprint))
     }
 }

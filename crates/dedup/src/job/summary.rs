@@ -60,7 +60,7 @@ impl Counts {
 }
 
 /// How long a stage took.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Timing {
     /// Which.
     pub stage: Stage,
@@ -71,7 +71,7 @@ pub struct Timing {
 }
 
 /// What a run did.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// The numbers.
     pub counts: Counts,

@@ -1,4 +1,4 @@
-//! What to read: files, folders, globs, standard input and injected streams, in one defined order.
+//! What to read: files, folders, globs, objects of stores, standard input and injected streams, in one defined order.
 //!
 //! - Inputs come in the order given. A folder gives its files recursively, a glob its matches, both sorted by the bytes of
 //!   the path, so that the numbering does not depend on the file system. Links are followed.
@@ -14,12 +14,16 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use std::time::UNIX_EPOCH;
 
 use super::batch::Plan;
 use super::format::{COMPRESSED, EXTENSIONS, Format};
+use super::objects;
+use super::seekable::Seekable;
 use super::start::Start;
 use super::stream::{Compression, Stream};
 use crate::error::{Error, Result};
+use crate::remote::{Address, Object};
 
 /// The inputs of a run, before they are looked up.
 #[derive(Default)]
@@ -38,7 +42,7 @@ impl Inputs {
         Self::default()
     }
 
-    /// Adds a file, a folder, a glob, or `-` for standard input.
+    /// Adds a file, a folder, a glob, an address such as `s3://bucket/folder`, or `-` for standard input.
     pub fn path(mut self, path: impl Into<PathBuf>) -> Self {
         let path = path.into();
         self.items.push(match path.to_str() {
@@ -66,12 +70,13 @@ impl<P: Into<PathBuf>> FromIterator<P> for Inputs {
 pub struct Input {
     /// Its number, counted from 0 in reading order.
     pub number: u32,
-    /// Where it is, or the name of the stream.
+    /// Where it is, or the name of the stream. The address of an object is a path here, too.
     pub path: Arc<Path>,
     /// Its place below the folder (or below the fixed part of the glob) that led to it; else its file name.
     pub relative: PathBuf,
     /// Its size on disk; unknown for a pipe.
     pub bytes: Option<u64>,
+    object: Option<Arc<Object>>,
     known: OnceLock<Known>,
 }
 
@@ -100,6 +105,42 @@ impl Input {
         self.known.get()?.header.as_deref()
     }
 
+    /// Opens it to be read from its beginning.
+    pub(crate) fn stream(&self) -> Result<Box<dyn Read + Send>> {
+        Ok(match &self.object {
+            Some(object) => object.stream(),
+            None => Box::new(self.file()?),
+        })
+    }
+
+    /// Opens it to be read at any place; nothing if that cannot be, because a server only gives whole files.
+    pub(crate) fn open(&self) -> Result<Option<Seekable>> {
+        Ok(match &self.object {
+            Some(object) => object.open().map(Seekable::Object),
+            None => Some(Seekable::File(self.file()?)),
+        })
+    }
+
+    /// Whether it is in a store or behind a web server.
+    pub(crate) fn is_remote(&self) -> bool {
+        self.object.is_some()
+    }
+
+    /// What changes when its content does: its size, and a time or a tag.
+    pub(crate) fn version(&self) -> Result<(u64, Option<String>)> {
+        if let Some(object) = &self.object {
+            let (bytes, version) = object.version();
+            return Ok((bytes, Some(version.to_owned())));
+        }
+        let metadata = fs::metadata(&self.path).map_err(|error| Error::open(&*self.path, error))?;
+        let changed = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        Ok((metadata.len(), changed.map(|time| time.as_nanos().to_string())))
+    }
+
+    fn file(&self) -> Result<File> {
+        File::open(&self.path).map_err(|error| Error::open(&*self.path, error))
+    }
+
     /// Keeps what its beginning tells; the first one to look is believed.
     pub(super) fn learn(&self, start: &Start) {
         let header = start.header.as_ref().map(|header| header.raw.clone().into_boxed_slice());
@@ -117,18 +158,14 @@ pub(super) fn find(inputs: Inputs, plan: &Plan) -> Result<Vec<Source>> {
     for item in inputs.items {
         match item {
             Item::Stream(name, bytes) => found.add_stream(name, bytes)?,
-            Item::Path(path) => match fs::metadata(&path) {
-                Ok(metadata) if metadata.is_dir() => found.add_folder(&path)?,
-                Ok(_) => found.add_file(&path, Path::new(path.file_name().unwrap_or_default()))?,
-                Err(error) => match path.to_str() {
-                    Some(pattern) if is_glob(pattern) => found.add_glob(pattern)?,
-                    _ => return Err(Error::open(path, error)),
-                },
+            Item::Path(path) => match Address::parse(&path)? {
+                Some(address) => found.add_address(&address)?,
+                None => found.add_path(path)?,
             },
         }
     }
     if found.sources.is_empty() {
-        return Err(Error::parameter("input", "at least one file, folder, glob or `-`", "none"));
+        return Err(Error::parameter("input", "at least one file, folder, glob, address or `-`", "none"));
     }
     Ok(found.sources)
 }
@@ -149,6 +186,35 @@ impl Found<'_> {
             ));
         }
         self.push(Arc::from(name.as_path()), name, None, Some(bytes));
+        Ok(())
+    }
+
+    fn add_path(&mut self, path: PathBuf) -> Result<()> {
+        match fs::metadata(&path) {
+            Ok(metadata) if metadata.is_dir() => self.add_folder(&path),
+            Ok(_) => self.add_file(&path, Path::new(path.file_name().unwrap_or_default())),
+            Err(error) => match path.to_str() {
+                Some(pattern) if is_glob(pattern) => self.add_glob(pattern),
+                _ => Err(Error::open(path, error)),
+            },
+        }
+    }
+
+    fn add_address(&mut self, address: &Address) -> Result<()> {
+        let mut found = objects::find(address)?;
+        found.retain(|(object, _)| self.seen.insert(object.address.url().into()));
+        for (start, (object, relative)) in objects::probe(&found, self.plan)?.into_iter().zip(found) {
+            let input = Input {
+                number: self.number(),
+                path: Arc::from(Path::new(&object.address.url())),
+                relative,
+                bytes: Some(object.bytes),
+                object: Some(object),
+                known: OnceLock::new(),
+            };
+            input.learn(&start);
+            self.sources.push((Arc::new(input), None));
+        }
         Ok(())
     }
 
@@ -190,6 +256,11 @@ impl Found<'_> {
         Ok(())
     }
 
+    /// The number of the next input.
+    fn number(&self) -> u32 {
+        u32::try_from(self.sources.len()).expect("fewer than 2^32 inputs")
+    }
+
     fn push(
         &mut self,
         path: Arc<Path>,
@@ -198,10 +269,11 @@ impl Found<'_> {
         bytes: Option<Box<dyn Read + Send>>,
     ) {
         let input = Input {
-            number: u32::try_from(self.sources.len()).expect("fewer than 2^32 inputs"),
+            number: self.number(),
             path,
             relative,
             bytes: probed.as_ref().map(|(bytes, _)| *bytes),
+            object: None,
             known: OnceLock::new(),
         };
         if let Some((_, start)) = probed {
@@ -249,14 +321,14 @@ fn sort(paths: &mut [PathBuf]) {
     paths.sort_by(|a, b| a.as_os_str().as_encoded_bytes().cmp(b.as_os_str().as_encoded_bytes()));
 }
 
-fn is_glob(text: &str) -> bool {
+pub(super) fn is_glob(text: &str) -> bool {
     text.contains(['*', '?', '['])
 }
 
-fn is_hidden(name: &std::ffi::OsStr) -> bool {
+pub(super) fn is_hidden(name: &std::ffi::OsStr) -> bool {
     matches!(name.as_encoded_bytes().first(), Some(b'.' | b'_'))
 }
 
-fn extensions() -> String {
+pub(super) fn extensions() -> String {
     format!("{} (also with {})", EXTENSIONS.join(", "), COMPRESSED.join(", "))
 }

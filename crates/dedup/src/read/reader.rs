@@ -2,7 +2,6 @@
 //!
 //! Small files of text share a batch; a table has batches of its own.
 
-use std::fs::File;
 use std::io::Read;
 use std::sync::Arc;
 
@@ -91,18 +90,21 @@ impl Reader {
             return Ok(Some(current));
         }
         let Some((input, bytes)) = self.waiting.next() else { return Ok(None) };
-        let open = || File::open(&input.path).map_err(|error| Error::open(&*input.path, error));
         if input.format() == Some(Format::Parquet) {
-            let source = parquet::Source::new(open()?, input, &self.plan, &self.progress)?;
+            let file = input.open()?.ok_or_else(|| Error::without_ranges(&input.path, "a parquet file"))?;
+            let source = parquet::Source::new(file, input, &self.plan, &self.progress)?;
             return Ok(Some(Current::Table(Box::new(source))));
         }
-        if input.format() == Some(Format::Arrow) && input.compression() == Some(Compression::None) {
-            let source = arrow::Source::of_file(open()?, input, &self.progress)?;
+        if input.format() == Some(Format::Arrow)
+            && input.compression() == Some(Compression::None)
+            && let Some(file) = input.open()?
+        {
+            let source = arrow::Source::of_file(file, input, &self.progress)?;
             return Ok(Some(Current::Table(Box::new(source))));
         }
         let bytes: Box<dyn Read + Send> = match bytes {
             Some(bytes) => bytes,
-            None => Box::new(open()?),
+            None => input.stream()?,
         };
         let mut stream = Stream::new(bytes, &input.path, &self.progress)?;
         let start = Start::read(&mut stream, &input.path, &self.plan)?;
