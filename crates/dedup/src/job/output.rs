@@ -34,12 +34,12 @@ const INTERMEDIATE: [&str; 12] = [
     "keys.end",
 ];
 
-/// Both folders, with the lock on the second.
+/// Both folders, with locks on both.
 #[derive(Debug)]
 pub(super) struct Folders {
     pub output: PathBuf,
     pub work: PathBuf,
-    _lock: Lock,
+    _locks: (Lock, Option<Lock>),
 }
 
 impl Folders {
@@ -58,8 +58,13 @@ impl Folders {
             let got = format!("`{}` for both", work.display());
             return Err(Error::parameter("work_dir", "another folder than the output", got));
         }
-        let lock = Lock::acquire(&work)?;
-        Ok(Self { output, work, _lock: lock })
+        // The lock of the output is in the place of its usual work folder.
+        let usual = output.join(WORK);
+        files.create_dir_all(&usual)?;
+        let lock = Lock::acquire(&usual)?;
+        let is_usual = std::fs::canonicalize(&usual).ok() == std::fs::canonicalize(&work).ok();
+        let other = if is_usual { None } else { Some(Lock::acquire(&work)?) };
+        Ok(Self { output, work, _locks: (lock, other) })
     }
 
     /// Makes room for the results, which are written anew, also by a resumed run. The manifest goes first, so that a folder with one is always whole.
@@ -103,11 +108,13 @@ impl Folders {
                 files.remove(&path)?;
             }
         }
-        let work = self.work.clone();
+        let both = [self.work.clone(), self.output.join(WORK)];
         drop(self);
-        let _ = std::fs::remove_file(work.join("lock"));
-        // Somebody else's files in it keep it there.
-        let _ = std::fs::remove_dir(work);
+        for folder in both {
+            let _ = std::fs::remove_file(folder.join("lock"));
+            // Somebody else's files in it keep it there.
+            let _ = std::fs::remove_dir(folder);
+        }
         Ok(())
     }
 }

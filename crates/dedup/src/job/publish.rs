@@ -26,7 +26,7 @@ use super::stages::Run;
 use super::{Observer, Options, Stage, Summary, Timing, fingerprint};
 use crate::error::{Error, Result};
 use crate::files::{Check, FileEntry, Files, Lock, Manifest, State, checksum_of};
-use crate::read::{self, ReadOptions};
+use crate::read::{self, Inputs, ReadOptions};
 use crate::remote::{Address, Folder, Stored};
 use journal::Journal;
 
@@ -56,10 +56,10 @@ pub(super) fn run(
         overwrite: true,
         ..options.clone()
     };
-    let saved = if options.resume { saved(&work, &local)? } else { None };
+    let saved = if options.resume { saved(&work, &local, &options.output)? } else { None };
     let waiting = match saved {
         Some(waiting) => waiting,
-        None => make(files, &work, &local, observer)?,
+        None => make(files, &work, (&local, &options.output), observer)?,
     };
     let mut summary: Summary = waiting
         .counts()
@@ -103,15 +103,13 @@ fn is_result(name: &str) -> bool {
 }
 
 /// The results that an interrupted run has left, if they are of the same run.
-fn saved(work: &Path, local: &Options) -> Result<Option<Manifest>> {
+fn saved(work: &Path, local: &Options, target: &Path) -> Result<Option<Manifest>> {
     if !Manifest::path(work, Stage::Upload.name()).exists() {
         return Ok(None);
     }
     let order_field = local.keep.field().cloned();
-    let reader = read::open(
-        local.inputs.iter().cloned().collect(),
-        ReadOptions { order_field, ..local.read.clone() },
-    )?;
+    let inputs: Inputs = local.inputs.iter().cloned().collect();
+    let reader = read::open(inputs.except(target), ReadOptions { order_field, ..local.read.clone() })?;
     let fingerprint = key(&fingerprint::of(local, &reader)?, local);
     match Manifest::load(work, Stage::Upload.name(), &fingerprint, Check::Checksums) {
         State::Finished(manifest) => Ok(Some(manifest)),
@@ -125,9 +123,14 @@ fn key(fingerprint: &str, local: &Options) -> String {
 }
 
 /// Makes the results, in the work folder.
-fn make(files: &Files, work: &Path, local: &Options, observer: &dyn Observer) -> Result<Manifest> {
+fn make(
+    files: &Files,
+    work: &Path,
+    (local, target): (&Options, &Path),
+    observer: &dyn Observer,
+) -> Result<Manifest> {
     files.remove(&Manifest::path(work, Stage::Upload.name()))?;
-    let (summary, fingerprint) = Run::new(files, local, observer)?.run()?;
+    let (summary, fingerprint) = Run { target, ..Run::new(files, local, observer)? }.run()?;
     let mut waiting = Manifest::new(Stage::Upload.name(), &key(&fingerprint, local));
     for FileEntry { name, stamp } in listed(&local.output.join(MANIFEST))? {
         waiting.add_file(&format!("{WAITING}/{name}"), stamp);

@@ -31,6 +31,12 @@ impl Run<'_> {
         self.saves = reader.progress().bytes_total().is_none_or(|bytes| bytes >= self.options.checkpoint);
         let inputs = reader.inputs().to_vec();
         self.check_names(&inputs)?;
+        if reader.n_excepted() > 0 {
+            let target = self.target.display();
+            let n = reader.n_excepted();
+            self.notes
+                .push(format!("{n} files in `{target}` are results of an earlier run, and were not read"));
+        }
         if self.options.write == Output::Annotate {
             write::check_annotation(&inputs)?;
         }
@@ -128,7 +134,7 @@ impl Run<'_> {
         let path = |path: &PathBuf| if path == Path::new("-") { saved.clone() } else { path.clone() };
         let inputs: Inputs = self.options.inputs.iter().map(path).collect();
         let order_field = self.options.keep.field().cloned();
-        read::open(inputs, read::ReadOptions { order_field, ..self.options.read.clone() })
+        read::open(inputs.except(self.target), read::ReadOptions { order_field, ..self.options.read.clone() })
     }
 
     fn end_reading(&mut self, sink: Sink<'_>, inputs: Vec<std::sync::Arc<read::Input>>) -> Result<Corpus> {

@@ -83,6 +83,8 @@ pub struct Summary {
     pub histogram: Vec<u64>,
     /// What people should look at.
     pub warnings: Vec<String>,
+    /// What else people should know; unlike warnings, it may be another in a repeated run.
+    pub notes: Vec<String>,
     /// The first rejects, as text.
     pub rejects: Vec<String>,
 }

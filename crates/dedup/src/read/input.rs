@@ -29,6 +29,7 @@ use crate::remote::{Address, Object};
 #[derive(Default)]
 pub struct Inputs {
     items: Vec<Item>,
+    except: Option<PathBuf>,
 }
 
 enum Item {
@@ -56,6 +57,13 @@ impl Inputs {
     pub fn stream(mut self, name: impl Into<PathBuf>, bytes: impl Read + Send + 'static) -> Self {
         self.items.push(Item::Stream(name.into(), Box::new(bytes)));
         self
+    }
+}
+
+impl Inputs {
+    /// Passes over what folders and globs have below this folder, here or in a store: the results of an earlier run.
+    pub fn except(self, folder: impl Into<PathBuf>) -> Self {
+        Self { except: Some(folder.into()), ..self }
     }
 }
 
@@ -153,8 +161,11 @@ impl Input {
 pub(super) type Source = (Arc<Input>, Option<Box<dyn Read + Send>>);
 
 /// Looks up every input: expands folders and globs, drops repetitions, checks that files can be read.
-pub(super) fn find(inputs: Inputs, plan: &Plan) -> Result<Vec<Source>> {
-    let mut found = Found { plan, sources: Vec::new(), seen: HashSet::new() };
+///
+/// Also gives how many files were passed over.
+pub(super) fn find(inputs: Inputs, plan: &Plan) -> Result<(Vec<Source>, u64)> {
+    let except = inputs.except.map(Except::new).transpose()?;
+    let mut found = Found { plan, except, sources: Vec::new(), seen: HashSet::new(), n_excepted: 0 };
     for item in inputs.items {
         match item {
             Item::Stream(name, bytes) => found.add_stream(name, bytes)?,
@@ -167,13 +178,37 @@ pub(super) fn find(inputs: Inputs, plan: &Plan) -> Result<Vec<Source>> {
     if found.sources.is_empty() {
         return Err(Error::parameter("input", "at least one file, folder, glob, address or `-`", "none"));
     }
-    Ok(found.sources)
+    Ok((found.sources, found.n_excepted))
 }
 
 struct Found<'a> {
     plan: &'a Plan,
+    except: Option<Except>,
     sources: Vec<Source>,
     seen: HashSet<PathBuf>,
+    n_excepted: u64,
+}
+
+/// A folder that is passed over.
+enum Except {
+    Folder(PathBuf),
+    Prefix(String),
+}
+
+impl Except {
+    fn new(folder: PathBuf) -> Result<Self> {
+        Ok(match Address::parse(&folder)? {
+            Some(address) => Self::Prefix(address.with_key(address.prefix()).url()),
+            None => Self::Folder(fs::canonicalize(&folder).unwrap_or(folder)),
+        })
+    }
+
+    fn has(&self, path: &Path) -> bool {
+        match self {
+            Self::Folder(folder) => fs::canonicalize(path).is_ok_and(|path| path.starts_with(folder)),
+            Self::Prefix(prefix) => path.to_str().is_some_and(|url| url.starts_with(prefix)),
+        }
+    }
 }
 
 impl Found<'_> {
@@ -202,11 +237,15 @@ impl Found<'_> {
 
     fn add_address(&mut self, address: &Address) -> Result<()> {
         let mut found = objects::find(address)?;
-        found.retain(|(object, _)| self.seen.insert(object.address.url().into()));
+        let is_named = found.iter().any(|(object, _)| object.address == *address);
+        if !is_named {
+            found = self.without_excepted(found, |(object, _)| Path::new(&*object.url));
+        }
+        found.retain(|(object, _)| self.seen.insert(object.url.clone().into()));
         for (start, (object, relative)) in objects::probe(&found, self.plan)?.into_iter().zip(found) {
             let input = Input {
                 number: self.number(),
-                path: Arc::from(Path::new(&object.address.url())),
+                path: Arc::from(Path::new(&object.url)),
                 relative,
                 bytes: Some(object.bytes),
                 object: Some(object),
@@ -227,7 +266,7 @@ impl Found<'_> {
     }
 
     fn add_folder(&mut self, folder: &Path) -> Result<()> {
-        let files = files_below(folder)?;
+        let files = self.without_excepted(files_below(folder)?, PathBuf::as_path);
         if files.is_empty() {
             return Err(Error::EmptyFolder { path: folder.into(), extensions: extensions() });
         }
@@ -250,10 +289,18 @@ impl Found<'_> {
             return Err(Error::NoMatch { pattern: pattern.into() });
         }
         sort(&mut files);
-        for path in files {
+        for path in self.without_excepted(files, PathBuf::as_path) {
             self.add_file(&path, path.strip_prefix(&fixed).unwrap_or(&path))?;
         }
         Ok(())
+    }
+
+    fn without_excepted<T>(&mut self, mut found: Vec<T>, path: impl Fn(&T) -> &Path) -> Vec<T> {
+        let Some(except) = &self.except else { return found };
+        let before = found.len();
+        found.retain(|item| !except.has(path(item)));
+        self.n_excepted += (before - found.len()) as u64;
+        found
     }
 
     /// The number of the next input.

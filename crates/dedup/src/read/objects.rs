@@ -101,7 +101,11 @@ pub(super) fn probe(objects: &[Found], plan: &Plan) -> Result<Vec<Start>> {
 }
 
 fn start(object: &Arc<Object>, plan: &Plan) -> Result<Start> {
-    let url = object.address.url();
-    let mut stream = Stream::glance(object.stream(), Path::new(&url))?;
-    Start::read(&mut stream, Path::new(&url), plan)
+    let path = Path::new(&object.url);
+    let mut stream = Stream::glance(object.stream(), path)?;
+    let start = Start::read(&mut stream, path, plan)?;
+    if start.format == Format::Parquet && object.open().is_none() {
+        return Err(Error::without_ranges(path, "a parquet file"));
+    }
+    Ok(start)
 }

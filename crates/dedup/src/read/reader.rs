@@ -21,6 +21,7 @@ pub struct Reader {
     current: Option<Current>,
     plan: Arc<Plan>,
     progress: Progress,
+    n_excepted: u64,
 }
 
 /// The file being read.
@@ -30,7 +31,7 @@ enum Current {
 }
 
 impl Reader {
-    pub(super) fn new(sources: Vec<Source>, plan: Plan) -> Self {
+    pub(super) fn new((sources, n_excepted): (Vec<Source>, u64), plan: Plan) -> Self {
         let total = sources.iter().map(|(input, _)| input.bytes).sum();
         Self {
             inputs: sources.iter().map(|(input, _)| Arc::clone(input)).collect(),
@@ -38,12 +39,18 @@ impl Reader {
             current: None,
             plan: Arc::new(plan),
             progress: Progress::new(total),
+            n_excepted,
         }
     }
 
     /// The files and streams, in reading order; the index is the input number.
     pub fn inputs(&self) -> &[Arc<Input>] {
         &self.inputs
+    }
+
+    /// Files that were passed over because of [`Inputs::except`](super::Inputs::except).
+    pub fn n_excepted(&self) -> u64 {
+        self.n_excepted
     }
 
     /// How far the reading is; a clone can be watched from another thread.

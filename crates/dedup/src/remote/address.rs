@@ -55,8 +55,9 @@ impl Address {
         }
         let known = SCHEMES.iter().find(|(scheme, _)| name.eq_ignore_ascii_case(scheme));
         let Some((name, scheme)) = known else {
-            let got = format!("`{}`", path.display());
-            return Err(Error::parameter("address", "of s3://, gs://, az://, http:// or https://", got));
+            let (url, what) = (path.display().to_string(), format!("nothing here speaks {name}://"));
+            let remedy = "use s3://, gs://, az://, http:// or https://";
+            return Err(Error::Store { action: "open", url, what, remedy });
         };
         let (rest, query) = match rest.split_once('?').filter(|_| *scheme == Scheme::Http) {
             Some((rest, query)) => (rest, Some(query.to_owned())),
@@ -64,8 +65,8 @@ impl Address {
         };
         let (bucket, key) = rest.split_once('/').unwrap_or((rest, ""));
         if bucket.is_empty() {
-            let got = format!("`{}`", path.display());
-            return Err(Error::parameter("address", "followed by a bucket, as in s3://bucket/folder", got));
+            let (url, what) = (path.display().to_string(), "it has no bucket".to_owned());
+            return Err(Error::Store { action: "open", url, what, remedy: "write s3://bucket/folder" });
         }
         let (root, key) = (format!("{name}://{bucket}"), key.to_owned());
         Ok(Some(Self { scheme: *scheme, root, key, query }))
@@ -143,6 +144,7 @@ mod tests {
     fn what_is_not_known_is_refused_with_what_is() {
         let error = Address::parse(Path::new("ftp://host/a")).unwrap_err().to_string();
         assert!(error.contains("s3://, gs://, az://") && error.contains("`ftp://host/a`"), "{error}");
-        assert!(Address::parse(Path::new("s3:///key")).unwrap_err().to_string().contains("a bucket"));
+        let error = Address::parse(Path::new("s3:///key")).unwrap_err().to_string();
+        assert!(error.contains("no bucket"), "{error}");
     }
 }

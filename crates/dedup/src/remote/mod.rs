@@ -14,17 +14,32 @@
 //! - *Memory*. An open object holds at most [`MOST_HELD`] bytes, an upload eight parts.
 //! - *Settings* come from the usual variables: `AWS_*`, `GOOGLE_*`, `AZURE_*`.
 
+#[cfg(not(feature = "object-store"))]
+mod absent;
 mod address;
+#[cfg(feature = "object-store")]
 mod body;
+#[cfg(feature = "object-store")]
 mod connect;
+#[cfg(feature = "object-store")]
 mod error;
+#[cfg(feature = "object-store")]
 mod fetch;
+#[cfg(feature = "object-store")]
 mod folder;
+#[cfg(feature = "object-store")]
 mod object;
+#[cfg(feature = "object-store")]
 mod runtime;
+#[cfg(feature = "object-store")]
 mod windows;
 
+#[cfg(not(feature = "object-store"))]
+pub(crate) use absent::{Folder, MOST_HELD, Object, ObjectFile, Stored, list, stat};
 pub(crate) use address::Address;
+#[cfg(feature = "object-store")]
 pub(crate) use folder::{Folder, Stored};
+#[cfg(feature = "object-store")]
 pub(crate) use object::{Object, list, stat};
+#[cfg(feature = "object-store")]
 pub(crate) use windows::{MOST_HELD, ObjectFile};

@@ -18,6 +18,8 @@ use crate::error::Result;
 #[derive(Debug)]
 pub(crate) struct Object {
     pub(crate) address: Address,
+    /// Its address as text.
+    pub(crate) url: String,
     /// Its size.
     pub(crate) bytes: u64,
     /// Whether the server gives parts of it.
@@ -40,7 +42,16 @@ impl Object {
     fn new(address: Address, store: &Arc<Store>, meta: ObjectMeta, has_ranges: bool) -> Self {
         let ObjectMeta { location: key, last_modified, size: bytes, e_tag, .. } = meta;
         let modified = last_modified.to_rfc3339();
-        Self { address, bytes, has_ranges, key, store: Arc::clone(store), e_tag, modified }
+        Self {
+            url: address.url(),
+            address,
+            bytes,
+            has_ranges,
+            key,
+            store: Arc::clone(store),
+            e_tag,
+            modified,
+        }
     }
 
     /// What changes when its content does.
