@@ -12,6 +12,9 @@ use crate::read::Input;
 pub(super) const MANIFEST: &str = "manifest.json";
 /// Where the documents go.
 pub(super) const DOCUMENTS: &str = "documents";
+/// What is said of results that would replace an input.
+pub(super) const AN_INPUT: &str =
+    "an input, and would be replaced; name a folder for the results outside of the inputs";
 /// The work folder, where none is named.
 const WORK: &str = ".benzer-work";
 /// Everything a run writes to its output folder, in the order of writing.
@@ -74,10 +77,7 @@ impl Folders {
         let work = real(&self.work);
         let is_inside = |path: &Path| path.starts_with(&output) && !path.starts_with(&work);
         if inputs.iter().any(|input| is_inside(&real(&input.path))) {
-            return Err(Error::Occupied {
-                path: self.output.clone(),
-                what: "an input, and would be replaced; name a folder for the results outside of the inputs",
-            });
+            return Err(Error::Occupied { path: self.output.clone(), what: AN_INPUT });
         }
         for name in RESULTS.iter().rev() {
             let path = self.output.join(name);

@@ -189,26 +189,41 @@ struct Found<'a> {
     n_excepted: u64,
 }
 
-/// A folder that is passed over.
+/// A folder that is passed over where it lies inside of another one that is read.
 enum Except {
     Folder(PathBuf),
-    Prefix(String),
+    Address(Address),
 }
 
 impl Except {
     fn new(folder: PathBuf) -> Result<Self> {
         Ok(match Address::parse(&folder)? {
-            Some(address) => Self::Prefix(address.with_key(address.prefix()).url()),
-            None => Self::Folder(fs::canonicalize(&folder).unwrap_or(folder)),
+            Some(address) => Self::Address(address.with_key(address.prefix())),
+            None => Self::Folder(real(&folder)),
         })
     }
 
-    fn has(&self, path: &Path) -> bool {
+    /// Whether it has a file that was found in a folder, and is not the folder itself or around it.
+    fn has(&self, path: &Path, found_in: &Path) -> bool {
         match self {
-            Self::Folder(folder) => fs::canonicalize(path).is_ok_and(|path| path.starts_with(folder)),
-            Self::Prefix(prefix) => path.to_str().is_some_and(|url| url.starts_with(prefix)),
+            Self::Folder(folder) => {
+                let found_in = real(found_in);
+                folder.starts_with(&found_in) && *folder != found_in && real(path).starts_with(folder)
+            }
+            Self::Address(address) => {
+                let is_inside = found_in
+                    .to_str()
+                    .is_some_and(|url| address.url().starts_with(url) && address.url() != url);
+                is_inside && path.to_str().is_some_and(|url| address.holds(url))
+            }
         }
     }
+}
+
+/// What has no canonical name, such as `/dev/fd/63`, stands for itself.
+fn real(path: &Path) -> PathBuf {
+    let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+    fs::canonicalize(path).unwrap_or_else(|_| path.into())
 }
 
 impl Found<'_> {
@@ -239,7 +254,8 @@ impl Found<'_> {
         let mut found = objects::find(address)?;
         let is_named = found.iter().any(|(object, _)| object.address == *address);
         if !is_named {
-            found = self.without_excepted(found, |(object, _)| Path::new(&*object.url));
+            let fixed = address.with_key(objects::fixed(address)).url();
+            found = self.without_excepted(found, Path::new(&fixed), |(object, _)| Path::new(&object.url));
         }
         found.retain(|(object, _)| self.seen.insert(object.url.clone().into()));
         for (start, (object, relative)) in objects::probe(&found, self.plan)?.into_iter().zip(found) {
@@ -258,15 +274,14 @@ impl Found<'_> {
     }
 
     fn add_file(&mut self, path: &Path, relative: &Path) -> Result<()> {
-        // What has no canonical name, such as `/dev/fd/63`, stands for itself.
-        if self.seen.insert(fs::canonicalize(path).unwrap_or_else(|_| path.into())) {
+        if self.seen.insert(real(path)) {
             self.push(path.into(), relative.into(), probe(path, self.plan)?, None);
         }
         Ok(())
     }
 
     fn add_folder(&mut self, folder: &Path) -> Result<()> {
-        let files = self.without_excepted(files_below(folder)?, PathBuf::as_path);
+        let files = self.without_excepted(files_below(folder)?, folder, PathBuf::as_path);
         if files.is_empty() {
             return Err(Error::EmptyFolder { path: folder.into(), extensions: extensions() });
         }
@@ -289,16 +304,16 @@ impl Found<'_> {
             return Err(Error::NoMatch { pattern: pattern.into() });
         }
         sort(&mut files);
-        for path in self.without_excepted(files, PathBuf::as_path) {
+        for path in self.without_excepted(files, &fixed, PathBuf::as_path) {
             self.add_file(&path, path.strip_prefix(&fixed).unwrap_or(&path))?;
         }
         Ok(())
     }
 
-    fn without_excepted<T>(&mut self, mut found: Vec<T>, path: impl Fn(&T) -> &Path) -> Vec<T> {
+    fn without_excepted<T>(&mut self, mut found: Vec<T>, below: &Path, path: impl Fn(&T) -> &Path) -> Vec<T> {
         let Some(except) = &self.except else { return found };
         let before = found.len();
-        found.retain(|item| !except.has(path(item)));
+        found.retain(|item| !except.has(path(item), below));
         self.n_excepted += (before - found.len()) as u64;
         found
     }

@@ -53,7 +53,7 @@ fn below(folder: &Address) -> Result<Vec<Found>> {
 }
 
 fn glob(address: &Address) -> Result<Vec<Found>> {
-    let fixed = address.key.split_inclusive('/').take_while(|part| !is_glob(part)).collect::<String>();
+    let fixed = fixed(address);
     let bad = |error: glob::PatternError| {
         Error::parameter("input", "an address or a glob", format!("`{}` ({error})", address.url()))
     };
@@ -67,6 +67,14 @@ fn glob(address: &Address) -> Result<Vec<Found>> {
     let matching = all.filter(|object| pattern.matches_with(&object.address.key, options));
     let found: Vec<Found> = matching.filter_map(|object| relative(object, &fixed)).collect();
     if found.is_empty() { Err(Error::NoMatch { pattern: address.url() }) } else { Ok(found) }
+}
+
+/// The folder that is looked through for an address: the part before a glob, or all of it.
+pub(super) fn fixed(address: &Address) -> String {
+    match is_glob(&address.key) {
+        true => address.key.split_inclusive('/').take_while(|part| !is_glob(part)).collect(),
+        false => address.prefix(),
+    }
 }
 
 fn relative(object: Object, prefix: &str) -> Option<Found> {

@@ -100,6 +100,11 @@ impl Address {
         }
     }
 
+    /// Whether a URL is below this one, taken as a folder.
+    pub(crate) fn holds(&self, url: &str) -> bool {
+        url.starts_with(&self.with_key(self.prefix()).url())
+    }
+
     /// As the user writes it. What follows a question mark may be secret, and is left out.
     pub(crate) fn url(&self) -> String {
         format!("{}/{}", self.root, self.key)
@@ -131,6 +136,13 @@ mod tests {
         assert_eq!(parse("gs://b").unwrap().prefix(), "");
         assert_eq!(parse("az://b/x").unwrap().prefix(), "x/");
         assert_eq!(parse("S3://b/x/").unwrap().prefix(), "x/");
+    }
+
+    #[test]
+    fn a_folder_holds_what_is_below_it() {
+        let folder = parse("s3://b/x").unwrap();
+        assert!(folder.holds("s3://b/x/y.jsonl") && !folder.holds("s3://b/xy.jsonl"));
+        assert!(parse("s3://b").unwrap().holds("s3://b/x/"));
     }
 
     #[test]

@@ -103,6 +103,7 @@ def make(folder: Path) -> None:
     write(table(16), "encodings.parquet", use_dictionary=["kind"], column_encoding=encodings)
     write(table(17).drop_columns("nanos"), "old.parquet", version="1.0", use_compliant_nested_type=False, store_schema=False)
     write(table(22), "int96.parquet", use_deprecated_int96_timestamps=True, data_page_version="2.0", data_page_size=1000)
+    write(table(23, pa.binary()), "bytes.parquet")
     write(table(18), "checked.parquet", write_page_checksum=True, compression={"text": "ZSTD", "id": "GZIP"})
     write(table(19).slice(0, 0), "empty.parquet")
     pq.write_table(table(20), plain / "arrow/one-group.parquet")
@@ -130,17 +131,35 @@ def by_duckdb(plain: Path, nested: Path) -> None:
 
 
 def check(folder: Path, results: Path) -> None:
-    """Compares every output with the input without the rows that the evidence names."""
+    """Compares every output with the input without the rows that the evidence names; and annotated ones with all rows."""
     for part in ("plain", "nested"):
         evidence = pq.read_table(results / part / "evidence.parquet").to_pylist()
         inputs = sorted((folder / part).rglob("*.parquet"))
         assert inputs, folder
-        assert not (results / part / "rejects.jsonl").read_bytes(), (results / part / "rejects.jsonl").read_text()[:500]
+        rejects = (results / part / "rejects.jsonl").read_text()
+        assert not rejects, rejects[:500]
         for path in inputs:
             name = str(path.relative_to(folder / part))
             removed = {row["removed_row"] - 1 for row in evidence if row["removed_file"] == name}
             compare(path, results / part / "documents" / name, removed)
             print(f"{part}/{name}: {len(removed)} rows fewer")
+            if part == "plain":
+                compare_annotated(path, results / "marked/documents" / name, removed)
+                print(f"{part}/{name}: {len(removed)} rows marked")
+
+
+def compare_annotated(before: Path, after: Path, removed: set[int]) -> None:
+    """One file with marks: everything that was there, and five columns more."""
+    old, new = pq.read_table(before, partitioning=None), pq.read_table(after, partitioning=None)
+    assert new.column_names[-5:] == ["dup_cluster_id", "dup_cluster_size", "dup_of", "dup_similarity", "is_duplicate"], new.schema
+    rest = new.select(range(old.num_columns))
+    assert rest.schema.equals(old.schema), f"{after}: {old.schema} became {rest.schema}"
+    for name in old.column_names:
+        assert values(old[name]).equals(values(rest[name])), f"{after}: column {name}"
+    marked = {row for row, mark in enumerate(new["is_duplicate"].to_pylist()) if mark}
+    assert marked == removed, f"{after}: other rows are marked"
+    ((n,),) = duckdb.sql(f"SELECT count(*) FROM read_parquet('{after}', hive_partitioning = false) WHERE is_duplicate").fetchall()
+    assert n == len(removed), f"{after}: DuckDB sees {n} marks"
 
 
 def compare(before: Path, after: Path, removed: set[int]) -> None:
