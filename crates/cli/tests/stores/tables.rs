@@ -12,5 +12,5 @@ fn tables_of_other_writers_lose_rows_and_nothing_else() {
     lab.run("dedup made/nested -o results/nested --text-field meta.text --id-field id", &[]).ok();
     lab.run("dedup made/plain -o results/marked --annotate", &[]).ok();
     let told = python(&["tables.py", "check", made, results]);
-    assert!(told.lines().count() > 60, "{told}");
+    assert!(told.lines().count() >= 55, "{told}");
 }

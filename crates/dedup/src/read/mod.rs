@@ -47,6 +47,7 @@ mod batch;
 mod csv;
 mod cut;
 mod fields;
+mod find;
 mod format;
 mod input;
 mod json;
@@ -133,5 +134,5 @@ pub fn open(inputs: Inputs, options: ReadOptions) -> Result<Reader> {
     };
     let fields = fields::Fields::new(&text_fields, id_field.as_ref(), order_field.as_ref())?;
     let plan = batch::Plan { fields, format, batch_bytes, max_line_bytes };
-    Ok(Reader::new(input::find(inputs, &plan)?, plan))
+    Ok(Reader::new(find::find(inputs, &plan)?, plan))
 }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::batch::Plan;
+use super::find::{extensions, is_glob, is_hidden};
 use super::format::Format;
-use super::input::{extensions, is_glob, is_hidden};
 use super::start::Start;
 use super::stream::Stream;
 use crate::error::{Error, Result};

@@ -6,8 +6,9 @@ use std::io::Read;
 use std::sync::Arc;
 
 use super::batch::{Plan, RawBatch};
+use super::find::Source;
 use super::format::Format;
-use super::input::{Input, Source};
+use super::input::Input;
 use super::start::Start;
 use super::stream::{Compression, Progress, Stream};
 use super::table::{self, arrow, parquet};

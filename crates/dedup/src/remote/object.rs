@@ -39,7 +39,7 @@ impl PartialEq for Object {
 impl Eq for Object {}
 
 impl Object {
-    fn new(address: Address, store: &Arc<Store>, meta: ObjectMeta, has_ranges: bool) -> Self {
+    pub(super) fn new(address: Address, store: &Arc<Store>, meta: ObjectMeta, has_ranges: bool) -> Self {
         let ObjectMeta { location: key, last_modified, size: bytes, e_tag, .. } = meta;
         let modified = last_modified.to_rfc3339();
         Self {

@@ -150,3 +150,66 @@ impl Windows {
 fn larger(range: &Range<u64>) -> u64 {
     ((range.end - range.start) * 4).clamp(FIRST, LARGEST)
 }
+
+#[cfg(test)]
+mod tests {
+    use object_store::memory::InMemory;
+    use object_store::{ObjectStoreExt, PutPayload};
+
+    use super::super::address::Address;
+    use super::super::connect::Store;
+    use super::super::runtime;
+    use super::*;
+
+    fn object(bytes: Vec<u8>) -> Arc<Object> {
+        let address = Address::parse(std::path::Path::new("s3://bucket/key")).unwrap().unwrap();
+        let memory = Arc::new(InMemory::new());
+        let store = Arc::new(Store { patient: memory.clone(), hasty: memory.clone() });
+        let meta = runtime::wait(async move {
+            memory.put(&"key".into(), PutPayload::from(bytes)).await.unwrap();
+            memory.head(&"key".into()).await.unwrap()
+        });
+        Arc::new(Object::new(address, &store, meta.unwrap(), true))
+    }
+
+    fn noise(n: usize) -> Vec<u8> {
+        (0..n as u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
+    }
+
+    #[test]
+    fn an_object_is_read_in_order_and_little_of_it_is_held() {
+        let all = noise(70 << 20);
+        let mut file = ObjectFile::new(&object(all.clone()));
+        let mut read = Vec::new();
+        file.read_to_end(&mut read).unwrap();
+        assert!(read == all);
+        assert_eq!(file.read(&mut [0; 8]).unwrap(), 0);
+        let windows = file.windows.lock().unwrap();
+        let held: u64 = windows.held.iter().map(|window| window.range.end - window.range.start).sum();
+        assert!((1..=MOST_HELD).contains(&held), "{held}");
+    }
+
+    #[test]
+    fn clones_are_read_at_any_place_in_turns() {
+        let all = noise(9 << 20);
+        let first = ObjectFile::new(&object(all.clone()));
+        let mut clones = [first.clone(), first.clone(), first];
+        let starts = [0, 3 << 20, (9 << 20) - 100_000];
+        for (file, start) in clones.iter_mut().zip(starts) {
+            file.seek(SeekFrom::Start(start)).unwrap();
+        }
+        for step in 0..40 {
+            for (file, start) in clones.iter_mut().zip(starts) {
+                let (from, mut read) = (start as usize + step * 50_000, Vec::new());
+                file.by_ref().take(50_000).read_to_end(&mut read).unwrap();
+                let end = (from + 50_000).min(all.len());
+                assert!(read == all[from.min(end)..end], "{from}");
+            }
+        }
+        let last = &mut clones[2];
+        assert_eq!(last.seek(SeekFrom::End(-1)).unwrap(), (9 << 20) - 1);
+        assert_eq!(last.read(&mut [0; 8]).unwrap(), 1);
+        assert_eq!(last.read(&mut [0; 8]).unwrap(), 0);
+        assert!(last.seek(SeekFrom::Current(-(10 << 20))).is_err());
+    }
+}
