@@ -35,7 +35,7 @@ const WAITING: &str = "results";
 /// Where the run works.
 const RUN: &str = "run";
 /// So many files are sent at a time.
-const AT_ONCE: usize = 8;
+const AT_ONCE: usize = 4;
 
 /// A run whose results go to a store.
 pub(super) fn run(
@@ -178,6 +178,7 @@ fn send(
     let (last, first): (Vec<_>, Vec<_>) = all.into_iter().partition(|(name, _)| name == MANIFEST);
     let sent = AtomicU64::new(0);
     let put = |(name, entry): &(String, &FileEntry)| -> Result<()> {
+        Run::check_cancelled(observer)?;
         if !journal.has(name, entry, there.get(name)) {
             let mut told = 0;
             let version = folder.put(name, &work.join(&entry.name), &mut |now| {

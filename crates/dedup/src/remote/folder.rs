@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use object_store::path::Path as Key;
 use object_store::{ObjectStore, ObjectStoreExt, PutPayload, PutResult, WriteMultipart};
@@ -21,7 +21,7 @@ const PART: u64 = 8 << 20;
 /// Stores take 10,000 parts.
 const MOST_PARTS: u64 = 9_000;
 /// So many parts of a file are on their way at a time.
-const AT_ONCE: usize = 4;
+const AT_ONCE: usize = 2;
 
 /// All objects below a prefix.
 #[derive(Debug)]
@@ -78,23 +78,26 @@ impl Folder {
     pub(crate) fn put(&self, name: &str, file: &Path, watch: &mut dyn FnMut(u64) -> bool) -> Result<String> {
         let address = self.address.with_key(format!("{}{name}", self.address.key));
         let key = Key::parse(&address.key).map_err(|e| error::of("write", &address, &e.into()))?;
-        let sent = Arc::new(AtomicU64::new(0));
-        let (store, told, path) = (Arc::clone(&self.store.patient), Arc::clone(&sent), file.to_owned());
+        let state = Arc::new(State::default());
+        let (store, own, path) = (Arc::clone(&self.store.patient), Arc::clone(&state), file.to_owned());
         let fail = |error: &io::Error| error::local("write", &address, error);
         let task =
-            Task::spawn(async move { upload(&*store, &key, path, &told).await }).map_err(|e| fail(&e))?;
+            Task::spawn(async move { upload(&*store, &key, path, &own).await }).map_err(|e| fail(&e))?;
         loop {
-            let put = task.wait_a_moment().map_err(|error| fail(&error))?;
-            if !watch(sent.load(Ordering::Relaxed)) {
-                return Err(Error::Cancelled);
-            }
-            match put {
+            match task.wait_a_moment().map_err(|error| fail(&error))? {
                 None => {}
-                Some(Ok(put)) => return Ok(put.e_tag.unwrap_or_default()),
+                Some(Ok(put)) => {
+                    watch(state.sent.load(Ordering::Relaxed));
+                    return Ok(put.e_tag.unwrap_or_default());
+                }
+                Some(Err(Failure::Stopped)) => return Err(Error::Cancelled),
                 Some(Err(Failure::Store(error))) => return Err(error::of("write", &address, &error)),
                 Some(Err(Failure::File(source))) => {
                     return Err(crate::files::Error::disk("read", file, source).into());
                 }
+            }
+            if !watch(state.sent.load(Ordering::Relaxed)) {
+                state.is_stopped.store(true, Ordering::Relaxed);
             }
         }
     }
@@ -116,7 +119,15 @@ impl Folder {
     }
 }
 
+/// An upload as both sides see it.
+#[derive(Debug, Default)]
+struct State {
+    sent: AtomicU64,
+    is_stopped: AtomicBool,
+}
+
 enum Failure {
+    Stopped,
     File(io::Error),
     Store(object_store::Error),
 }
@@ -131,18 +142,18 @@ async fn upload(
     store: &dyn ObjectStore,
     key: &Key,
     path: PathBuf,
-    sent: &AtomicU64,
+    state: &State,
 ) -> Result<PutResult, Failure> {
     let mut file = File::open(path).map_err(Failure::File)?;
     let n = file.metadata().map_err(Failure::File)?.len();
     if n <= PART {
         let put = store.put(key, PutPayload::from(read(&mut file, n)?)).await?;
-        sent.store(n, Ordering::Relaxed);
+        state.sent.store(n, Ordering::Relaxed);
         return Ok(put);
     }
     let part = PART.max(n.div_ceil(MOST_PARTS));
     let mut upload = WriteMultipart::new_with_chunk_size(store.put_multipart(key).await?, part as usize);
-    match parts(&mut file, &mut upload, part, sent).await {
+    match parts(&mut file, &mut upload, part, state).await {
         Ok(()) => Ok(upload.finish().await?),
         Err(failure) => {
             // The store forgets the parts; if it cannot be told, its rules for unfinished uploads do.
@@ -152,19 +163,17 @@ async fn upload(
     }
 }
 
-async fn parts(
-    file: &mut File,
-    upload: &mut WriteMultipart,
-    n: u64,
-    sent: &AtomicU64,
-) -> Result<(), Failure> {
+async fn parts(file: &mut File, upload: &mut WriteMultipart, n: u64, state: &State) -> Result<(), Failure> {
     loop {
         upload.wait_for_capacity(AT_ONCE).await?;
+        if state.is_stopped.load(Ordering::Relaxed) {
+            return Err(Failure::Stopped);
+        }
         let bytes = read(file, n)?;
         if bytes.is_empty() {
             return Ok(());
         }
-        sent.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        state.sent.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         upload.put(bytes.into());
     }
 }

@@ -11,8 +11,11 @@
 //!
 //! - *Interruptions*. A request that fails is repeated with growing pauses, for up to three minutes; a body that breaks off goes on at
 //!   the byte where it broke off. An object that changes meanwhile is an error, never a mixture of two.
-//! - *Memory*. An open object holds at most [`MOST_HELD`] bytes, an upload eight parts.
+//! - *Memory*. An open object holds at most [`MOST_HELD`] bytes, an upload three parts of 8 MiB.
 //! - *Settings* come from the usual variables: `AWS_*`, `GOOGLE_*`, `AZURE_*`.
+
+// Without them, nobody makes an object or looks closely at an address.
+#![cfg_attr(not(feature = "object-store"), allow(dead_code))]
 
 #[cfg(not(feature = "object-store"))]
 mod absent;
