@@ -33,7 +33,9 @@ command -v cargo >/dev/null || { echo "cargo is missing: install Rust 1.95 or ne
 
 part "format" cargo fmt --all --check
 part "lints" cargo clippy --release --workspace --all-targets -- -D warnings
+part "without object stores" cargo clippy --release --package benzer-cli --no-default-features -- -D warnings
 part "build" cargo test --release --workspace --no-run
+part "python" bash tools/python.sh
 part "tests" cargo test --release --workspace
 part "documentation" env RUSTDOCFLAGS="-D warnings" cargo doc --release --workspace --no-deps
 summary

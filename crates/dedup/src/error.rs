@@ -38,6 +38,18 @@ pub enum Error {
         /// What the operating system said.
         source: io::Error,
     },
+    /// An object store or a web server refused.
+    #[error("cannot {action} `{url}`: {what}; {remedy}")]
+    Store {
+        /// What was tried: `open`, `list`, `write`, `remove`.
+        action: &'static str,
+        /// The object or folder.
+        url: String,
+        /// What is wrong.
+        what: String,
+        /// What to do about it.
+        remedy: &'static str,
+    },
     /// A glob that matches no file.
     #[error("no file matches `{pattern}`; check the pattern, and quote it so that the shell leaves it alone")]
     NoMatch {
@@ -181,6 +193,12 @@ impl Error {
     pub(crate) fn parquet_in_a_pipe(path: &Path) -> Self {
         let remedy = "save it to a file first, because it is read from its end";
         Self::Format { path: path.into(), expected: "a parquet file", got: "a pipe", remedy }
+    }
+
+    pub(crate) fn without_ranges(path: &Path, expected: &'static str) -> Self {
+        let (got, remedy) =
+            ("a server that only gives whole files", "download it first, because it is read from its end");
+        Self::Format { path: path.into(), expected, got, remedy }
     }
 
     pub(crate) fn open(path: impl Into<PathBuf>, source: io::Error) -> Self {

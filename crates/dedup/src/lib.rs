@@ -43,6 +43,7 @@ mod keep;
 mod pipeline;
 mod ranking;
 pub mod read;
+mod remote;
 mod resolve;
 pub mod results;
 pub mod sketches;

@@ -187,7 +187,13 @@ fn a_file_with_another_schema_is_rejected_row_by_row_and_the_others_are_read() {
         ),
     ];
     for (drifted, reason) in drifted {
+        let is_bytes = drifted.schema().field(0).data_type() == &DataType::Binary;
         for (format, content) in in_all_formats(&drifted) {
+            if is_bytes && format == Format::Parquet {
+                // Many writers of Parquet do not tell strings from bytes.
+                assert_eq!(read_file("a", &content, ReadOptions::default()).texts(), ["x", "y", "z"]);
+                continue;
+            }
             for batch_bytes in SIZES {
                 let folder = tempfile::TempDir::new().unwrap();
                 let (bad, good) = (folder.path().join("1"), folder.path().join("2"));

@@ -140,7 +140,7 @@ fn a_second_run_in_the_same_work_folder_is_refused() {
     let lock = Lock::acquire(&bench.path("work")).unwrap();
     let run = || bench.run("dedup articles.jsonl -o out --work-dir work");
     let pid = format!("(pid {})", std::process::id());
-    run().fails(1, &["another run", &pid, "`work`", "choose another --work-dir"]);
+    run().fails(1, &["another run", &pid, "`work`", "choose another output and --work-dir"]);
     drop(lock);
     run().ok();
     assert!(bench.path("out/manifest.json").exists());

@@ -3,6 +3,7 @@
 mod bench;
 mod compare;
 mod dedup;
+mod folders;
 mod help;
 mod layers;
 mod plan;

@@ -24,7 +24,7 @@ pub enum Error {
     },
     /// Another run holds the folder.
     #[error(
-        "another run{} is using `{}`; wait for it or choose another --work-dir",
+        "another run{} is using `{}`; wait for it, or choose another output and --work-dir",
         pid.map_or(String::new(), |pid| format!(" (pid {pid})")), folder.display()
     )]
     Locked {

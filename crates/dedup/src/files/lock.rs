@@ -55,7 +55,7 @@ mod tests {
         let lock = Lock::acquire(folder.path()).unwrap();
         let error = Lock::acquire(folder.path()).unwrap_err().to_string();
         let expected = format!(
-            "another run (pid {}) is using `{}`; wait for it or choose another --work-dir",
+            "another run (pid {}) is using `{}`; wait for it, or choose another output and --work-dir",
             std::process::id(),
             folder.path().display()
         );

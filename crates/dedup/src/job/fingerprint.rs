@@ -1,12 +1,10 @@
 //! What intermediate files depend on, as one string: the same string, the same files.
 
-use std::time::UNIX_EPOCH;
-
 use benzer_core::hash;
 use serde_json::json;
 
 use super::{Options, Search, Verify};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::read::Reader;
 use crate::resolve::Cluster;
 
@@ -17,9 +15,8 @@ const LAYOUT: u32 = 1;
 pub(super) fn of(options: &Options, reader: &Reader) -> Result<String> {
     let mut inputs = Vec::new();
     for input in reader.inputs() {
-        let metadata = std::fs::metadata(&input.path).map_err(|error| Error::open(&*input.path, error))?;
-        let changed = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-        inputs.push(json!([&*input.path, metadata.len(), changed.map(|time| time.as_nanos().to_string())]));
+        let (bytes, version) = input.version()?;
+        inputs.push(json!([&*input.path, bytes, version]));
     }
     let all = json!({
         "layout": LAYOUT,

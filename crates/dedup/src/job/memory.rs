@@ -1,12 +1,12 @@
 //! How the memory is shared out.
 
-use std::fs::File;
 use std::io::Read;
 use std::sync::Arc;
 
 use super::Options;
 use crate::error::{Error, Result};
 use crate::read::{Input, Reader};
+use crate::remote::MOST_HELD;
 
 /// What every run needs, whatever the corpus: the program, its tables, the results being written.
 const BASE: u64 = 48 << 20;
@@ -21,7 +21,8 @@ fn estimated_documents(inputs: &[Arc<Input>]) -> u64 {
     let (mut bytes, mut lines) = (0, 0);
     for input in inputs.iter().step_by(step).filter(|input| input.bytes.is_some()) {
         let mut head = Vec::new();
-        let read = File::open(&input.path).and_then(|file| file.take(HEAD).read_to_end(&mut head));
+        let most = if input.is_remote() { HEAD / 4 } else { HEAD };
+        let read = input.stream().map(|file| file.take(most).read_to_end(&mut head).unwrap_or_default());
         bytes += read.unwrap_or_default();
         lines += memchr::memchr_iter(b'\n', &head).count();
     }
@@ -52,7 +53,9 @@ impl Memory {
     /// Refuses a budget that cannot work, with the smallest that does.
     pub fn new(options: &Options, reader: &Reader) -> Result<Self> {
         let documents = estimated_documents(reader.inputs());
-        let fixed = BASE + PER_THREAD * options.threads as u64 + PER_DOCUMENT * documents;
+        // One object is read at a time, and copied while it is.
+        let remote = 2 * MOST_HELD * u64::from(reader.inputs().iter().any(|input| input.is_remote()));
+        let fixed = BASE + remote + PER_THREAD * options.threads as u64 + PER_DOCUMENT * documents;
         // A quarter of it, at least, is for sorting.
         let least = fixed + fixed / 3;
         if options.memory < least {

@@ -11,6 +11,7 @@ mod memory;
 mod observer;
 mod options;
 mod output;
+mod publish;
 mod read;
 mod stages;
 mod summary;
@@ -22,6 +23,7 @@ pub use summary::{Counts, Summary, Timing};
 
 use crate::error::Result;
 use crate::files::Files;
+use crate::remote::Address;
 
 /// Deduplicates a corpus.
 ///
@@ -37,7 +39,10 @@ pub fn run(options: &Options, observer: &dyn Observer) -> Result<Summary> {
 /// As [`run`].
 #[doc(hidden)]
 pub fn run_with(files: &Files, options: &Options, observer: &dyn Observer) -> Result<Summary> {
-    stages::Run::new(files, options, observer)?.run()
+    match Address::parse(&options.output)? {
+        None => Ok(stages::Run::new(files, options, observer)?.run()?.0),
+        Some(address) => publish::run(files, options, address, observer),
+    }
 }
 
 /// The most memory this process ever had, mapped files included, as Linux tells it.

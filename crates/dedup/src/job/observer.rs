@@ -1,7 +1,10 @@
 //! Who is told how a run goes on.
 
+use serde::{Deserialize, Serialize};
+
 /// The stages of a run, in order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Stage {
     /// Reading and sketching; counted in bytes of the inputs.
     Read,
@@ -15,12 +18,14 @@ pub enum Stage {
     Resolve,
     /// The results; counted in documents.
     Write,
+    /// Their way to an object store, if that is where they go; counted in bytes.
+    Upload,
 }
 
 impl Stage {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Read, Self::Group, Self::Candidates, Self::Verify, Self::Resolve, Self::Write];
+    pub const ALL: [Self; 7] =
+        [Self::Read, Self::Group, Self::Candidates, Self::Verify, Self::Resolve, Self::Write, Self::Upload];
 
     /// The name for people and files.
     pub fn name(self) -> &'static str {
@@ -31,6 +36,7 @@ impl Stage {
             Self::Verify => "verify",
             Self::Resolve => "resolve",
             Self::Write => "write",
+            Self::Upload => "upload",
         }
     }
 }

@@ -45,9 +45,9 @@ pub enum Search {
 /// A run.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Files, folders, globs, or `-`.
+    /// Files, folders, globs, addresses of objects, or `-`.
     pub inputs: Vec<PathBuf>,
-    /// The folder of the results.
+    /// The folder of the results, here or in an object store.
     pub output: PathBuf,
     /// What to read of each document.
     pub read: ReadOptions,
@@ -73,7 +73,7 @@ pub struct Options {
     pub threads: usize,
     /// Bytes of memory to stay within.
     pub memory: u64,
-    /// The folder of intermediate files; by default one inside the output.
+    /// The folder of intermediate files; by default one inside the output, or in the current folder if the output is in a store.
     pub work_dir: Option<PathBuf>,
     /// Inputs of at least so many bytes leave checkpoints in the work folder.
     pub checkpoint: u64,

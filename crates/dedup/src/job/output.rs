@@ -12,6 +12,9 @@ use crate::read::Input;
 pub(super) const MANIFEST: &str = "manifest.json";
 /// Where the documents go.
 pub(super) const DOCUMENTS: &str = "documents";
+/// What is said of results that would replace an input.
+pub(super) const AN_INPUT: &str =
+    "an input, and would be replaced; name a folder for the results outside of the inputs";
 /// The work folder, where none is named.
 const WORK: &str = ".benzer-work";
 /// Everything a run writes to its output folder, in the order of writing.
@@ -34,12 +37,12 @@ const INTERMEDIATE: [&str; 12] = [
     "keys.end",
 ];
 
-/// Both folders, with the lock on the second.
+/// Both folders, with locks on both.
 #[derive(Debug)]
 pub(super) struct Folders {
     pub output: PathBuf,
     pub work: PathBuf,
-    _lock: Lock,
+    _locks: (Lock, Option<Lock>),
 }
 
 impl Folders {
@@ -58,8 +61,13 @@ impl Folders {
             let got = format!("`{}` for both", work.display());
             return Err(Error::parameter("work_dir", "another folder than the output", got));
         }
-        let lock = Lock::acquire(&work)?;
-        Ok(Self { output, work, _lock: lock })
+        // The lock of the output is in the place of its usual work folder.
+        let usual = output.join(WORK);
+        files.create_dir_all(&usual)?;
+        let lock = Lock::acquire(&usual)?;
+        let is_usual = std::fs::canonicalize(&usual).ok() == std::fs::canonicalize(&work).ok();
+        let other = if is_usual { None } else { Some(Lock::acquire(&work)?) };
+        Ok(Self { output, work, _locks: (lock, other) })
     }
 
     /// Makes room for the results, which are written anew, also by a resumed run. The manifest goes first, so that a folder with one is always whole.
@@ -69,10 +77,7 @@ impl Folders {
         let work = real(&self.work);
         let is_inside = |path: &Path| path.starts_with(&output) && !path.starts_with(&work);
         if inputs.iter().any(|input| is_inside(&real(&input.path))) {
-            return Err(Error::Occupied {
-                path: self.output.clone(),
-                what: "an input, and would be replaced; name a folder for the results outside of the inputs",
-            });
+            return Err(Error::Occupied { path: self.output.clone(), what: AN_INPUT });
         }
         for name in RESULTS.iter().rev() {
             let path = self.output.join(name);
@@ -103,11 +108,13 @@ impl Folders {
                 files.remove(&path)?;
             }
         }
-        let work = self.work.clone();
+        let both = [self.work.clone(), self.output.join(WORK)];
         drop(self);
-        let _ = std::fs::remove_file(work.join("lock"));
-        // Somebody else's files in it keep it there.
-        let _ = std::fs::remove_dir(work);
+        for folder in both {
+            let _ = std::fs::remove_file(folder.join("lock"));
+            // Somebody else's files in it keep it there.
+            let _ = std::fs::remove_dir(folder);
+        }
         Ok(())
     }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use super::memory::Memory;
+use super::output::AN_INPUT;
 use super::stages::Run;
 use super::{Counts, Observer, Options, Output, Stage};
 use crate::corpus::Corpus;
@@ -13,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::files::{FileWriter, Files, Manifest};
 use crate::ingest::Ingested;
 use crate::read::{self, Batch, Inputs, Reader};
+use crate::remote::Address;
 use crate::{pipeline, write};
 
 /// Rejects that are named in the summary.
@@ -31,6 +33,13 @@ impl Run<'_> {
         self.saves = reader.progress().bytes_total().is_none_or(|bytes| bytes >= self.options.checkpoint);
         let inputs = reader.inputs().to_vec();
         self.check_names(&inputs)?;
+        self.check_target(&inputs)?;
+        if reader.n_excepted() > 0 {
+            let target = self.target.display();
+            let n = reader.n_excepted();
+            self.notes
+                .push(format!("{n} files in `{target}` are results of an earlier run, and were not read"));
+        }
         if self.options.write == Output::Annotate {
             write::check_annotation(&inputs)?;
         }
@@ -122,13 +131,23 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// Refuses results in a store that would lie around the inputs. Folders of this machine are checked when they are cleared.
+    fn check_target(&self, inputs: &[std::sync::Arc<read::Input>]) -> Result<()> {
+        let Some(target) = Address::parse(self.target)? else { return Ok(()) };
+        let is_inside = |input: &read::Input| input.path.to_str().is_some_and(|url| target.holds(url));
+        match inputs.iter().any(|input| is_inside(input)) {
+            true => Err(Error::Occupied { path: self.target.to_owned(), what: AN_INPUT }),
+            false => Ok(()),
+        }
+    }
+
     /// Opens the inputs for a pass over all of them.
     pub(super) fn open(&self) -> Result<Reader> {
         let saved = self.folders.work.join(STDIN);
         let path = |path: &PathBuf| if path == Path::new("-") { saved.clone() } else { path.clone() };
         let inputs: Inputs = self.options.inputs.iter().map(path).collect();
         let order_field = self.options.keep.field().cloned();
-        read::open(inputs, read::ReadOptions { order_field, ..self.options.read.clone() })
+        read::open(inputs.except(self.target), read::ReadOptions { order_field, ..self.options.read.clone() })
     }
 
     fn end_reading(&mut self, sink: Sink<'_>, inputs: Vec<std::sync::Arc<read::Input>>) -> Result<Corpus> {

@@ -1,5 +1,6 @@
 //! The stages one after the other.
 
+use std::path::Path;
 use std::time::Instant;
 
 use benzer_core::field::text::Shingler;
@@ -31,6 +32,9 @@ pub(super) struct Run<'a> {
     pub timings: Vec<Timing>,
     pub rejects: Vec<String>,
     pub warnings: Vec<String>,
+    pub notes: Vec<String>,
+    /// Where the results go in the end. What is there from an earlier run is not read.
+    pub target: &'a Path,
     pub histogram: Vec<u64>,
     pub spilled: u64,
 }
@@ -53,12 +57,15 @@ impl<'a> Run<'a> {
             timings: Vec::new(),
             rejects: Vec::new(),
             warnings: Vec::new(),
+            notes: Vec::new(),
+            target: &options.output,
             histogram: Vec::new(),
             spilled: 0,
         })
     }
 
-    pub fn run(mut self) -> Result<Summary> {
+    /// Does all of it. Gives the summary, and the fingerprint of what it was made from.
+    pub fn run(mut self) -> Result<(Summary, String)> {
         let corpus = self.timed(Stage::Read, Self::read)?;
         let (ranking, members, copies) = self.timed(Stage::Group, |run| run.group(&corpus))?;
         let ranked = Ranked { corpus: &corpus, ranking: &ranking };
@@ -107,9 +114,11 @@ impl<'a> Run<'a> {
         if observer.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
     }
 
-    fn finish(self) -> Result<Summary> {
-        let Self { counts, timings, rejects, warnings, histogram, spilled, .. } = self;
+    fn finish(self) -> Result<(Summary, String)> {
+        let Self { counts, timings, rejects, warnings, notes, histogram, spilled, fingerprint, .. } = self;
         self.folders.finish(self.files)?;
-        Ok(Summary { counts, timings, spilled_bytes: spilled, histogram, warnings, rejects })
+        let summary =
+            Summary { counts, timings, spilled_bytes: spilled, histogram, warnings, notes, rejects };
+        Ok((summary, fingerprint))
     }
 }

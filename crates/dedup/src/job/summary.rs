@@ -60,7 +60,7 @@ impl Counts {
 }
 
 /// How long a stage took.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Timing {
     /// Which.
     pub stage: Stage,
@@ -71,7 +71,7 @@ pub struct Timing {
 }
 
 /// What a run did.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// The numbers.
     pub counts: Counts,
@@ -83,6 +83,8 @@ pub struct Summary {
     pub histogram: Vec<u64>,
     /// What people should look at.
     pub warnings: Vec<String>,
+    /// What else people should know; unlike warnings, it may be another in a repeated run.
+    pub notes: Vec<String>,
     /// The first rejects, as text.
     pub rejects: Vec<String>,
 }

@@ -1,33 +1,26 @@
-//! What to read: files, folders, globs, standard input and injected streams, in one defined order.
-//!
-//! - Inputs come in the order given. A folder gives its files recursively, a glob its matches, both sorted by the bytes of
-//!   the path, so that the numbering does not depend on the file system. Links are followed.
-//! - In a folder only [`EXTENSIONS`](super::EXTENSIONS) are read, and nothing whose name (or whose folder's name) begins
-//!   with `.` or `_`, such as `_SUCCESS`; a file that is named is read whatever it is called.
-//! - A file that is reached twice is read once, at its first place: otherwise `data data/a.jsonl` would make every
-//!   document of `a.jsonl` a duplicate of itself.
-//! - Every file is opened once before the first line is read, so that a missing permission or column shows now and not
-//!   after hours. A pipe is not touched before its turn.
+//! What to read: files, folders, globs, objects of stores, standard input and injected streams. [`find`](super::find) looks them up.
 
-use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use std::time::UNIX_EPOCH;
 
-use super::batch::Plan;
-use super::format::{COMPRESSED, EXTENSIONS, Format};
+use super::format::Format;
+use super::seekable::Seekable;
 use super::start::Start;
-use super::stream::{Compression, Stream};
+use super::stream::Compression;
 use crate::error::{Error, Result};
+use crate::remote::Object;
 
 /// The inputs of a run, before they are looked up.
 #[derive(Default)]
 pub struct Inputs {
-    items: Vec<Item>,
+    pub(super) items: Vec<Item>,
+    pub(super) except: Option<PathBuf>,
 }
 
-enum Item {
+pub(super) enum Item {
     Path(PathBuf),
     Stream(PathBuf, Box<dyn Read + Send>),
 }
@@ -38,7 +31,7 @@ impl Inputs {
         Self::default()
     }
 
-    /// Adds a file, a folder, a glob, or `-` for standard input.
+    /// Adds a file, a folder, a glob, an address such as `s3://bucket/folder`, or `-` for standard input.
     pub fn path(mut self, path: impl Into<PathBuf>) -> Self {
         let path = path.into();
         self.items.push(match path.to_str() {
@@ -55,6 +48,13 @@ impl Inputs {
     }
 }
 
+impl Inputs {
+    /// Passes over what folders and globs have below this folder, here or in a store: the results of an earlier run.
+    pub fn except(self, folder: impl Into<PathBuf>) -> Self {
+        Self { except: Some(folder.into()), ..self }
+    }
+}
+
 impl<P: Into<PathBuf>> FromIterator<P> for Inputs {
     fn from_iter<I: IntoIterator<Item = P>>(paths: I) -> Self {
         paths.into_iter().fold(Self::new(), Self::path)
@@ -66,18 +66,19 @@ impl<P: Into<PathBuf>> FromIterator<P> for Inputs {
 pub struct Input {
     /// Its number, counted from 0 in reading order.
     pub number: u32,
-    /// Where it is, or the name of the stream.
+    /// Where it is, or the name of the stream. The address of an object is a path here, too.
     pub path: Arc<Path>,
     /// Its place below the folder (or below the fixed part of the glob) that led to it; else its file name.
     pub relative: PathBuf,
     /// Its size on disk; unknown for a pipe.
     pub bytes: Option<u64>,
-    known: OnceLock<Known>,
+    pub(super) object: Option<Arc<Object>>,
+    pub(super) known: OnceLock<Known>,
 }
 
 /// What the beginning of an input tells.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Known {
+pub(super) struct Known {
     compression: Compression,
     format: Format,
     header: Option<Box<[u8]>>,
@@ -100,163 +101,46 @@ impl Input {
         self.known.get()?.header.as_deref()
     }
 
+    /// Opens it to be read from its beginning.
+    pub(crate) fn stream(&self) -> Result<Box<dyn Read + Send>> {
+        Ok(match &self.object {
+            Some(object) => object.stream(),
+            None => Box::new(self.file()?),
+        })
+    }
+
+    /// Opens it to be read at any place; nothing if that cannot be, because a server only gives whole files.
+    pub(crate) fn open(&self) -> Result<Option<Seekable>> {
+        Ok(match &self.object {
+            Some(object) => object.open().map(Seekable::Object),
+            None => Some(Seekable::File(self.file()?)),
+        })
+    }
+
+    /// Whether it is in a store or behind a web server.
+    pub(crate) fn is_remote(&self) -> bool {
+        self.object.is_some()
+    }
+
+    /// What changes when its content does: its size, and a time or a tag.
+    pub(crate) fn version(&self) -> Result<(u64, Option<String>)> {
+        if let Some(object) = &self.object {
+            let (bytes, version) = object.version();
+            return Ok((bytes, Some(version.to_owned())));
+        }
+        let metadata = fs::metadata(&self.path).map_err(|error| Error::open(&*self.path, error))?;
+        let changed = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        Ok((metadata.len(), changed.map(|time| time.as_nanos().to_string())))
+    }
+
+    fn file(&self) -> Result<File> {
+        File::open(&self.path).map_err(|error| Error::open(&*self.path, error))
+    }
+
     /// Keeps what its beginning tells; the first one to look is believed.
     pub(super) fn learn(&self, start: &Start) {
         let header = start.header.as_ref().map(|header| header.raw.clone().into_boxed_slice());
         let Start { compression, format, .. } = *start;
         self.known.get_or_init(|| Known { compression, format, header });
     }
-}
-
-/// An input and, if it is not a file to be opened, where its bytes come from.
-pub(super) type Source = (Arc<Input>, Option<Box<dyn Read + Send>>);
-
-/// Looks up every input: expands folders and globs, drops repetitions, checks that files can be read.
-pub(super) fn find(inputs: Inputs, plan: &Plan) -> Result<Vec<Source>> {
-    let mut found = Found { plan, sources: Vec::new(), seen: HashSet::new() };
-    for item in inputs.items {
-        match item {
-            Item::Stream(name, bytes) => found.add_stream(name, bytes)?,
-            Item::Path(path) => match fs::metadata(&path) {
-                Ok(metadata) if metadata.is_dir() => found.add_folder(&path)?,
-                Ok(_) => found.add_file(&path, Path::new(path.file_name().unwrap_or_default()))?,
-                Err(error) => match path.to_str() {
-                    Some(pattern) if is_glob(pattern) => found.add_glob(pattern)?,
-                    _ => return Err(Error::open(path, error)),
-                },
-            },
-        }
-    }
-    if found.sources.is_empty() {
-        return Err(Error::parameter("input", "at least one file, folder, glob or `-`", "none"));
-    }
-    Ok(found.sources)
-}
-
-struct Found<'a> {
-    plan: &'a Plan,
-    sources: Vec<Source>,
-    seen: HashSet<PathBuf>,
-}
-
-impl Found<'_> {
-    fn add_stream(&mut self, name: PathBuf, bytes: Box<dyn Read + Send>) -> Result<()> {
-        if !self.seen.insert(Path::new("-").join(&name)) {
-            return Err(Error::parameter(
-                "input",
-                "different streams",
-                format!("`{}` twice", name.display()),
-            ));
-        }
-        self.push(Arc::from(name.as_path()), name, None, Some(bytes));
-        Ok(())
-    }
-
-    fn add_file(&mut self, path: &Path, relative: &Path) -> Result<()> {
-        // What has no canonical name, such as `/dev/fd/63`, stands for itself.
-        if self.seen.insert(fs::canonicalize(path).unwrap_or_else(|_| path.into())) {
-            self.push(path.into(), relative.into(), probe(path, self.plan)?, None);
-        }
-        Ok(())
-    }
-
-    fn add_folder(&mut self, folder: &Path) -> Result<()> {
-        let files = files_below(folder)?;
-        if files.is_empty() {
-            return Err(Error::EmptyFolder { path: folder.into(), extensions: extensions() });
-        }
-        for path in files {
-            self.add_file(&path, path.strip_prefix(folder).unwrap_or(&path))?;
-        }
-        Ok(())
-    }
-
-    fn add_glob(&mut self, pattern: &str) -> Result<()> {
-        let fixed: PathBuf = Path::new(pattern)
-            .components()
-            .take_while(|c| !c.as_os_str().to_str().is_some_and(is_glob))
-            .collect();
-        let mut files = Vec::new();
-        for path in matches(pattern)? {
-            if path.is_dir() { files.extend(files_below(&path)?) } else { files.push(path) }
-        }
-        if files.is_empty() {
-            return Err(Error::NoMatch { pattern: pattern.into() });
-        }
-        sort(&mut files);
-        for path in files {
-            self.add_file(&path, path.strip_prefix(&fixed).unwrap_or(&path))?;
-        }
-        Ok(())
-    }
-
-    fn push(
-        &mut self,
-        path: Arc<Path>,
-        relative: PathBuf,
-        probed: Option<(u64, Start)>,
-        bytes: Option<Box<dyn Read + Send>>,
-    ) {
-        let input = Input {
-            number: u32::try_from(self.sources.len()).expect("fewer than 2^32 inputs"),
-            path,
-            relative,
-            bytes: probed.as_ref().map(|(bytes, _)| *bytes),
-            known: OnceLock::new(),
-        };
-        if let Some((_, start)) = probed {
-            input.learn(&start);
-        }
-        self.sources.push((Arc::new(input), bytes));
-    }
-}
-
-/// Size and beginning of a file that can be read; nothing for a pipe, which must not be touched twice.
-fn probe(path: &Path, plan: &Plan) -> Result<Option<(u64, Start)>> {
-    let fail = |error| Error::open(path, error);
-    let metadata = fs::metadata(path).map_err(fail)?;
-    if !metadata.is_file() {
-        return Ok(None);
-    }
-    let mut stream = Stream::glance(Box::new(File::open(path).map_err(fail)?), path)?;
-    Ok(Some((metadata.len(), Start::read(&mut stream, path, plan)?)))
-}
-
-fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
-    let visible = |entry: &walkdir::DirEntry| entry.depth() == 0 || !is_hidden(entry.file_name());
-    let mut files = Vec::new();
-    for entry in walkdir::WalkDir::new(folder).follow_links(true).into_iter().filter_entry(visible) {
-        let entry = entry.map_err(|error| {
-            let path = error.path().unwrap_or(folder).to_owned();
-            Error::open(path, error.into())
-        })?;
-        if !entry.file_type().is_dir() && Format::of_name(entry.path()).is_some() {
-            files.push(entry.into_path());
-        }
-    }
-    sort(&mut files);
-    Ok(files)
-}
-
-fn matches(pattern: &str) -> Result<Vec<PathBuf>> {
-    let options = glob::MatchOptions { require_literal_leading_dot: true, ..Default::default() };
-    let paths = glob::glob_with(pattern, options)
-        .map_err(|error| Error::parameter("input", "a path or a glob", format!("`{pattern}` ({error})")))?;
-    paths.map(|path| path.map_err(|error| Error::open(error.path().to_owned(), error.into()))).collect()
-}
-
-fn sort(paths: &mut [PathBuf]) {
-    paths.sort_by(|a, b| a.as_os_str().as_encoded_bytes().cmp(b.as_os_str().as_encoded_bytes()));
-}
-
-fn is_glob(text: &str) -> bool {
-    text.contains(['*', '?', '['])
-}
-
-fn is_hidden(name: &std::ffi::OsStr) -> bool {
-    matches!(name.as_encoded_bytes().first(), Some(b'.' | b'_'))
-}
-
-fn extensions() -> String {
-    format!("{} (also with {})", EXTENSIONS.join(", "), COMPRESSED.join(", "))
 }

@@ -40,20 +40,23 @@
 //! null, empty in CSV, not a number (NaN) or of another type has none.
 //!
 //! Limits: one reading thread (a gzip stream cannot be split); lines, records, texts and batches of at most 1 GiB; Parquet
-//! only from files, with pages of at most 1 GiB, and not encrypted; of Arrow the wanted columns of one record batch are
+//! only from files and stores, with pages of at most 1 GiB, and not encrypted; of Arrow the wanted columns of one record batch are
 //! held, 4 GiB at most.
 
 mod batch;
 mod csv;
 mod cut;
 mod fields;
+mod find;
 mod format;
 mod input;
 mod json;
+mod objects;
 mod parse;
 mod plain;
 mod reader;
 mod reject;
+mod seekable;
 mod start;
 mod stream;
 mod table;
@@ -68,6 +71,7 @@ pub use parse::parse;
 pub(crate) use parse::parse_into;
 pub use reader::Reader;
 pub use reject::{Reject, RejectReason};
+pub(crate) use seekable::Seekable;
 pub use stream::{Compression, Progress};
 
 pub(crate) use csv::names as csv_names;
@@ -130,5 +134,5 @@ pub fn open(inputs: Inputs, options: ReadOptions) -> Result<Reader> {
     };
     let fields = fields::Fields::new(&text_fields, id_field.as_ref(), order_field.as_ref())?;
     let plan = batch::Plan { fields, format, batch_bytes, max_line_bytes };
-    Ok(Reader::new(input::find(inputs, &plan)?, plan))
+    Ok(Reader::new(find::find(inputs, &plan)?, plan))
 }

@@ -2,13 +2,13 @@
 //!
 //! Small files of text share a batch; a table has batches of its own.
 
-use std::fs::File;
 use std::io::Read;
 use std::sync::Arc;
 
 use super::batch::{Plan, RawBatch};
+use super::find::Source;
 use super::format::Format;
-use super::input::{Input, Source};
+use super::input::Input;
 use super::start::Start;
 use super::stream::{Compression, Progress, Stream};
 use super::table::{self, arrow, parquet};
@@ -22,6 +22,7 @@ pub struct Reader {
     current: Option<Current>,
     plan: Arc<Plan>,
     progress: Progress,
+    n_excepted: u64,
 }
 
 /// The file being read.
@@ -31,7 +32,7 @@ enum Current {
 }
 
 impl Reader {
-    pub(super) fn new(sources: Vec<Source>, plan: Plan) -> Self {
+    pub(super) fn new((sources, n_excepted): (Vec<Source>, u64), plan: Plan) -> Self {
         let total = sources.iter().map(|(input, _)| input.bytes).sum();
         Self {
             inputs: sources.iter().map(|(input, _)| Arc::clone(input)).collect(),
@@ -39,12 +40,18 @@ impl Reader {
             current: None,
             plan: Arc::new(plan),
             progress: Progress::new(total),
+            n_excepted,
         }
     }
 
     /// The files and streams, in reading order; the index is the input number.
     pub fn inputs(&self) -> &[Arc<Input>] {
         &self.inputs
+    }
+
+    /// Files that were passed over because of [`Inputs::except`](super::Inputs::except).
+    pub fn n_excepted(&self) -> u64 {
+        self.n_excepted
     }
 
     /// How far the reading is; a clone can be watched from another thread.
@@ -91,18 +98,21 @@ impl Reader {
             return Ok(Some(current));
         }
         let Some((input, bytes)) = self.waiting.next() else { return Ok(None) };
-        let open = || File::open(&input.path).map_err(|error| Error::open(&*input.path, error));
         if input.format() == Some(Format::Parquet) {
-            let source = parquet::Source::new(open()?, input, &self.plan, &self.progress)?;
+            let file = input.open()?.ok_or_else(|| Error::without_ranges(&input.path, "a parquet file"))?;
+            let source = parquet::Source::new(file, input, &self.plan, &self.progress)?;
             return Ok(Some(Current::Table(Box::new(source))));
         }
-        if input.format() == Some(Format::Arrow) && input.compression() == Some(Compression::None) {
-            let source = arrow::Source::of_file(open()?, input, &self.progress)?;
+        if input.format() == Some(Format::Arrow)
+            && input.compression() == Some(Compression::None)
+            && let Some(file) = input.open()?
+        {
+            let source = arrow::Source::of_file(file, input, &self.progress)?;
             return Ok(Some(Current::Table(Box::new(source))));
         }
         let bytes: Box<dyn Read + Send> = match bytes {
             Some(bytes) => bytes,
-            None => Box::new(open()?),
+            None => input.stream()?,
         };
         let mut stream = Stream::new(bytes, &input.path, &self.progress)?;
         let start = Start::read(&mut stream, &input.path, &self.plan)?;

@@ -9,6 +9,7 @@ use std::path::Path;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use crate::error::{Error, Result};
+use crate::remote::Address;
 use columns::Columns;
 pub use rethreshold::{Rethresholded, rethreshold};
 
@@ -100,6 +101,15 @@ pub fn pairs(folder: &Path, mut visit: impl FnMut(Pair) -> Result<()>) -> Result
 }
 
 fn each(path: &Path, mut visit: impl FnMut(&Columns<'_>, usize) -> Result<()>) -> Result<()> {
+    if Address::parse(path)?.is_some() {
+        let (url, what) = (path.display().to_string(), "it is in a store".to_owned());
+        return Err(Error::Store {
+            action: "open",
+            url,
+            what,
+            remedy: "copy the results to this machine first",
+        });
+    }
     let file = File::open(path).map_err(|error| Error::open(path, error))?;
     for batch in ParquetRecordBatchReaderBuilder::try_new(file)?.build()? {
         let batch = batch.map_err(|error| Error::Parquet(error.into()))?;

@@ -175,7 +175,10 @@ impl<'a> DocumentWriter<'a> {
                 let mut out = self.create(&input.relative, input.compression())?;
                 let mut failure = None;
                 let mut verdicts = self.verdicts(number, &mut failure);
-                table::rewrite(input, &mut out, &mut verdicts)?;
+                match self.annotates {
+                    true => table::rewrite_annotated(input, &mut out, &mut verdicts)?,
+                    false => table::rewrite(input, &mut out, &mut verdicts)?,
+                };
                 drop(verdicts);
                 failure.map_or(Ok(()), Err)?;
                 self.stamps.push((input.relative.clone(), out.commit()?));

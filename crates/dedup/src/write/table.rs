@@ -37,8 +37,20 @@ pub fn rewrite(
     out: &mut (dyn Write + Send),
     verdicts: &mut dyn Iterator<Item = Verdict>,
 ) -> Result<u64> {
+    copy(input, out, Fates::new(verdicts, input))
+}
+
+/// The same for verdicts that all have annotations: a file without rows gets the five columns too.
+pub(crate) fn rewrite_annotated(
+    input: &Input,
+    out: &mut (dyn Write + Send),
+    verdicts: &mut dyn Iterator<Item = Verdict>,
+) -> Result<u64> {
+    copy(input, out, Fates::annotated(verdicts, input))
+}
+
+fn copy(input: &Input, out: &mut (dyn Write + Send), mut fates: Fates<'_>) -> Result<u64> {
     let mut sink = Sink::new(out);
-    let mut fates = Fates::new(verdicts, input);
     let format = input.format().filter(|_| input.bytes.is_some());
     let written = match format {
         Some(Format::Parquet) => parquet::rewrite(input, &mut sink, &mut fates),

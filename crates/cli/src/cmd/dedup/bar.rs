@@ -62,7 +62,7 @@ impl Observer for Bars {
             return;
         }
         let counter = match stage {
-            Stage::Read => "{bytes}/{total_bytes} {bytes_per_sec}",
+            Stage::Read | Stage::Upload => "{bytes}/{total_bytes} {bytes_per_sec}",
             _ => "{human_pos}/{human_len} {per_sec}",
         };
         let bar = match total {

@@ -47,16 +47,20 @@ Which of two duplicates is kept: --keep first (the default), last, longest, shor
 min:FIELD; ties go to the smaller id. With --id-field the result does not depend on the order or the \
 number of files.
 
-An interrupted run says how to go on. Inputs below --checkpoint are simply read again.";
+An interrupted run says how to go on. Inputs below --checkpoint are simply read again.
+
+Object stores are read and written by their addresses: s3://bucket/folder, gs://..., az://..., and https://... to \
+read single files. Credentials come from AWS_*, GOOGLE_* and AZURE_* variables. Results for a store are made in the \
+work folder first (by default one in the current folder) and then sent, manifest.json last.";
 
 /// What to deduplicate, and how.
 #[derive(Debug, Args)]
 #[command(after_help = format!("{EXAMPLES}{AFTER}"))]
 pub struct Arguments {
-    /// Files, folders, globs, or `-`
+    /// Files, folders, globs, addresses such as s3://bucket/folder, or `-`
     #[arg(value_name = "INPUT", required = true)]
     inputs: Vec<OsString>,
-    /// The folder for the results
+    /// The folder for the results, here or in a store (s3://, gs://, az://)
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
     /// From which similarity on documents are duplicates [default: 0.8, or that of the preset]
@@ -110,7 +114,7 @@ pub struct Arguments {
     /// Stay within this memory, such as 16GiB or 900MB [default: half of it]
     #[arg(long, value_name = "SIZE", value_parser = amount::bytes, help_heading = "Resources")]
     memory: Option<u64>,
-    /// The folder for intermediate files [default: one inside the output]
+    /// The folder for intermediate files [default: one inside the output; for stores, in the current folder]
     #[arg(long, value_name = "DIR", help_heading = "Resources")]
     work_dir: Option<PathBuf>,
     /// Inputs from this size on leave checkpoints in the work folder

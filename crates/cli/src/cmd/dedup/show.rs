@@ -50,6 +50,9 @@ pub(super) fn show(
             options.output.join("rejects.jsonl").display()
         );
     }
+    for note in &summary.notes {
+        talk!("note: {}", printable(note));
+    }
     for warning in &summary.warnings {
         talk!("warning: {}", printable(warning));
     }

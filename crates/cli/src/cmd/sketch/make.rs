@@ -91,6 +91,8 @@ fn open(arguments: &Arguments) -> anyhow::Result<Reader> {
     let options = ReadOptions {
         text_fields: arguments.text_field.clone(),
         id_field: arguments.id_field.clone(),
+        format: arguments.input_format,
+        per_file: arguments.per_file,
         ..ReadOptions::default()
     };
     read::open(inputs, options).map_err(|error| match error {

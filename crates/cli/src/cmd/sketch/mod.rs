@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 
-use benzer_dedup::read::FieldPath;
+use benzer_dedup::read::{FieldPath, Format};
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 
@@ -20,7 +20,7 @@ pub const ABOUT: &str = "\
 Sketch a corpus into a file, or show what is in such a file.
 
 Inputs are JSON lines, CSV, TSV, plain text, Parquet and Arrow files (text also .gz and .zst), \
-folders, globs, or `-` for standard input. The output has \
+folders, globs, `-` for standard input, also in object stores (s3://, gs://, az://, https://). The output has \
 one sketch for each document in the order of the input, the same bytes for any number of threads. \
 Lines that cannot be read are counted, reported and left out. `benzer compare` reads the file.";
 
@@ -30,6 +30,7 @@ Examples:
   benzer sketch articles.jsonl --text-field title,text --id-field id -o t.bsk
   benzer sketch articles.jsonl --rejects bad.jsonl -o articles.bsk
   benzer sketch . --sketch b1 --registers 512 --threads 2 -o all.bsk
+  benzer sketch a.txt b.txt c.txt --per-file -o files.bsk
   benzer sketch --show articles.bsk
   benzer sketch --show t.bsk --ids tides-1 tides-2 --format json
 
@@ -40,7 +41,7 @@ Examples:
 #[command(after_help = format!("{EXAMPLES}{HELP}"), override_usage = "\
 benzer sketch [OPTIONS] --output <FILE> <INPUT>...\n       benzer sketch [OPTIONS] --show <FILE>")]
 pub struct Arguments {
-    /// Files, folders, globs, or `-`
+    /// Files, folders, globs, addresses such as s3://bucket/folder, or `-`
     #[arg(value_name = "INPUT", required_unless_present = "show")]
     inputs: Vec<OsString>,
     /// The sketch file to write; an older sketch file of that name is replaced
@@ -52,6 +53,12 @@ pub struct Arguments {
     /// The field that is the id [default: file and line]
     #[arg(long, value_name = "FIELD")]
     id_field: Option<FieldPath>,
+    /// Read all inputs as this: jsonl, csv, tsv, text, parquet, arrow [default: by content and name]
+    #[arg(long, value_name = "FORMAT")]
+    input_format: Option<Format>,
+    /// Take each file of plain text for one document, instead of each line
+    #[arg(long)]
+    per_file: bool,
     /// Write the lines that cannot be read to this file, as JSON lines with file, line and reason
     #[arg(long, value_name = "FILE")]
     rejects: Option<PathBuf>,
@@ -62,7 +69,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=1024))]
     threads: Option<usize>,
     /// Show what is in a sketch file
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["inputs", "output", "rejects", "strict"], help_heading = "Showing")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["inputs", "output", "rejects", "strict", "input_format", "per_file"], help_heading = "Showing")]
     show: Option<PathBuf>,
     /// Show only the documents with these ids
     #[arg(long, value_name = "ID", num_args = 1.., requires = "show", help_heading = "Showing")]

@@ -21,7 +21,7 @@ use crate::read::{ArrowFault, ArrowItem, ArrowMessages, Format, Input, guarded};
 pub(super) fn rewrite(input: &Input, sink: &mut Sink<'_>, fates: &mut Fates<'_>) -> Result<u64> {
     let mut copy = Copy {
         input,
-        messages: ArrowMessages::open(&input.path)?,
+        messages: ArrowMessages::open(input)?,
         schema: None,
         dictionaries: HashMap::new(),
         row: 0,

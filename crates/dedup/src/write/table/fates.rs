@@ -35,6 +35,11 @@ impl<'a> Fates<'a> {
         Self { verdicts, input, is_annotated, is_empty }
     }
 
+    /// The same for rows that are annotated, even if there are none.
+    pub(super) fn annotated(verdicts: &'a mut dyn Iterator<Item = Verdict>, input: &'a Input) -> Self {
+        Self { is_annotated: true, ..Self::new(verdicts, input) }
+    }
+
     /// What becomes of the rows of this range, counted from 0.
     pub(super) fn take(&mut self, range: Range<u64>) -> Result<Kept> {
         let n_rows = (range.end - range.start) as usize;

@@ -4,7 +4,6 @@ mod copy;
 mod marks;
 mod properties;
 
-use std::fs::File;
 use std::sync::Arc;
 
 use parquet::column::writer::ColumnCloseResult;
@@ -18,11 +17,11 @@ use super::fates::{Fates, Kept};
 use super::sink::Sink;
 use super::{annotate, damaged, decoded};
 use crate::error::{Error, Result};
-use crate::read::{Format, Input};
+use crate::read::{Format, Input, Seekable};
 
 pub(super) fn rewrite(input: &Input, sink: &mut Sink<'_>, fates: &mut Fates<'_>) -> Result<u64> {
-    let open = || File::open(&input.path).map_err(|error| Error::open(&*input.path, error));
-    let (index, again) = (open()?, open()?);
+    let index = input.open()?.ok_or_else(|| Error::without_ranges(&input.path, "a parquet file"))?;
+    let again = index.again().map_err(|error| Error::open(&*input.path, error))?;
     let reader = match decoded(input, Format::Parquet, || SerializedFileReader::new(index)) {
         Err(_) if fates.is_empty => return Ok(0),
         reader => reader?,
@@ -62,8 +61,8 @@ pub(super) fn rewrite(input: &Input, sink: &mut Sink<'_>, fates: &mut Fates<'_>)
 
 /// The rows of one row group.
 struct Copy<'a> {
-    file: &'a File,
-    reader: &'a SerializedFileReader<File>,
+    file: &'a Seekable,
+    reader: &'a SerializedFileReader<Seekable>,
     group: usize,
     kept: &'a Kept,
 }

@@ -1,6 +1,5 @@
 //! The index at the end of an Arrow file: its schema, and where its messages are.
 
-use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
 use arrow_ipc::Block;
@@ -9,6 +8,7 @@ use arrow_schema::Schema;
 
 use super::messages::MOST_METADATA;
 use crate::read::format::Format;
+use crate::read::seekable::Seekable;
 use crate::read::table::guarded;
 
 /// What an Arrow file begins and ends with.
@@ -27,7 +27,7 @@ pub(super) struct Footer {
 
 impl Footer {
     /// Reads the footer of a file. Nothing if it is no Arrow file, or a cut off or damaged one.
-    pub(super) fn read(file: &mut File) -> io::Result<Option<Self>> {
+    pub(super) fn read(file: &mut Seekable) -> io::Result<Option<Self>> {
         let n_bytes = file.seek(SeekFrom::End(0))?;
         let mut start = Vec::new();
         file.rewind()?;

@@ -2,7 +2,6 @@
 //!
 //! Lengths in the file are not trusted: nothing is reserved for bytes that have not come.
 
-use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
@@ -15,7 +14,9 @@ use super::damaged;
 use super::footer::{Footer, MAGIC};
 use crate::error::{Error, Result};
 use crate::read::format::Format;
+use crate::read::input::Input;
 use crate::read::reject::RejectReason;
+use crate::read::seekable::Seekable;
 use crate::read::stream::{End, Progress, Stream};
 use crate::read::table::guarded;
 
@@ -63,7 +64,7 @@ enum Source {
 
 /// A file with its footer.
 struct Indexed {
-    file: File,
+    file: Seekable,
     n_bytes: u64,
     schema: Option<Schema>,
     blocks: std::vec::IntoIter<Block>,
@@ -106,7 +107,7 @@ impl Messages {
     }
 
     /// The messages of a file: by its footer if it has one, else as a stream.
-    pub(in crate::read) fn of_file(mut file: File, path: &Path, progress: &Progress) -> Result<Self> {
+    pub(in crate::read) fn of_file(mut file: Seekable, path: &Path, progress: &Progress) -> Result<Self> {
         let fail = |source| Error::Read { path: path.into(), source };
         let Some(footer) = Footer::read(&mut file).map_err(fail)? else {
             file.rewind().map_err(fail)?;
@@ -120,9 +121,11 @@ impl Messages {
     }
 
     /// The messages of a file that was read before.
-    pub(crate) fn open(path: &Path) -> Result<Self> {
-        let file = File::open(path).map_err(|error| Error::open(path, error))?;
-        Self::of_file(file, path, &Progress::default())
+    pub(crate) fn open(input: &Input) -> Result<Self> {
+        match input.open()? {
+            Some(file) => Self::of_file(file, &input.path, &Progress::default()),
+            None => Ok(Self::of_stream(Stream::new(input.stream()?, &input.path, &Progress::default())?)),
+        }
     }
 
     /// Whether it is a file, with a footer, and not a stream. Known after the first message.

@@ -17,7 +17,6 @@ mod select;
 mod wanted;
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::sync::{Arc, OnceLock};
 
 use arrow_array::{Array, ArrayRef};
@@ -33,6 +32,7 @@ use crate::read::batch::{Plan, RawBatch, Row};
 use crate::read::format::Format;
 use crate::read::input::Input;
 use crate::read::reject::RejectReason;
+use crate::read::seekable::Seekable;
 use crate::read::stream::{Progress, Stream};
 use held::Held;
 pub(super) use held::Part;
@@ -74,7 +74,7 @@ impl Source {
         Self::new(Messages::of_stream(stream), input)
     }
 
-    pub(in crate::read) fn of_file(file: File, input: Arc<Input>, progress: &Progress) -> Result<Self> {
+    pub(in crate::read) fn of_file(file: Seekable, input: Arc<Input>, progress: &Progress) -> Result<Self> {
         Ok(Self::new(Messages::of_file(file, &input.path, progress)?, input))
     }
 

@@ -1,7 +1,6 @@
 //! The pages of one column in one row group, read from the file one after the other.
 
 use std::collections::VecDeque;
-use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 
@@ -12,6 +11,7 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use super::header::{Fault, PageHeader, PageKind};
 use super::pages::LeafPages;
 use crate::read::MAX_BYTES;
+use crate::read::seekable::Seekable;
 use crate::read::stream::Progress;
 
 /// What is read at a time, unless a page is longer.
@@ -19,7 +19,7 @@ const READ: usize = 256 << 10;
 
 /// A file that is read at any place, with its progress.
 pub(super) struct Bytewise {
-    pub(super) file: File,
+    pub(super) file: Seekable,
     pub(super) progress: Progress,
     /// Bytes that were counted.
     pub(super) n_read: u64,

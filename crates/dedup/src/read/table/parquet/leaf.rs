@@ -71,6 +71,11 @@ impl Leaf {
         }
         let fail = |error: ParquetError| damaged(Format::Parquet, error);
         let (narrow, found) = typed(schema, names, false).map_err(fail)?;
+        // Some writers do not say that their bytes are strings. Where they are not, it costs the row.
+        let found = match found {
+            DataType::Binary if fields.order_slot() != Some(slot) => DataType::Utf8,
+            found => found,
+        };
         if let Some(reason) = types::unfit(fields, slot, &found) {
             return Err(reason);
         }

@@ -14,7 +14,6 @@ mod header;
 mod leaf;
 mod pages;
 
-use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
@@ -27,6 +26,7 @@ use crate::read::batch::{Plan, RawBatch, Row};
 use crate::read::format::Format;
 use crate::read::input::Input;
 use crate::read::reject::RejectReason;
+use crate::read::seekable::Seekable;
 use crate::read::stream::Progress;
 use chunk::{Bytewise, Chunk};
 use leaf::Wanted;
@@ -53,7 +53,7 @@ pub(in crate::read) struct Source {
 
 impl Source {
     pub(in crate::read) fn new(
-        file: File,
+        file: Seekable,
         input: Arc<Input>,
         plan: &Plan,
         progress: &Progress,
@@ -188,7 +188,7 @@ enum Fault {
     Damaged(RejectReason),
 }
 
-fn read_metadata(file: &File) -> Result<ParquetMetaData, Fault> {
+fn read_metadata(file: &Seekable) -> Result<ParquetMetaData, Fault> {
     let reader = ParquetMetaDataReader::new().with_page_index_policy(PageIndexPolicy::Skip);
     match guarded(Format::Parquet, || Ok::<_, ParquetError>(reader.parse_and_finish(file))) {
         Ok(Ok(metadata)) => Ok(metadata),

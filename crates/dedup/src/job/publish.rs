@@ -1,0 +1,229 @@
+//! Results in an object store.
+//!
+//! ```text
+//! WORK/run/        intermediate files
+//! WORK/results/    the results, as a run leaves them in a folder of this machine
+//! WORK/stage-upload.json   they are whole
+//! WORK/uploaded.jsonl      what of them is in the store
+//! ```
+//!
+//! The run is the same as ever, into the work folder; then the results are sent, `manifest.json` last. So a folder of a store that has
+//! a manifest is whole, too. What is interrupted while sending goes on with what is not in the store yet. The price is room on
+//! this machine for the results.
+
+mod journal;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Instant;
+
+use benzer_core::hash;
+use serde::Deserialize;
+
+use super::output::{DOCUMENTS, MANIFEST, RESULTS};
+use super::stages::Run;
+use super::{Observer, Options, Stage, Summary, Timing, fingerprint};
+use crate::error::{Error, Result};
+use crate::files::{Check, FileEntry, Files, Lock, Manifest, State, checksum_of};
+use crate::read::{self, Inputs, ReadOptions};
+use crate::remote::{Address, Folder, Stored};
+use journal::Journal;
+
+/// Where the results wait.
+const WAITING: &str = "results";
+/// Where the run works.
+const RUN: &str = "run";
+/// So many files are sent at a time.
+const AT_ONCE: usize = 4;
+
+/// A run whose results go to a store.
+pub(super) fn run(
+    files: &Files,
+    options: &Options,
+    address: Address,
+    observer: &dyn Observer,
+) -> Result<Summary> {
+    let work = options.work_dir.clone().unwrap_or_else(|| work_folder(&address));
+    let folder = Folder::open(address)?;
+    let there = folder.list()?;
+    check(&folder, &there, options)?;
+    files.create_dir_all(&work)?;
+    let lock = Lock::acquire(&work)?;
+    let local = Options {
+        output: work.join(WAITING),
+        work_dir: Some(work.join(RUN)),
+        overwrite: true,
+        ..options.clone()
+    };
+    let saved = if options.resume { saved(&work, &local, &options.output)? } else { None };
+    let waiting = match saved {
+        Some(waiting) => waiting,
+        None => make(files, &work, (&local, &options.output), observer)?,
+    };
+    let mut summary: Summary = waiting
+        .counts()
+        .get("summary")
+        .and_then(|value| Summary::deserialize(value).ok())
+        .unwrap_or_default();
+    let start = Instant::now();
+    let journal = if options.resume { Journal::open(&work)? } else { Journal::create(&work)? };
+    send(&folder, &there, &work, &waiting, &journal, observer)?;
+    summary.timings.push(Timing { stage: Stage::Upload, took: start.elapsed(), resumed: false });
+    remove(files, &work, lock)?;
+    Ok(summary)
+}
+
+/// A folder of the current one, the same for the same address.
+fn work_folder(address: &Address) -> PathBuf {
+    PathBuf::from(format!(
+        ".benzer-work-{:016x}",
+        hash::element(address.with_key(address.prefix()).url().as_bytes())
+    ))
+}
+
+/// Refuses what would be overwritten.
+fn check(folder: &Folder, there: &BTreeMap<String, Stored>, options: &Options) -> Result<()> {
+    if options.overwrite || options.resume {
+        return Ok(());
+    }
+    let occupied = |what| Err(Error::Occupied { path: folder.url().into(), what });
+    if there.contains_key(MANIFEST) {
+        return occupied("the results of a finished run; name another folder, or give --overwrite");
+    }
+    match there.keys().all(|name| is_result(name)) {
+        true => Ok(()),
+        false => occupied("other files; name a new folder for the results"),
+    }
+}
+
+/// Whether a run writes something of this name.
+fn is_result(name: &str) -> bool {
+    RESULTS.contains(&name) || name.strip_prefix(DOCUMENTS).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// The results that an interrupted run has left, if they are of the same run.
+fn saved(work: &Path, local: &Options, target: &Path) -> Result<Option<Manifest>> {
+    if !Manifest::path(work, Stage::Upload.name()).exists() {
+        return Ok(None);
+    }
+    let order_field = local.keep.field().cloned();
+    let inputs: Inputs = local.inputs.iter().cloned().collect();
+    let reader = read::open(inputs.except(target), ReadOptions { order_field, ..local.read.clone() })?;
+    let fingerprint = key(&fingerprint::of(local, &reader)?, local);
+    match Manifest::load(work, Stage::Upload.name(), &fingerprint, Check::Checksums) {
+        State::Finished(manifest) => Ok(Some(manifest)),
+        _ => Ok(None),
+    }
+}
+
+/// What the results depend on.
+fn key(fingerprint: &str, local: &Options) -> String {
+    format!("{fingerprint} {:?}", local.write)
+}
+
+/// Makes the results, in the work folder.
+fn make(
+    files: &Files,
+    work: &Path,
+    (local, target): (&Options, &Path),
+    observer: &dyn Observer,
+) -> Result<Manifest> {
+    files.remove(&Manifest::path(work, Stage::Upload.name()))?;
+    let (summary, fingerprint) = Run { target, ..Run::new(files, local, observer)? }.run()?;
+    let mut waiting = Manifest::new(Stage::Upload.name(), &key(&fingerprint, local));
+    for FileEntry { name, stamp } in listed(&local.output.join(MANIFEST))? {
+        waiting.add_file(&format!("{WAITING}/{name}"), stamp);
+    }
+    for name in ["run.json", MANIFEST] {
+        waiting.add_file(&format!("{WAITING}/{name}"), checksum_of(&local.output.join(name))?);
+    }
+    waiting.set_count("summary", serde_json::to_value(&summary).unwrap_or_default());
+    waiting.save(files, work)?;
+    Ok(waiting)
+}
+
+/// The files that the manifest of the results names.
+fn listed(manifest: &Path) -> Result<Vec<FileEntry>> {
+    #[derive(Deserialize)]
+    struct Listed {
+        files: Vec<FileEntry>,
+    }
+    let fail = |error| crate::files::Error::disk("read", manifest, error);
+    let bytes = std::fs::read(manifest).map_err(fail)?;
+    let listed: Listed = serde_json::from_slice(&bytes).map_err(|error| fail(error.into()))?;
+    Ok(listed.files)
+}
+
+/// Sends what is not there yet. First the old manifest goes, and the new one comes last.
+fn send(
+    folder: &Folder,
+    there: &BTreeMap<String, Stored>,
+    work: &Path,
+    waiting: &Manifest,
+    journal: &Journal,
+    observer: &dyn Observer,
+) -> Result<()> {
+    let name_of = |entry: &FileEntry| entry.name.strip_prefix(WAITING).map(|name| name[1..].to_owned());
+    let all: Vec<(String, &FileEntry)> =
+        waiting.files().iter().filter_map(|entry| Some((name_of(entry)?, entry))).collect();
+    observer.begin(Stage::Upload, Some(all.iter().map(|(_, entry)| entry.stamp.bytes).sum()));
+    if there.contains_key(MANIFEST) {
+        folder.remove(MANIFEST)?;
+    }
+    let names: std::collections::HashSet<&str> = all.iter().map(|(name, _)| name.as_str()).collect();
+    for stale in there.keys().filter(|name| is_result(name) && !names.contains(name.as_str())) {
+        folder.remove(stale)?;
+    }
+    let (last, first): (Vec<_>, Vec<_>) = all.into_iter().partition(|(name, _)| name == MANIFEST);
+    let sent = AtomicU64::new(0);
+    let put = |(name, entry): &(String, &FileEntry)| -> Result<()> {
+        Run::check_cancelled(observer)?;
+        if !journal.has(name, entry, there.get(name)) {
+            let mut told = 0;
+            let version = folder.put(name, &work.join(&entry.name), &mut |now| {
+                observer.reached(sent.fetch_add(now - told, Ordering::Relaxed) + now - told);
+                told = now;
+                !observer.is_cancelled()
+            })?;
+            return journal.add(name, entry, &version);
+        }
+        observer.reached(sent.fetch_add(entry.stamp.bytes, Ordering::Relaxed) + entry.stamp.bytes);
+        Ok(())
+    };
+    side_by_side(&first, put)?;
+    last.iter().try_for_each(put)
+}
+
+/// Does something with every item, some at a time. The first error ends it.
+fn side_by_side<T: Sync>(items: &[T], work: impl Fn(&T) -> Result<()> + Sync) -> Result<()> {
+    let next = AtomicUsize::new(0);
+    let worker = || -> Result<()> {
+        while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+            work(item).inspect_err(|_| next.store(items.len(), Ordering::Relaxed))?;
+        }
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..AT_ONCE.min(items.len())).map(|_| scope.spawn(worker)).collect();
+        let ends = workers
+            .into_iter()
+            .map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        ends.collect::<Vec<_>>().into_iter().collect()
+    })
+}
+
+/// Removes the results from this machine.
+fn remove(files: &Files, work: &Path, lock: Lock) -> Result<()> {
+    // The manifest goes first: without it the other files mean nothing.
+    files.remove(&Manifest::path(work, Stage::Upload.name()))?;
+    journal::remove(files, work)?;
+    let waiting = work.join(WAITING);
+    std::fs::remove_dir_all(&waiting)
+        .map_err(|error| crate::files::Error::disk("remove", &waiting, error))?;
+    drop(lock);
+    let _ = std::fs::remove_file(work.join("lock"));
+    // Somebody else's files in it keep it there.
+    let _ = std::fs::remove_dir(work);
+    Ok(())
+}
