@@ -17,5 +17,5 @@ pub(crate) use documents::{DocumentWriter, Fates, check_annotation};
 pub(crate) use evidence::{Estimates, Pairs, clusters, evidence, similarity};
 pub use rejects::reject_line;
 pub(crate) use rejects::reject_lines;
-pub(crate) use result_table::{Cell, Kind, Table};
+pub use result_table::{Cell, Kind, Table};
 pub use verdict::{Annotation, Verdict};
