@@ -137,8 +137,7 @@ fn columns(verify: Verify) -> Vec<(&'static str, Kind)> {
     let exact = [("intersection", Kind::Number), ("union", Kind::Row), ("similarity", Kind::Share)];
     let estimate = [("estimate", Kind::Share), ("low", Kind::Share), ("high", Kind::Share)];
     match verify {
-        Verify::Exact => [ids, exact].concat(),
-        Verify::Filter => [ids, exact, estimate].concat(),
+        Verify::Exact | Verify::Filter => [ids, exact].concat(),
         Verify::Estimate => [ids, estimate].concat(),
     }
 }

@@ -29,21 +29,22 @@ pub(crate) fn common(a: &[u64], b: &[u64], into: &mut Vec<u64>) {
 /// Both sets step by step, without a branch that depends on the elements.
 fn walk(a: &[u64], b: &[u64], least: usize) -> Option<usize> {
     let (mut i, mut j, mut n) = (0, 0, 0);
-    while i < a.len() && j < b.len() {
-        if n + (a.len() - i).min(b.len() - j) < least {
+    loop {
+        // Each step passes at most one element of each set.
+        let left = (a.len() - i).min(b.len() - j);
+        if n + left < least {
             return None;
         }
-        for _ in 0..STRIDE {
-            if i == a.len() || j == b.len() {
-                break;
-            }
+        if left == 0 {
+            return Some(n);
+        }
+        for _ in 0..left.min(STRIDE) {
             let (x, y) = (a[i], b[j]);
             n += usize::from(x == y);
             i += usize::from(x <= y);
             j += usize::from(y <= x);
         }
     }
-    Some(n)
 }
 
 /// True if an element is in what is left of a sorted set, which then begins after it.

@@ -4,6 +4,7 @@ use super::edges::{Edge, Edges, Held};
 use super::sketch::Sketches;
 use super::{Found, Triple, Verify, Wanted};
 use crate::error::{Error, Result};
+use crate::files;
 use crate::group::in_parallel;
 use crate::join::Measure;
 use crate::pairs;
@@ -69,17 +70,23 @@ pub(super) fn within<E: From<Error>>(
         }
         start = next;
     }
-    let mut triples = Vec::with_capacity(SLICE);
-    for record in records.finish().map_err(Error::from)? {
-        triples.push(judge.triple(record.map_err(Error::from)?)?);
-        if triples.len() == SLICE {
-            room.check()?;
-            sink(&triples)?;
-            triples.clear();
+    let mut records = records.finish().map_err(Error::from)?;
+    loop {
+        room.check()?;
+        let some =
+            records.by_ref().take(SLICE).collect::<files::Result<Vec<Record>>>().map_err(Error::from)?;
+        if some.is_empty() {
+            return Ok(found);
         }
+        let runs: Vec<&[Record]> = some.chunks(TASK).collect();
+        let triples = in_parallel(
+            runs.len(),
+            room.threads(),
+            || (),
+            |run, ()| runs[run].iter().map(|record| judge.triple(*record)).collect::<Result<Vec<_>>>(),
+        );
+        sink(&triples.into_iter().collect::<Result<Vec<_>>>()?.concat())?;
     }
-    sink(&triples)?;
-    Ok(found)
 }
 
 /// How many of the passing edges can be looked at together: at least one.
@@ -205,8 +212,10 @@ impl Judge<'_> {
     fn triple(&self, ((a, b, c), (all, union)): Record) -> Result<Triple> {
         let sets = [a, b, c];
         let sizes = sets.map(|set| self.shelf.size(set));
-        let estimate = self.sketches.map(|sketches| sketches.estimate(sets, sizes)).transpose()?.flatten();
-        let exact = (self.wanted.verify != Verify::Estimate).then_some((all, union));
+        let (exact, estimate) = match (self.wanted.verify, self.sketches) {
+            (Verify::Estimate, Some(sketches)) => (None, sketches.estimate(sets, sizes)?),
+            _ => (Some((all, union)), None),
+        };
         Ok(Triple { sets, exact, estimate })
     }
 }

@@ -60,7 +60,7 @@ pub struct Triple {
     pub sets: [u32; 3],
     /// Elements in all three and in any; not with [`Verify::Estimate`].
     pub exact: Option<(u32, u64)>,
-    /// What the sketches say; not with [`Verify::Exact`].
+    /// What the sketches say, with [`Verify::Estimate`].
     pub estimate: Option<Measured>,
 }
 

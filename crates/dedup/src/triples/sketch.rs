@@ -76,8 +76,11 @@ impl Sketches {
         Ok(estimate.measured().copied())
     }
 
-    /// True if the estimate reaches the threshold.
+    /// True if the value of the estimate reaches the threshold.
     pub fn reaches(&self, sets: [u32; 3], sizes: [u32; 3]) -> Result<bool> {
-        Ok(self.estimate(sets, sizes)?.is_some_and(|measured| measured.value >= self.threshold))
+        let raw = three_way::raw(self.agreement(sets).rates()?, self.bits);
+        let (least, most) = (sizes.iter().min().copied(), sizes.iter().max().copied());
+        let highest = f64::from(least.unwrap_or(0)) / f64::from(most.unwrap_or(1));
+        Ok(raw.min(highest) >= self.threshold)
     }
 }
