@@ -28,8 +28,8 @@ similarity. So a linear model learns what sets have in common, from a few hundre
 const EXAMPLES: &str = "\
 Examples:
   benzer features articles.jsonl -o articles.svm
-  benzer features reviews.csv -o reviews.svm --label-field verdict -n 1 --registers 200
-  benzer features baskets.txt --set-format id-items --label-id --bits 4 -o b.svm
+  benzer features reviews.csv --label-field verdict -n 1 -o reviews.svm
+  benzer features baskets.txt --set-format id-items --label-id -o b.svm
   benzer features baskets.txt --set-format id-items --normalize -o -
 
 ";
@@ -57,7 +57,7 @@ pub struct Arguments {
     #[arg(long, requires = "set_format")]
     label_id: bool,
     /// Bits of each register: 1 to 16
-    #[arg(long, value_name = "B", default_value = "8", help_heading = "Sketches")]
+    #[arg(long, value_name = "B", default_value = "8", value_parser = clap::value_parser!(u32).range(1..=16), help_heading = "Sketches")]
     bits: u32,
     /// Write 1/sqrt(K) instead of 1, so that every row has length one
     #[arg(long)]

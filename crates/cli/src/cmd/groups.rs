@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use benzer_core::sketch::{Packing, SketchSpec};
 use benzer_dedup::Threshold;
 use benzer_dedup::sets::Shelf;
-use benzer_dedup::triples::{self, Triple, Verify, Wanted};
+use benzer_dedup::triples::{self, Found, Triple, Verify, Wanted};
 use benzer_dedup::write::{Cell, Kind};
 use clap::{Args, ValueEnum};
 
@@ -30,7 +30,7 @@ Examples:
   benzer groups articles.jsonl --id-field id --threshold 0.6
   benzer groups baskets.txt --set-format id-items --threshold 0.2
   benzer groups baskets.txt --set-format id-items --transpose --threshold 0.3
-  benzer groups articles.jsonl --verify filter --bits 4 --threshold 0.5 -o t.parquet
+  benzer groups articles.jsonl --verify filter --bits 4 -o t.parquet
   benzer groups articles.jsonl --verify estimate --registers 512 --format json
 
 ";
@@ -101,12 +101,16 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
     rows.finish()?;
     let (n, triples) = (grouped(found.n_triples), if found.n_triples == 1 { "triple" } else { "triples" });
     talk!("{n} {triples} of {} sets", grouped(shelf.len().into()));
+    let Found { n_pairs, n_triangles, n_candidates, n_sketched, n_verified, .. } = found;
+    talk!("{} similar pairs make {} triangles", grouped(n_pairs), grouped(n_triangles));
+    let sketches = match wanted.verify {
+        Verify::Filter => format!(", their sketches {}", grouped(n_sketched)),
+        _ => String::new(),
+    };
     talk!(
-        "{} similar pairs make {} triangles, {} of which may reach the threshold; {} measured exactly",
-        grouped(found.n_pairs),
-        grouped(found.n_triangles),
-        grouped(found.n_candidates),
-        grouped(found.n_verified)
+        "the pairs' intersections leave {}{sketches}; {} measured exactly",
+        grouped(n_candidates),
+        grouped(n_verified)
     );
     if loaded[0].n_empty > 0 {
         talk!("{} without an element, similar to nothing", grouped(loaded[0].n_empty));

@@ -29,7 +29,7 @@ Examples:
   benzer pairs baskets.txt --set-format id-items --threshold 0.4
   benzer pairs baskets.txt --set-format id-items --transpose --threshold 0.5
   benzer pairs baskets.txt --set-format id-items --measure containment
-  benzer pairs monday.txt --with tuesday.txt -n 1 --threshold 0.5 --format json
+  benzer pairs monday.txt --with tuesday.txt -n 1 --format json
 
 ";
 

@@ -6,4 +6,5 @@ mod dedup;
 mod help;
 mod layers;
 mod plan;
+mod sets;
 mod sketch;

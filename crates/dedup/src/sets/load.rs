@@ -10,6 +10,7 @@ use super::parse::{Content, Parsed, Parser};
 use super::room::Room;
 use super::shelf::Shelf;
 use crate::error::{Error, Result};
+use crate::job::estimated_documents;
 use crate::pipeline;
 use crate::read::{self, Format, Inputs, Progress, ReadOptions, Reader};
 use crate::sketches::Rejected;
@@ -116,6 +117,10 @@ fn fill<E: From<Error>>(
     let Source { content, transpose, .. } = source;
     let parser = Parser { content, transpose: *transpose, inputs: reader.inputs().to_vec() };
     let scattered = *transpose || matches!(content, Content::Sets(SetFormat::Docword));
+    if !scattered && !source.read.per_file {
+        // Better now than after hours. What is read is counted too.
+        room.budget(u64::from(shelf.len()) + estimated_documents(reader.inputs()))?;
+    }
     let mut grouped = scattered.then(|| Grouped::new(&parser, room)).transpose()?;
     let mut loaded = Loaded::default();
     pipeline::run(reader, &parser, room.threads(), |parsed: Parsed| -> Result<(), E> {

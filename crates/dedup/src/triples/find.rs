@@ -155,6 +155,7 @@ impl Judge<'_> {
         for made in made {
             let (records, counts) = made?;
             found.n_triangles += counts.n_triangles;
+            found.n_sketched += counts.n_sketched;
             found.n_candidates += counts.n_candidates;
             found.n_verified += counts.n_verified;
             found.n_triples += records.len() as u64;
@@ -181,21 +182,27 @@ impl Judge<'_> {
             let sets = [a, b, c];
             let triangle =
                 Triangle { sizes: sets.map(|set| self.shelf.size(set)), shared: [ab, ac, edge.shared] };
+            // The sketches are asked of every triangle, so that what they can do is told apart from what the intersections do.
+            let may_reach = match (self.wanted.verify, self.sketches) {
+                (Verify::Filter, Some(sketches)) => sketches.may_reach(sets, triangle.pair_similarities())?,
+                _ => true,
+            };
+            counts.n_sketched += u64::from(may_reach);
             let Some(least) = self.wanted.threshold.least_common(triangle.others()) else { continue };
             if triangle.most_common() < least {
                 continue;
             }
             counts.n_candidates += 1;
-            match (self.wanted.verify, self.sketches) {
-                (Verify::Estimate, Some(sketches)) => {
-                    if sketches.reaches(sets, triangle.sizes)? {
-                        records.push(((a, b, c), (0, 0)));
-                    }
-                    continue;
+            if let (Verify::Estimate, Some(sketches)) = (self.wanted.verify, self.sketches) {
+                if sketches.reaches(sets, triangle.sizes)? {
+                    records.push(((a, b, c), (0, 0)));
                 }
-                (_, Some(sketches)) if !sketches.may_reach(sets, triangle.pair_similarities())? => continue,
-                _ => counts.n_verified += 1,
+                continue;
             }
+            if !may_reach {
+                continue;
+            }
+            counts.n_verified += 1;
             if !has_common {
                 let Buffers { b: of_b, c: of_c, common: both, .. } = buffers;
                 common(self.shelf.elements_of(b, of_b)?, self.shelf.elements_of(c, of_c)?, both);

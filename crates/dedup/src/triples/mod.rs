@@ -71,6 +71,8 @@ pub struct Found {
     pub n_pairs: u64,
     /// Triangles of them.
     pub n_triangles: u64,
+    /// Triangles that the sketches of [`Verify::Filter`] leave; without them, all.
+    pub n_sketched: u64,
     /// Triangles that the intersections of the pairs leave.
     pub n_candidates: u64,
     /// Triples that were measured exactly.
