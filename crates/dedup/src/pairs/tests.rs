@@ -114,3 +114,24 @@ fn a_run_that_is_to_stop_stops() {
     let outcome = find(&on_shelf(&sets, u64::MAX, &room), &wanted, &room, |_| Ok(()));
     assert!(matches!(outcome, Err(Error::Cancelled)));
 }
+
+#[test]
+fn candidates_do_not_depend_on_the_budget_of_the_join() {
+    let folder = tempfile::tempdir().unwrap();
+    let room = room(folder.path(), 2);
+    let shelf = on_shelf(&sets(9, 400, (4, 60)), u64::MAX, &room);
+    let members: Vec<u32> = (0..shelf.len()).filter(|&set| shelf.size(set) > 0).collect();
+    for measure in [Measure::Jaccard, Measure::Containment] {
+        for sides in [Sides::One, Sides::Two(150)] {
+            let rule = Rule { measure, threshold: "0.4".parse().unwrap(), sides };
+            let within = |budget: usize| {
+                let place = (budget, room.folder(), room.files());
+                let found = join::candidates(&members, &shelf, rule, 2, place).unwrap();
+                (found.pairs.map(|pair| pair.unwrap()).collect::<Vec<_>>(), found.n_met)
+            };
+            let large = within(1 << 24);
+            assert!(large.0.len() > 100, "{rule:?}");
+            assert!([0, 500, 20_000].map(within).iter().all(|small| *small == large), "{rule:?}");
+        }
+    }
+}
