@@ -68,6 +68,15 @@ pub enum Command {
     /// Why a document was removed or kept
     #[command(long_about = cmd::explain::ABOUT)]
     Explain(cmd::explain::Arguments),
+    /// All pairs of documents or sets that are similar
+    #[command(long_about = cmd::pairs::ABOUT)]
+    Pairs(cmd::pairs::Arguments),
+    /// All triples of documents or sets that are similar to each other
+    #[command(long_about = cmd::groups::ABOUT)]
+    Groups(cmd::groups::Arguments),
+    /// Documents or sets as sparse vectors for linear models
+    #[command(long_about = cmd::features::ABOUT)]
+    Features(cmd::features::Arguments),
     /// Which sketch and which bands to use for a threshold, a recall and a budget
     #[command(long_about = cmd::plan::ABOUT)]
     Plan(cmd::plan::Arguments),

@@ -8,7 +8,8 @@
 //!
 //! - [`cmd`]: one file or folder per command; each is a function from its arguments to bytes on a writer.
 //! - [`options`]: what several commands share: shingles, sketch names.
-//! - [`table`], [`diff`], [`view`]: how results look on a terminal.
+//! - [`table`], [`diff`], [`view`]: how results look on a terminal; `rows`: many of them, for programs.
+//! - `rejects`, `bar`: what is told while inputs are read.
 //! - [`cli`], [`config`]: the arguments and where they come from.
 //!
 //! Exit codes: 0 success (a closed pipe is one), 1 the data or the wish cannot be served, 2 the arguments are wrong.
@@ -27,12 +28,15 @@ macro_rules! talk {
     }};
 }
 
+mod bar;
 pub mod cli;
 pub mod cmd;
 pub mod config;
 pub mod diff;
 mod failure;
 pub mod options;
+mod rejects;
+mod rows;
 pub mod table;
 pub mod view;
 

@@ -11,6 +11,7 @@
 //! - [`spill`]: sorting more than fits into memory.
 //! - [`files`]: files that survive a crash.
 //! - [`job`]: a whole deduplication; [`results`]: what one left, read back.
+//! - [`sets`]: documents and set files as sets of elements; [`pairs`] and [`triples`]: all that are similar; [`features`]: vectors for linear models.
 //! - [`mod@write`]: the corpus without its duplicates, or with marks on them.
 //!
 //! ```
@@ -34,25 +35,30 @@ mod corpus;
 mod documents;
 mod edges;
 mod error;
+pub mod features;
 pub mod files;
 mod group;
 mod ingest;
 pub mod job;
 mod join;
 mod keep;
+pub mod pairs;
 mod pipeline;
 mod ranking;
 pub mod read;
 mod remote;
 mod resolve;
 pub mod results;
+pub mod sets;
 pub mod sketches;
 pub mod spill;
 mod threshold;
+pub mod triples;
 mod verify;
 pub mod write;
 
 pub use error::{Error, Result};
+pub use join::Measure;
 pub use keep::Keep;
 pub use resolve::Cluster;
 pub use threshold::Threshold;

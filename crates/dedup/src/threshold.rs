@@ -38,6 +38,23 @@ impl Threshold {
         (u64::from(size) * u64::from(self.billionths)).div_ceil(1_000_000_000) as u32
     }
 
+    /// The fewest elements that two sets with so many elements together must share to reach it.
+    #[inline]
+    pub(crate) fn least_shared(self, sizes: u64) -> u32 {
+        let billionths = u128::from(self.billionths);
+        (u128::from(sizes) * billionths).div_ceil(1_000_000_000 + billionths) as u32
+    }
+
+    /// The fewest elements that are in all of some sets which have so many others in their union; nothing is enough at threshold 1.
+    pub(crate) fn least_common(self, others: u64) -> Option<u64> {
+        let short = 1_000_000_000 - u128::from(self.billionths);
+        match (others, short) {
+            (0, _) => Some(0),
+            (_, 0) => None,
+            _ => Some((u128::from(others) * u128::from(self.billionths)).div_ceil(short) as u64),
+        }
+    }
+
     /// The nearest floating-point number.
     pub fn value(self) -> f64 {
         f64::from(self.billionths) / 1e9
@@ -93,6 +110,32 @@ mod tests {
         let threshold: Threshold = "0.7".parse().unwrap();
         assert!(threshold.is_reached(7, 10) && threshold.is_reached(7_000_000, 10_000_000));
         assert!(!threshold.is_reached(6_999_999, 10_000_000) && !threshold.is_reached(0, 0));
+    }
+
+    #[test]
+    fn the_least_that_is_shared_is_the_smallest_intersection_that_reaches_it() {
+        for text in ["0.000000001", "0.3", "0.333333333", "0.5", "0.8", "1"] {
+            let threshold: Threshold = text.parse().unwrap();
+            for sizes in (2..200).chain([1_000_000_001, u64::from(u32::MAX)]) {
+                let least = u64::from(threshold.least_shared(sizes));
+                assert!(threshold.is_reached(least, sizes - least), "{text} of {sizes}");
+                assert!(!threshold.is_reached(least - 1, sizes - least + 1), "{text} of {sizes}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_least_that_is_common_reaches_it_and_one_less_does_not() {
+        for text in ["0.000000001", "0.3", "0.333333333", "0.5", "0.8", "0.999999999"] {
+            let threshold: Threshold = text.parse().unwrap();
+            for others in 1..200 {
+                let least = threshold.least_common(others).unwrap();
+                assert!(threshold.is_reached(least, others + least), "{text} and {others}");
+                assert!(!threshold.is_reached(least - 1, others + least - 1), "{text} and {others}");
+            }
+        }
+        let one: Threshold = "1".parse().unwrap();
+        assert_eq!((one.least_common(0), one.least_common(1)), (Some(0), None));
     }
 
     #[test]

@@ -3,6 +3,9 @@
 pub mod compare;
 pub mod dedup;
 pub mod explain;
+pub mod features;
+pub mod groups;
+pub mod pairs;
 pub mod plan;
 pub mod rethreshold;
 pub mod sketch;
@@ -25,6 +28,9 @@ pub fn run(cli: &Cli, out: &mut dyn Write) -> anyhow::Result<()> {
         Command::Dedup(arguments) => dedup::run(arguments, &view, out),
         Command::Rethreshold(arguments) => rethreshold::run(arguments, &view, out),
         Command::Explain(arguments) => explain::run(arguments, &view, out),
+        Command::Pairs(arguments) => pairs::run(arguments, &view, out),
+        Command::Groups(arguments) => groups::run(arguments, &view, out),
+        Command::Features(arguments) => features::run(arguments, &view, out),
         Command::Plan(arguments) => plan::run(arguments, &view, out),
         Command::Sketch(arguments) => sketch::run(arguments, &view, out),
     }

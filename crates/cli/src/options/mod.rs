@@ -1,5 +1,6 @@
 //! Options that several commands share.
 
 pub mod amount;
+pub mod sets;
 pub mod sketches;
 pub mod text;

@@ -2,7 +2,8 @@
 
 use crate::bench::Bench;
 
-const COMMANDS: [&str; 6] = ["compare", "dedup", "explain", "rethreshold", "plan", "sketch"];
+const COMMANDS: [&str; 9] =
+    ["compare", "dedup", "explain", "rethreshold", "pairs", "groups", "features", "plan", "sketch"];
 
 /// The lines under "Examples:".
 fn examples(help: &str) -> Vec<String> {

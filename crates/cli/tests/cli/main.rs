@@ -7,4 +7,5 @@ mod folders;
 mod help;
 mod layers;
 mod plan;
+mod sets;
 mod sketch;

@@ -153,8 +153,8 @@ impl Run<'_> {
                 self.observer.begin(Stage::Candidates, None);
                 let sources = (ranked as _, &self.ingest.shingler);
                 let room = (self.memory.sorting, self.folders.work.as_path(), self.files);
-                let found =
-                    join::candidates(members, sources, self.options.threshold, self.options.threads, room)?;
+                let rule = join::Rule::duplicates(self.options.threshold);
+                let found = join::candidates(members, &sources, rule, self.options.threads, room)?;
                 let meetings = Meetings { n_met: found.n_met, n_oversized: 0, largest: found.largest };
                 (Pairs::Sorted(found.pairs), meetings)
             }

@@ -16,7 +16,7 @@ const PER_THREAD: u64 = 16 << 20;
 const PER_DOCUMENT: u64 = 24;
 
 /// About how many documents there are, by the length of the first lines of some inputs.
-fn estimated_documents(inputs: &[Arc<Input>]) -> u64 {
+pub(crate) fn estimated_documents(inputs: &[Arc<Input>]) -> u64 {
     let step = inputs.len().div_ceil(SAMPLED).max(1);
     let (mut bytes, mut lines) = (0, 0);
     for input in inputs.iter().step_by(step).filter(|input| input.bytes.is_some()) {

@@ -17,6 +17,7 @@ mod stages;
 mod summary;
 mod write;
 
+pub(crate) use memory::estimated_documents;
 pub use observer::{Observer, Silent, Stage};
 pub use options::{BATCH_BYTES, CHECKPOINT_BYTES, Options, Output, Search, Verify};
 pub use summary::{Counts, Summary, Timing};

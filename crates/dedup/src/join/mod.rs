@@ -1,7 +1,7 @@
 //! The exact join: all pairs that reach the threshold, without sketches.
 //!
 //! ```text
-//! texts --measure--> sizes, signatures, frequencies --prefix--> postings, sorted --segment, probe--> candidates, sorted
+//! sets --measure--> sizes, signatures, frequencies --prefix--> postings, sorted --segment, probe--> candidates, sorted
 //! ```
 //!
 //! All elements have one order, rarest first. Two sets x and y with J >= T share at least ceil(T |x|) elements of x, so the first
@@ -12,15 +12,19 @@
 //! - what is left after the place where they first meet is enough (Xiao et al. 2008, PPJoin);
 //! - the signatures do not differ in more bits than the sets may differ in elements.
 //!
-//! No filter drops a pair that reaches T; the others are told by [`verify`](crate::verify). The candidates, and how often sets met, depend on
-//! the texts and the threshold only, not on threads or the budget.
+//! Containment, |x n y| >= T |x|, has a direction: x looks under its prefix, which is the same, for sets y that are listed under all of their elements.
+//! In a join of two sides a bucket is split, and the sets of one side look among those of the other.
 //!
-//! Memory outside the budget: 88 bytes for each document while they are ordered by size and 44 from then on, a bit for each document and thread,
+//! No filter drops a pair that reaches T; the others are told by [`verify`](crate::verify). The candidates, and how often sets met, depend on
+//! the sets and the rule only, not on threads or the budget.
+//!
+//! Memory outside the budget: 88 bytes for each set while they are ordered by size and 44 from then on, a bit for each set and thread,
 //! and up to 32 MiB for frequencies. The budget is for everything else, which spills; but a bucket, the sets that share an element, is held whole.
 
 mod frequencies;
 mod prefix;
 mod probe;
+mod rule;
 mod segment;
 mod sets;
 
@@ -28,15 +32,14 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use benzer_core::field::text::Shingler;
-
 use crate::error::Result;
 use crate::files::Files;
 use crate::spill::Sorted;
-use crate::threshold::Threshold;
-use crate::verify::Texts;
 use probe::Prober;
+pub use rule::Measure;
+pub(crate) use rule::{Rule, Sides};
 use segment::Segment;
+pub(crate) use sets::{Elements, Source};
 
 /// An element, the number of a set that has it in its prefix, and its place there.
 type Posting = (u64, u32, u32);
@@ -44,7 +47,7 @@ type Posting = (u64, u32, u32);
 /// What the join gave.
 #[derive(Debug)]
 pub(crate) struct Found {
-    /// (later, earlier) in order, each once.
+    /// As the rule tells them, in order, each once.
     pub pairs: Sorted<(u32, u32)>,
     /// How often two sets of similar size met in a bucket.
     pub n_met: u64,
@@ -55,25 +58,25 @@ pub(crate) struct Found {
 /// A superset of the pairs that reach the threshold, among `members`: ranks in order, with at least one element each.
 pub(crate) fn candidates(
     members: &[u32],
-    sources: (&dyn Texts, &Shingler),
-    threshold: Threshold,
+    source: &dyn Source,
+    rule: Rule,
     threads: usize,
     (budget_bytes, dir, files): (usize, &Path, &Files),
 ) -> Result<Found> {
     let threads = threads.max(1);
-    let (sets, frequencies) = sets::measure(members, sources, threads)?;
+    let (sets, frequencies) = sets::measure(members, source, threads)?;
     // Half for the postings, a quarter each for a segment of them and for the pairs.
     let place = (budget_bytes / 2 / threads, dir, files);
-    let postings = prefix::postings(members, sources, (&sets, &frequencies), threshold, (threads, place))?;
+    let postings = prefix::postings(members, source, (&sets, &frequencies), &rule, (threads, place))?;
     drop(frequencies);
     let sets = sets.by_size;
     let place = (budget_bytes / 4 / threads, dir, files);
     let mut probers: Vec<Prober> = (0..threads).map(|_| Prober::new(sets.len(), place)).collect();
     let mut segment = Segment::new(budget_bytes / 4);
     let mut postings = postings.peekable();
-    while segment.load(&mut postings, &sets, threshold)? {
+    while segment.load(&mut postings, &sets, &rule)? {
         let next = AtomicUsize::new(0);
-        on_threads(&mut probers, |prober| prober.run(&segment, &sets, threshold, &next))?;
+        on_threads(&mut probers, |prober| prober.run(&segment, &sets, &rule, &next))?;
     }
     let n_met = probers.iter().map(Prober::n_met).sum();
     let pairs = probers.into_iter().map(Prober::finish).collect::<Result<Vec<_>>>()?;

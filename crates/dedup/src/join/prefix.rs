@@ -1,36 +1,32 @@
-//! The prefixes of all sets as postings.
+//! The prefixes of all sets as postings; of sets that may contain others, all of their elements.
 
 use std::path::Path;
 use std::sync::atomic::AtomicUsize;
 
-use benzer_core::field::text::Shingler;
-
 use super::frequencies::{Frequencies, element, is_shared};
-use super::sets::{CHUNK, Elements, Sets};
-use super::{Posting, next_range, on_threads};
+use super::sets::{CHUNK, Elements, Sets, Source};
+use super::{Posting, Rule, next_range, on_threads};
 use crate::error::Result;
 use crate::files::Files;
 use crate::spill::{Sorted, Sorter};
-use crate::threshold::Threshold;
-use crate::verify::Texts;
 
 /// What a thread fills.
 struct Writer<'a> {
-    elements: Elements<'a>,
+    elements: Box<dyn Elements + 'a>,
     keys: Vec<u128>,
     postings: Sorter<Posting>,
 }
 
-/// (element, number of the set, place in the set) for the prefixes of all sets, in order; without elements that only one set has.
+/// (element, number of the set, place in the set) for what all sets are listed under, in order; without elements that only one set has.
 pub(super) fn postings(
     members: &[u32],
-    sources: (&dyn Texts, &Shingler),
+    source: &dyn Source,
     (sets, frequencies): (&Sets, &Frequencies),
-    threshold: Threshold,
+    rule: &Rule,
     (threads, (budget_bytes, dir, files)): (usize, (usize, &Path, &Files)),
 ) -> Result<Sorted<Posting>> {
     let writer = |_| Writer {
-        elements: Elements::new(sources),
+        elements: source.elements(),
         keys: Vec::new(),
         postings: Sorter::new(budget_bytes, dir, files),
     };
@@ -39,7 +35,7 @@ pub(super) fn postings(
     on_threads(&mut writers, |writer| {
         while let Some(chunk) = next_range(&next, members.len(), CHUNK) {
             for member in chunk {
-                writer.write(members[member], sets.numbers[member], frequencies, threshold)?;
+                writer.write(members[member], sets.numbers[member], frequencies, rule)?;
             }
         }
         Ok(())
@@ -49,16 +45,16 @@ pub(super) fn postings(
 }
 
 impl Writer<'_> {
-    fn write(&mut self, rank: u32, set: u32, frequencies: &Frequencies, threshold: Threshold) -> Result<()> {
+    fn write(&mut self, rank: u32, set: u32, frequencies: &Frequencies, rule: &Rule) -> Result<()> {
         let Self { elements, keys, postings } = self;
         keys.clear();
         keys.extend(elements.of(rank)?.iter().map(|&element| frequencies.key(element)));
         if keys.is_empty() {
             return Ok(());
         }
-        let last = keys.len() - threshold.least_overlap(keys.len() as u32) as usize;
-        keys.select_nth_unstable(last);
-        keys.truncate(last + 1);
+        let listed = rule.listed(rank, keys.len() as u32) as usize;
+        keys.select_nth_unstable(listed - 1);
+        keys.truncate(listed);
         keys.sort_unstable();
         for (&key, place) in keys.iter().zip(0..) {
             if is_shared(key) {

@@ -3,13 +3,12 @@
 use std::path::Path;
 use std::sync::atomic::AtomicUsize;
 
-use super::next_range;
 use super::segment::{Probe, Segment};
 use super::sets::Set;
+use super::{Measure, Rule, next_range};
 use crate::error::Result;
 use crate::files::Files;
 use crate::spill::{Sorted, Sorter};
-use crate::threshold::Threshold;
 
 /// Probes that a thread takes at a time.
 const CHUNK: usize = 1 << 12;
@@ -34,38 +33,33 @@ impl Prober {
     }
 
     /// Looks at a segment together with other threads.
-    pub fn run(
-        &mut self,
-        segment: &Segment,
-        sets: &[Set],
-        threshold: Threshold,
-        next: &AtomicUsize,
-    ) -> Result<()> {
+    pub fn run(&mut self, segment: &Segment, sets: &[Set], rule: &Rule, next: &AtomicUsize) -> Result<()> {
         while let Some(range) = next_range(next, segment.n_probes(), CHUNK) {
             for probes in segment.probes(range).chunk_by(|a, b| a.set == b.set) {
-                self.probe(probes, segment, sets, threshold)?;
+                self.probe(probes, segment, sets, rule)?;
             }
         }
         Ok(())
     }
 
-    /// Finds smaller sets for one set. Where two meet again nothing is new: if they were not similar enough with what was left after
+    /// Finds sets for one set: smaller ones that are similar, any that contain it. Where two meet again nothing is new: if they were not similar enough with what was left after
     /// their first meeting, they are not with less.
-    fn probe(
-        &mut self,
-        probes: &[Probe],
-        segment: &Segment,
-        sets: &[Set],
-        threshold: Threshold,
-    ) -> Result<()> {
+    fn probe(&mut self, probes: &[Probe], segment: &Segment, sets: &[Set], rule: &Rule) -> Result<()> {
         let number = probes[0].set;
         let own = sets[number as usize];
-        let least = threshold.least_overlap(own.size);
+        let least = rule.threshold.least_overlap(own.size);
         let first = sets[..number as usize].partition_point(|set| set.size < least) as u32;
+        let end = match rule.measure {
+            Measure::Jaccard => number,
+            Measure::Containment => sets.len() as u32,
+        };
         for probe in probes {
             let entries = segment.entries(probe.bucket);
             let entries = &entries[entries.partition_point(|entry| entry.set < first)..];
-            for entry in entries.iter().take_while(|entry| entry.set < number) {
+            for entry in entries.iter().take_while(|entry| entry.set < end) {
+                if entry.set == number {
+                    continue;
+                }
                 self.n_met += 1;
                 let (word, bit) = (entry.set as usize / 64, 1 << (entry.set % 64));
                 if self.is_met[word] & bit != 0 {
@@ -78,8 +72,8 @@ impl Prober {
                 let sizes = u64::from(own.size) + u64::from(other.size);
                 let difference = own.signature.difference(&other.signature);
                 let shared = u64::from(left).min((sizes - u64::from(difference)) / 2);
-                if threshold.is_reached(shared, sizes - shared) {
-                    self.pairs.push((own.rank.max(other.rank), own.rank.min(other.rank)))?;
+                if rule.is_reached(shared, &own, other) {
+                    self.pairs.push(rule.pair(own.rank, other.rank))?;
                 }
             }
         }

@@ -3,11 +3,10 @@
 use std::iter::Peekable;
 use std::ops::Range;
 
-use super::Posting;
 use super::sets::Set;
+use super::{Measure, Posting, Rule, Sides};
 use crate::error::Result;
 use crate::spill::Sorted;
-use crate::threshold::Threshold;
 
 /// A set that looks into a bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,15 +34,18 @@ pub(super) struct Segment {
     entries: Vec<Entry>,
     /// Where the entries of each bucket end.
     ends: Vec<usize>,
+    /// The sets that share the element at hand.
+    members: Vec<Entry>,
     largest: u64,
 }
 
 impl Segment {
     pub fn new(budget_bytes: usize) -> Self {
         // Every bucket has a probe. What grows has room for twice as much at times.
-        let bytes = 2 * (size_of::<Probe>() + size_of::<Entry>() + size_of::<usize>());
+        let bytes = 2 * (size_of::<Probe>() + 2 * size_of::<Entry>() + size_of::<usize>());
         let most = (budget_bytes / bytes).min(u32::MAX as usize);
-        Self { most, probes: Vec::new(), entries: Vec::new(), ends: Vec::new(), largest: 0 }
+        let (probes, entries, ends, members) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { most, probes, entries, ends, members, largest: 0 }
     }
 
     /// Takes the next buckets of the postings. False at their end.
@@ -51,7 +53,7 @@ impl Segment {
         &mut self,
         postings: &mut Peekable<Sorted<Posting>>,
         sets: &[Set],
-        threshold: Threshold,
+        rule: &Rule,
     ) -> Result<bool> {
         self.probes.clear();
         self.entries.clear();
@@ -59,43 +61,62 @@ impl Segment {
         while self.probes.len() <= self.most
             && let Some(first) = postings.next().transpose()?
         {
-            self.bucket(first, postings, |set, place| {
-                // Nobody smaller than a set looks for it: with one of the same size, what is left must be enough.
-                let size = sets[set as usize].size;
-                let left = u64::from(size - place);
-                threshold.is_reached(left, 2 * u64::from(size) - left)
-            })?;
+            self.gather(first, postings)?;
+            let members = std::mem::take(&mut self.members);
+            match rule.sides {
+                Sides::Two(_) => (0..2).for_each(|side| {
+                    let is = |entry: &Entry| rule.side(sets[entry.set as usize].rank) == side;
+                    self.bucket(members.iter().filter(|entry| !is(entry)), &members, is, (sets, rule));
+                }),
+                _ => self.bucket(members.iter(), &members, |_| true, (sets, rule)),
+            }
+            self.members = members;
         }
         self.probes.sort_unstable();
         Ok(!self.probes.is_empty())
     }
 
-    fn bucket(
-        &mut self,
-        first: Posting,
-        postings: &mut Peekable<Sorted<Posting>>,
-        can_be_found: impl Fn(u32, u32) -> bool,
-    ) -> Result<()> {
-        let (n_probes, n_entries, bucket) = (self.probes.len(), self.entries.len(), self.ends.len() as u32);
+    /// The sets that share an element, in order.
+    fn gather(&mut self, first: Posting, postings: &mut Peekable<Sorted<Posting>>) -> Result<()> {
+        self.members.clear();
         let (element, ..) = first;
         let mut next = Some(first);
         while let Some((_, set, place)) = next {
-            // Only what comes after an entry can find it.
-            if self.entries.len() > n_entries {
-                self.probes.push(Probe { set, place, bucket });
-            }
-            if can_be_found(set, place) {
-                self.entries.push(Entry { set, place });
-            }
+            self.members.push(Entry { set, place });
             next = postings.next_if(|next| next.as_ref().is_ok_and(|next| next.0 == element)).transpose()?;
         }
+        Ok(())
+    }
+
+    /// Lets members that `look` find those that can be found.
+    fn bucket<'a>(
+        &mut self,
+        found: impl Iterator<Item = &'a Entry>,
+        members: &[Entry],
+        look: impl Fn(&Entry) -> bool,
+        (sets, rule): (&[Set], &Rule),
+    ) {
+        let (n_probes, n_entries, bucket) = (self.probes.len(), self.entries.len(), self.ends.len() as u32);
+        self.entries.extend(found.filter(|entry| rule.can_be_found(&sets[entry.set as usize], entry.place)));
+        let entries = &self.entries[n_entries..];
+        let finds = |set: u32| match (rule.measure, entries) {
+            (_, []) => false,
+            // Only what comes after an entry can find it.
+            (Measure::Jaccard, [first, ..]) => first.set < set,
+            (Measure::Containment, [only]) => only.set != set,
+            (Measure::Containment, _) => true,
+        };
+        let looks = |entry: &&Entry| {
+            finds(entry.set) && look(entry) && rule.looks(&sets[entry.set as usize], entry.place)
+        };
+        let probe = |&Entry { set, place }: &Entry| Probe { set, place, bucket };
+        self.probes.extend(members.iter().filter(looks).map(probe));
         if self.probes.len() == n_probes {
             self.entries.truncate(n_entries);
-            return Ok(());
+            return;
         }
         self.ends.push(self.entries.len());
         self.largest = self.largest.max((self.probes.len() - n_probes) as u64 + 1);
-        Ok(())
     }
 
     /// Members of the largest bucket so far.

@@ -51,8 +51,34 @@ impl Signature {
     }
 }
 
-/// Gives the distinct elements of texts. Each thread has its own.
-pub(super) struct Elements<'a> {
+/// Where the sets are.
+pub(crate) trait Source: Sync {
+    /// About how many elements a set has.
+    fn about(&self, rank: u32) -> Result<u64>;
+
+    /// Gives the elements of sets. Each thread has its own.
+    fn elements(&self) -> Box<dyn Elements + '_>;
+}
+
+/// Gives the distinct elements of sets.
+pub(crate) trait Elements: Send {
+    /// Those of a set, in no order.
+    fn of(&mut self, rank: u32) -> Result<&[u64]>;
+}
+
+/// Texts are sets of shingles.
+impl Source for (&dyn Texts, &Shingler) {
+    fn about(&self, rank: u32) -> Result<u64> {
+        Ok(self.0.bytes(rank)? / ELEMENT_BYTES)
+    }
+
+    fn elements(&self) -> Box<dyn Elements + '_> {
+        let (scratch, set) = (Scratch::default(), ElementSet::default());
+        Box::new(Shingles { texts: self.0, shingler: self.1, scratch, set, elements: Vec::new() })
+    }
+}
+
+struct Shingles<'a> {
     texts: &'a dyn Texts,
     shingler: &'a Shingler,
     scratch: Scratch,
@@ -60,19 +86,8 @@ pub(super) struct Elements<'a> {
     elements: Vec<u64>,
 }
 
-impl<'a> Elements<'a> {
-    pub fn new((texts, shingler): (&'a dyn Texts, &'a Shingler)) -> Self {
-        Self {
-            texts,
-            shingler,
-            scratch: Scratch::default(),
-            set: ElementSet::default(),
-            elements: Vec::new(),
-        }
-    }
-
-    /// Those of a document, in no order.
-    pub fn of(&mut self, rank: u32) -> Result<&[u64]> {
+impl Elements for Shingles<'_> {
+    fn of(&mut self, rank: u32) -> Result<&[u64]> {
         let Self { texts, shingler, scratch, set, elements } = self;
         let mut n = 0;
         texts.with_text(rank, &mut |text| {
@@ -84,14 +99,10 @@ impl<'a> Elements<'a> {
 }
 
 /// Reads all members once.
-pub(super) fn measure(
-    members: &[u32],
-    sources: (&dyn Texts, &Shingler),
-    threads: usize,
-) -> Result<(Sets, Frequencies)> {
-    let bytes: u64 = members.iter().map(|&rank| sources.0.bytes(rank)).sum::<Result<u64>>()?;
-    let frequencies = Frequencies::new(bytes / ELEMENT_BYTES);
-    let measure_one = |rank: u32, elements: &mut Elements<'_>| -> Result<Set> {
+pub(super) fn measure(members: &[u32], source: &dyn Source, threads: usize) -> Result<(Sets, Frequencies)> {
+    let n_elements = members.iter().map(|&rank| source.about(rank)).sum::<Result<u64>>()?;
+    let frequencies = Frequencies::new(n_elements);
+    let measure_one = |rank: u32, elements: &mut Box<dyn Elements + '_>| -> Result<Set> {
         let elements = elements.of(rank)?;
         frequencies.add(elements);
         Ok(Set { rank, size: elements.len() as u32, signature: Signature::new(elements) })
@@ -100,7 +111,7 @@ pub(super) fn measure(
     let measured = in_parallel(
         chunks.len(),
         threads,
-        || Elements::new(sources),
+        || source.elements(),
         |i, elements| chunks[i].iter().map(|&rank| measure_one(rank, elements)).collect::<Result<Vec<Set>>>(),
     );
     let measured = measured.into_iter().collect::<Result<Vec<_>>>()?.concat();

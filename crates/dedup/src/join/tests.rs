@@ -8,7 +8,8 @@ use benzer_core::hash::stream;
 use proptest::prelude::*;
 
 use super::*;
-use crate::verify::{Edge, Sources, Wanted, verify};
+use crate::threshold::Threshold;
+use crate::verify::{Edge, Sources, Texts, Wanted, verify};
 
 struct Corpus(Vec<String>);
 
@@ -68,7 +69,9 @@ impl Corpus {
     fn join(&self, shingler: &Shingler, threshold: Threshold, threads: usize, budget: usize) -> Joined {
         let folder = tempfile::tempdir().unwrap();
         let place = (budget, folder.path(), &Files::new());
-        let found = candidates(&self.members(), (self, shingler), threshold, threads, place).unwrap();
+        let found =
+            candidates(&self.members(), &(self as _, shingler), Rule::duplicates(threshold), threads, place)
+                .unwrap();
         let spilled = n_files(folder.path()) > 0;
         let pairs = found.pairs.map(|pair| pair.unwrap()).collect();
         assert_eq!(n_files(folder.path()), 0);
@@ -151,7 +154,8 @@ fn members_are_any_documents_and_their_ranks_are_told() {
     let folder = tempfile::tempdir().unwrap();
     let place = (0, folder.path(), &Files::new());
     let (shingler, threshold) = (shingler(2), "1".parse().unwrap());
-    let found = candidates(&[1, 2, 4, 5], (&corpus, &shingler), threshold, 2, place).unwrap();
+    let found =
+        candidates(&[1, 2, 4, 5], &(&corpus as _, &shingler), Rule::duplicates(threshold), 2, place).unwrap();
     let pairs: Vec<_> = found.pairs.map(|pair| pair.unwrap()).collect();
     assert_eq!(pairs, [(4, 1), (5, 2)]);
 }
@@ -173,7 +177,13 @@ fn a_text_that_cannot_be_read_ends_the_join() {
     let members: Vec<u32> = (0..1_000).collect();
     for threads in 1..4 {
         let place = (1 << 20, folder.path(), &Files::new());
-        let found = candidates(&members, (&Broken, &shingler(3)), "0.8".parse().unwrap(), threads, place);
+        let found = candidates(
+            &members,
+            &(&Broken as _, &shingler(3)),
+            Rule::duplicates("0.8".parse().unwrap()),
+            threads,
+            place,
+        );
         assert_eq!(found.unwrap_err().to_string(), "`text` must be readable, got noise");
     }
 }

@@ -105,6 +105,13 @@ pub enum RejectReason {
         /// What the decoder said.
         detail: Arc<str>,
     },
+    /// A line of a set file that is no set.
+    NotASet {
+        /// What could have stood there.
+        expected: String,
+        /// The beginning of the line.
+        got: String,
+    },
     /// A compressed file that ends early. The lines before are delivered.
     Truncated {
         /// How it is compressed.
@@ -171,6 +178,9 @@ impl fmt::Display for RejectReason {
             }
             Self::Damaged { format, detail } => {
                 write!(f, "damaged {format} ({detail}): other rows are read; get an undamaged copy")
+            }
+            Self::NotASet { expected, got } => {
+                write!(f, "expected {expected}, got `{}`", got.escape_debug())
             }
             Self::Truncated { compression } => write!(
                 f,

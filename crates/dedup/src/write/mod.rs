@@ -20,5 +20,5 @@ pub(crate) use evidence::{Estimates, clusters, evidence, similarity};
 pub(crate) use pairs::Pairs;
 pub use rejects::reject_line;
 pub(crate) use rejects::reject_lines;
-pub(crate) use result_table::{Cell, Kind, Table};
+pub use result_table::{Cell, Kind, Table};
 pub use verdict::{Annotation, Verdict};

@@ -1,4 +1,4 @@
-//! The evidence as Parquet: `evidence.parquet`, `pairs.parquet`, `clusters.parquet`.
+//! Results as Parquet: `evidence.parquet`, `pairs.parquet`, `clusters.parquet`, and what `benzer pairs` and `benzer groups` find.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -25,12 +25,12 @@ enum Column {
 
 /// A cell of a row.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Cell<'a> {
+pub enum Cell<'a> {
     /// A string.
     Text(&'a str),
     /// A count of elements, a rank.
     Number(u32),
-    /// A line.
+    /// A line, a larger count.
     Row(u64),
     /// A similarity.
     Share(f64),
@@ -42,7 +42,7 @@ pub(crate) enum Cell<'a> {
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// [`Cell::Text`].
     Text,
     /// [`Cell::Number`].
@@ -56,7 +56,7 @@ pub(crate) enum Kind {
 }
 
 /// A Parquet file being written, row by row.
-pub(crate) struct Table<W: Write + Send> {
+pub struct Table<W: Write + Send> {
     writer: ArrowWriter<W>,
     schema: SchemaRef,
     columns: Vec<Column>,
@@ -65,6 +65,9 @@ pub(crate) struct Table<W: Write + Send> {
 
 impl<W: Write + Send> Table<W> {
     /// Begins a table with named columns; those whose name ends with `?` may be null.
+    ///
+    /// # Errors
+    /// An output that cannot be written.
     pub fn new(out: W, columns: &[(&str, Kind)]) -> parquet::errors::Result<Self> {
         let (writer, schema) = begin(out, columns)?;
         let columns = columns.iter().map(|(_, kind)| Column::new(*kind)).collect();
@@ -72,6 +75,9 @@ impl<W: Write + Send> Table<W> {
     }
 
     /// Appends a row of as many cells as there are columns.
+    ///
+    /// # Errors
+    /// An output that cannot be written.
     pub fn push<'a>(&mut self, cells: impl IntoIterator<Item = Cell<'a>>) -> parquet::errors::Result<()> {
         self.columns.iter_mut().zip(cells).for_each(|(column, cell)| column.push(cell));
         self.n += 1;
@@ -88,6 +94,9 @@ impl<W: Write + Send> Table<W> {
     }
 
     /// Writes what is left and gives the output back.
+    ///
+    /// # Errors
+    /// An output that cannot be written.
     pub fn finish(mut self) -> parquet::errors::Result<W> {
         self.flush()?;
         self.writer.into_inner()

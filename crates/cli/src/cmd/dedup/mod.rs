@@ -218,7 +218,7 @@ fn options(arguments: &Arguments) -> anyhow::Result<Options> {
         threads: arguments
             .threads
             .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into)),
-        memory: arguments.memory.unwrap_or_else(half_of_memory),
+        memory: arguments.memory.unwrap_or_else(amount::half_of_memory),
         work_dir: arguments.work_dir.clone(),
         checkpoint: arguments.checkpoint,
         resume: arguments.resume,
@@ -257,12 +257,4 @@ fn search(arguments: &Arguments, spec: &SketchSpec, threshold: Threshold) -> any
     let target = Target { threshold: threshold.value(), recall: arguments.recall, ..Target::default() };
     let banding: Banding = choose(spec, &target).map_err(|error| Usage::new(error.to_string()))?;
     Ok(Search::Bands(banding))
-}
-
-/// Half of the machine's memory, as Linux tells it.
-fn half_of_memory() -> u64 {
-    let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let total = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"));
-    let kilobytes = total.and_then(|rest| rest.trim().trim_end_matches(" kB").parse::<u64>().ok());
-    kilobytes.map_or(4 << 30, |kilobytes| kilobytes * 1024 / 2)
 }

@@ -1,25 +1,21 @@
 //! Making a sketch file.
 
-use std::io::{BufRead, IsTerminal, Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anyhow::{bail, ensure};
 use benzer_core::sketch::SketchSpec;
-use benzer_dedup::files::{FileWriter, Files};
-use benzer_dedup::read::{self, Inputs, Progress, ReadOptions, Reader};
-use benzer_dedup::sketches::{Counts, Header, Ids, Made, Recipe, Rejected, SketchWriter};
-use indicatif::{ProgressBar, ProgressStyle};
+use benzer_dedup::read::{self, Inputs, ReadOptions, Reader};
+use benzer_dedup::sketches::{Counts, Header, Ids, Made, Recipe, SketchWriter};
 use serde::Serialize;
 
 use super::Arguments;
 use crate::Usage;
+use crate::bar::Bar;
 use crate::cmd::write_json;
 use crate::options::sketches::SketchName;
-use crate::view::{self, Format, View, grouped, printable};
-
-/// So many rejected lines are named on standard error.
-const NAMED: usize = 5;
+use crate::rejects::{Rejects, is_replaceable, is_same};
+use crate::view::{self, Format, View, grouped};
 
 /// What was made, for programs.
 #[derive(Debug, Serialize)]
@@ -48,24 +44,25 @@ pub(super) fn run(
     check_places(output, arguments, &reader)?;
     let header = Header { spec: recipe.spec().clone(), ids: ids(arguments, &reader) };
     let mut writer = SketchWriter::create(output, header)?;
-    let mut rejects = Rejects::new(arguments)?;
+    let mut rejects = Rejects::new(arguments.rejects.as_deref(), arguments.strict)?;
+    let mut blank = 0;
     let bar = Bar::new(reader.progress());
     benzer_dedup::sketches::make(reader, &recipe, threads(arguments), |made: Made| -> anyhow::Result<()> {
         writer.append(&made.records)?;
-        rejects.blank += made.n_blank;
+        blank += made.n_blank;
         made.rejected.iter().try_for_each(|rejected| rejects.add(rejected))?;
         bar.update();
         Ok(())
     })?;
     bar.finish();
-    let counts = finish(writer, rejects.first.first().map(String::as_str))?;
-    rejects.finish(arguments)?;
+    let counts = finish(writer, rejects.first())?;
+    rejects.finish()?;
     let summary = Summary {
         file: output,
         documents: counts.records,
         empty: counts.empty,
-        rejected: rejects.n_rejected,
-        blank: rejects.blank,
+        rejected: rejects.n_rejected(),
+        blank,
         bytes: std::fs::metadata(output).map_or(0, |metadata| metadata.len()),
         spec: recipe.spec(),
     };
@@ -122,29 +119,6 @@ fn check_places(output: &Path, arguments: &Arguments, reader: &Reader) -> anyhow
     Ok(())
 }
 
-/// True if both names lead to one file; one that does not exist yet is compared by its folder and name.
-fn is_same(a: &Path, b: &Path) -> bool {
-    let place = |path: &Path| {
-        path.canonicalize().ok().or_else(|| {
-            let folder =
-                path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            Some(folder.canonicalize().ok()?.join(path.file_name()?))
-        })
-    };
-    place(a).is_some_and(|a| place(b) == Some(a))
-}
-
-/// True if there is no file, an empty one, or one whose first line is a rejected line as this command writes it.
-fn is_replaceable(path: &Path) -> bool {
-    let Ok(file) = std::fs::File::open(path) else { return true };
-    let mut first = String::new();
-    let read = std::io::BufReader::new(file.take(1 << 20)).read_line(&mut first);
-    read.is_ok_and(|n| n == 0)
-        || serde_json::from_str::<serde_json::Value>(&first)
-            .is_ok_and(|row| ["file", "line", "offset", "reason"].iter().all(|key| row.get(key).is_some()))
-        || std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file())
-}
-
 fn ids(arguments: &Arguments, reader: &Reader) -> Ids {
     match arguments.id_field {
         Some(_) => Ids::Field,
@@ -182,96 +156,4 @@ fn tell(summary: &Summary<'_>) {
 
 fn of(spec: &SketchSpec) -> String {
     format!("{} bytes each: {} x {}, {}", spec.bytes(), spec.family, spec.registers, spec.packing)
-}
-
-/// The lines that were rejected: the first ones for the terminal, all for a file.
-struct Rejects {
-    strict: bool,
-    file: Option<FileWriter>,
-    first: Vec<String>,
-    n_rejected: u64,
-    blank: u64,
-}
-
-#[derive(Serialize)]
-struct RejectLine<'a> {
-    file: String,
-    line: u64,
-    offset: u64,
-    reason: String,
-    raw: Option<std::borrow::Cow<'a, str>>,
-}
-
-impl Rejects {
-    fn new(arguments: &Arguments) -> anyhow::Result<Self> {
-        let file = arguments.rejects.as_deref().map(|path| Files::new().create(path)).transpose()?;
-        Ok(Self { strict: arguments.strict, file, first: Vec::new(), n_rejected: 0, blank: 0 })
-    }
-
-    fn add(&mut self, Rejected { reject, line }: &Rejected) -> anyhow::Result<()> {
-        ensure!(!self.strict, "{reject} (--strict, so nothing was written)");
-        self.n_rejected += 1;
-        if self.first.len() < NAMED {
-            self.first.push(printable(&reject.to_string()));
-        }
-        if let Some(file) = &mut self.file {
-            let row = RejectLine {
-                file: reject.file.display().to_string(),
-                line: reject.line,
-                offset: reject.offset,
-                reason: reject.reason.to_string(),
-                raw: line.as_deref().map(String::from_utf8_lossy),
-            };
-            file.append(&[serde_json::to_vec(&row)?.as_slice(), b"\n"].concat())?;
-        }
-        Ok(())
-    }
-
-    fn finish(&mut self, arguments: &Arguments) -> anyhow::Result<()> {
-        for reject in &self.first {
-            talk!("rejected: {reject}");
-        }
-        if self.n_rejected > 0 {
-            let all = match &arguments.rejects {
-                Some(file) => format!("all of them are in `{}`", file.display()),
-                None => "`--rejects FILE` keeps them all".to_owned(),
-            };
-            let lines = if self.n_rejected == 1 { "line" } else { "lines" };
-            talk!("{} {lines} rejected; {all}", grouped(self.n_rejected));
-        }
-        self.file.take().map(FileWriter::commit).transpose()?;
-        Ok(())
-    }
-}
-
-/// Bytes read so far, on a terminal.
-struct Bar {
-    bar: ProgressBar,
-    progress: Progress,
-}
-
-impl Bar {
-    fn new(progress: &Progress) -> Self {
-        let bar = match progress.bytes_total() {
-            _ if !std::io::stderr().is_terminal() => ProgressBar::hidden(),
-            Some(total) => {
-                ProgressBar::new(total).with_style(style("{wide_bar} {bytes}/{total_bytes} {eta}"))
-            }
-            None => ProgressBar::new_spinner().with_style(style("{spinner} {bytes} {elapsed}")),
-        };
-        bar.enable_steady_tick(Duration::from_millis(200));
-        Self { bar, progress: progress.clone() }
-    }
-
-    fn update(&self) {
-        self.bar.set_position(self.progress.bytes_read());
-    }
-
-    fn finish(&self) {
-        self.bar.finish_and_clear();
-    }
-}
-
-fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).expect("the template is a constant")
 }

@@ -1,0 +1,229 @@
+//! What `pairs`, `groups` and `features` read, and what they may use.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::{anyhow, bail, ensure};
+use benzer_dedup::job::BATCH_BYTES;
+use benzer_dedup::read::{FieldPath, Format, Progress, ReadOptions};
+use benzer_dedup::sets::{self, Content, Loaded, Room, SetFormat, Shelf, Source, Watch};
+use benzer_dedup::sketches::Rejected;
+use clap::Args;
+use clap::builder::RangedU64ValueParser;
+
+use super::amount;
+use super::text::TextArguments;
+use crate::Usage;
+use crate::bar::Bar;
+use crate::rejects::{Rejects, is_replaceable, is_same};
+
+/// What every command says about set files.
+pub const HELP: &str = "\
+Set files, one set on each line unless said otherwise:
+  id-items  an id, then items. The id ends at the first tab, else at the first
+            comma, else at the first space; the items are separated by tabs if
+            there are any, else by commas, else by spaces
+  items     items only, as FIMI transactions are; the id is the line
+  docword   UCI bag of words: three lines with the numbers of documents, words
+            and entries, then `document word count` on each line
+Without --set-format inputs are documents, and their shingles are the items.";
+
+/// The options of reading.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Input")]
+pub struct SetArguments {
+    /// Read set files of this kind: id-items, items, docword [default: documents]
+    #[arg(long, value_name = "FORMAT", conflicts_with_all = ["text_field", "id_field", "input_format", "per_file", "unit", "ngram", "strip_diacritics", "stop_words"])]
+    pub set_format: Option<SetFormat>,
+    /// Take each item of a set file as the set of lines it is in
+    #[arg(long, requires = "set_format")]
+    pub transpose: bool,
+    /// Fields that make up the text, such as `title,meta.body`
+    #[arg(long, value_name = "FIELDS", value_delimiter = ',', default_value = "text")]
+    pub text_field: Vec<FieldPath>,
+    /// The field that is the id [default: file and line]
+    #[arg(long, value_name = "FIELD")]
+    pub id_field: Option<FieldPath>,
+    /// Read all inputs as this: jsonl, csv, tsv, text, parquet, arrow [default: by content and name]
+    #[arg(long, value_name = "FORMAT")]
+    pub input_format: Option<Format>,
+    /// Take each file of plain text for one document, instead of each line
+    #[arg(long)]
+    pub per_file: bool,
+    /// Write the lines that cannot be read to this file, as JSON lines with file, line and reason
+    #[arg(long, value_name = "FILE")]
+    pub rejects: Option<PathBuf>,
+    /// Stop at the first line that cannot be read
+    #[arg(long)]
+    pub strict: bool,
+    /// Worker threads [default: all cores]; the output does not depend on it
+    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=1024), help_heading = "Resources")]
+    pub threads: Option<usize>,
+    /// Stay within this memory, such as 16GiB or 900MB [default: half of it]
+    #[arg(long, value_name = "SIZE", value_parser = amount::bytes, help_heading = "Resources")]
+    pub memory: Option<u64>,
+    /// The folder for temporary files [default: that of the output, else the system's]
+    #[arg(long, value_name = "DIR", help_heading = "Resources")]
+    pub work_dir: Option<PathBuf>,
+    /// How text is cut into shingles.
+    #[command(flatten)]
+    pub text: TextArguments,
+}
+
+/// What is told while inputs are read.
+pub struct Told {
+    rejects: Rejects,
+    bar: Option<Bar>,
+}
+
+impl SetArguments {
+    /// What to read of these inputs.
+    ///
+    /// # Errors
+    /// Options that do not fit together.
+    pub fn source(&self, inputs: &[OsString]) -> anyhow::Result<Source> {
+        if self.text.bag {
+            bail!(Usage::new("--bag counts repetitions, and sets have none; leave it out"));
+        }
+        let content = match self.set_format {
+            Some(format) => Content::Sets(format),
+            None => Content::Texts(Box::new(self.text.shingler()?)),
+        };
+        let read = ReadOptions {
+            text_fields: self.text_field.clone(),
+            id_field: self.id_field.clone(),
+            format: self.input_format,
+            per_file: self.per_file,
+            batch_bytes: BATCH_BYTES,
+            ..ReadOptions::default()
+        };
+        let inputs = inputs.iter().map(PathBuf::from).collect();
+        Ok(Source { inputs, read, content, transpose: self.transpose })
+    }
+
+    /// Memory, threads and a folder; Ctrl-C ends what runs in it from here on.
+    ///
+    /// # Errors
+    /// Too little memory, a folder that cannot be made.
+    pub fn room(&self, output: Option<&Path>) -> anyhow::Result<Room> {
+        let threads =
+            self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into));
+        let beside = output.and_then(Path::parent).map(|folder| match folder.as_os_str().is_empty() {
+            true => PathBuf::from("."),
+            false => folder.to_owned(),
+        });
+        let work_dir = self.work_dir.clone().or(beside).unwrap_or_else(std::env::temp_dir);
+        let stop = Arc::new(AtomicBool::new(false));
+        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+            // Without handlers the signals end the process at once; then temporary files stay.
+            let _ = signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop));
+            let _ = signal_hook::flag::register(signal, Arc::clone(&stop));
+        }
+        let memory = self.memory.unwrap_or_else(amount::half_of_memory);
+        Room::new(memory, threads, &work_dir, stop).map_err(failed)
+    }
+
+    /// Who is told of bad lines. Refuses places for results that are inputs.
+    ///
+    /// # Errors
+    /// Results that would replace an input or each other; rejects that cannot be written.
+    pub fn told(&self, sources: &[&Source], output: Option<&Path>) -> anyhow::Result<Told> {
+        let rejects = self.rejects.as_deref();
+        for (flag, path) in [("--output", output), ("--rejects", rejects)] {
+            let Some(path) = path else { continue };
+            let inputs = sources.iter().flat_map(|source| &source.inputs);
+            if let Some(input) = inputs.into_iter().find(|input| is_same(path, input)) {
+                bail!(Usage::new(format!(
+                    "{flag} `{}` is also an input; write to another name",
+                    input.display()
+                )));
+            }
+        }
+        if let (Some(rejects), Some(output)) = (rejects, output)
+            && is_same(rejects, output)
+        {
+            bail!(Usage::new("--rejects and --output name the same file; write the rejects to another name"));
+        }
+        if let Some(path) = rejects {
+            ensure!(
+                is_replaceable(path),
+                "`{}` exists and is not a file of rejects; move it away, or write to another name",
+                path.display()
+            );
+        }
+        Ok(Told { rejects: Rejects::new(rejects, self.strict)?, bar: None })
+    }
+}
+
+/// Reads all sources onto one shelf, and says what is odd about them.
+///
+/// # Errors
+/// Inputs that cannot be read, or that have no sets.
+pub fn load(sources: &[&Source], room: &Room, told: &mut Told) -> anyhow::Result<(Shelf, Vec<Loaded>)> {
+    let (shelf, loaded) = sets::load(sources, room, told).map_err(usage)?;
+    told.finish()?;
+    for warning in loaded.iter().flat_map(|loaded| &loaded.warnings) {
+        talk!("warning: {warning}");
+    }
+    if loaded.iter().any(|loaded| loaded.n_sets == 0) {
+        match told.rejects.first() {
+            Some(reject) => bail!("no line could be read; the first: {reject}"),
+            None => bail!("there is nothing to compare in the input"),
+        }
+    }
+    Ok((shelf, loaded))
+}
+
+impl Told {
+    /// Ends the reading: bad lines are told.
+    ///
+    /// # Errors
+    /// Rejects that cannot be written.
+    pub fn finish(&mut self) -> anyhow::Result<()> {
+        if let Some(bar) = self.bar.take() {
+            bar.finish();
+        }
+        self.rejects.finish()
+    }
+
+    /// The first bad line.
+    pub fn first_reject(&self) -> Option<&str> {
+        self.rejects.first()
+    }
+}
+
+impl Watch<anyhow::Error> for Told {
+    fn begin(&mut self, progress: &Progress) {
+        if let Some(bar) = self.bar.replace(Bar::new(progress)) {
+            bar.finish();
+        }
+    }
+
+    fn rejected(&mut self, rejected: &Rejected) -> anyhow::Result<()> {
+        self.rejects.add(rejected)
+    }
+
+    fn read(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.update();
+        }
+    }
+}
+
+/// An error of the engine, with blame where it belongs.
+pub fn usage(error: anyhow::Error) -> anyhow::Error {
+    error.downcast::<benzer_dedup::Error>().map_or_else(|other| other, failed)
+}
+
+fn failed(error: benzer_dedup::Error) -> anyhow::Error {
+    match error {
+        benzer_dedup::Error::Parameter { .. } => {
+            Usage::new(error.to_string().replace("`memory`", "--memory").replace("`label`", "--label-field"))
+                .into()
+        }
+        benzer_dedup::Error::Cancelled => anyhow!("stopped; nothing was written"),
+        other => other.into(),
+    }
+}
