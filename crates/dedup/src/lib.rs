@@ -11,6 +11,7 @@
 //! - [`spill`]: sorting more than fits into memory.
 //! - [`files`]: files that survive a crash.
 //! - [`job`]: a whole deduplication; [`results`]: what one left, read back.
+//! - `archive`: what earlier runs kept, for a run against it; `overlap`: exact counts of what documents share with it.
 //! - [`mod@write`]: the corpus without its duplicates, or with marks on them.
 //!
 //! ```
@@ -30,16 +31,19 @@
 //! # Ok::<(), benzer_dedup::Error>(())
 //! ```
 
+mod archive;
 mod corpus;
 mod documents;
 mod edges;
 mod error;
 pub mod files;
 mod group;
+mod guests;
 mod ingest;
 pub mod job;
 mod join;
 mod keep;
+mod overlap;
 mod pipeline;
 mod ranking;
 pub mod read;

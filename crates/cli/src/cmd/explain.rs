@@ -66,7 +66,7 @@ fn find(arguments: &Arguments) -> anyhow::Result<Found> {
     results::evidence(&arguments.run, |row| {
         if row.removed_id == arguments.id {
             found.removed.push(row);
-        } else if row.kept_id == arguments.id {
+        } else if row.kept_id == arguments.id && !row.kept_is_old {
             found.members.push((row.removed_id, row.similarity, row.rule));
         }
         Ok(())
@@ -90,19 +90,31 @@ fn render(arguments: &Arguments, found: &Found, view: &View) -> String {
     let mut out = String::new();
     for row in &found.removed {
         out.push_str(&format!("{}\n", view.paint(HEADING, &format!("`{id}` was removed"))));
-        let counts = match (row.intersection, row.union) {
-            (Some(both), Some(union)) => format!(" ({both} of {union} shingles)"),
+        let counts = match (row.intersection, row.union.or(row.size)) {
+            (Some(both), Some(of)) => format!(" ({both} of {of} shingles)"),
             _ => String::new(),
         };
-        let exact = if row.rule == "estimate" { "estimated similarity" } else { "exact similarity" };
+        let exact = match row.rule.as_str() {
+            "estimate" => "estimated similarity",
+            "contained" => "contained to",
+            _ => "exact similarity",
+        };
+        let (what, old) = match (row.rule.as_str(), row.kept_is_old) {
+            ("contained", _) => ("contains", ", an old document"),
+            (_, true) => ("kept instead", ", an old document"),
+            (_, false) => ("kept instead", ""),
+        };
         out.push_str(&format!(
-            "kept instead: `{}`, {exact} {:.4}{counts}, rule {}\n",
+            "{what}: `{}`{old}, {exact} {:.4}{counts}, rule {}\n",
             printable(&row.kept_id),
             row.similarity,
             row.rule
         ));
         if let Some([value, low, high]) = row.estimate {
             out.push_str(&format!("the sketches say {value:.4} [{low:.4}, {high:.4}]\n"));
+        }
+        if let Some((start, end, text)) = &row.span {
+            out.push_str(&format!("bytes {start} to {end} of its text: {}\n", printable(text)));
         }
         for (what, at) in [("removed", &row.removed_at), ("kept", &row.kept_at)] {
             if let Some((file, line)) = at {
@@ -177,6 +189,8 @@ fn as_json(id: &str, found: &Found) -> Value {
         json!({
             "kept_id": row.kept_id, "similarity": row.similarity, "intersection": row.intersection, "union": row.union,
             "estimate": row.estimate.map(|[value, low, high]| json!({"value": value, "low": low, "high": high})),
+            "size": row.size, "kept_in": if row.kept_is_old { "against" } else { "input" },
+            "span": row.span.as_ref().map(|(start, end, text)| json!({"start": start, "end": end, "text": text})),
             "rule": row.rule, "removed": place(&row.removed_at), "kept": place(&row.kept_at),
         })
     });

@@ -40,7 +40,7 @@ mod error;
 #[doc(hidden)]
 pub mod fault;
 mod lock;
-mod manifest;
+pub(crate) mod manifest;
 mod scratch;
 mod temporary;
 mod writer;

@@ -56,16 +56,26 @@ impl Estimates {
 pub(crate) struct Pairs {
     writer: ArrowWriter<FileWriter>,
     schema: SchemaRef,
-    exact: bool,
+    counted: Counted,
     rows: Vec<(Edge, bool)>,
+}
+
+/// What the numbers of an edge are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Counted {
+    /// Elements in both and in either.
+    Union,
+    /// Elements in both and in the earlier, which the later one contains.
+    Contained,
+    /// Equal registers and all registers, copies excepted.
+    Registers,
 }
 
 /// Pairs that are encoded at a time.
 const ROWS: usize = 64 << 10;
 
 impl Pairs {
-    /// `exact` if intersection and union are those of features.
-    pub fn new(out: FileWriter, exact: bool) -> Result<Self> {
+    pub fn new(out: FileWriter, counted: Counted) -> Result<Self> {
         let columns = [
             ("id_a", Kind::Text),
             ("id_b", Kind::Text),
@@ -75,9 +85,11 @@ impl Pairs {
             ("exact_copy", Kind::Flag),
             ("rank_a", Kind::Number),
             ("rank_b", Kind::Number),
+            ("size?", Kind::Number),
+            ("a_is_old", Kind::Flag),
         ];
         let (writer, schema) = result_table::begin(out, &columns)?;
-        Ok(Self { writer, schema, exact, rows: Vec::with_capacity(ROWS) })
+        Ok(Self { writer, schema, counted, rows: Vec::with_capacity(ROWS) })
     }
 
     pub fn push(
@@ -100,27 +112,36 @@ impl Pairs {
             }
             Ok(Arc::new(ids.finish()))
         };
-        let counts = |count: fn(&Edge) -> u32| -> ArrayRef {
-            let counted = |(edge, is_copy): &(Edge, bool)| (self.exact || *is_copy).then(|| count(edge));
-            match self.exact {
-                true => Arc::new(UInt32Array::from_iter_values(rows.iter().map(|(edge, _)| count(edge)))),
-                false => Arc::new(UInt32Array::from_iter(rows.iter().map(counted))),
-            }
+        let counts = |count: fn(&Edge) -> u32, is_there: [bool; 3]| -> ArrayRef {
+            let [union, contained, registers] = is_there;
+            let counted = |(edge, is_copy): &(Edge, bool)| {
+                let is_there = match self.counted {
+                    Counted::Union => union,
+                    Counted::Contained => contained,
+                    Counted::Registers => registers && *is_copy,
+                };
+                is_there.then(|| count(edge))
+            };
+            Arc::new(UInt32Array::from_iter(rows.iter().map(counted)))
         };
         let ranks = |rank: fn(&Edge) -> u32| -> ArrayRef {
-            Arc::new(UInt32Array::from_iter_values(rows.iter().map(|(edge, _)| rank(edge))))
+            let places = rows.iter().map(|(edge, _)| ranked.guests.place(rank(edge)));
+            Arc::new(UInt32Array::from_iter_values(places))
         };
+        let is_exact = self.counted != Counted::Registers;
         let similarities =
-            rows.iter().map(|(edge, is_copy)| similarity(edge, self.exact || *is_copy, estimates));
+            rows.iter().map(|(edge, is_copy)| similarity(edge, is_exact || *is_copy, estimates));
         let columns: Vec<ArrayRef> = vec![
             ids(|edge| edge.earlier)?,
             ids(|edge| edge.later)?,
-            counts(|edge| edge.intersection),
-            counts(|edge| edge.union),
+            counts(|edge| edge.intersection, [true, true, true]),
+            counts(|edge| edge.union, [true, false, true]),
             Arc::new(Float64Array::from_iter_values(similarities)),
             Arc::new(BooleanArray::from_iter(rows.iter().map(|(_, is_copy)| Some(*is_copy)))),
             ranks(|edge| edge.earlier),
             ranks(|edge| edge.later),
+            counts(|edge| edge.union, [false, true, false]),
+            Arc::new(BooleanArray::from_iter(rows.iter().map(|(edge, _)| Some(ranked.is_old(edge.earlier))))),
         ];
         let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns).map_err(ParquetError::from)?;
         self.writer.write(&batch)?;
@@ -134,8 +155,14 @@ impl Pairs {
     }
 }
 
-fn counts<'a>(edge: &Edge, exact: bool) -> [Cell<'a>; 2] {
-    if exact { [Cell::Number(edge.intersection), Cell::Number(edge.union)] } else { [Cell::Null; 2] }
+/// Intersection, union, size of what is contained.
+fn counts<'a>(edge: &Edge, rule: Rule) -> [Cell<'a>; 3] {
+    let (both, of) = (Cell::Number(edge.intersection), Cell::Number(edge.union));
+    match rule {
+        Rule::Estimate => [Cell::Null; 3],
+        Rule::Contained => [both, Cell::Null, of],
+        Rule::ExactCopy | Rule::Verified | Rule::Component => [both, of, Cell::Null],
+    }
 }
 
 /// The similarity of an edge: exact, or as estimated from its equal registers.
@@ -146,12 +173,20 @@ pub(crate) fn similarity(edge: &Edge, exact: bool, estimates: &Estimates) -> f64
     }
 }
 
+/// Where in a removed document the kept one is, in bytes of its text, and that part of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub range: std::ops::Range<usize>,
+    pub text: String,
+}
+
 /// Writes one row for each removed document.
 pub(crate) fn evidence(
     out: FileWriter,
     removals: &[Removal],
     ranked: &Ranked<'_>,
     estimates: &Estimates,
+    span: impl Fn(&Removal) -> Result<Option<Span>>,
 ) -> Result<FileWriter> {
     let columns = [
         ("removed_id", Kind::Text),
@@ -167,15 +202,25 @@ pub(crate) fn evidence(
         ("removed_row", Kind::Row),
         ("kept_file", Kind::Text),
         ("kept_row", Kind::Row),
+        ("kept_in", Kind::Text),
+        ("size?", Kind::Number),
+        ("span_start?", Kind::Row),
+        ("span_end?", Kind::Row),
+        ("span?", Kind::Text),
     ];
     let mut table = Table::new(out, &columns)?;
     for removal in removals {
         let (removed, kept) = (removal.removed(), removal.kept());
         let exact = removal.rule != Rule::Estimate;
         let equal = estimates.equal(&ranked.words(removed)?, &ranked.words(kept)?);
-        let measured = estimates.of(equal);
+        // Sketches tell how similar two documents are, not whether one contains the other.
+        let measured = estimates.of(equal).filter(|_| removal.rule != Rule::Contained);
         let share = |value: Option<f64>| value.map_or(Cell::Null, Cell::Share);
-        let [intersection, union] = counts(&removal.edge, exact);
+        let [intersection, union, size] = counts(&removal.edge, removal.rule);
+        let found = span(removal)?;
+        let place = |place: fn(&Span) -> usize| {
+            found.as_ref().map_or(Cell::Null, |span| Cell::Row(place(span) as u64))
+        };
         let (removed_file, removed_row) = ranked.file_and_row(removed)?;
         let (kept_file, kept_row) = ranked.file_and_row(kept)?;
         let cells = [
@@ -192,6 +237,11 @@ pub(crate) fn evidence(
             Cell::Row(removed_row),
             Cell::Text(&kept_file),
             Cell::Row(kept_row),
+            Cell::Text(if ranked.is_old(kept) { "against" } else { "input" }),
+            size,
+            place(|span| span.range.start),
+            place(|span| span.range.end),
+            found.as_ref().map_or(Cell::Null, |span| Cell::Text(&span.text)),
         ];
         table.push(cells)?;
     }

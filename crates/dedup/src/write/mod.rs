@@ -14,7 +14,7 @@ mod verdict;
 
 pub use annotate::{ANNOTATIONS, annotate_csv, annotate_csv_header, annotate_json};
 pub(crate) use documents::{DocumentWriter, Fates, check_annotation};
-pub(crate) use evidence::{Estimates, Pairs, clusters, evidence, similarity};
+pub(crate) use evidence::{Counted, Estimates, Pairs, Span, clusters, evidence, similarity};
 pub use rejects::reject_line;
 pub(crate) use rejects::reject_lines;
 pub(crate) use result_table::{Cell, Kind, Table};

@@ -110,7 +110,7 @@ pub(super) fn begin<W: Write + Send>(
         .set_statistics_enabled(EnabledStatistics::None);
     // Ids hardly ever repeat: a dictionary of them would be made and thrown away.
     let properties = columns.iter().fold(properties, |properties, (name, kind)| match kind {
-        Kind::Text if name.contains("file") || *name == "rule" => properties,
+        Kind::Text if name.contains("file") || *name == "rule" || *name == "kept_in" => properties,
         _ => properties
             .set_column_dictionary_enabled((*name).trim_end_matches('?').into(), false)
             .set_column_encoding((*name).trim_end_matches('?').into(), Encoding::PLAIN),

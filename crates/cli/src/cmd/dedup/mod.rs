@@ -12,7 +12,7 @@ use benzer_core::field::text::{TextOptions, Unit};
 use benzer_core::lsh::{Banding, Target, choose};
 use benzer_core::plan::{Preset, preset};
 use benzer_core::sketch::SketchSpec;
-use benzer_dedup::job::{self, Options, Output, Search, Verify};
+use benzer_dedup::job::{self, Measure, Options, Output, Search, Verify};
 use benzer_dedup::read::{FieldPath, Format, ReadOptions};
 use benzer_dedup::{Cluster, Error, Keep, Threshold};
 use clap::builder::RangedU64ValueParser;
@@ -40,12 +40,20 @@ Examples:
   benzer dedup articles.jsonl -o look --dry-run --format json
   benzer dedup articles.jsonl -o all --text-field title,text --recall 1
   benzer dedup articles.jsonl -o small --memory 1GiB --threads 2 --work-dir work
+  benzer dedup articles.jsonl -o day1 --archive seen
+  benzer dedup monday.txt -o new --against articles.jsonl
+  benzer dedup articles.jsonl -o fair --against quiz.jsonl \
+    --against-text-field question --measure containment --threshold 0.6
 
 ";
 const AFTER: &str = "\
 Which of two duplicates is kept: --keep first (the default), last, longest, shortest, max:FIELD or \
 min:FIELD; ties go to the smaller id. With --id-field the result does not depend on the order or the \
 number of files.
+
+Old documents (--against, --archive) come before all others and are never removed. An archive has \
+the sketches and features of the documents that were kept, so a run reads only those that new ones \
+may match: its time grows with the input, not with the archive.
 
 An interrupted run says how to go on. Inputs below --checkpoint are simply read again.";
 
@@ -89,6 +97,30 @@ pub struct Arguments {
     /// Whether every removed document must be similar to the kept one, or only connected to it
     #[arg(long, value_enum, default_value = "leaders", value_name = "HOW")]
     cluster: ClusterName,
+    /// Also remove what is similar to an old document: a corpus, an archive, or the folder of a run with --save; may be repeated
+    #[arg(long, value_name = "PATH", help_heading = "Old documents")]
+    against: Vec<PathBuf>,
+    /// Compare with the documents of this archive, and add those that are kept; it is made if it is not there
+    #[arg(long, value_name = "DIR", conflicts_with = "save", help_heading = "Old documents")]
+    archive: Option<PathBuf>,
+    /// Save the kept documents for later runs, as an archive in `saved` of the output folder
+    #[arg(long, conflicts_with = "dry_run", help_heading = "Old documents")]
+    save: bool,
+    /// What is measured: the similarity of two documents, or how much of an old document another one contains
+    #[arg(long, value_enum, default_value = "jaccard", value_name = "WHAT", help_heading = "Old documents")]
+    measure: MeasureName,
+    /// Fields that make up the text of old documents [default: as --text-field]
+    #[arg(
+        long,
+        value_name = "FIELDS",
+        value_delimiter = ',',
+        requires = "against",
+        help_heading = "Old documents"
+    )]
+    against_text_field: Option<Vec<FieldPath>>,
+    /// The field that is the id of old documents [default: as --id-field]
+    #[arg(long, value_name = "FIELD", requires = "against", help_heading = "Old documents")]
+    against_id_field: Option<FieldPath>,
     /// Write all documents, with the fields dup_cluster_id, dup_cluster_size, dup_of, dup_similarity, is_duplicate
     #[arg(long, group = "what", help_heading = "Results")]
     annotate: bool,
@@ -135,6 +167,15 @@ enum VerifyName {
     Estimate,
 }
 
+/// What is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum MeasureName {
+    /// Shingles in both documents, of those in either
+    Jaccard,
+    /// Shingles of an old document that another one has, of all it has; nothing else is compared
+    Containment,
+}
+
 /// How clusters are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ClusterName {
@@ -168,6 +209,10 @@ fn flags(message: &str) -> String {
         ("`threshold`", "--threshold"),
         ("`output`", "--output"),
         ("`keep`", "--keep"),
+        ("`measure`", "--measure"),
+        ("`against`", "--against"),
+        ("`cluster`", "--cluster"),
+        ("`verify`", "--verify"),
         ("`work_dir`", "--work-dir"),
     ];
     names.iter().fold(message.to_owned(), |message, (name, flag)| message.replace(name, flag))
@@ -187,14 +232,29 @@ fn options(arguments: &Arguments) -> anyhow::Result<Options> {
     let search = search(arguments, &spec, threshold)?;
     let inputs = arguments.inputs.iter().map(PathBuf::from).collect();
     let usual = Options::new(inputs, arguments.output.clone(), threshold, search);
+    let read = ReadOptions {
+        text_fields: arguments.text_field.clone(),
+        id_field: arguments.id_field.clone(),
+        format: arguments.input_format,
+        per_file: arguments.per_file,
+        ..usual.read
+    };
     Ok(Options {
-        read: ReadOptions {
-            text_fields: arguments.text_field.clone(),
-            id_field: arguments.id_field.clone(),
-            format: arguments.input_format,
-            per_file: arguments.per_file,
-            ..usual.read
+        against: arguments.archive.iter().chain(&arguments.against).cloned().collect(),
+        against_read: ReadOptions {
+            text_fields: arguments.against_text_field.clone().unwrap_or_else(|| read.text_fields.clone()),
+            id_field: arguments.against_id_field.clone().or_else(|| read.id_field.clone()),
+            ..read.clone()
         },
+        save: match arguments.save {
+            true => Some(arguments.output.join("saved")),
+            false => arguments.archive.clone(),
+        },
+        measure: match arguments.measure {
+            MeasureName::Jaccard => Measure::Jaccard,
+            MeasureName::Containment => Measure::Containment,
+        },
+        read,
         text: text(arguments)?,
         spec,
         keep: arguments.keep.clone(),
@@ -240,6 +300,9 @@ fn text(arguments: &Arguments) -> anyhow::Result<TextOptions> {
 fn search(arguments: &Arguments, spec: &SketchSpec, threshold: Threshold) -> anyhow::Result<Search> {
     if !(arguments.recall > 0.0 && arguments.recall <= 1.0) {
         bail!(Usage::new(format!("--recall must be above 0 and at most 1, got {}", arguments.recall)));
+    }
+    if arguments.measure == MeasureName::Containment {
+        return Ok(Search::Exact);
     }
     if arguments.recall == 1.0 {
         if arguments.verify == VerifyName::Estimate {
