@@ -47,6 +47,8 @@ struct Found {
     /// The documents it stands for: id, similarity, rule.
     members: Vec<(String, f64, String)>,
     similar: Vec<Similar>,
+    /// Whether it is an old document that others were removed for.
+    is_old: bool,
 }
 
 /// Looks a document up and shows what is known.
@@ -66,19 +68,20 @@ fn find(arguments: &Arguments) -> anyhow::Result<Found> {
     results::evidence(&arguments.run, |row| {
         if row.removed_id == arguments.id {
             found.removed.push(row);
-        } else if row.kept_id == arguments.id && !row.kept_is_old {
+        } else if row.kept_id == arguments.id {
+            found.is_old |= row.kept_is_old;
             found.members.push((row.removed_id, row.similarity, row.rule));
         }
         Ok(())
     })?;
     results::pairs(&arguments.run, |pair| {
-        let Pair { id_a, id_b, similarity, intersection, union, .. } = pair;
+        let Pair { id_a, id_b, similarity, intersection, union, size, .. } = pair;
         let other = match (id_a == arguments.id, id_b == arguments.id) {
             (true, _) => id_b,
             (_, true) => id_a,
             _ => return Ok(()),
         };
-        found.similar.push((other, similarity, intersection.zip(union)));
+        found.similar.push((other, similarity, intersection.zip(union.or(size))));
         Ok(())
     })?;
     found.similar.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
@@ -124,10 +127,11 @@ fn render(arguments: &Arguments, found: &Found, view: &View) -> String {
     }
     if found.removed.is_empty() && !found.members.is_empty() {
         let n = grouped(found.members.len() as u64);
-        out.push_str(&format!(
-            "{}\n",
-            view.paint(HEADING, &format!("`{id}` was kept, and stands for {n} others"))
-        ));
+        let heading = match found.is_old {
+            true => format!("`{id}` is an old document, for which {n} were removed"),
+            false => format!("`{id}` was kept, and stands for {n} others"),
+        };
+        out.push_str(&format!("{}\n", view.paint(HEADING, &heading)));
         let rows = found
             .members
             .iter()

@@ -69,7 +69,7 @@ impl<'a> Growth<'a> {
 }
 
 /// Removes the files of segments that a run left when it was ended in the middle.
-fn remove_unnamed(files: &Files, folder: &Path, manifest: &Manifest) -> Result<()> {
+pub(crate) fn remove_unnamed(files: &Files, folder: &Path, manifest: &Manifest) -> Result<()> {
     let named: Vec<String> =
         manifest.segments.iter().flat_map(SegmentEntry::files).map(|(name, _)| name).collect();
     let entries = std::fs::read_dir(folder).map_err(|error| Error::open(folder, error))?;

@@ -53,6 +53,8 @@ impl SegmentEntry {
 /// What a run added.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Added {
+    /// Names its inputs.
+    pub inputs: String,
     /// Names its inputs and settings.
     pub fingerprint: String,
     /// How many documents the archive had before.

@@ -33,7 +33,7 @@ use crate::error::{Error, Result};
 use crate::group::Room;
 
 pub(crate) use corpus::{read_into, sorted_elements};
-pub(crate) use grow::Growth;
+pub(crate) use grow::{Growth, remove_unnamed};
 pub(crate) use manifest::{Added, Manifest, NAME as MANIFEST, SegmentEntry};
 pub(crate) use part::is_segment_file;
 pub(crate) use probe::{Prober, intersection};

@@ -14,16 +14,19 @@ use crate::resolve::Cluster;
 /// Raised when the layout of intermediate files, or what they mean, changes.
 const LAYOUT: u32 = 2;
 
-/// The fingerprint of a run.
+/// The fingerprint of a run, old documents left out.
 pub(super) fn of(options: &Options, reader: &Reader) -> Result<String> {
     let inputs = inputs(reader)?;
+    let mut settings = settings(options);
+    // What is there counts, not where.
+    settings["against"] = Value::Null;
     let all = json!({
         "layout": LAYOUT,
         "inputs": inputs,
         "fields": format!("{:?}", options.read),
         "against_fields": format!("{:?}", options.against_read),
         "text": format!("{:?}", options.text),
-        "settings": settings(options),
+        "settings": settings,
         "strict": options.strict,
     });
     Ok(combined(&[all]))

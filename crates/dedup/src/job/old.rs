@@ -8,7 +8,7 @@ use super::stages::Run;
 use super::{Measure, Options, Output, Search, Stage, Verify, fingerprint};
 use crate::archive::{self, Archives, Segment, SegmentEntry, SegmentWriter, Shape};
 use crate::error::{Error, Result};
-use crate::files::{FileWriter, Lock, Manifest};
+use crate::files::{self, FileWriter, Lock, Manifest};
 use crate::ingest::Ingest;
 use crate::keep::Keep;
 use crate::read::{self, Inputs, ReadOptions, Reader};
@@ -30,7 +30,8 @@ enum Source {
 #[derive(Debug, Default)]
 pub(super) struct Sources {
     list: Vec<Source>,
-    /// Names the inputs and settings of the run in an archive.
+    /// Names the inputs of the run in an archive, and the inputs with the settings.
+    pub inputs: String,
     pub run: String,
     /// Whether the archive has the documents of this run already, because it ended between saving them and its own end.
     pub is_saved: bool,
@@ -68,15 +69,16 @@ pub(super) fn check(options: &Options) -> Result<()> {
 impl Run<'_> {
     /// Opens archives and looks up corpora, before anything else is read.
     pub(super) fn open_old(&mut self, reader: &Reader) -> Result<()> {
-        let run = fingerprint::of(self.options, reader)?;
+        let (inputs, run) =
+            (fingerprint::combined(&fingerprint::inputs(reader)?), fingerprint::of(self.options, reader)?);
         let mut states = vec![json!(run)];
-        let mut sources = Sources { run, ..Sources::default() };
+        let mut sources = Sources { inputs, run, ..Sources::default() };
         for path in &self.options.against {
             let is_growing = self.options.save.as_ref() == Some(path);
             if is_growing && self.options.write != Output::DryRun {
                 check_folder(path)?;
                 self.files.create_dir_all(path)?;
-                sources.lock = Some(Lock::acquire(path)?);
+                sources.lock = Some(lock(path)?);
             }
             if let Some(folder) = archive::folder_of(path) {
                 let (segments, state) = self.open_archive(&folder, is_growing, &mut sources)?;
@@ -104,9 +106,12 @@ impl Run<'_> {
         loop {
             let manifest = archive::Manifest::load(folder)?;
             let mut visible = manifest.len();
-            let added = manifest.runs.iter().position(|added| added.fingerprint == sources.run);
+            let added = manifest.runs.iter().position(|added| added.inputs == sources.inputs);
             if let (true, Some(i)) = (is_growing, added) {
-                if i + 1 < manifest.runs.len() {
+                // A run that ended before its own end, or is repeated.
+                sources.is_saved =
+                    i + 1 == manifest.runs.len() && manifest.runs[i].fingerprint == sources.run;
+                if !sources.is_saved {
                     return Err(Error::Archive {
                         path: folder.to_owned(),
                         expected: "other inputs than it has".to_owned(),
@@ -115,10 +120,13 @@ impl Run<'_> {
                     });
                 }
                 visible = manifest.runs[i].first;
-                sources.is_saved = true;
             }
             match archive::open(folder, &manifest, self.ingest.spec(), visible) {
-                Ok(segments) => return Ok((segments, json!([folder, visible, manifest.banding]))),
+                Ok(segments) => {
+                    let runs = manifest.runs.iter().filter(|added| added.first + added.documents <= visible);
+                    let runs = runs.map(|added| &added.fingerprint).collect::<Vec<_>>();
+                    return Ok((segments, json!([visible, manifest.banding, runs])));
+                }
                 // A run that added to it has removed files since the manifest was read.
                 Err(_) if archive::Manifest::load(folder)? != manifest => {}
                 Err(error) => return Err(error),
@@ -238,6 +246,17 @@ impl Run<'_> {
         self.counts.against_empty += left.empty;
         Ok(entry)
     }
+}
+
+/// The right to add to an archive.
+fn lock(folder: &Path) -> Result<Lock> {
+    Lock::acquire(folder).map_err(|error| match error {
+        files::Error::Locked { folder, .. } => Error::Occupied {
+            path: folder,
+            what: "an archive to which another run is adding documents; wait for it",
+        },
+        other => other.into(),
+    })
 }
 
 /// Refuses a folder that holds something else than an archive.

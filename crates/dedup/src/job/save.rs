@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use benzer_core::field::text::Scratch;
 
 use super::decide::Removal;
+use super::old::Sources;
 use super::stages::Run;
 use super::{Options, Output};
 use crate::archive::{self, Added, Entry, Growth, Shape, sorted_elements};
@@ -28,7 +29,11 @@ impl Run<'_> {
     /// Adds the kept documents to the archive, and gives the files of one inside the output folder.
     pub(super) fn save(&self, ranked: &Ranked<'_>, removals: &[Removal]) -> Result<Vec<(String, Stamp)>> {
         let Some(folder) = &self.options.save else { return Ok(Vec::new()) };
-        if self.options.write == Output::DryRun || self.sources.is_saved {
+        if self.options.write == Output::DryRun {
+            return Ok(Vec::new());
+        }
+        if self.sources.is_saved {
+            archive::remove_unnamed(self.files, folder, &archive::Manifest::load(folder)?)?;
             return Ok(Vec::new());
         }
         self.files.create_dir_all(folder)?;
@@ -44,7 +49,9 @@ impl Run<'_> {
             self.save_rows(ranked, rows, &mut growth)?;
             Self::check_cancelled(self.observer)?;
         }
-        let files = growth.finish(Added { fingerprint: self.sources.run.clone(), first, documents })?;
+        let Sources { inputs, run, .. } = &self.sources;
+        let added = Added { inputs: inputs.clone(), fingerprint: run.clone(), first, documents };
+        let files = growth.finish(added)?;
         if *folder != self::folder(self.options) {
             return Ok(Vec::new());
         }

@@ -41,9 +41,9 @@ Examples:
   benzer dedup articles.jsonl -o all --text-field title,text --recall 1
   benzer dedup articles.jsonl -o small --memory 1GiB --threads 2 --work-dir work
   benzer dedup articles.jsonl -o day1 --archive seen
-  benzer dedup monday.txt -o new --against articles.jsonl
-  benzer dedup articles.jsonl -o fair --against quiz.jsonl \
-    --against-text-field question --measure containment --threshold 0.6
+  benzer dedup today.jsonl -o new --against articles.jsonl --save
+  benzer dedup today.jsonl -o day2 --archive seen
+  benzer dedup articles.jsonl -o fair --against quiz.jsonl --measure containment
 
 ";
 const AFTER: &str = "\
