@@ -256,3 +256,36 @@ fn a_higher_threshold_later_is_that_of_a_run_at_it() {
         assert_eq!(again.len(), high.len());
     }
 }
+
+/// The golden archive was written from these documents by version 1 of the format.
+#[test]
+fn the_golden_archive_is_read_and_written_as_ever() {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/formats/v1/archive");
+    let lab = Lab::new();
+    lab.write("a.jsonl", corpus::lines(&documents(1, 40)));
+    let usual = lab.options("out");
+    let saving = Options { save: Some(usual.output.join("saved")), ..usual };
+    lab::run(&saving).unwrap();
+    let saved = usual_files(&saving.output.join("saved"));
+    if std::env::var_os("BENZER_WRITE_GOLDEN").is_some() {
+        fs::create_dir_all(&golden).unwrap();
+        for (name, bytes) in content(&saving.output.join("saved")) {
+            fs::write(golden.join(name), bytes).unwrap();
+        }
+    }
+    lab::assert_same(&saved, &usual_files(&golden), "what is written");
+    // Every kept document is a copy of itself.
+    let kept = fs::read(saving.output.join("documents/a.jsonl")).unwrap();
+    lab.write("a.jsonl", kept);
+    let again = Options { against: vec![golden], ..lab.options("again") };
+    let counts = lab::run(&again).unwrap().counts;
+    assert!(
+        counts.against > 10 && counts.copies == counts.against && counts.removed == counts.against,
+        "{counts:?}"
+    );
+}
+
+/// The files of segments: `archive.json` names inputs with their times.
+fn usual_files(archive: &Path) -> Outputs {
+    content(archive).into_iter().filter(|(name, _)| name != "archive.json").collect()
+}

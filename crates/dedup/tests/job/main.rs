@@ -3,6 +3,7 @@
 mod accounting;
 mod against;
 mod archive;
+mod contain;
 mod corpus;
 mod evidence;
 mod full_disk;
