@@ -4,6 +4,7 @@
 //! List 0 has the upper half of the hash of each text, list `1 + b` the keys of band `b`.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::path::Path;
 
 use benzer_core::sketch::SketchSpec;
@@ -155,12 +156,14 @@ impl<'a> Cursor<'a> {
             }
             return Ok(&lowest.1);
         }
-        if !upper.contains_key(&page) {
-            let mut bytes = Vec::new();
-            keys.part.read_checked(page * PAGE as u64, PAGE, &mut bytes)?;
-            upper.insert(page, bytes.into());
+        match upper.entry(page) {
+            Entry::Occupied(entry) => Ok(entry.into_mut()),
+            Entry::Vacant(entry) => {
+                let mut bytes = Vec::new();
+                keys.part.read_checked(page * PAGE as u64, PAGE, &mut bytes)?;
+                Ok(entry.insert(bytes.into()))
+            }
         }
-        Ok(&upper[&page])
     }
 }
 

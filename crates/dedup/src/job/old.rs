@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use benzer_core::field::text::Shingler;
+use benzer_core::lsh::Banding;
 use serde_json::{Value, json};
 
 use super::stages::Run;
@@ -14,7 +16,6 @@ use crate::keep::Keep;
 use crate::read::{self, Inputs, ReadOptions, Reader};
 use crate::resolve::Cluster;
 use crate::write;
-use benzer_core::field::text::Shingler;
 
 /// The rejected lines of corpora of old documents.
 pub(super) const REJECTS: &str = "against-rejects.jsonl";
@@ -169,7 +170,7 @@ impl Run<'_> {
     }
 
     /// What keys are made of sketches.
-    pub(super) fn banding(&self) -> Option<benzer_core::lsh::Banding> {
+    pub(super) fn banding(&self) -> Option<Banding> {
         match self.options.search {
             Search::Bands(banding) => Some(banding),
             Search::Exact => None,
@@ -223,23 +224,20 @@ impl Run<'_> {
     ) -> Result<SegmentEntry> {
         let reader = self.open_corpus(path)?;
         let shape = Shape { spec: ingest.spec(), banding: self.banding() };
-        let (mut rejected, mut named) = (0, Vec::new());
-        let left;
-        let entry = {
+        let mut rejected = 0;
+        let (left, entry) = {
             let mut writer = SegmentWriter::create(&self.folders.work, name, shape, self.room())?;
-            left = archive::read_into(&mut writer, reader, ingest, self.options.threads, |batch| {
+            let left = archive::read_into(&mut writer, reader, ingest, self.options.threads, |batch| {
                 if let (true, Some(reject)) = (self.options.strict, batch.rejects().first()) {
                     return Err(Error::Strict { reject: reject.to_string() });
                 }
                 rejected += batch.rejects().len() as u64;
-                named.extend(batch.rejects().iter().take(1).map(ToString::to_string));
-                named.truncate(1);
                 let mut lines = Vec::new();
                 write::reject_lines(batch, &mut lines);
                 rejects.append(&lines)?;
                 Self::check_cancelled(self.observer)
             })?;
-            writer.finish()?
+            (left, writer.finish()?)
         };
         self.counts.against_rejected += rejected;
         self.counts.against_short += left.short;

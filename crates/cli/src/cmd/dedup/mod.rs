@@ -1,6 +1,7 @@
 //! `benzer dedup`: a corpus in, a clean corpus out, with evidence for every removal.
 
 mod bar;
+mod old;
 mod show;
 
 use std::ffi::OsString;
@@ -12,7 +13,7 @@ use benzer_core::field::text::{TextOptions, Unit};
 use benzer_core::lsh::{Banding, Target, choose};
 use benzer_core::plan::{Preset, preset};
 use benzer_core::sketch::SketchSpec;
-use benzer_dedup::job::{self, Measure, Options, Output, Search, Verify};
+use benzer_dedup::job::{self, Options, Output, Search, Verify};
 use benzer_dedup::read::{FieldPath, Format, ReadOptions};
 use benzer_dedup::{Cluster, Error, Keep, Threshold};
 use clap::builder::RangedU64ValueParser;
@@ -97,30 +98,8 @@ pub struct Arguments {
     /// Whether every removed document must be similar to the kept one, or only connected to it
     #[arg(long, value_enum, default_value = "leaders", value_name = "HOW")]
     cluster: ClusterName,
-    /// Also remove what is similar to an old document: a corpus, an archive, or the folder of a run with --save; may be repeated
-    #[arg(long, value_name = "PATH", help_heading = "Old documents")]
-    against: Vec<PathBuf>,
-    /// Compare with the documents of this archive, and add those that are kept; it is made if it is not there
-    #[arg(long, value_name = "DIR", conflicts_with = "save", help_heading = "Old documents")]
-    archive: Option<PathBuf>,
-    /// Save the kept documents for later runs, as an archive in `saved` of the output folder
-    #[arg(long, conflicts_with = "dry_run", help_heading = "Old documents")]
-    save: bool,
-    /// What is measured: the similarity of two documents, or how much of an old document another one contains
-    #[arg(long, value_enum, default_value = "jaccard", value_name = "WHAT", help_heading = "Old documents")]
-    measure: MeasureName,
-    /// Fields that make up the text of old documents [default: as --text-field]
-    #[arg(
-        long,
-        value_name = "FIELDS",
-        value_delimiter = ',',
-        requires = "against",
-        help_heading = "Old documents"
-    )]
-    against_text_field: Option<Vec<FieldPath>>,
-    /// The field that is the id of old documents [default: as --id-field]
-    #[arg(long, value_name = "FIELD", requires = "against", help_heading = "Old documents")]
-    against_id_field: Option<FieldPath>,
+    #[command(flatten)]
+    old: old::OldArguments,
     /// Write all documents, with the fields dup_cluster_id, dup_cluster_size, dup_of, dup_similarity, is_duplicate
     #[arg(long, group = "what", help_heading = "Results")]
     annotate: bool,
@@ -165,15 +144,6 @@ enum VerifyName {
     Exact,
     /// By the estimate of the sketches: faster, and some removals are wrong
     Estimate,
-}
-
-/// What is measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum MeasureName {
-    /// Shingles in both documents, of those in either
-    Jaccard,
-    /// Shingles of an old document that another one has, of all it has; nothing else is compared
-    Containment,
 }
 
 /// How clusters are made.
@@ -239,21 +209,7 @@ fn options(arguments: &Arguments) -> anyhow::Result<Options> {
         per_file: arguments.per_file,
         ..usual.read
     };
-    Ok(Options {
-        against: arguments.archive.iter().chain(&arguments.against).cloned().collect(),
-        against_read: ReadOptions {
-            text_fields: arguments.against_text_field.clone().unwrap_or_else(|| read.text_fields.clone()),
-            id_field: arguments.against_id_field.clone().or_else(|| read.id_field.clone()),
-            ..read.clone()
-        },
-        save: match arguments.save {
-            true => Some(arguments.output.join("saved")),
-            false => arguments.archive.clone(),
-        },
-        measure: match arguments.measure {
-            MeasureName::Jaccard => Measure::Jaccard,
-            MeasureName::Containment => Measure::Containment,
-        },
+    Ok(arguments.old.set(Options {
         read,
         text: text(arguments)?,
         spec,
@@ -282,7 +238,7 @@ fn options(arguments: &Arguments) -> anyhow::Result<Options> {
         strict: arguments.strict,
         command: std::env::args().collect(),
         ..usual
-    })
+    }))
 }
 
 /// The shingles that were asked for, or else those of the preset.
@@ -301,7 +257,7 @@ fn search(arguments: &Arguments, spec: &SketchSpec, threshold: Threshold) -> any
     if !(arguments.recall > 0.0 && arguments.recall <= 1.0) {
         bail!(Usage::new(format!("--recall must be above 0 and at most 1, got {}", arguments.recall)));
     }
-    if arguments.measure == MeasureName::Containment {
+    if arguments.old.measure == old::MeasureName::Containment {
         return Ok(Search::Exact);
     }
     if arguments.recall == 1.0 {
