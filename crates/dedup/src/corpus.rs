@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::documents::{Documents, Memory};
 use crate::error::Result;
 use crate::group::Sketches;
+use crate::guests::Guests;
 use crate::ranking::Ranking;
 use crate::read::{Batch, Input};
 use crate::verify::Texts;
@@ -51,7 +52,8 @@ impl Corpus {
         Ok(Cow::Owned(id))
     }
 
-    fn with_text(&self, row: u32, visit: &mut dyn FnMut(&str)) -> Result<()> {
+    /// Hands the text of a row to `visit`.
+    pub fn with_text(&self, row: u32, visit: &mut dyn FnMut(&str)) -> Result<()> {
         match &self.documents {
             Documents::Memory(_) => {
                 let i = self.held.partition_point(|(first, _)| *first <= row) - 1;
@@ -68,29 +70,46 @@ impl Corpus {
     }
 }
 
-/// The corpus in keep order.
+/// The corpus in keep order, and behind it the old documents that it matches.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ranked<'a> {
     pub corpus: &'a Corpus,
     pub ranking: &'a Ranking,
+    pub guests: &'a Guests,
 }
 
 impl<'a> Ranked<'a> {
+    /// How many documents the corpus has, old ones not counted.
     pub fn len(&self) -> u32 {
         self.corpus.documents.len()
     }
 
     pub fn id(&self, rank: u32) -> Result<Cow<'a, str>> {
-        self.corpus.id(self.ranking.row(rank))
+        match self.guests.at(rank) {
+            Some(old) => Ok(Cow::Owned(self.guests.archives.id(old)?)),
+            None => self.corpus.id(self.ranking.row(rank)),
+        }
+    }
+
+    /// True if a document is an old one.
+    pub fn is_old(&self, rank: u32) -> bool {
+        rank >= self.len()
     }
 
     /// The file and the line or row of a document.
     pub fn file_and_row(&self, rank: u32) -> Result<(Cow<'a, str>, u64)> {
+        if let Some(old) = self.guests.at(rank) {
+            let name = self.guests.archives.segment(old).name(old.number)?;
+            return Ok((Cow::Owned(name.file), name.line));
+        }
         let place = self.corpus.documents.place(self.ranking.row(rank))?;
         Ok((self.corpus.inputs[place.input as usize].relative.to_string_lossy(), place.line))
     }
 
     pub fn words(&self, rank: u32) -> Result<Cow<'a, [u64]>> {
+        if let Some(old) = self.guests.at(rank) {
+            return Ok(Cow::Owned(self.guests.archives.segment(old).row(old.number)?.words));
+        }
         self.corpus.documents.words(self.ranking.row(rank))
     }
 

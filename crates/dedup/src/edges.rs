@@ -8,8 +8,10 @@ use crate::error::Result;
 use crate::files::{self, FileWriter, Files, Manifest};
 use crate::verify::Edge;
 
-/// The file of the edges.
-const NAME: &str = "edges.bin";
+/// The file of the edges between documents of the input.
+pub(crate) const EDGES: &str = "edges.bin";
+/// The file of the edges to old documents.
+pub(crate) const OLD_EDGES: &str = "edges-against.bin";
 /// Bytes of an edge: later, earlier, intersection, union; little-endian.
 const BYTES: usize = 16;
 
@@ -24,12 +26,20 @@ pub(crate) enum EdgesWriter {
 #[derive(Debug)]
 pub(crate) enum Edges {
     Memory(Vec<Edge>),
-    Disk { path: PathBuf, n: u64 },
+    Disk {
+        path: PathBuf,
+        n: u64,
+    },
+    /// Of each document those to old documents first.
+    Both {
+        old: Box<Edges>,
+        new: Box<Edges>,
+    },
 }
 
 impl EdgesWriter {
-    pub fn on_disk(files: &Files, folder: &Path) -> Result<Self> {
-        Ok(Self::Disk { file: files.create(&folder.join(NAME))?, n: 0 })
+    pub fn on_disk(files: &Files, folder: &Path, name: &str) -> Result<Self> {
+        Ok(Self::Disk { file: files.create(&folder.join(name))?, n: 0 })
     }
 
     pub fn append(&mut self, edges: Vec<Edge>) -> Result<()> {
@@ -53,7 +63,8 @@ impl EdgesWriter {
             Self::Memory(edges) => Edges::Memory(edges),
             Self::Disk { file, n } => {
                 let path = file.path().to_owned();
-                manifest.add_file(NAME, file.commit()?);
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                manifest.add_file(&name, file.commit()?);
                 Edges::Disk { path, n }
             }
         })
@@ -62,8 +73,8 @@ impl EdgesWriter {
 
 impl Edges {
     /// The edges of an earlier run.
-    pub fn open(folder: &Path) -> Result<Self> {
-        let path = folder.join(NAME);
+    pub fn open(folder: &Path, name: &str) -> Result<Self> {
+        let path = folder.join(name);
         let metadata = std::fs::metadata(&path).map_err(|error| files::Error::disk("read", &path, error))?;
         Ok(Self::Disk { n: metadata.len() / BYTES as u64, path })
     }
@@ -72,12 +83,29 @@ impl Edges {
         match self {
             Self::Memory(edges) => edges.len() as u64,
             Self::Disk { n, .. } => *n,
+            Self::Both { old, new } => old.len() + new.len(),
         }
     }
 
     /// All of them, in order.
     pub fn iter(&self) -> Result<Box<dyn Iterator<Item = Result<Edge>> + '_>> {
         match self {
+            Self::Both { old, new } => {
+                let (mut old, mut new) = (old.iter()?.peekable(), new.iter()?.peekable());
+                let later = |edge: Option<&Result<Edge>>| match edge {
+                    Some(Ok(edge)) => u64::from(edge.later),
+                    // An error is told at once.
+                    Some(Err(_)) => 0,
+                    None => u64::MAX,
+                };
+                Ok(Box::new(std::iter::from_fn(move || {
+                    if later(old.peek()) <= later(new.peek()) {
+                        old.next().or_else(|| new.next())
+                    } else {
+                        new.next()
+                    }
+                })))
+            }
             Self::Memory(edges) => Ok(Box::new(edges.iter().copied().map(Ok))),
             Self::Disk { path, n } => {
                 let fail = move |error| files::Error::disk("read", path, error);

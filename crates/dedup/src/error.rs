@@ -105,6 +105,18 @@ pub enum Error {
         /// What is missing.
         column: &'static str,
     },
+    /// An archive that cannot be used as it is.
+    #[error("archive `{}`: expected {expected}, got {got}; {remedy}", path.display())]
+    Archive {
+        /// Its folder, or the file that is wrong.
+        path: PathBuf,
+        /// What the run needs.
+        expected: String,
+        /// What the archive has.
+        got: String,
+        /// What to do about it.
+        remedy: &'static str,
+    },
     /// A sketch, a banding or a threshold that does not fit.
     #[error(transparent)]
     Core(#[from] benzer_core::Error),

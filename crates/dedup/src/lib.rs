@@ -12,6 +12,7 @@
 //! - [`files`]: files that survive a crash.
 //! - [`job`]: a whole deduplication; [`results`]: what one left, read back.
 //! - [`sets`]: documents and set files as sets of elements; [`pairs`] and [`triples`]: all that are similar; [`features`]: vectors for linear models.
+//! - `archive`: what earlier runs kept, for a run against it; `overlap`: exact counts of what documents share with it.
 //! - [`mod@write`]: the corpus without its duplicates, or with marks on them.
 //!
 //! ```
@@ -31,6 +32,7 @@
 //! # Ok::<(), benzer_dedup::Error>(())
 //! ```
 
+mod archive;
 mod corpus;
 mod documents;
 mod edges;
@@ -38,10 +40,12 @@ mod error;
 pub mod features;
 pub mod files;
 mod group;
+mod guests;
 mod ingest;
 pub mod job;
 mod join;
 mod keep;
+mod overlap;
 pub mod pairs;
 mod pipeline;
 mod ranking;

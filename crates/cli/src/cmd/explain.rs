@@ -47,6 +47,8 @@ struct Found {
     /// The documents it stands for: id, similarity, rule.
     members: Vec<(String, f64, String)>,
     similar: Vec<Similar>,
+    /// Whether it is an old document that others were removed for.
+    is_old: bool,
 }
 
 /// Looks a document up and shows what is known.
@@ -67,18 +69,19 @@ fn find(arguments: &Arguments) -> anyhow::Result<Found> {
         if row.removed_id == arguments.id {
             found.removed.push(row);
         } else if row.kept_id == arguments.id {
+            found.is_old |= row.kept_is_old;
             found.members.push((row.removed_id, row.similarity, row.rule));
         }
         Ok(())
     })?;
     results::pairs(&arguments.run, |pair| {
-        let Pair { id_a, id_b, similarity, intersection, union, .. } = pair;
+        let Pair { id_a, id_b, similarity, intersection, union, size, .. } = pair;
         let other = match (id_a == arguments.id, id_b == arguments.id) {
             (true, _) => id_b,
             (_, true) => id_a,
             _ => return Ok(()),
         };
-        found.similar.push((other, similarity, intersection.zip(union)));
+        found.similar.push((other, similarity, intersection.zip(union.or(size))));
         Ok(())
     })?;
     found.similar.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
@@ -90,19 +93,31 @@ fn render(arguments: &Arguments, found: &Found, view: &View) -> String {
     let mut out = String::new();
     for row in &found.removed {
         out.push_str(&format!("{}\n", view.paint(HEADING, &format!("`{id}` was removed"))));
-        let counts = match (row.intersection, row.union) {
-            (Some(both), Some(union)) => format!(" ({both} of {union} shingles)"),
+        let counts = match (row.intersection, row.union.or(row.size)) {
+            (Some(both), Some(of)) => format!(" ({both} of {of} shingles)"),
             _ => String::new(),
         };
-        let exact = if row.rule == "estimate" { "estimated similarity" } else { "exact similarity" };
+        let exact = match row.rule.as_str() {
+            "estimate" => "estimated similarity",
+            "contained" => "contained to",
+            _ => "exact similarity",
+        };
+        let (what, old) = match (row.rule.as_str(), row.kept_is_old) {
+            ("contained", _) => ("contains", ", an old document"),
+            (_, true) => ("kept instead", ", an old document"),
+            (_, false) => ("kept instead", ""),
+        };
         out.push_str(&format!(
-            "kept instead: `{}`, {exact} {:.4}{counts}, rule {}\n",
+            "{what}: `{}`{old}, {exact} {:.4}{counts}, rule {}\n",
             printable(&row.kept_id),
             row.similarity,
             row.rule
         ));
         if let Some([value, low, high]) = row.estimate {
             out.push_str(&format!("the sketches say {value:.4} [{low:.4}, {high:.4}]\n"));
+        }
+        if let Some((start, end, text)) = &row.span {
+            out.push_str(&format!("bytes {start} to {end} of its text: {}\n", printable(text)));
         }
         for (what, at) in [("removed", &row.removed_at), ("kept", &row.kept_at)] {
             if let Some((file, line)) = at {
@@ -112,10 +127,11 @@ fn render(arguments: &Arguments, found: &Found, view: &View) -> String {
     }
     if found.removed.is_empty() && !found.members.is_empty() {
         let n = grouped(found.members.len() as u64);
-        out.push_str(&format!(
-            "{}\n",
-            view.paint(HEADING, &format!("`{id}` was kept, and stands for {n} others"))
-        ));
+        let heading = match found.is_old {
+            true => format!("`{id}` is an old document, for which {n} were removed"),
+            false => format!("`{id}` was kept, and stands for {n} others"),
+        };
+        out.push_str(&format!("{}\n", view.paint(HEADING, &heading)));
         let rows = found
             .members
             .iter()
@@ -177,6 +193,8 @@ fn as_json(id: &str, found: &Found) -> Value {
         json!({
             "kept_id": row.kept_id, "similarity": row.similarity, "intersection": row.intersection, "union": row.union,
             "estimate": row.estimate.map(|[value, low, high]| json!({"value": value, "low": low, "high": high})),
+            "size": row.size, "kept_in": if row.kept_is_old { "against" } else { "input" },
+            "span": row.span.as_ref().map(|(start, end, text)| json!({"start": start, "end": end, "text": text})),
             "rule": row.rule, "removed": place(&row.removed_at), "kept": place(&row.kept_at),
         })
     });

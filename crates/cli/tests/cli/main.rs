@@ -1,5 +1,6 @@
 //! The binary as its users see it: output, messages, exit codes, files.
 
+mod against;
 mod bench;
 mod compare;
 mod dedup;

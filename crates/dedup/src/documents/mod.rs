@@ -70,6 +70,17 @@ impl Documents {
         }
     }
 
+    /// The hash of its text.
+    pub fn hash(&self, row: u32) -> Result<u128> {
+        match self {
+            Self::Memory(table) => {
+                let (chunk, i) = table.at(row);
+                Ok(chunk.hashes[i])
+            }
+            Self::Disk(table) => Ok(table.row(row)?.0),
+        }
+    }
+
     /// The hash of each text, and where it lies, in order.
     pub fn rows(&self) -> Result<Rows<'_>> {
         match self {

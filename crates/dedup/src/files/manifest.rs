@@ -177,7 +177,7 @@ impl Manifest {
 }
 
 /// Appends the checksum member.
-fn sealed(body: &str) -> String {
+pub(crate) fn sealed(body: &str) -> String {
     format!("{body},\n  \"checksum\": \"{:016x}\"\n}}\n", element(body.as_bytes()))
 }
 
@@ -191,16 +191,21 @@ fn read(path: &Path) -> Result<Option<Manifest>, String> {
 }
 
 fn parse(bytes: &[u8]) -> Result<Manifest, String> {
+    let json = unsealed(bytes)?;
+    if json["format"] != FORMAT_VERSION {
+        return Err(format!("expected format {FORMAT_VERSION}, got {}", json["format"]));
+    }
+    serde_json::from_value(json).map_err(|error| error.to_string())
+}
+
+/// The JSON of a file whose checksum member holds, or what is wrong.
+pub(crate) fn unsealed(bytes: &[u8]) -> Result<Value, String> {
     let text = str::from_utf8(bytes).map_err(|error| error.to_string())?;
     let body = text.rfind(",\n").map_or("", |end| &text[..end]);
     if sealed(body) != text {
         return Err("its checksum does not hold".to_owned());
     }
-    let json: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    if json["format"] != FORMAT_VERSION {
-        return Err(format!("expected format {FORMAT_VERSION}, got {}", json["format"]));
-    }
-    serde_json::from_value(json).map_err(|error| error.to_string())
+    serde_json::from_str(text).map_err(|error| error.to_string())
 }
 
 fn compare(path: &Path, stamp: &Stamp, check: Check) -> Result<(), String> {

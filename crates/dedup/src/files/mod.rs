@@ -41,7 +41,7 @@ mod error;
 pub mod fault;
 mod handle;
 mod lock;
-mod manifest;
+pub(crate) mod manifest;
 mod scratch;
 mod temporary;
 mod writer;

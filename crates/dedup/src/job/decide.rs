@@ -1,5 +1,6 @@
 //! From edges and copies to one decision for each removed document.
 
+use super::{Measure, Options, Verify};
 use crate::resolve::Cluster;
 use crate::verify::Edge;
 
@@ -14,6 +15,8 @@ pub(crate) enum Rule {
     Estimate,
     /// A chain of edges leads to the kept one.
     Component,
+    /// It contains the kept one, by the share of that one's elements.
+    Contained,
 }
 
 impl Rule {
@@ -23,6 +26,7 @@ impl Rule {
             Self::Verified => "verified",
             Self::Estimate => "estimate",
             Self::Component => "component",
+            Self::Contained => "contained",
         }
     }
 }
@@ -61,11 +65,12 @@ pub(crate) fn with_copies(removals: Vec<Removal>, copies: &[Edge]) -> Vec<Remova
 }
 
 /// The rule of an edge that decides.
-pub(crate) fn rule(cluster: Cluster, is_exact: bool) -> Rule {
-    match (cluster, is_exact) {
-        (Cluster::Components, _) => Rule::Component,
-        (Cluster::Leaders, true) => Rule::Verified,
-        (Cluster::Leaders, false) => Rule::Estimate,
+pub(crate) fn rule(options: &Options) -> Rule {
+    match (options.measure, options.cluster, options.verify) {
+        (Measure::Containment, ..) => Rule::Contained,
+        (_, Cluster::Components, _) => Rule::Component,
+        (_, Cluster::Leaders, Verify::Exact) => Rule::Verified,
+        (_, Cluster::Leaders, Verify::Estimate) => Rule::Estimate,
     }
 }
 

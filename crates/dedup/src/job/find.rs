@@ -4,13 +4,14 @@ use benzer_core::lsh::Prefilter;
 
 use super::decide::{self, Removal, Rule};
 use super::stages::Run;
-use super::{Counts, Search, Stage, Verify};
+use super::{Counts, Measure, Search, Stage, Verify};
 use crate::corpus::{Corpus, Ranked, RankedSketches};
 use crate::documents::Documents;
-use crate::edges::{Edges, EdgesWriter};
+use crate::edges::{EDGES, Edges, EdgesWriter, OLD_EDGES};
 use crate::error::Result;
 use crate::files::Manifest;
 use crate::group::{self, Meetings};
+use crate::guests::Guests;
 use crate::join;
 use crate::ranking::Ranking;
 use crate::resolve::{Cluster, Components, Leaders};
@@ -55,8 +56,12 @@ impl Run<'_> {
                 ranking.repeated_ids
             ));
         }
-        let ranked = Ranked { corpus, ranking: &ranking };
-        let (mut members, copies) = self.copies(&ranked)?;
+        let ranked = Ranked { corpus, ranking: &ranking, guests: &Guests::default() };
+        let (mut members, mut copies) = self.copies(&ranked)?;
+        if self.options.measure == Measure::Containment {
+            // Documents of the input are not compared with each other.
+            copies.clear();
+        }
         let mut gone = copies.iter().map(|(copy, _)| *copy).peekable();
         members.retain(|rank| gone.next_if_eq(rank).is_none());
         let copies = self.sizes(&ranked, &copies)?;
@@ -128,6 +133,9 @@ impl Run<'_> {
 
     pub(super) fn candidates(&mut self, ranked: &Ranked<'_>, members: &[u32]) -> Result<Pairs> {
         let (pairs, meetings) = match self.options.search {
+            _ if self.options.measure == Measure::Containment => {
+                (Pairs::Memory(Vec::new()), Meetings::default())
+            }
             Search::Bands(banding) => {
                 self.observer.begin(Stage::Candidates, Some(banding.bands() as u64));
                 banding.check_documents(members.len() as u64)?;
@@ -162,8 +170,8 @@ impl Run<'_> {
         let Meetings { n_met, n_oversized, largest } = meetings;
         let candidates = pairs.len();
         self.counts = Counts {
-            met: n_met,
-            candidates,
+            met: self.counts.met + n_met,
+            candidates: self.counts.candidates + candidates,
             oversized_buckets: n_oversized,
             largest_bucket: largest,
             ..self.counts.clone()
@@ -177,15 +185,31 @@ impl Run<'_> {
         self.counts = Counts::from_manifest(&manifest);
         self.resumed(Stage::Candidates);
         self.resumed(Stage::Verify);
-        Edges::open(&self.folders.work).map(Some)
+        let new = Edges::open(&self.folders.work, EDGES)?;
+        if self.options.against.is_empty() {
+            return Ok(Some(new));
+        }
+        let old = Edges::open(&self.folders.work, OLD_EDGES)?;
+        Ok(Some(Edges::Both { old: Box::new(old), new: Box::new(new) }))
     }
 
-    pub(super) fn verify(&mut self, ranked: &Ranked<'_>, candidates: Pairs) -> Result<Edges> {
+    /// Where edges are collected.
+    pub(super) fn edges_writer(&self, name: &str) -> Result<EdgesWriter> {
+        match self.saves {
+            true => EdgesWriter::on_disk(self.files, &self.folders.work, name),
+            false => Ok(EdgesWriter::Memory(Vec::new())),
+        }
+    }
+
+    /// Measures the candidates, and adds the edges to old documents, where there are some.
+    pub(super) fn verify(
+        &mut self,
+        ranked: &Ranked<'_>,
+        candidates: Pairs,
+        old: Option<EdgesWriter>,
+    ) -> Result<Edges> {
         self.observer.begin(Stage::Verify, Some(candidates.len()));
-        let mut edges = match self.saves {
-            true => EdgesWriter::on_disk(self.files, &self.folders.work)?,
-            false => EdgesWriter::Memory(Vec::new()),
-        };
+        let mut edges = self.edges_writer(EDGES)?;
         if self.options.verify == Verify::Estimate {
             let least = self.estimates.least_equal(self.options.threshold.value());
             for pair in candidates.into_iter() {
@@ -214,9 +238,15 @@ impl Run<'_> {
             }
         }
         let mut manifest = Manifest::new(Stage::Verify.name(), &self.fingerprint);
-        let edges = edges.finish(&mut manifest)?;
+        let mut edges = edges.finish(&mut manifest)?;
+        if let Some(old) = old {
+            edges = Edges::Both { old: Box::new(old.finish(&mut manifest)?), new: Box::new(edges) };
+        }
         self.counts.edges = edges.len();
         if self.saves {
+            if !self.options.against.is_empty() {
+                ranked.guests.save(self.files, &self.folders.work, &mut manifest)?;
+            }
             self.counts.to_manifest(&mut manifest);
             manifest.save(self.files, &self.folders.work)?;
         }
@@ -230,7 +260,6 @@ impl Run<'_> {
         copies: &[Edge],
     ) -> Result<Vec<Removal>> {
         self.observer.begin(Stage::Resolve, None);
-        let exact = self.options.verify == Verify::Exact;
         let decisive = match self.options.cluster {
             Cluster::Leaders => {
                 let mut leaders = Leaders::default();
@@ -247,11 +276,13 @@ impl Run<'_> {
                 self.measure(ranked, components.finish())?
             }
         };
-        let rule = decide::rule(self.options.cluster, exact);
+        let rule = decide::rule(self.options);
         let removals = decisive.into_iter().map(|edge| Removal { edge, rule }).collect();
         let removals = decide::with_copies(removals, copies);
         self.counts.removed = removals.len() as u64;
         self.counts.kept = u64::from(ranked.len()) - self.counts.removed;
+        self.counts.removed_against =
+            removals.iter().filter(|removal| ranked.is_old(removal.kept())).count() as u64;
         self.counts.copies = removals.iter().filter(|removal| removal.rule == Rule::ExactCopy).count() as u64;
         Ok(removals)
     }

@@ -1,36 +1,52 @@
 //! What intermediate files depend on, as one string: the same string, the same files.
 
-use benzer_core::hash;
-use serde_json::json;
+use std::sync::Arc;
 
-use super::{Options, Search, Verify};
+use benzer_core::hash;
+use serde_json::{Value, json};
+
+use super::{Measure, Options, Search, Verify};
 use crate::error::Result;
-use crate::read::Reader;
+use crate::read::{Input, Reader};
 use crate::resolve::Cluster;
 
 /// Raised when the layout of intermediate files, or what they mean, changes.
-const LAYOUT: u32 = 1;
+const LAYOUT: u32 = 2;
 
-/// The fingerprint of a run.
+/// The fingerprint of a run, old documents left out.
 pub(super) fn of(options: &Options, reader: &Reader) -> Result<String> {
-    let mut inputs = Vec::new();
-    for input in reader.inputs() {
-        let (bytes, version) = input.version()?;
-        inputs.push(json!([&*input.path, bytes, version]));
-    }
+    let inputs = inputs(reader)?;
+    let mut settings = settings(options);
+    // What is there counts, not where.
+    settings["against"] = Value::Null;
     let all = json!({
         "layout": LAYOUT,
         "inputs": inputs,
         "fields": format!("{:?}", options.read),
+        "against_fields": format!("{:?}", options.against_read),
         "text": format!("{:?}", options.text),
-        "settings": settings(options),
+        "settings": settings,
         "strict": options.strict,
     });
-    Ok(format!("{:016x}", hash::element(all.to_string().as_bytes())))
+    Ok(combined(&[all]))
+}
+
+/// Path, size and version of each input.
+pub(super) fn inputs(reader: &Reader) -> Result<Vec<Value>> {
+    let state = |input: &Arc<Input>| {
+        let (bytes, version) = input.version()?;
+        Ok(json!([&*input.path, bytes, version]))
+    };
+    reader.inputs().iter().map(state).collect()
+}
+
+/// One string of several values.
+pub(super) fn combined(values: &[Value]) -> String {
+    format!("{:016x}", hash::element(json!(values).to_string().as_bytes()))
 }
 
 /// What decides the results, for the manifest.
-pub(super) fn settings(options: &Options) -> serde_json::Value {
+pub(super) fn settings(options: &Options) -> Value {
     let search = match options.search {
         Search::Bands(banding) => json!({
             "bands": banding.bands(),
@@ -49,6 +65,8 @@ pub(super) fn settings(options: &Options) -> serde_json::Value {
         "sketch": options.spec,
         "search": search,
         "verify": if options.verify == Verify::Exact { "exact" } else { "estimate" },
+        "measure": if options.measure == Measure::Jaccard { "jaccard" } else { "containment" },
+        "against": options.against,
         "cluster": if options.cluster == Cluster::Leaders { "leaders" } else { "components" },
     })
 }

@@ -1,25 +1,29 @@
 //! A deduplication run, from inputs to results.
 //!
 //! ```text
-//! read -> group -> candidates -> verify -> resolve -> write
+//! read -> group -> against -> candidates -> verify -> resolve -> write
 //! ```
 
+mod against;
 pub(crate) mod decide;
 mod find;
 mod fingerprint;
 mod memory;
 mod observer;
+mod old;
 mod options;
 mod output;
+mod overlaps;
 mod publish;
 mod read;
+mod save;
 mod stages;
 mod summary;
 mod write;
 
 pub(crate) use memory::estimated_documents;
 pub use observer::{Observer, Silent, Stage};
-pub use options::{BATCH_BYTES, CHECKPOINT_BYTES, Options, Output, Search, Verify};
+pub use options::{BATCH_BYTES, CHECKPOINT_BYTES, Measure, Options, Output, Search, Verify};
 pub use summary::{Counts, Summary, Timing};
 
 use crate::error::Result;

@@ -10,6 +10,8 @@ pub enum Stage {
     Read,
     /// The keep order and exact groups; counted in documents.
     Group,
+    /// Old documents: reading those that are no archive, and comparing with them; counted in documents of the input.
+    Against,
     /// Pairs that share a band key; counted in bands.
     Candidates,
     /// Exact similarities; counted in pairs.
@@ -24,14 +26,23 @@ pub enum Stage {
 
 impl Stage {
     /// All of them.
-    pub const ALL: [Self; 7] =
-        [Self::Read, Self::Group, Self::Candidates, Self::Verify, Self::Resolve, Self::Write, Self::Upload];
+    pub const ALL: [Self; 8] = [
+        Self::Read,
+        Self::Group,
+        Self::Against,
+        Self::Candidates,
+        Self::Verify,
+        Self::Resolve,
+        Self::Write,
+        Self::Upload,
+    ];
 
     /// The name for people and files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
             Self::Group => "group",
+            Self::Against => "against",
             Self::Candidates => "candidates",
             Self::Verify => "verify",
             Self::Resolve => "resolve",

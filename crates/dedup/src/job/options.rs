@@ -33,6 +33,16 @@ pub enum Output {
     DryRun,
 }
 
+/// What is measured between a document and an old one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Measure {
+    /// The share of elements in both of those in either. Documents of the input are compared with each other too.
+    #[default]
+    Jaccard,
+    /// The share of the old document's elements that the other has. Only old documents are compared with, all of them.
+    Containment,
+}
+
 /// How candidates are found.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Search {
@@ -59,6 +69,14 @@ pub struct Options {
     pub search: Search,
     /// From which similarity on two documents are duplicates.
     pub threshold: Threshold,
+    /// What is measured.
+    pub measure: Measure,
+    /// Old documents, which come first in keep order and are never removed: corpora, archives, folders of runs that were saved.
+    pub against: Vec<PathBuf>,
+    /// What to read of each old document, where they are a corpus.
+    pub against_read: ReadOptions,
+    /// The archive to which the kept documents are added: `saved` in the output folder, or one of those in `against`.
+    pub save: Option<PathBuf>,
     /// Which of two duplicates is kept.
     pub keep: Keep,
     /// How a candidate becomes an edge.
@@ -98,6 +116,10 @@ impl Options {
             spec: SketchSpec::default(),
             search,
             threshold,
+            measure: Measure::default(),
+            against: Vec::new(),
+            against_read: ReadOptions { batch_bytes: BATCH_BYTES, ..ReadOptions::default() },
+            save: None,
             keep: Keep::default(),
             verify: Verify::default(),
             cluster: Cluster::default(),

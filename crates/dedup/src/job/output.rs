@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::Options;
+use super::{Options, old, save};
 use crate::error::{Error, Result};
 use crate::files::{Files, Lock};
 use crate::read::Input;
@@ -18,16 +18,26 @@ pub(super) const AN_INPUT: &str =
 /// The work folder, where none is named.
 const WORK: &str = ".benzer-work";
 /// Everything a run writes to its output folder, in the order of writing.
-pub(super) const RESULTS: [&str; 6] =
-    ["rejects.jsonl", "pairs.parquet", "evidence.parquet", "clusters.parquet", "run.json", MANIFEST];
+pub(super) const RESULTS: [&str; 7] = [
+    "rejects.jsonl",
+    old::REJECTS,
+    "pairs.parquet",
+    "evidence.parquet",
+    "clusters.parquet",
+    "run.json",
+    MANIFEST,
+];
 
 /// Everything a run writes to its work folder, in the order in which it is removed.
-const INTERMEDIATE: [&str; 12] = [
+const INTERMEDIATE: [&str; 15] = [
     "stage-verify.json",
+    "stage-against.json",
     "stage-read.json",
     "rejects.jsonl",
     "stdin",
     "edges.bin",
+    "edges-against.bin",
+    "guests.bin",
     "sketches.bin",
     "places.bin",
     "texts.bin",
@@ -37,11 +47,16 @@ const INTERMEDIATE: [&str; 12] = [
     "keys.end",
 ];
 
+/// How the names of intermediate files of old documents begin.
+pub(super) const OF_OLD: &str = "against-";
+
 /// Both folders, with locks on both.
 #[derive(Debug)]
 pub(super) struct Folders {
     pub output: PathBuf,
     pub work: PathBuf,
+    /// Old documents, which must not lie in the output.
+    against: Vec<PathBuf>,
     _locks: (Lock, Option<Lock>),
 }
 
@@ -67,7 +82,7 @@ impl Folders {
         let lock = Lock::acquire(&usual)?;
         let is_usual = std::fs::canonicalize(&usual).ok() == std::fs::canonicalize(&work).ok();
         let other = if is_usual { None } else { Some(Lock::acquire(&work)?) };
-        Ok(Self { output, work, _locks: (lock, other) })
+        Ok(Self { output, work, against: options.against.clone(), _locks: (lock, other) })
     }
 
     /// Makes room for the results, which are written anew, also by a resumed run. The manifest goes first, so that a folder with one is always whole.
@@ -76,7 +91,8 @@ impl Folders {
         let output = real(&self.output);
         let work = real(&self.work);
         let is_inside = |path: &Path| path.starts_with(&output) && !path.starts_with(&work);
-        if inputs.iter().any(|input| is_inside(&real(&input.path))) {
+        let against = self.against.iter().map(|path| real(path));
+        if against.chain(inputs.iter().map(|input| real(&input.path))).any(|path| is_inside(&path)) {
             return Err(Error::Occupied { path: self.output.clone(), what: AN_INPUT });
         }
         for name in RESULTS.iter().rev() {
@@ -85,9 +101,10 @@ impl Folders {
                 files.remove(&path)?;
             }
         }
-        let documents = self.output.join(DOCUMENTS);
-        if documents.is_dir() {
-            std::fs::remove_dir_all(&documents).map_err(|error| Error::open(documents, error))?;
+        for folder in [DOCUMENTS, save::FOLDER].map(|name| self.output.join(name)) {
+            if folder.is_dir() {
+                std::fs::remove_dir_all(&folder).map_err(|error| Error::open(folder, error))?;
+            }
         }
         files.remove_leftovers(&self.output)?;
         files.remove_leftovers(&self.work)?;
@@ -106,6 +123,12 @@ impl Folders {
             let path = self.work.join(name);
             if path.exists() {
                 files.remove(&path)?;
+            }
+        }
+        // Segments and keys of old documents.
+        for entry in std::fs::read_dir(&self.work).into_iter().flatten().flatten() {
+            if entry.file_name().to_string_lossy().starts_with(OF_OLD) {
+                files.remove(&entry.path())?;
             }
         }
         let both = [self.work.clone(), self.output.join(WORK)];
@@ -133,7 +156,11 @@ fn check(output: &Path, options: &Options) -> Result<()> {
     let entries = std::fs::read_dir(output).map_err(|error| Error::open(output, error))?;
     let foreign = entries.flatten().map(|entry| entry.file_name()).find(|name| {
         let name = name.to_string_lossy();
-        name != WORK && name != DOCUMENTS && !RESULTS.contains(&&*name) && !name.starts_with('.')
+        name != WORK
+            && name != DOCUMENTS
+            && name != save::FOLDER
+            && !RESULTS.contains(&&*name)
+            && !name.starts_with('.')
     });
     match foreign {
         Some(_) => Err(Error::Occupied {

@@ -29,7 +29,7 @@ impl Run<'_> {
         self.save_stdin()?;
         let reader = self.open()?;
         self.memory = Memory::new(self.options, &reader)?;
-        self.fingerprint = super::fingerprint::of(self.options, &reader)?;
+        self.open_old(&reader)?;
         self.saves = reader.progress().bytes_total().is_none_or(|bytes| bytes >= self.options.checkpoint);
         let inputs = reader.inputs().to_vec();
         self.check_names(&inputs)?;

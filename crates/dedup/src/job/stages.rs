@@ -6,6 +6,7 @@ use std::time::Instant;
 use benzer_core::field::text::Shingler;
 
 use super::memory::Memory;
+use super::old::Sources;
 use super::output::Folders;
 use super::{Counts, Observer, Options, Stage, Summary, Timing};
 use crate::corpus::Ranked;
@@ -37,10 +38,13 @@ pub(super) struct Run<'a> {
     pub target: &'a Path,
     pub histogram: Vec<u64>,
     pub spilled: u64,
+    /// Old documents that the input is compared with.
+    pub sources: Sources,
 }
 
 impl<'a> Run<'a> {
     pub fn new(files: &'a Files, options: &'a Options, observer: &'a dyn Observer) -> Result<Self> {
+        super::old::check(options)?;
         let shingler = Shingler::new(&options.text)?;
         let ingest = Ingest::new(shingler, &options.spec, &options.keep, options.read.id_field.is_some())?;
         Ok(Self {
@@ -61,20 +65,26 @@ impl<'a> Run<'a> {
             target: &options.output,
             histogram: Vec::new(),
             spilled: 0,
+            sources: Sources::default(),
         })
     }
 
     /// Does all of it. Gives the summary, and the fingerprint of what it was made from.
     pub fn run(mut self) -> Result<(Summary, String)> {
         let corpus = self.timed(Stage::Read, Self::read)?;
-        let (ranking, members, copies) = self.timed(Stage::Group, |run| run.group(&corpus))?;
-        let ranked = Ranked { corpus: &corpus, ranking: &ranking };
+        let (ranking, mut members, mut copies) = self.timed(Stage::Group, |run| run.group(&corpus))?;
+        let order = (&corpus, &ranking);
+        let (guests, old) = match self.options.against.is_empty() {
+            true => Default::default(),
+            false => self.timed(Stage::Against, |run| run.against(order, &mut members, &mut copies))?,
+        };
+        let ranked = Ranked { corpus: &corpus, ranking: &ranking, guests: &guests };
         let edges = match self.saved_edges()? {
             Some(edges) => edges,
             None => {
                 let candidates = self.timed(Stage::Candidates, |run| run.candidates(&ranked, &members))?;
                 drop(members);
-                self.timed(Stage::Verify, |run| run.verify(&ranked, candidates))?
+                self.timed(Stage::Verify, |run| run.verify(&ranked, candidates, old))?
             }
         };
         let removals = self.timed(Stage::Resolve, |run| run.resolve(&ranked, &edges, &copies))?;

@@ -26,6 +26,16 @@ pub struct Counts {
     pub short: u64,
     /// Removed documents that have the same text as the kept one.
     pub copies: u64,
+    /// Old documents that the input was compared with.
+    pub against: u64,
+    /// Removed documents whose kept one is old.
+    pub removed_against: u64,
+    /// Lines of the corpora of old documents that are no documents.
+    pub against_rejected: u64,
+    /// Old documents shorter than one shingle, of those that were read.
+    pub against_short: u64,
+    /// Old documents without a letter or digit, of those that were read: nothing is similar to them.
+    pub against_empty: u64,
     /// Rows whose id an earlier one has.
     pub repeated_ids: u64,
     /// How often two documents met in a bucket.

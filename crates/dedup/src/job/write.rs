@@ -9,7 +9,7 @@ use super::decide::{Removal, Rule};
 use super::output::{DOCUMENTS, MANIFEST};
 use super::read::REJECTS;
 use super::stages::Run;
-use super::{Output, Stage, Verify};
+use super::{Output, Stage, old};
 use crate::corpus::Ranked;
 use crate::documents::Documents;
 use crate::edges::Edges;
@@ -47,6 +47,8 @@ impl Run<'_> {
         });
         let mut stamps = tables?;
         stamps.extend(documents?);
+        // Before the manifest: a run that is whole is in its archive.
+        stamps.extend(self.save(ranked, removals)?);
         self.manifest(&stamps)
     }
 
@@ -59,7 +61,7 @@ impl Run<'_> {
         by_keeper: &[Removal],
     ) -> Result<Vec<(String, Stamp)>> {
         let mut written = Vec::new();
-        let mut pairs = Pairs::new(self.create("pairs.parquet")?, self.options.verify == Verify::Exact)?;
+        let mut pairs = Pairs::new(self.create("pairs.parquet")?, self.counted())?;
         for edge in edges.iter()? {
             pairs.push(&edge?, false, ranked, &self.estimates)?;
         }
@@ -67,9 +69,19 @@ impl Run<'_> {
             pairs.push(copy, true, ranked, &self.estimates)?;
         }
         written.push(pairs.finish(ranked, &self.estimates)?);
-        written.push(write::evidence(self.create("evidence.parquet")?, removals, ranked, &self.estimates)?);
+        let span = |removal: &Removal| self.span(ranked, removal);
+        written.push(write::evidence(
+            self.create("evidence.parquet")?,
+            removals,
+            ranked,
+            &self.estimates,
+            span,
+        )?);
         written.push(write::clusters(self.create("clusters.parquet")?, by_keeper, ranked, &self.estimates)?);
-        written.push(self.rejects_file()?);
+        written.push(self.rejects_file(REJECTS)?);
+        if self.counts.against_rejected > 0 {
+            written.push(self.rejects_file(old::REJECTS)?);
+        }
         let commit = |file: FileWriter| {
             let name = file.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
             Ok((name, file.commit()?))
@@ -82,11 +94,11 @@ impl Run<'_> {
     }
 
     /// The rejected lines, from the work folder.
-    fn rejects_file(&self) -> Result<FileWriter> {
-        let path = self.folders.work.join(REJECTS);
+    fn rejects_file(&self, name: &str) -> Result<FileWriter> {
+        let path = self.folders.work.join(name);
         let fail = |error| crate::files::Error::disk("read", &path, error);
         let mut from = std::fs::File::open(&path).map_err(fail)?;
-        let mut out = self.create(REJECTS)?;
+        let mut out = self.create(name)?;
         let mut buffer = vec![0; 1 << 16];
         loop {
             let n = from.read(&mut buffer).map_err(fail)?;

@@ -35,6 +35,10 @@ impl<'a> Columns<'a> {
         Some(self.column(name, i)?.as_primitive_opt::<Float64Type>()?.value(i))
     }
 
+    pub fn maybe_flag(&self, name: &str, i: usize) -> Option<bool> {
+        Some(self.column(name, i)?.as_boolean_opt()?.value(i))
+    }
+
     pub fn text(&self, name: &'static str, i: usize) -> Result<&'a str> {
         self.maybe_text(name, i).ok_or_else(|| self.missing(name))
     }
@@ -48,8 +52,7 @@ impl<'a> Columns<'a> {
     }
 
     pub fn flag(&self, name: &'static str, i: usize) -> Result<bool> {
-        let flag = self.column(name, i).and_then(|column| Some(column.as_boolean_opt()?.value(i)));
-        flag.ok_or_else(|| self.missing(name))
+        self.maybe_flag(name, i).ok_or_else(|| self.missing(name))
     }
 
     fn missing(&self, column: &'static str) -> Error {

@@ -28,12 +28,18 @@ pub struct Removed {
     pub union: Option<u32>,
     /// What the sketches say: estimate and 95% interval.
     pub estimate: Option<[f64; 3]>,
-    /// `exact-copy`, `verified`, `estimate` or `component`.
+    /// `exact-copy`, `verified`, `estimate`, `component` or `contained`.
     pub rule: String,
     /// File and row of the removed document.
     pub removed_at: Option<(String, u64)>,
     /// File and row of the kept one.
     pub kept_at: Option<(String, u64)>,
+    /// Whether the kept one is an old document, of `--against`.
+    pub kept_is_old: bool,
+    /// Elements of the kept one, where the removed one contains it.
+    pub size: Option<u32>,
+    /// Where in the text of the removed one that is, in bytes, and that part of the text.
+    pub span: Option<(u64, u64, String)>,
 }
 
 /// A row of `pairs.parquet`: two similar documents, the first in keep order first.
@@ -47,8 +53,12 @@ pub struct Pair {
     pub intersection: Option<u32>,
     /// Elements in either.
     pub union: Option<u32>,
+    /// Elements of the earlier one, where the later one contains it.
+    pub size: Option<u32>,
     /// How similar they are.
     pub similarity: f64,
+    /// Whether the earlier one is an old document, of `--against`.
+    pub a_is_old: bool,
     /// Whether they have the same text.
     pub exact_copy: bool,
     /// Their places in keep order.
@@ -78,8 +88,16 @@ pub fn evidence(folder: &Path, mut visit: impl FnMut(Removed) -> Result<()>) -> 
             rule: columns.text("rule", i)?.to_owned(),
             removed_at: at("removed_file", "removed_row"),
             kept_at: at("kept_file", "kept_row"),
+            kept_is_old: columns.maybe_text("kept_in", i) == Some("against"),
+            size: columns.maybe_number("size", i),
+            span: span(columns, i),
         })
     })
+}
+
+fn span(columns: &Columns<'_>, i: usize) -> Option<(u64, u64, String)> {
+    let (start, end) = (columns.maybe_long("span_start", i)?, columns.maybe_long("span_end", i)?);
+    Some((start, end, columns.maybe_text("span", i)?.to_owned()))
 }
 
 /// Calls `visit` with every pair of a run.
@@ -93,7 +111,9 @@ pub fn pairs(folder: &Path, mut visit: impl FnMut(Pair) -> Result<()>) -> Result
             id_b: columns.text("id_b", i)?.to_owned(),
             intersection: columns.maybe_number("intersection", i),
             union: columns.maybe_number("union", i),
+            size: columns.maybe_number("size", i),
             similarity: columns.share("similarity", i)?,
+            a_is_old: columns.maybe_flag("a_is_old", i) == Some(true),
             exact_copy: columns.flag("exact_copy", i)?,
             ranks: [columns.number("rank_a", i)?, columns.number("rank_b", i)?],
         })

@@ -47,15 +47,16 @@ pub fn rethreshold(folder: &Path, threshold: Threshold, out: &Path) -> Result<Re
     let mut before = Vec::new();
     evidence(folder, |row| {
         if let Some(at) = row.removed_at {
-            places.insert(row.removed_id.clone(), at);
+            places.insert((false, row.removed_id.clone()), at);
         }
         if let Some(at) = row.kept_at {
-            places.insert(row.kept_id, at);
+            places.insert((row.kept_is_old, row.kept_id), at);
         }
         before.push(row.removed_id);
         Ok(())
     })?;
-    let removals = graph.resolve();
+    let contains = setting("measure") == "containment";
+    let removals = graph.resolve(if contains { Rule::Contained } else { Rule::Verified });
     let files = Files::new();
     files.create_dir_all(out)?;
     graph.write(&files, out, &removals, &places)?;
@@ -91,20 +92,34 @@ fn manifest(folder: &Path) -> Result<Value> {
 struct Graph {
     edges: Vec<Edge>,
     copies: Vec<Edge>,
-    ids: HashMap<u32, String>,
+    /// Whether a document is old, and its id.
+    ids: HashMap<u32, Name>,
 }
+
+/// Whether a document is old, and its id.
+type Name = (bool, String);
 
 impl Graph {
     fn read(folder: &Path, threshold: Threshold) -> Result<Self> {
         let (mut edges, mut copies, mut ids) = (Vec::new(), Vec::new(), HashMap::new());
         pairs(
             folder,
-            |Pair { id_a, id_b, intersection, union, exact_copy, ranks: [earlier, later], .. }| {
-                let (intersection, union) = (intersection.unwrap_or(0), union.unwrap_or(0));
+            |Pair {
+                 id_a,
+                 id_b,
+                 intersection,
+                 union,
+                 size,
+                 a_is_old,
+                 exact_copy,
+                 ranks: [earlier, later],
+                 ..
+             }| {
+                let (intersection, union) = (intersection.unwrap_or(0), union.or(size).unwrap_or(0));
                 let edge = Edge { later, earlier, intersection, union };
                 if threshold.is_reached(intersection.into(), union.into()) {
-                    ids.insert(earlier, id_a);
-                    ids.insert(later, id_b);
+                    ids.insert(earlier, (a_is_old, id_a));
+                    ids.insert(later, (false, id_b));
                     if exact_copy { copies.push(edge) } else { edges.push(edge) }
                 }
                 Ok(())
@@ -115,11 +130,10 @@ impl Graph {
         Ok(Self { edges, copies, ids })
     }
 
-    fn resolve(&self) -> Vec<Removal> {
+    fn resolve(&self, rule: Rule) -> Vec<Removal> {
         let mut leaders = Leaders::default();
         self.edges.iter().for_each(|edge| leaders.push(*edge));
-        let removals =
-            leaders.finish().into_iter().map(|edge| Removal { edge, rule: Rule::Verified }).collect();
+        let removals = leaders.finish().into_iter().map(|edge| Removal { edge, rule }).collect();
         with_copies(removals, &self.copies)
     }
 
@@ -128,7 +142,7 @@ impl Graph {
         files: &Files,
         out: &Path,
         removals: &[Removal],
-        places: &HashMap<String, (String, u64)>,
+        places: &HashMap<Name, (String, u64)>,
     ) -> Result<()> {
         let columns = [
             ("removed_id", Kind::Text),
@@ -141,24 +155,29 @@ impl Graph {
             ("removed_row?", Kind::Row),
             ("kept_file?", Kind::Text),
             ("kept_row?", Kind::Row),
+            ("kept_in", Kind::Text),
+            ("size?", Kind::Number),
         ];
         let mut table = Table::new(files.create(&out.join("evidence.parquet"))?, &columns)?;
         for removal in removals {
             let Edge { intersection, union, .. } = removal.edge;
+            let contains = removal.rule == Rule::Contained;
             let (removed, kept) = (&self.ids[&removal.removed()], &self.ids[&removal.kept()]);
-            let place = |id: &String| match places.get(id) {
+            let place = |name: &Name| match places.get(name) {
                 Some((file, row)) => [Cell::Text(file), Cell::Row(*row)],
                 None => [Cell::Null; 2],
             };
             let cells = [
-                Cell::Text(removed),
-                Cell::Text(kept),
+                Cell::Text(&removed.1),
+                Cell::Text(&kept.1),
                 Cell::Share(f64::from(intersection) / f64::from(union)),
                 Cell::Number(intersection),
-                Cell::Number(union),
+                if contains { Cell::Null } else { Cell::Number(union) },
                 Cell::Text(removal.rule.name()),
             ];
-            table.push(cells.into_iter().chain(place(removed)).chain(place(kept)))?;
+            let kept_in = Cell::Text(if kept.0 { "against" } else { "input" });
+            let end = [kept_in, if contains { Cell::Number(union) } else { Cell::Null }];
+            table.push(cells.into_iter().chain(place(removed)).chain(place(kept)).chain(end))?;
         }
         table.finish()?.commit()?;
         Ok(())

@@ -45,8 +45,25 @@ impl Estimates {
     }
 }
 
-fn counts<'a>(edge: &Edge, exact: bool) -> [Cell<'a>; 2] {
-    if exact { [Cell::Number(edge.intersection), Cell::Number(edge.union)] } else { [Cell::Null; 2] }
+/// What the numbers of an edge are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Counted {
+    /// Elements in both and in either.
+    Union,
+    /// Elements in both and in the earlier, which the later one contains.
+    Contained,
+    /// Equal registers and all registers, copies excepted.
+    Registers,
+}
+
+/// Intersection, union, size of what is contained.
+fn counts<'a>(edge: &Edge, rule: Rule) -> [Cell<'a>; 3] {
+    let (both, of) = (Cell::Number(edge.intersection), Cell::Number(edge.union));
+    match rule {
+        Rule::Estimate => [Cell::Null; 3],
+        Rule::Contained => [both, Cell::Null, of],
+        Rule::ExactCopy | Rule::Verified | Rule::Component => [both, of, Cell::Null],
+    }
 }
 
 /// The similarity of an edge: exact, or as estimated from its equal registers.
@@ -57,12 +74,20 @@ pub(crate) fn similarity(edge: &Edge, exact: bool, estimates: &Estimates) -> f64
     }
 }
 
+/// Where in a removed document the kept one is, in bytes of its text, and that part of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub range: std::ops::Range<usize>,
+    pub text: String,
+}
+
 /// Writes one row for each removed document.
 pub(crate) fn evidence(
     out: FileWriter,
     removals: &[Removal],
     ranked: &Ranked<'_>,
     estimates: &Estimates,
+    span: impl Fn(&Removal) -> Result<Option<Span>>,
 ) -> Result<FileWriter> {
     let columns = [
         ("removed_id", Kind::Text),
@@ -78,15 +103,25 @@ pub(crate) fn evidence(
         ("removed_row", Kind::Row),
         ("kept_file", Kind::Text),
         ("kept_row", Kind::Row),
+        ("kept_in", Kind::Text),
+        ("size?", Kind::Number),
+        ("span_start?", Kind::Row),
+        ("span_end?", Kind::Row),
+        ("span?", Kind::Text),
     ];
     let mut table = Table::new(out, &columns)?;
     for removal in removals {
         let (removed, kept) = (removal.removed(), removal.kept());
         let exact = removal.rule != Rule::Estimate;
         let equal = estimates.equal(&ranked.words(removed)?, &ranked.words(kept)?);
-        let measured = estimates.of(equal);
+        // Sketches tell how similar two documents are, not whether one contains the other.
+        let measured = estimates.of(equal).filter(|_| removal.rule != Rule::Contained);
         let share = |value: Option<f64>| value.map_or(Cell::Null, Cell::Share);
-        let [intersection, union] = counts(&removal.edge, exact);
+        let [intersection, union, size] = counts(&removal.edge, removal.rule);
+        let found = span(removal)?;
+        let place = |place: fn(&Span) -> usize| {
+            found.as_ref().map_or(Cell::Null, |span| Cell::Row(place(span) as u64))
+        };
         let (removed_file, removed_row) = ranked.file_and_row(removed)?;
         let (kept_file, kept_row) = ranked.file_and_row(kept)?;
         let cells = [
@@ -103,6 +138,11 @@ pub(crate) fn evidence(
             Cell::Row(removed_row),
             Cell::Text(&kept_file),
             Cell::Row(kept_row),
+            Cell::Text(if ranked.is_old(kept) { "against" } else { "input" }),
+            size,
+            place(|span| span.range.start),
+            place(|span| span.range.end),
+            found.as_ref().map_or(Cell::Null, |span| Cell::Text(&span.text)),
         ];
         table.push(cells)?;
     }

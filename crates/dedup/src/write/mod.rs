@@ -16,7 +16,7 @@ mod verdict;
 
 pub use annotate::{ANNOTATIONS, annotate_csv, annotate_csv_header, annotate_json};
 pub(crate) use documents::{DocumentWriter, Fates, check_annotation};
-pub(crate) use evidence::{Estimates, clusters, evidence, similarity};
+pub(crate) use evidence::{Counted, Estimates, Span, clusters, evidence, similarity};
 pub(crate) use pairs::Pairs;
 pub use rejects::reject_line;
 pub(crate) use rejects::reject_lines;

@@ -8,7 +8,7 @@ use parquet::arrow::arrow_writer::{ArrowRowGroupWriterFactory, compute_leaves};
 use parquet::errors::ParquetError;
 use parquet::file::writer::SerializedFileWriter;
 
-use super::evidence::{Estimates, similarity};
+use super::evidence::{Counted, Estimates, similarity};
 use super::id_column;
 use super::result_table::{self, Kind};
 use crate::corpus::Ranked;
@@ -21,7 +21,7 @@ pub(crate) struct Pairs {
     file: SerializedFileWriter<FileWriter>,
     columns: ArrowRowGroupWriterFactory,
     schema: SchemaRef,
-    exact: bool,
+    counted: Counted,
     rows: Vec<(Edge, bool)>,
     n_groups: usize,
 }
@@ -30,8 +30,7 @@ pub(crate) struct Pairs {
 const ROWS: usize = 256 << 10;
 
 impl Pairs {
-    /// `exact` if intersection and union are those of features.
-    pub fn new(out: FileWriter, exact: bool) -> Result<Self> {
+    pub fn new(out: FileWriter, counted: Counted) -> Result<Self> {
         let columns = [
             ("id_a", Kind::Text),
             ("id_b", Kind::Text),
@@ -41,10 +40,12 @@ impl Pairs {
             ("exact_copy", Kind::Flag),
             ("rank_a", Kind::Number),
             ("rank_b", Kind::Number),
+            ("size?", Kind::Number),
+            ("a_is_old", Kind::Flag),
         ];
         let (writer, schema) = result_table::begin(out, &columns)?;
         let (file, columns) = writer.into_serialized_writer()?;
-        Ok(Self { file, columns, schema, exact, rows: Vec::new(), n_groups: 0 })
+        Ok(Self { file, columns, schema, counted, rows: Vec::new(), n_groups: 0 })
     }
 
     pub fn push(
@@ -60,31 +61,49 @@ impl Pairs {
 
     fn flush(&mut self, ranked: &Ranked<'_>, estimates: &Estimates) -> Result<()> {
         let rows = std::mem::take(&mut self.rows);
-        let counts = |count: fn(&Edge) -> u32| -> ArrayRef {
-            let counted = |(edge, is_copy): &(Edge, bool)| (self.exact || *is_copy).then(|| count(edge));
-            match self.exact {
-                true => Arc::new(UInt32Array::from_iter_values(rows.iter().map(|(edge, _)| count(edge)))),
-                false => Arc::new(UInt32Array::from_iter(rows.iter().map(counted))),
+        let counts = |count: fn(&Edge) -> u32, is_there: [bool; 3]| -> ArrayRef {
+            let [union, contained, registers] = is_there;
+            let counted = |(edge, is_copy): &(Edge, bool)| {
+                let is_there = match self.counted {
+                    Counted::Union => union,
+                    Counted::Contained => contained,
+                    Counted::Registers => registers && *is_copy,
+                };
+                is_there.then(|| count(edge))
+            };
+            match self.counted {
+                Counted::Union if union => {
+                    Arc::new(UInt32Array::from_iter_values(rows.iter().map(|(edge, _)| count(edge))))
+                }
+                _ => Arc::new(UInt32Array::from_iter(rows.iter().map(counted))),
             }
         };
+        let is_exact = self.counted != Counted::Registers;
         let similarities =
-            rows.iter().map(|(edge, is_copy)| similarity(edge, self.exact || *is_copy, estimates));
-        let earlier = UInt32Array::from_iter_values(rows.iter().map(|(edge, _)| edge.earlier));
-        let later = UInt32Array::from_iter_values(rows.iter().map(|(edge, _)| edge.later));
-        let of_ids = [earlier.clone(), later.clone()];
-        let others: [ArrayRef; 6] = [
-            counts(|edge| edge.intersection),
-            counts(|edge| edge.union),
+            rows.iter().map(|(edge, is_copy)| similarity(edge, is_exact || *is_copy, estimates));
+        let flags = |is: &dyn Fn(&(Edge, bool)) -> bool| -> ArrayRef {
+            Arc::new(BooleanArray::from_iter(rows.iter().map(|row| Some(is(row)))))
+        };
+        let ranks = |rank: fn(&Edge) -> u32| rows.iter().map(|(edge, _)| rank(edge)).collect::<Vec<u32>>();
+        let of_ids = [ranks(|edge| edge.earlier), ranks(|edge| edge.later)];
+        let places = |ranks: &[u32]| -> ArrayRef {
+            Arc::new(UInt32Array::from_iter_values(ranks.iter().map(|rank| ranked.guests.place(*rank))))
+        };
+        let others: [ArrayRef; 8] = [
+            counts(|edge| edge.intersection, [true, true, true]),
+            counts(|edge| edge.union, [true, false, true]),
             Arc::new(Float64Array::from_iter_values(similarities)),
-            Arc::new(BooleanArray::from_iter(rows.iter().map(|(_, is_copy)| Some(*is_copy)))),
-            Arc::new(earlier),
-            Arc::new(later),
+            flags(&|(_, is_copy)| *is_copy),
+            places(&of_ids[0]),
+            places(&of_ids[1]),
+            counts(|edge| edge.union, [false, true, false]),
+            flags(&|(edge, _)| ranked.is_old(edge.earlier)),
         ];
         let mut writers = self.columns.create_column_writers(self.n_groups)?.into_iter().skip(of_ids.len());
         let descriptions: Vec<_> = self.file.schema_descr().columns().to_vec();
         let mut group = self.file.next_row_group()?;
         for (ranks, description) in of_ids.iter().zip(descriptions) {
-            let (bytes, close) = id_column::encode(ranks.values(), description, |rank, into| {
+            let (bytes, close) = id_column::encode(ranks, description, |rank, into| {
                 into.extend_from_slice(ranked.id(rank)?.as_bytes());
                 Ok(())
             })?;

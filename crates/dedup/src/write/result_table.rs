@@ -120,7 +120,9 @@ pub(super) fn begin<W: Write + Send>(
     // Ids hardly ever repeat: a dictionary of them would be made and thrown away.
     let properties = columns.iter().fold(properties, |properties, (name, kind)| {
         let encoding = match kind {
-            Kind::Text if name.contains("file") || *name == "rule" => return properties,
+            Kind::Text if name.contains("file") || *name == "rule" || *name == "kept_in" => {
+                return properties;
+            }
             Kind::Number | Kind::Row => Encoding::DELTA_BINARY_PACKED,
             _ => Encoding::PLAIN,
         };

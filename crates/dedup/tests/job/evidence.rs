@@ -18,6 +18,7 @@ pub struct Evidence {
     pub kept_id: String,
     pub removed: Place,
     pub kept: Place,
+    pub kept_is_old: bool,
     pub rule: String,
     pub similarity: f64,
     /// Intersection and union, where they were counted.
@@ -45,7 +46,8 @@ fn rows(batch: &RecordBatch) -> Vec<Evidence> {
         kept: (text("kept_file", i), line("kept_row", i)),
         rule: text("rule", i),
         similarity: column("similarity").as_primitive::<Float64Type>().value(i),
-        counts: count("intersection", i).zip(count("union", i)),
+        kept_is_old: text("kept_in", i) == "against",
+        counts: count("intersection", i).zip(count("union", i).or(count("size", i))),
     };
     (0..batch.num_rows()).map(row).collect()
 }

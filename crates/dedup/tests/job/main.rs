@@ -1,6 +1,9 @@
 //! The proof of a deduplication run: its result is that of the definition, its evidence holds, nothing is lost, whatever happens to the disk.
 
 mod accounting;
+mod against;
+mod archive;
+mod contain;
 mod corpus;
 mod evidence;
 mod full_disk;

@@ -7,7 +7,7 @@ use benzer_core::estimate::{Registers, Scheme, two_way};
 use benzer_core::field::text::Shingler;
 use benzer_core::lsh::{Banding, Prefilter};
 use benzer_core::sketch::{Sketch, SketchSpec};
-use benzer_dedup::job::{Options, Search, Verify};
+use benzer_dedup::job::{Measure, Options, Search, Verify};
 use benzer_dedup::{Cluster, Keep};
 
 use crate::corpus::Document;
@@ -16,10 +16,18 @@ use crate::corpus::Document;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Removal {
     pub removed: usize,
-    pub kept: usize,
+    /// A document of the input, or an old one.
+    pub kept: Kept,
     pub rule: &'static str,
     pub similarity: f64,
     pub counts: Option<(u32, u32)>,
+}
+
+/// For which document another one is removed: its number in the input, or among the old ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kept {
+    New(usize),
+    Old(usize),
 }
 
 /// Similarity as a fraction: of elements, or of registers where it is estimated.
@@ -29,10 +37,31 @@ type Edges = BTreeMap<(usize, usize), Fraction>;
 
 /// All removals in keep order.
 pub fn removals(documents: &[Document], options: &Options) -> Vec<Removal> {
+    removals_against(&[], documents, options)
+}
+
+/// All removals where old documents come first in keep order, and are not compared with each other.
+pub fn removals_against(old: &[Document], documents: &[Document], options: &Options) -> Vec<Removal> {
     let order = keep_order(documents, options);
+    let kept = |place: usize| match place.checked_sub(old.len()) {
+        Some(place) => Kept::New(order[place]),
+        None => Kept::Old(place),
+    };
     // From here on a document is its place in the order.
-    let texts: Vec<&str> = order.iter().map(|&row| documents[row].text.as_str()).collect();
-    let graph = Graph::new(&texts, options);
+    let new = order.iter().map(|&row| documents[row].text.as_str());
+    let texts: Vec<&str> = old.iter().map(|document| document.text.as_str()).chain(new).collect();
+    let graph = Graph::new(&texts, old.len(), options);
+    if options.measure == Measure::Containment {
+        let contained = (old.len()..texts.len()).filter_map(|place| graph.contained(place));
+        let removal = |(place, item, (both, size)): (usize, usize, Fraction)| Removal {
+            removed: order[place - old.len()],
+            kept: kept(item),
+            rule: "contained",
+            similarity: f64::from(both) / f64::from(size),
+            counts: Some((both, size)),
+        };
+        return contained.map(removal).collect();
+    }
     let edges = graph.edges();
     let decided = match options.cluster {
         Cluster::Leaders => leaders(&graph.members, &edges),
@@ -44,7 +73,7 @@ pub fn removals(documents: &[Document], options: &Options) -> Vec<Removal> {
         (_, Verify::Estimate) => "estimate",
     };
     let removal = |(place, first): (usize, usize)| {
-        let (kept, rule, fraction) = match decided.get(&first) {
+        let (first, rule, fraction) = match decided.get(&first) {
             Some(&(kept, fraction)) => (kept, rule, fraction),
             None if place != first => (first, "exact-copy", graph.jaccard(first, first)),
             None => return None,
@@ -53,9 +82,9 @@ pub fn removals(documents: &[Document], options: &Options) -> Vec<Removal> {
             "estimate" => (None, graph.estimate(fraction.0)),
             _ => (Some(fraction), f64::from(fraction.0) / f64::from(fraction.1)),
         };
-        Some(Removal { removed: order[place], kept: order[kept], rule, similarity, counts })
+        Some(Removal { removed: order[place - old.len()], kept: kept(first), rule, similarity, counts })
     };
-    graph.first_of_text().into_iter().filter_map(removal).collect()
+    graph.first_of_text().into_iter().filter(|(place, _)| *place >= old.len()).filter_map(removal).collect()
 }
 
 /// The documents by (policy key, id, row); `last` is the other way round.
@@ -81,6 +110,8 @@ struct Graph<'a> {
     options: &'a Options,
     spec: SketchSpec,
     texts: &'a [&'a str],
+    /// How many of the texts are old.
+    n_old: usize,
     features: Vec<Features>,
     sketches: Vec<Sketch>,
     /// The first document of each text that has features.
@@ -88,13 +119,13 @@ struct Graph<'a> {
 }
 
 impl<'a> Graph<'a> {
-    fn new(texts: &'a [&'a str], options: &'a Options) -> Self {
+    fn new(texts: &'a [&'a str], n_old: usize, options: &'a Options) -> Self {
         let shingler = Shingler::new(&options.text).unwrap();
         let spec = SketchSpec { pipeline: shingler.pipeline().as_str().to_owned(), ..options.spec.clone() };
         let sketcher = spec.sketcher().unwrap();
         let features: Vec<Features> = texts.iter().map(|text| shingler.features(text)).collect();
         let sketches = features.iter().map(|features| sketcher.sketch(features).unwrap()).collect();
-        let mut graph = Self { options, spec, texts, features, sketches, members: Vec::new() };
+        let mut graph = Self { options, spec, texts, n_old, features, sketches, members: Vec::new() };
         graph.members = graph
             .first_of_text()
             .iter()
@@ -115,6 +146,22 @@ impl<'a> Graph<'a> {
         let (a, b) = (&self.features[a], &self.features[b]);
         let both = a.elements().iter().filter(|element| b.elements().contains(element)).count();
         (both as u32, (a.len() + b.len() - both) as u32)
+    }
+
+    /// The old document of which another one contains most, if that is enough; the first of equals.
+    fn contained(&self, place: usize) -> Option<(usize, usize, Fraction)> {
+        let mut best: Option<(usize, usize, Fraction)> = None;
+        for &item in self.members.iter().filter(|&&member| member < self.n_old) {
+            let ((both, _), size) = (self.jaccard(place, item), self.features[item].len() as u32);
+            if self.options.threshold.is_reached(both.into(), size.into())
+                && best.is_none_or(|(_, _, (most, of))| {
+                    u64::from(both) * u64::from(of) > u64::from(most) * u64::from(size)
+                })
+            {
+                best = Some((place, item, (both, size)));
+            }
+        }
+        best
     }
 
     fn registers(&self, place: usize) -> Vec<u64> {
@@ -142,10 +189,13 @@ impl<'a> Graph<'a> {
         };
         let mut edges = Edges::new();
         for bucket in &buckets {
+            let n_old = bucket.partition_point(|&place| place < self.n_old);
             for (i, &earlier) in bucket.iter().enumerate() {
-                for &later in &bucket[i + 1..] {
+                // Old and new members are counted apart; old ones are not compared with each other.
+                let (from, i) = if i < n_old { (n_old, i) } else { (i + 1, i - n_old) };
+                for &later in &bucket[from..] {
                     let equal = self.equal(later, earlier);
-                    if (bucket.len() > cap && i >= cap) || equal < least {
+                    if i >= cap || equal < least {
                         continue;
                     }
                     let (fraction, reaches) = match self.options.verify {

@@ -91,11 +91,16 @@ fn expected(documents: &[Document], options: &Options) -> Vec<Evidence> {
         true => documents[row].id.clone(),
         false => format!("a.jsonl:{}", row + 1),
     };
+    let new = |kept: oracle::Kept| match kept {
+        oracle::Kept::New(row) => row,
+        oracle::Kept::Old(_) => unreachable!("there are no old documents"),
+    };
     let evidence = |removal: oracle::Removal| Evidence {
         removed_id: id(removal.removed),
-        kept_id: id(removal.kept),
+        kept_id: id(new(removal.kept)),
         removed: place(removal.removed),
-        kept: place(removal.kept),
+        kept: place(new(removal.kept)),
+        kept_is_old: false,
         rule: removal.rule.to_owned(),
         similarity: removal.similarity,
         counts: removal.counts,

@@ -1,6 +1,7 @@
 //! `benzer dedup`: a corpus in, a clean corpus out, with evidence for every removal.
 
 mod bar;
+mod old;
 mod show;
 
 use std::ffi::OsString;
@@ -40,12 +41,20 @@ Examples:
   benzer dedup articles.jsonl -o look --dry-run --format json
   benzer dedup articles.jsonl -o all --text-field title,text --recall 1
   benzer dedup articles.jsonl -o small --memory 1GiB --threads 2 --work-dir work
+  benzer dedup articles.jsonl -o day1 --archive seen
+  benzer dedup today.jsonl -o new --against articles.jsonl --save
+  benzer dedup today.jsonl -o day2 --archive seen
+  benzer dedup articles.jsonl -o fair --against quiz.jsonl --measure containment
 
 ";
 const AFTER: &str = "\
 Which of two duplicates is kept: --keep first (the default), last, longest, shortest, max:FIELD or \
 min:FIELD; ties go to the smaller id. With --id-field the result does not depend on the order or the \
 number of files.
+
+Old documents (--against, --archive) come before all others and are never removed. An archive has \
+the sketches and features of the documents that were kept, so a run reads only those that new ones \
+may match: its time grows with the input, not with the archive.
 
 An interrupted run says how to go on. Inputs below --checkpoint are simply read again.
 
@@ -93,6 +102,8 @@ pub struct Arguments {
     /// Whether every removed document must be similar to the kept one, or only connected to it
     #[arg(long, value_enum, default_value = "leaders", value_name = "HOW")]
     cluster: ClusterName,
+    #[command(flatten)]
+    old: old::OldArguments,
     /// Write all documents, with the fields dup_cluster_id, dup_cluster_size, dup_of, dup_similarity, is_duplicate
     #[arg(long, group = "what", help_heading = "Results")]
     annotate: bool,
@@ -172,6 +183,10 @@ fn flags(message: &str) -> String {
         ("`threshold`", "--threshold"),
         ("`output`", "--output"),
         ("`keep`", "--keep"),
+        ("`measure`", "--measure"),
+        ("`against`", "--against"),
+        ("`cluster`", "--cluster"),
+        ("`verify`", "--verify"),
         ("`work_dir`", "--work-dir"),
     ];
     names.iter().fold(message.to_owned(), |message, (name, flag)| message.replace(name, flag))
@@ -191,14 +206,15 @@ fn options(arguments: &Arguments) -> anyhow::Result<Options> {
     let search = search(arguments, &spec, threshold)?;
     let inputs = arguments.inputs.iter().map(PathBuf::from).collect();
     let usual = Options::new(inputs, arguments.output.clone(), threshold, search);
-    Ok(Options {
-        read: ReadOptions {
-            text_fields: arguments.text_field.clone(),
-            id_field: arguments.id_field.clone(),
-            format: arguments.input_format,
-            per_file: arguments.per_file,
-            ..usual.read
-        },
+    let read = ReadOptions {
+        text_fields: arguments.text_field.clone(),
+        id_field: arguments.id_field.clone(),
+        format: arguments.input_format,
+        per_file: arguments.per_file,
+        ..usual.read
+    };
+    Ok(arguments.old.set(Options {
+        read,
         text: text(arguments)?,
         spec,
         keep: arguments.keep.clone(),
@@ -226,7 +242,7 @@ fn options(arguments: &Arguments) -> anyhow::Result<Options> {
         strict: arguments.strict,
         command: std::env::args().collect(),
         ..usual
-    })
+    }))
 }
 
 /// The shingles that were asked for, or else those of the preset.
@@ -244,6 +260,9 @@ fn text(arguments: &Arguments) -> anyhow::Result<TextOptions> {
 fn search(arguments: &Arguments, spec: &SketchSpec, threshold: Threshold) -> anyhow::Result<Search> {
     if !(arguments.recall > 0.0 && arguments.recall <= 1.0) {
         bail!(Usage::new(format!("--recall must be above 0 and at most 1, got {}", arguments.recall)));
+    }
+    if arguments.old.measure == old::MeasureName::Containment {
+        return Ok(Search::Exact);
     }
     if arguments.recall == 1.0 {
         if arguments.verify == VerifyName::Estimate {

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use benzer_dedup::Cluster;
-use benzer_dedup::job::{Counts, Options, Output, Search, Summary, Verify};
+use benzer_dedup::job::{Counts, Measure, Options, Output, Search, Summary, Verify};
 use serde::Serialize;
 
 use crate::cmd::write_json;
@@ -101,6 +101,9 @@ fn render(options: &Options, summary: &Summary, view: &View) -> String {
     row("kept", counts.kept);
     row("removed", counts.removed);
     row("  copies of the kept one", counts.copies);
+    if !options.against.is_empty() {
+        row("  for an old one", counts.removed_against);
+    }
     if counts.empty > 0 {
         row("without words, kept", counts.empty);
     }
@@ -130,6 +133,9 @@ fn render(options: &Options, summary: &Summary, view: &View) -> String {
 fn paragraph(options: &Options, summary: &Summary) -> String {
     let Counts { candidates, edges, clusters, largest_cluster, .. } = summary.counts;
     let rule = match (options.verify, options.cluster) {
+        _ if options.measure == Measure::Containment => {
+            "Every removed document contains an old one, by exact count of its shingles"
+        }
         (_, Cluster::Components) => {
             "Removed documents are connected to a kept one by similar documents, not all similar to it"
         }
@@ -152,7 +158,21 @@ fn paragraph(options: &Options, summary: &Summary) -> String {
         grouped(clusters),
         grouped(largest_cluster)
     );
-    let Counts { oversized_buckets, largest_bucket, .. } = summary.counts;
+    let Counts { against, against_rejected, oversized_buckets, largest_bucket, .. } = summary.counts;
+    if !options.against.is_empty() {
+        text.push_str(&format!(
+            "Compared with {} old documents, which come first and are never removed.\n",
+            grouped(against)
+        ));
+    }
+    if against_rejected > 0 {
+        let file = options.output.join("against-rejects.jsonl");
+        text.push_str(&format!(
+            "{} of old documents rejected; they are in {}.\n",
+            lines(against_rejected),
+            file.display()
+        ));
+    }
     if oversized_buckets > 0 {
         let of = grouped(oversized_buckets);
         text.push_str(&format!("{of} buckets had more than {} documents (up to {}); there each was compared with the first {}.\n", options.cap, grouped(largest_bucket), options.cap));

@@ -1,0 +1,150 @@
+//! An archive: documents of earlier runs, laid out so that a new run reads only what it may match.
+//!
+//! ```text
+//! archive.json       spec, banding, segments with sizes and checksums, the runs that were added; written last
+//! 000001.rows        of each document its sketch, the hash of its text, where its contents lie
+//! 000001.contents    of each document its name and its features
+//! 000001.keys        the hashes of the texts and the band keys, sorted, as a tree of pages
+//! ```
+//!
+//! A run asks the keys of every segment for the documents that share a key with a new one, and reads those documents only. Each row, name, set of features
+//! and page has a checksum of its own, which is checked when it is read; the checksum of a whole file is not, because that would cost as much as the archive is large.
+//!
+//! An archive grows by segments. A new segment takes the last ones into itself as long as they have less than twice its documents, so that their number grows as
+//! the logarithm of the archive's, and every document is copied that often.
+//!
+//! Documents are numbered by segment and place ([`Old`]), which is the order in which they were added. It never changes.
+
+mod corpus;
+mod grow;
+mod keys;
+mod manifest;
+mod part;
+mod probe;
+mod segment;
+mod writer;
+
+use std::path::{Path, PathBuf};
+
+use benzer_core::lsh::Banding;
+use benzer_core::sketch::SketchSpec;
+
+use crate::error::{Error, Result};
+use crate::group::Room;
+
+pub(crate) use corpus::{read_into, sorted_elements};
+pub(crate) use grow::{Growth, remove_unnamed};
+pub(crate) use manifest::{Added, Manifest, NAME as MANIFEST, SegmentEntry};
+pub(crate) use part::is_segment_file;
+pub(crate) use probe::{Prober, intersection};
+pub(crate) use segment::Segment;
+pub(crate) use writer::{SegmentWriter, Shape};
+
+/// A document of an archive: its segment, then its place there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Old {
+    /// The number of the segment, over all archives of a run.
+    pub segment: u32,
+    /// The place in the segment.
+    pub number: u32,
+}
+
+impl Old {
+    /// Both in one number of the same order.
+    pub fn packed(self) -> u64 {
+        u64::from(self.segment) << 32 | u64::from(self.number)
+    }
+
+    pub fn unpacked(packed: u64) -> Self {
+        Self { segment: (packed >> 32) as u32, number: packed as u32 }
+    }
+}
+
+/// What is added to an archive: a document that has features.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Entry<'a> {
+    /// The hash of its text.
+    pub hash: u128,
+    /// Its sketch.
+    pub words: &'a [u64],
+    /// Its id, unless that is file and line.
+    pub id: Option<&'a [u8]>,
+    /// Its file.
+    pub file: &'a str,
+    /// Its line or row there.
+    pub line: u64,
+    /// Its elements, sorted.
+    pub features: &'a [u64],
+}
+
+/// The archives of a run, as one list of segments.
+#[derive(Debug, Default)]
+pub(crate) struct Archives {
+    segments: Vec<Segment>,
+}
+
+impl Archives {
+    pub fn push(&mut self, segment: Segment) {
+        self.segments.push(segment);
+    }
+
+    pub fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+
+    pub fn segment(&self, old: Old) -> &Segment {
+        &self.segments[old.segment as usize]
+    }
+
+    /// How many documents there are.
+    pub fn len(&self) -> u64 {
+        self.segments.iter().map(|segment| u64::from(segment.len())).sum()
+    }
+
+    /// The id of a document: that of its field, or file and line.
+    pub fn id(&self, old: Old) -> Result<String> {
+        let name = self.segment(old).name(old.number)?;
+        Ok(name.id.unwrap_or_else(|| format!("{}:{}", name.file, name.line)))
+    }
+
+    /// Band keys where a segment has other ones.
+    pub fn use_banding(&mut self, banding: &Banding, room: Room<'_>) -> Result<()> {
+        for (segment, i) in self.segments.iter_mut().zip(0..) {
+            if segment.banding() != Some(banding) {
+                segment.take_keys(writer::band_keys(segment, *banding, i, room)?, *banding);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The folder of the archive that a path names: itself, or what a run with `--save` left in it.
+pub(crate) fn folder_of(path: &Path) -> Option<PathBuf> {
+    [path.to_owned(), path.join("saved")].into_iter().find(|folder| folder.join(MANIFEST).is_file())
+}
+
+/// Opens the archive in a folder, up to a number of its documents; what it was made under must be `spec`.
+pub(crate) fn open(
+    folder: &Path,
+    manifest: &Manifest,
+    spec: &SketchSpec,
+    mut visible: u64,
+) -> Result<Vec<Segment>> {
+    if manifest.spec != *spec {
+        let say = |spec: &SketchSpec| serde_json::to_string(spec).unwrap_or_default();
+        return Err(Error::Archive {
+            path: folder.to_owned(),
+            expected: say(spec),
+            got: say(&manifest.spec),
+            remedy: "compare with the text options it was saved with, or save its documents again",
+        });
+    }
+    let mut segments = Vec::new();
+    for entry in &manifest.segments {
+        let mut segment = Segment::open(folder, entry, (spec, manifest.banding))?;
+        segment.truncate(visible.min(segment.len().into()) as u32);
+        visible -= u64::from(segment.len());
+        segments.push(segment);
+    }
+    Ok(segments)
+}

@@ -1,0 +1,115 @@
+//! Old documents that new ones matched. They take part in the results as if they had the ranks behind those of the input.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use crate::archive::{Archives, Old};
+use crate::error::{Error, Result};
+use crate::files::{self, Files, Manifest};
+
+/// The list of guests, for a resumed run.
+const NAME: &str = "guests.bin";
+
+/// The guests of a run.
+#[derive(Debug)]
+pub(crate) struct Guests {
+    pub archives: Archives,
+    /// How many documents the input has: the rank of the first guest.
+    first: u32,
+    /// In the order in which they were found.
+    found: Vec<Old>,
+    numbers: HashMap<Old, u32>,
+    /// The place of each among all guests in keep order.
+    order: Vec<u32>,
+}
+
+impl Default for Guests {
+    /// A run without old documents: no rank is a guest's.
+    fn default() -> Self {
+        Self::new(Archives::default(), u32::MAX)
+    }
+}
+
+impl Guests {
+    /// None yet, of these archives, in a run of so many documents.
+    pub fn new(archives: Archives, first: u32) -> Self {
+        Self { archives, first, found: Vec::new(), numbers: HashMap::new(), order: Vec::new() }
+    }
+
+    /// The rank of an old document, which is a guest from here on.
+    pub fn rank(&mut self, old: Old) -> Result<u32> {
+        let next = self.found.len() as u64 + u64::from(self.first);
+        let next = u32::try_from(next).map_err(|_| {
+            Error::parameter("input", "at most 4,294,967,295 documents with those they match", "more")
+        })?;
+        let rank = *self.numbers.entry(old).or_insert(next);
+        if rank == next {
+            self.found.push(old);
+        }
+        Ok(rank)
+    }
+
+    /// Ends the search: from here on the keep order of the guests is known.
+    pub fn settle(&mut self) {
+        let mut sorted: Vec<u32> = (0..self.found.len() as u32).collect();
+        sorted.sort_unstable_by_key(|&i| self.found[i as usize]);
+        self.order = vec![0; sorted.len()];
+        sorted.iter().zip(0..).for_each(|(&i, place)| self.order[i as usize] = place);
+        self.numbers = HashMap::new();
+    }
+
+    /// The guest at a rank, if it is one's.
+    pub fn at(&self, rank: u32) -> Option<Old> {
+        rank.checked_sub(self.first).map(|i| self.found[i as usize])
+    }
+
+    /// The place of a document in the keep order of guests and input.
+    pub fn place(&self, rank: u32) -> u32 {
+        match rank.checked_sub(self.first) {
+            Some(i) => self.order[i as usize],
+            None => rank + self.found.len() as u32,
+        }
+    }
+
+    /// Writes the list to a folder.
+    pub fn save(&self, files: &Files, folder: &Path, manifest: &mut Manifest) -> Result<()> {
+        let mut file = files.create(&folder.join(NAME))?;
+        for old in &self.found {
+            file.append(&old.packed().to_le_bytes())?;
+        }
+        manifest.add_file(NAME, file.commit()?);
+        Ok(())
+    }
+
+    /// Takes over the list of an interrupted run.
+    pub fn load(&mut self, folder: &Path) -> Result<()> {
+        let path = folder.join(NAME);
+        let mut bytes = Vec::new();
+        File::open(&path)
+            .and_then(|mut file| file.read_to_end(&mut bytes))
+            .map_err(|error| files::Error::disk("read", &path, error))?;
+        self.found =
+            bytes.as_chunks::<8>().0.iter().map(|old| Old::unpacked(u64::from_le_bytes(*old))).collect();
+        self.numbers = self.found.iter().copied().zip(self.first..).collect();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn guests_come_before_the_input_in_the_order_of_their_archives() {
+        let mut guests = Guests::new(Archives::default(), 10);
+        let old = |segment, number| Old { segment, number };
+        let ranks: Vec<u32> =
+            [old(1, 4), old(0, 9), old(1, 4), old(1, 0)].map(|old| guests.rank(old).unwrap()).into();
+        assert_eq!(ranks, [10, 11, 10, 12]);
+        guests.settle();
+        assert_eq!([11, 12, 10, 0, 9].map(|rank| guests.place(rank)), [0, 1, 2, 3, 12]);
+        assert_eq!((guests.at(9), guests.at(12)), (None, Some(old(1, 0))));
+    }
+}

@@ -1,0 +1,291 @@
+//! Archives: what they refuse, what damage does, and that a crash leaves them as before or as after.
+
+use std::fs;
+use std::path::Path;
+
+use benzer_dedup::files::Files;
+use benzer_dedup::job::{self, Measure, Options, Silent};
+use benzer_dedup::{Cluster, results};
+
+use crate::corpus::{self, Document, Random};
+use crate::evidence;
+use crate::lab::{self, Lab, Outputs};
+
+fn documents(seed: u64, n: usize) -> Vec<Document> {
+    corpus::documents(&mut Random::new(seed), n, 40, false)
+}
+
+/// A lab with an archive of one day, and the documents of the next as its input.
+fn lab() -> Lab {
+    let lab = Lab::new();
+    let all = documents(5, 120);
+    lab.write("day.jsonl", corpus::lines(&all[..80]));
+    lab::run(&growing(&lab, &lab.path(""), "first")).unwrap();
+    lab.write("day.jsonl", corpus::lines(&all[80..]));
+    lab
+}
+
+/// A run that adds to the archive below a folder.
+fn growing(lab: &Lab, root: &Path, output: &str) -> Options {
+    let archive = root.join("archive");
+    Options {
+        output: root.join(output),
+        against: vec![archive.clone()],
+        save: Some(archive),
+        against_read: lab.options("").read,
+        ..lab.on_disk(output)
+    }
+}
+
+/// The files of an archive.
+fn content(archive: &Path) -> Outputs {
+    lab::outputs(archive).into_iter().filter(|(name, _)| name != "lock").collect()
+}
+
+#[test]
+fn after_every_power_cut_the_archive_is_as_before_and_a_resumed_run_makes_it_right() {
+    let lab = lab();
+    let root = lab.path("root");
+    let copy = |to: &Path| {
+        fs::create_dir_all(to.join("archive")).unwrap();
+        for entry in fs::read_dir(lab.path("archive")).unwrap().flatten() {
+            fs::copy(entry.path(), to.join("archive").join(entry.file_name())).unwrap();
+        }
+    };
+    copy(&root);
+    let before = content(&root.join("archive"));
+    let (files, recorder) = Files::recording(&root).unwrap();
+    let recorded = growing(&lab, &root, "out");
+    job::run_with(&files, &recorded, &Silent).unwrap();
+    let (output, after) = (lab::outputs(&recorded.output), content(&root.join("archive")));
+    assert_ne!(before, after);
+    let names = |bytes: &[u8]| {
+        let json: serde_json::Value = serde_json::from_slice(bytes).unwrap();
+        json["segments"].as_array().unwrap().len()
+    };
+    assert_eq!(names(&after["archive.json"]), 1, "the larger segment took the smaller one");
+    assert!(recorder.n_operations() > 100, "{}", recorder.n_operations());
+    for cut in 0..=recorder.n_operations() {
+        for seed in 0..3 {
+            let wreck = lab.path("wreck");
+            fs::create_dir(&wreck).unwrap();
+            recorder.power_cut(cut, seed, &wreck).unwrap();
+            let json = fs::read(wreck.join("archive/archive.json")).unwrap();
+            assert!(json == before["archive.json"] || json == after["archive.json"], "cut {cut}");
+            let resumed = Options { resume: true, ..growing(&lab, &wreck, "out") };
+            lab::run(&resumed).unwrap();
+            let context = format!("cut {cut}, seed {seed}");
+            // The manifest names the archive, which lies somewhere else here.
+            let strip = |outputs: &Outputs| -> Outputs {
+                outputs
+                    .iter()
+                    .filter(|(name, _)| *name != "manifest.json")
+                    .map(|(a, b)| (a.clone(), b.clone()))
+                    .collect()
+            };
+            lab::assert_same(&strip(&lab::outputs(&resumed.output)), &strip(&output), &context);
+            let found = content(&wreck.join("archive"));
+            assert_eq!(found.keys().collect::<Vec<_>>(), after.keys().collect::<Vec<_>>(), "{context}");
+            let is_data = |name: &str| name != "archive.json";
+            let differs = found.iter().any(|(name, bytes)| is_data(name) && after[name] != *bytes);
+            assert!(!differs, "{context}");
+            fs::remove_dir_all(&wreck).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_run_that_is_repeated_finds_the_same_and_adds_nothing() {
+    let lab = lab();
+    let options = growing(&lab, &lab.path(""), "out");
+    lab::run(&options).unwrap();
+    let (output, archive) = (lab::outputs(&options.output), content(&lab.path("archive")));
+    lab::run(&Options { overwrite: true, ..options.clone() }).unwrap();
+    lab::assert_same(&lab::outputs(&options.output), &output, "the same output");
+    lab::assert_same(&content(&lab.path("archive")), &archive, "the same archive");
+    // With more added in between, its documents would be copies of themselves.
+    let day = fs::read(lab.path("in/day.jsonl")).unwrap();
+    lab.write("other.jsonl", corpus::lines(&documents(6, 10)));
+    let only = |name: &str, output: &str| Options {
+        inputs: vec![lab.path("in").join(name)],
+        ..growing(&lab, &lab.path(""), output)
+    };
+    lab::run(&only("other.jsonl", "other")).unwrap();
+    fs::remove_file(lab.path("in/other.jsonl")).unwrap();
+    assert_eq!(fs::read(lab.path("in/day.jsonl")).unwrap(), day);
+    let error = lab::run(&Options { overwrite: true, ..options }).unwrap_err().to_string();
+    assert!(
+        error.contains("expected other inputs than it has") && error.contains("output folder of the run"),
+        "{error}"
+    );
+}
+
+#[test]
+fn every_changed_byte_that_is_read_is_noticed_and_none_changes_the_result() {
+    let lab = lab();
+    let options = Options { save: None, ..growing(&lab, &lab.path(""), "right") };
+    lab::run(&options).unwrap();
+    let expected = evidence::read(&options.output);
+    assert!(expected.iter().filter(|row| row.kept_is_old).count() > 5);
+    let (mut noticed, mut n) = (0, 0);
+    for (name, bytes) in content(&lab.path("archive")) {
+        for at in (0..bytes.len()).step_by(bytes.len() / 40 + 1) {
+            let mut changed = bytes.clone();
+            changed[at] ^= 0x20;
+            fs::write(lab.path("archive").join(&name), &changed).unwrap();
+            let options = Options { output: lab.path("out"), overwrite: true, ..options.clone() };
+            match lab::run(&options) {
+                Ok(_) => assert_eq!(evidence::read(&options.output), expected, "{name} at {at}"),
+                Err(error) => {
+                    noticed += 1;
+                    assert!(error.to_string().contains(&name), "{error}");
+                }
+            }
+            n += 1;
+        }
+        fs::write(lab.path("archive").join(&name), &bytes).unwrap();
+    }
+    assert!(noticed > n / 4, "{noticed} of {n}");
+}
+
+#[test]
+fn another_archive_than_is_needed_is_refused_with_expected_got_and_remedy() {
+    let lab = lab();
+    let usual = Options { save: None, ..growing(&lab, &lab.path(""), "out") };
+    let mut other = usual.clone();
+    other.text.n = 3;
+    let error = lab::run(&other).unwrap_err().to_string();
+    assert!(
+        error.contains("words3") && error.contains("words2") && error.contains("save its documents again"),
+        "{error}"
+    );
+    assert!(!lab.path("out/documents").exists());
+    fs::create_dir(lab.path("full")).unwrap();
+    fs::write(lab.path("full/letter.txt"), "mine").unwrap();
+    let full = lab.path("full");
+    let error = lab::run(&Options { against: vec![full.clone()], save: Some(full), ..usual.clone() })
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("other files and no archive"), "{error}");
+    let inside = Options {
+        against: vec![lab.path("first/documents")],
+        output: lab.path("first"),
+        overwrite: true,
+        ..usual.clone()
+    };
+    let error = lab::run(&inside).unwrap_err().to_string();
+    assert!(error.contains("holds an input, and would be replaced"), "{error}");
+    assert!(lab.path("first/documents/day.jsonl").exists());
+    let missing = Options { against: vec![lab.path("nowhere")], ..usual };
+    let error = lab::run(&missing).unwrap_err().to_string();
+    assert!(error.contains("nowhere") && error.contains("check the spelling"), "{error}");
+}
+
+#[test]
+fn what_does_not_go_together_is_refused() {
+    let lab = lab();
+    let usual = Options { save: None, ..growing(&lab, &lab.path(""), "out") };
+    let refused = |options: Options, words: &str| {
+        let error = lab::run(&options).unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    };
+    let none = Options { against: Vec::new(), ..usual.clone() };
+    refused(Options { measure: Measure::Containment, ..none.clone() }, "with --against");
+    refused(Options { cluster: Cluster::Components, ..usual.clone() }, "leaders with --against");
+    refused(Options { save: Some(lab.path("elsewhere")), ..usual.clone() }, "so that nothing is saved twice");
+    refused(Options { against: vec!["-".into()], ..usual.clone() }, "save it to a file first");
+    let estimate = benzer_dedup::job::Verify::Estimate;
+    refused(
+        Options { measure: Measure::Containment, verify: estimate, ..usual },
+        "exact with --measure containment",
+    );
+}
+
+#[test]
+fn bad_lines_of_old_documents_are_listed_and_a_strict_run_stops_at_them() {
+    let lab = Lab::new();
+    lab.write("a.jsonl", corpus::lines(&documents(3, 20)));
+    fs::write(
+        lab.path("old.jsonl"),
+        corpus::lines(&documents(4, 5)) + "not json\n{\"id\": 1}\n{\"id\": 2, \"text\": \"...\"}\n",
+    )
+    .unwrap();
+    for usual in [lab.options("memory"), lab.on_disk("disk")] {
+        let options =
+            Options { against: vec![lab.path("old.jsonl")], against_read: usual.read.clone(), ..usual };
+        let counts = lab::run(&options).unwrap().counts;
+        assert_eq!((counts.rejected, counts.against_rejected), (0, 2));
+        assert!(counts.against_empty >= 1 && counts.against <= 5, "{counts:?}");
+        let rejects = fs::read_to_string(options.output.join("against-rejects.jsonl")).unwrap();
+        assert!(rejects.lines().count() == 2 && rejects.contains("old.jsonl"), "{rejects}");
+        assert!(
+            fs::read_to_string(options.output.join("manifest.json"))
+                .unwrap()
+                .contains("against-rejects.jsonl")
+        );
+        let error = lab::run(&Options { strict: true, overwrite: true, ..options }).unwrap_err().to_string();
+        assert!(error.contains("old.jsonl:6: invalid json"), "{error}");
+    }
+}
+
+#[test]
+fn a_higher_threshold_later_is_that_of_a_run_at_it() {
+    let lab = lab();
+    let options =
+        Options { save: None, threshold: "0.5".parse().unwrap(), ..growing(&lab, &lab.path(""), "out") };
+    let items = Options {
+        measure: Measure::Containment,
+        output: lab.path("items"),
+        search: job::Search::Exact,
+        ..options.clone()
+    };
+    for low in [options, items] {
+        lab::run(&low).unwrap();
+        let threshold: benzer_dedup::Threshold = "0.9".parse().unwrap();
+        let high = Options { threshold, output: lab.path("high"), overwrite: true, ..low.clone() };
+        lab::run(&high).unwrap();
+        results::rethreshold(&low.output, threshold, &lab.path("again")).unwrap();
+        // Bands are those of the lower threshold; the prefilter is not.
+        let rows = |output: &str| -> Vec<_> {
+            let rows = evidence::read(&lab.path(output)).into_iter();
+            rows.map(|row| (row.removed_id, row.kept_id, row.kept_is_old, row.rule, row.counts)).collect()
+        };
+        let (again, high) = (rows("again"), rows("high"));
+        assert!(again.len() > 3);
+        assert!(high.iter().all(|row| again.contains(row)), "{high:?} {again:?}");
+        assert_eq!(again.len(), high.len());
+    }
+}
+
+/// The golden archive was written from these documents by version 1 of the format.
+#[test]
+fn the_golden_archive_is_read_and_written_as_ever() {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/formats/v1/archive");
+    let lab = Lab::new();
+    lab.write("a.jsonl", corpus::lines(&documents(1, 40)));
+    let usual = lab.options("out");
+    let saving = Options { save: Some(usual.output.join("saved")), ..usual };
+    lab::run(&saving).unwrap();
+    let saved = usual_files(&saving.output.join("saved"));
+    if std::env::var_os("BENZER_WRITE_GOLDEN").is_some() {
+        fs::create_dir_all(&golden).unwrap();
+        for (name, bytes) in content(&saving.output.join("saved")) {
+            fs::write(golden.join(name), bytes).unwrap();
+        }
+    }
+    lab::assert_same(&saved, &usual_files(&golden), "what is written");
+    // Every kept document is a copy of itself.
+    let kept = fs::read(saving.output.join("documents/a.jsonl")).unwrap();
+    lab.write("a.jsonl", kept);
+    let again = Options { against: vec![golden], ..lab.options("again") };
+    let counts = lab::run(&again).unwrap().counts;
+    assert!(
+        counts.against > 10 && counts.copies == counts.against && counts.removed == counts.against,
+        "{counts:?}"
+    );
+}
+
+/// The files of segments: `archive.json` names inputs with their times.
+fn usual_files(archive: &Path) -> Outputs {
+    content(archive).into_iter().filter(|(name, _)| name != "archive.json").collect()
+}
