@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use arrow_array::types::Int32Type;
 use arrow_array::*;
+use arrow_schema::DataType;
 use benzer_dedup::read::{self, Format, Inputs, ReadOptions};
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::{WriterProperties, WriterVersion};
