@@ -11,11 +11,13 @@ use benzer_dedup::files::{FileWriter, Files};
 use benzer_dedup::read::FieldPath;
 use benzer_dedup::sets::SetFormat;
 use clap::Args;
+use serde::Serialize;
 
 use crate::Usage;
+use crate::cmd::write_json;
 use crate::options::sets::{HELP, SetArguments, usage};
 use crate::options::sketches::SketchArguments;
-use crate::view::{View, grouped};
+use crate::view::{Format, View, grouped};
 
 /// What the command does, for its help.
 pub const ABOUT: &str = "\
@@ -68,11 +70,22 @@ pub struct Arguments {
     sets: SetArguments,
 }
 
+/// What was written, for programs.
+#[derive(Debug, Serialize)]
+struct Summary<'a> {
+    file: &'a Path,
+    rows: u64,
+    columns: u64,
+    empty: u64,
+    rejected: u64,
+    labels: &'a [String],
+}
+
 /// Writes a row for each document or set.
 ///
 /// # Errors
 /// Inputs that cannot be read, an output that cannot be written, wrong arguments.
-pub fn run(arguments: &Arguments, _view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
+pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     let Arguments { inputs, sets, sketches, .. } = arguments;
     let output = Some(arguments.output.as_path()).filter(|path| *path != Path::new("-"));
     let spec = (sketches.registers, arguments.bits, sketches.seed);
@@ -99,7 +112,15 @@ pub fn run(arguments: &Arguments, _view: &View, out: &mut dyn Write) -> anyhow::
     file.map(FileWriter::commit).transpose()?;
     out.flush()?;
     tell(&made, &recipe);
-    Ok(())
+    let Made { n_rows: rows, n_empty: empty, n_rejected: rejected, labels } = &made;
+    let columns = recipe.columns();
+    match (view.format, output) {
+        (Format::Json, Some(file)) => write_json(
+            out,
+            &Summary { file, rows: *rows, columns, empty: *empty, rejected: *rejected, labels },
+        ),
+        _ => Ok(()),
+    }
 }
 
 fn label_from(arguments: &Arguments) -> anyhow::Result<LabelFrom> {

@@ -15,7 +15,10 @@ fn rows(tsv: &str) -> Vec<Vec<&str>> {
 /// 2,000 sets in families of five.
 fn families() -> String {
     let set = |i: usize| {
-        (0..40).filter(|j| (i + j) % 7 > 0).map(move |j| format!(" {}", i / 5 * 100 + j)).collect::<String>()
+        (0..40)
+            .filter(|j| !(i + j).is_multiple_of(7))
+            .map(move |j| format!(" {}", i / 5 * 100 + j))
+            .collect::<String>()
     };
     (0..2_000).map(|i| format!("s{i}{}\n", set(i))).collect()
 }
@@ -195,6 +198,10 @@ fn features_have_labels_and_their_numbers_beside() {
     let labels: Vec<&str> = text.lines().map(|line| &line[..2]).collect();
     assert_eq!(labels, ["0 ", "1 ", "0 ", "1 ", "0 ", "1 "]);
     assert_eq!(bench.read("r.svm.labels.json"), b"{\n  \"bad\": 1,\n  \"good\": 0\n}\n");
+    let call = "features reviews.csv -o r.svm --label-field verdict --format json";
+    let summary = bench.run(call).json();
+    assert_eq!((&summary["rows"], &summary["columns"]), (&6.into(), &32_768.into()));
+    bench.write("r.svm", &text);
     let piped = bench
         .run("features reviews.csv -o - --label-field verdict -n 1 --registers 16 --bits 4 --threads 3")
         .ok();

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use benzer_core::hash;
 
-use super::parse::{Parsed, Parser, WordLine, WordLineSays, transaction};
+use super::format::SetFormat;
+use super::parse::{Content, Parsed, Parser, WordLine, WordLineSays, transaction};
 use super::room::Room;
 use super::shelf::Shelf;
 use crate::documents::Strings;
@@ -113,12 +114,13 @@ impl<'a> Grouped<'a> {
     /// Puts the sets on the shelf; says which files do not have what they promise.
     pub fn finish(self, shelf: &mut Shelf) -> Result<Vec<String>> {
         let Self { parser, elements, names, headers, .. } = self;
-        let is_item = names.n_bytes() > 0;
         let name = |set: u64| -> Vec<u8> {
-            match (is_item, parser.transpose) {
-                (true, _) => names.get(set as usize).to_vec(),
-                (false, true) => set.to_string().into_bytes(),
-                (false, false) => parser.place((set >> 32) as u32, set & 0xffff_ffff).into_bytes(),
+            match (parser.content, parser.transpose) {
+                (Content::Sets(SetFormat::Docword), true) => set.to_string().into_bytes(),
+                (Content::Sets(SetFormat::Docword), false) => {
+                    parser.place((set >> 32) as u32, set & 0xffff_ffff).into_bytes()
+                }
+                _ => names.get(set as usize).to_vec(),
             }
         };
         let mut elements = elements.finish()?.peekable();

@@ -15,6 +15,8 @@ use crate::sketches::Rejected;
 
 /// What a line of `id-items` must have.
 pub(crate) const NO_ID: &str = "an id at the beginning of the line";
+/// What the first three lines of `docword` must have.
+const HEADER: &str = "one number, as the first three lines of docword have: documents, words, entries";
 /// So many characters of a bad line are shown.
 const SHOWN: usize = 40;
 
@@ -148,43 +150,43 @@ impl Parser<'_> {
         true
     }
 
+    /// Takes a document; says what it should have been if it is no set.
     fn read(
         &self,
         document: &Document<'_>,
         buffers: &mut Buffers,
         into: &mut Parsed,
-    ) -> Option<&'static str> {
-        let is_set = match self.content {
+    ) -> Result<(), &'static str> {
+        let has_id = match self.content {
             Content::Sets(SetFormat::Docword) => {
-                let says = if document.line <= 3 {
-                    document.text.trim().parse().ok().map(WordLineSays::Header)
-                } else {
-                    let entry = format::entry(document.text);
-                    if entry.is_some_and(|entry| entry.count == 0) {
-                        return None;
-                    }
-                    entry.map(|entry| WordLineSays::Has { document: entry.document, word: entry.word })
-                };
-                let expected = match document.line {
-                    1..=3 => {
-                        "one number, as the first three lines of docword have: documents, words, entries"
-                    }
-                    _ => "three numbers: document, word, count",
-                };
-                let Some(says) = says else { return Some(expected) };
-                into.words.push(WordLine { input: document.input, line: document.line, says });
+                let says = WordLineSays::of(document)?;
+                let line = |says| WordLine { input: document.input, line: document.line, says };
+                into.words.extend(says.map(line));
                 true
             }
             Content::Sets(format) if self.transpose => self.transposed(document, *format, buffers, into),
             _ => self.set(document, buffers, into),
         };
-        (!is_set).then_some(NO_ID)
+        has_id.then_some(()).ok_or(NO_ID)
+    }
+}
+
+impl WordLineSays {
+    /// Nothing if the word is not in the document.
+    fn of(document: &Document<'_>) -> Result<Option<Self>, &'static str> {
+        if document.line <= 3 {
+            let number = document.text.trim().parse().map_err(|_| HEADER)?;
+            return Ok(Some(Self::Header(number)));
+        }
+        let entry = format::entry(document.text).ok_or("three numbers: document, word, count")?;
+        let has = Self::Has { document: entry.document, word: entry.word };
+        Ok((entry.count > 0).then_some(has))
     }
 }
 
 /// A line as an element.
 pub(super) fn transaction(input: u32, line: u64) -> u64 {
-    hash::mix(u64::from(input) << 40 ^ line)
+    hash::mix((u64::from(input) << 40) ^ line)
 }
 
 impl Parsed {
@@ -205,7 +207,7 @@ impl Work for Parser<'_> {
         let mut parsed = Parsed { rejected: rejected(&batch), ..Parsed::default() };
         buffers.numbers.clear();
         for document in batch.documents() {
-            if let Some(expected) = self.read(&document, buffers, &mut parsed) {
+            if let Err(expected) = self.read(&document, buffers, &mut parsed) {
                 parsed.rejected.push(unfit(&self.inputs, &document, expected, document.text));
             }
         }
