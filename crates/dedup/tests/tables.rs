@@ -188,7 +188,7 @@ fn a_file_with_another_schema_is_rejected_row_by_row_and_the_others_are_read() {
         ),
     ];
     for (drifted, reason) in drifted {
-        let is_bytes = drifted.schema().field(0).data_type() == &arrow_schema::DataType::Binary;
+        let is_bytes = drifted.schema().field(0).data_type() == &DataType::Binary;
         for (format, content) in in_all_formats(&drifted) {
             if is_bytes && format == Format::Parquet {
                 // Many writers of Parquet do not tell strings from bytes.
