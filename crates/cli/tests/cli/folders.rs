@@ -7,19 +7,18 @@ use crate::bench::Bench;
 #[test]
 fn results_inside_of_the_input_are_not_read_again() {
     let bench = Bench::new();
-    let run = |more: &str| bench.run(&format!("dedup . -o clean --id-field id --format json {more}"));
-    for name in ["a.txt", "b.txt", "c.txt", "monday.txt", "tuesday.txt"] {
-        std::fs::remove_file(bench.path(name)).unwrap();
-    }
+    let run = |more: &str| bench.run(&format!("dedup in -o in/clean --id-field id --format json {more}"));
+    std::fs::create_dir(bench.path("in")).unwrap();
+    std::fs::copy(bench.path("articles.jsonl"), bench.path("in/articles.jsonl")).unwrap();
     let first = run("").ok();
     assert!(!first.err.contains("note:"), "{}", first.err);
     let again = run("--overwrite").ok();
-    let told = "note: 7 files in `clean` are results of an earlier run, and were not read";
+    let told = "note: 7 files in `in/clean` are results of an earlier run, and were not read";
     assert!(again.err.contains(told), "{}", again.err);
     assert_eq!(first.json()["counts"], again.json()["counts"]);
     // Named, they are inputs, and would be replaced.
-    bench.run("dedup clean/documents -o clean --overwrite").fails(1, &["`clean` holds an input"]);
-    bench.run("dedup clean -o clean --overwrite").fails(1, &["`clean` holds an input"]);
+    bench.run("dedup in/clean/documents -o in/clean --overwrite").fails(1, &["`in/clean` holds an input"]);
+    bench.run("dedup in/clean -o in/clean --overwrite").fails(1, &["`in/clean` holds an input"]);
 }
 
 #[test]
