@@ -6,7 +6,7 @@
 //!
 //! Register i with value v is a one in column i 2^b + v + 1: of k 2^b columns every row has exactly k ones, so the inner product of two rows is the number of equal
 //! registers, and divided by k the share of them. A linear model over such rows is one over (an estimate of) Jaccard similarities. With
-//! [`Recipe::normalize`] the ones are 1/sqrt(k), and every row has length one. A set without elements is a row without columns.
+//! normalization the ones are 1/sqrt(k), and every row has length one. A set without elements is a row without columns.
 //!
 //! Labels that are numbers stay as they are written; texts are numbered 0, 1, ... by their first appearance.
 
