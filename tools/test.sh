@@ -35,5 +35,6 @@ part "format" cargo fmt --all --check
 part "lints" cargo clippy --release --workspace --all-targets -- -D warnings
 part "build" cargo test --release --workspace --no-run
 part "tests" cargo test --release --workspace
+part "browser" bash tools/browser-test.sh
 part "documentation" env RUSTDOCFLAGS="-D warnings" cargo doc --release --workspace --no-deps
 summary

@@ -8,7 +8,7 @@
 //!
 //! - [`cmd`]: one file or folder per command; each is a function from its arguments to bytes on a writer.
 //! - [`options`]: what several commands share: shingles, sketch names.
-//! - [`table`], [`diff`], [`view`]: how results look on a terminal.
+//! - [`table`], [`view`]: how results look on a terminal.
 //! - [`cli`], [`config`]: the arguments and where they come from.
 //!
 //! Exit codes: 0 success (a closed pipe is one), 1 the data or the wish cannot be served, 2 the arguments are wrong.
@@ -30,7 +30,6 @@ macro_rules! talk {
 pub mod cli;
 pub mod cmd;
 pub mod config;
-pub mod diff;
 mod failure;
 pub mod options;
 pub mod table;

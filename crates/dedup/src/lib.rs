@@ -11,6 +11,7 @@
 //! - [`spill`]: sorting more than fits into memory.
 //! - [`files`]: files that survive a crash.
 //! - [`job`]: a whole deduplication; [`results`]: what one left, read back.
+//! - [`diff`]: what two texts have in common.
 //! - [`mod@write`]: the corpus without its duplicates, or with marks on them.
 //!
 //! ```
@@ -30,7 +31,9 @@
 //! # Ok::<(), benzer_dedup::Error>(())
 //! ```
 
+mod audit;
 mod corpus;
+pub mod diff;
 mod documents;
 mod edges;
 mod error;
@@ -43,6 +46,7 @@ mod keep;
 mod pipeline;
 mod ranking;
 pub mod read;
+mod report;
 mod resolve;
 pub mod results;
 pub mod sketches;

@@ -1,9 +1,10 @@
 //! A deduplication run, from inputs to results.
 //!
 //! ```text
-//! read -> group -> candidates -> verify -> resolve -> write
+//! read -> group -> candidates -> verify -> resolve -> audit -> write
 //! ```
 
+mod audit;
 pub(crate) mod decide;
 mod find;
 mod fingerprint;
@@ -12,12 +13,14 @@ mod observer;
 mod options;
 mod output;
 mod read;
+mod report;
 mod stages;
 mod summary;
 mod write;
 
+pub use crate::audit::{Audited, Bin, Share};
 pub use observer::{Observer, Silent, Stage};
-pub use options::{BATCH_BYTES, CHECKPOINT_BYTES, Options, Output, Search, Verify};
+pub use options::{Audit, BATCH_BYTES, CHECKPOINT_BYTES, Options, Output, Search, Verify};
 pub use summary::{Counts, Summary, Timing};
 
 use crate::error::Result;

@@ -13,14 +13,16 @@ pub enum Stage {
     Verify,
     /// Who is removed.
     Resolve,
+    /// How many pairs were found of those that there are; counted in documents.
+    Audit,
     /// The results; counted in documents.
     Write,
 }
 
 impl Stage {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Read, Self::Group, Self::Candidates, Self::Verify, Self::Resolve, Self::Write];
+    pub const ALL: [Self; 7] =
+        [Self::Read, Self::Group, Self::Candidates, Self::Verify, Self::Resolve, Self::Audit, Self::Write];
 
     /// The name for people and files.
     pub fn name(self) -> &'static str {
@@ -30,6 +32,7 @@ impl Stage {
             Self::Candidates => "candidates",
             Self::Verify => "verify",
             Self::Resolve => "resolve",
+            Self::Audit => "audit",
             Self::Write => "write",
         }
     }

@@ -15,8 +15,15 @@ pub(super) const DOCUMENTS: &str = "documents";
 /// The work folder, where none is named.
 const WORK: &str = ".benzer-work";
 /// Everything a run writes to its output folder, in the order of writing.
-pub(super) const RESULTS: [&str; 6] =
-    ["rejects.jsonl", "pairs.parquet", "evidence.parquet", "clusters.parquet", "run.json", MANIFEST];
+pub(super) const RESULTS: [&str; 7] = [
+    "rejects.jsonl",
+    "pairs.parquet",
+    "evidence.parquet",
+    "clusters.parquet",
+    "report.html",
+    "run.json",
+    MANIFEST,
+];
 
 /// Everything a run writes to its work folder, in the order in which it is removed.
 const INTERMEDIATE: [&str; 12] = [

@@ -6,7 +6,8 @@ use benzer_core::field::text::Shingler;
 
 use super::memory::Memory;
 use super::output::Folders;
-use super::{Counts, Observer, Options, Stage, Summary, Timing};
+use super::{Audit, Counts, Observer, Options, Stage, Summary, Timing};
+use crate::audit::Findings;
 use crate::corpus::Ranked;
 use crate::error::{Error, Result};
 use crate::files::{Check, Files, Manifest, State};
@@ -32,6 +33,7 @@ pub(super) struct Run<'a> {
     pub rejects: Vec<String>,
     pub warnings: Vec<String>,
     pub histogram: Vec<u64>,
+    pub findings: Option<Findings>,
     pub spilled: u64,
 }
 
@@ -54,6 +56,7 @@ impl<'a> Run<'a> {
             rejects: Vec::new(),
             warnings: Vec::new(),
             histogram: Vec::new(),
+            findings: None,
             spilled: 0,
         })
     }
@@ -66,11 +69,14 @@ impl<'a> Run<'a> {
             Some(edges) => edges,
             None => {
                 let candidates = self.timed(Stage::Candidates, |run| run.candidates(&ranked, &members))?;
-                drop(members);
                 self.timed(Stage::Verify, |run| run.verify(&ranked, candidates))?
             }
         };
         let removals = self.timed(Stage::Resolve, |run| run.resolve(&ranked, &edges, &copies))?;
+        self.findings = match self.options.audit {
+            Audit::Off => None,
+            _ => self.timed(Stage::Audit, |run| run.audit(&ranked, members, &edges, &removals))?,
+        };
         self.timed(Stage::Write, |run| run.write(&ranked, (&edges, &copies), &removals))?;
         self.finish()
     }
@@ -108,8 +114,9 @@ impl<'a> Run<'a> {
     }
 
     fn finish(self) -> Result<Summary> {
-        let Self { counts, timings, rejects, warnings, histogram, spilled, .. } = self;
+        let Self { counts, timings, rejects, warnings, histogram, findings, spilled, .. } = self;
         self.folders.finish(self.files)?;
-        Ok(Summary { counts, timings, spilled_bytes: spilled, histogram, warnings, rejects })
+        let audit = findings.map(|findings| findings.audited);
+        Ok(Summary { counts, timings, spilled_bytes: spilled, histogram, audit, warnings, rejects })
     }
 }

@@ -69,6 +69,7 @@ impl Run<'_> {
         written.push(pairs.finish(ranked, &self.estimates)?);
         written.push(write::evidence(self.create("evidence.parquet")?, removals, ranked, &self.estimates)?);
         written.push(write::clusters(self.create("clusters.parquet")?, by_keeper, ranked, &self.estimates)?);
+        written.push(self.report(ranked, by_keeper)?);
         written.push(self.rejects_file()?);
         let commit = |file: FileWriter| {
             let name = file.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -77,7 +78,7 @@ impl Run<'_> {
         written.into_iter().map(commit).collect()
     }
 
-    fn create(&self, name: &str) -> Result<FileWriter> {
+    pub(super) fn create(&self, name: &str) -> Result<FileWriter> {
         Ok(self.files.create(&self.folders.result(name))?)
     }
 
@@ -107,8 +108,11 @@ impl Run<'_> {
         for removal in by_keeper {
             let similarity =
                 write::similarity(&removal.edge, removal.rule != Rule::Estimate, &self.estimates);
-            let bin =
-                if similarity >= 1.0 { BINS - 1 } else { ((similarity - 0.5).max(0.0) * 20.0) as usize };
+            let bin = if similarity >= 1.0 {
+                BINS - 1
+            } else {
+                ((similarity - 0.5).max(0.0) * 20.0 + 1e-9) as usize
+            };
             self.histogram[bin.min(BINS - 1)] += 1;
         }
         if self.counts.read == self.counts.rejected {
@@ -186,6 +190,7 @@ impl Run<'_> {
             "settings": super::fingerprint::settings(options),
             "counts": self.counts,
             "similarities": self.histogram,
+            "audit": self.findings.as_ref().map(|findings| &findings.audited),
             "warnings": self.warnings,
             "files": files,
         });

@@ -35,8 +35,10 @@ use crate::files::Files;
 use crate::spill::Sorted;
 use crate::threshold::Threshold;
 use crate::verify::Texts;
+pub(crate) use frequencies::Frequencies;
 use probe::Prober;
 use segment::Segment;
+pub(crate) use sets::Elements;
 
 /// An element, the number of a set that has it in its prefix, and its place there.
 type Posting = (u64, u32, u32);

@@ -52,7 +52,7 @@ impl Signature {
 }
 
 /// Gives the distinct elements of texts. Each thread has its own.
-pub(super) struct Elements<'a> {
+pub(crate) struct Elements<'a> {
     texts: &'a dyn Texts,
     shingler: &'a Shingler,
     scratch: Scratch,

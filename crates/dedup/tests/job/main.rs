@@ -1,6 +1,7 @@
 //! The proof of a deduplication run: its result is that of the definition, its evidence holds, nothing is lost, whatever happens to the disk.
 
 mod accounting;
+mod audit;
 mod corpus;
 mod evidence;
 mod full_disk;
@@ -9,4 +10,5 @@ mod memory;
 mod oracle;
 mod power_loss;
 mod precision;
+mod report;
 mod same_result;
