@@ -37,5 +37,6 @@ part "without object stores" cargo clippy --release --package benzer-cli --no-de
 part "build" cargo test --release --workspace --no-run
 part "python" bash tools/python.sh
 part "tests" cargo test --release --workspace
+part "browser" bash tools/browser-test.sh
 part "documentation" env RUSTDOCFLAGS="-D warnings" cargo doc --release --workspace --no-deps
 summary

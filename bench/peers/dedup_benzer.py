@@ -13,7 +13,7 @@ from pathlib import Path
 
 from dedup_protocol import write
 
-API = "benzer dedup --id-field id --threads 1; 18 x 7 bands, exact verification; it writes the kept corpus, all pairs and the evidence as well"
+API = "benzer dedup --id-field id --threads 1 --audit off; 18 x 7 bands, exact verification; it writes the kept corpus, all pairs, the evidence and a report as well"
 
 
 def main(arguments: list[str]) -> None:

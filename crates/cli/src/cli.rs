@@ -95,7 +95,42 @@ pub fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
         command = config::apply(command, &path)?;
     }
     let mut matches = command.try_get_matches_from(arguments)?;
-    Cli::from_arg_matches_mut(&mut matches)
+    let rerun = rerun(&matches);
+    let mut cli = Cli::from_arg_matches_mut(&mut matches)?;
+    if let Command::Dedup(arguments) = &mut cli.command {
+        arguments.rerun = rerun;
+    }
+    Ok(cli)
+}
+
+/// Options that change nothing about the results of a run, or say where they go.
+const WITHOUT_EFFECT: [&str; 8] =
+    ["output", "overwrite", "threads", "memory", "work_dir", "checkpoint", "resume", "log"];
+
+/// The command with everything that was given in any of the three layers and decides the results.
+fn rerun(matches: &clap::ArgMatches) -> Vec<String> {
+    let Some((name @ "dedup", given)) = matches.subcommand() else { return Vec::new() };
+    let mut command = vec!["benzer".to_owned(), name.to_owned()];
+    let texts = |id: &str| -> Vec<String> {
+        let values = given.get_raw(id).into_iter().flatten();
+        values.map(|value| value.to_string_lossy().into_owned()).collect()
+    };
+    let definition = Cli::command();
+    let Some(definition) = definition.find_subcommand(name) else { return Vec::new() };
+    command.extend(texts("inputs"));
+    command.extend(["-o".to_owned(), "OUTPUT".to_owned()]);
+    for argument in definition.get_arguments() {
+        let id = argument.get_id().as_str();
+        let Some(long) = argument.get_long().filter(|_| !WITHOUT_EFFECT.contains(&id)) else { continue };
+        let usual: Vec<String> =
+            argument.get_default_values().iter().map(|value| value.to_string_lossy().into_owned()).collect();
+        match argument.get_action() {
+            ArgAction::SetTrue => command.extend(given.get_flag(id).then(|| format!("--{long}"))),
+            _ if texts(id) != usual => command.extend([format!("--{long}"), texts(id).join(",")]),
+            _ => {}
+        }
+    }
+    command
 }
 
 /// Lets every option be given as a variable.

@@ -8,7 +8,7 @@
 //!
 //! - [`cmd`]: one file or folder per command; each is a function from its arguments to bytes on a writer.
 //! - [`options`]: what several commands share: shingles, sketch names.
-//! - [`table`], [`diff`], [`view`]: how results look on a terminal; `rows`: many of them, for programs.
+//! - [`table`], [`view`]: how results look on a terminal; `rows`: many of them, for programs.
 //! - `rejects`, `bar`: what is told while inputs are read.
 //! - [`cli`], [`config`]: the arguments and where they come from.
 //!
@@ -32,7 +32,6 @@ mod bar;
 pub mod cli;
 pub mod cmd;
 pub mod config;
-pub mod diff;
 mod failure;
 pub mod options;
 mod rejects;

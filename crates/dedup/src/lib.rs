@@ -13,6 +13,7 @@
 //! - [`job`]: a whole deduplication; [`results`]: what one left, read back.
 //! - [`sets`]: documents and set files as sets of elements; [`pairs`] and [`triples`]: all that are similar; [`features`]: vectors for linear models.
 //! - `archive`: what earlier runs kept, for a run against it; `overlap`: exact counts of what documents share with it.
+//! - [`diff`]: what two texts have in common.
 //! - [`mod@write`]: the corpus without its duplicates, or with marks on them.
 //!
 //! ```
@@ -33,7 +34,9 @@
 //! ```
 
 mod archive;
+mod audit;
 mod corpus;
+pub mod diff;
 mod documents;
 mod edges;
 mod error;
@@ -51,6 +54,7 @@ mod pipeline;
 mod ranking;
 pub mod read;
 mod remote;
+mod report;
 mod resolve;
 pub mod results;
 pub mod sets;

@@ -55,6 +55,27 @@ impl Threshold {
         }
     }
 
+    /// Seven eighths of it: what is near.
+    pub(crate) fn lowered(self) -> Self {
+        Self { billionths: (u64::from(self.billionths) * 7 / 8).max(1) as u32 }
+    }
+
+    /// In which bin of some billionths, counted from the threshold on, a similarity lies. The last one has 1 too.
+    pub(crate) fn bin(self, intersection: u32, union: u32, width: u32) -> Option<usize> {
+        let union = u64::from(union);
+        let above =
+            (u64::from(intersection) * 1_000_000_000).checked_sub(u64::from(self.billionths) * union)?;
+        Some(((above / (u64::from(width) * union).max(1)) as usize).min(self.bins(width).count() - 1))
+    }
+
+    /// The bins: number, beginning, end.
+    pub(crate) fn bins(self, width: u32) -> impl Iterator<Item = (usize, f64, f64)> {
+        let value = |billionths: u32| f64::from(billionths.min(1_000_000_000)) / 1e9;
+        let n = (1_000_000_000 - self.billionths).div_ceil(width).max(1);
+        let from = move |i: u32| self.billionths + i * width;
+        (0..n).map(move |i| (i as usize, value(from(i)), value(from(i).saturating_add(width))))
+    }
+
     /// The nearest floating-point number.
     pub fn value(self) -> f64 {
         f64::from(self.billionths) / 1e9
@@ -136,6 +157,21 @@ mod tests {
         }
         let one: Threshold = "1".parse().unwrap();
         assert_eq!((one.least_common(0), one.least_common(1)), (Some(0), None));
+    }
+
+    #[test]
+    fn bins_begin_at_the_threshold_and_end_at_one() {
+        let threshold: Threshold = "0.72".parse().unwrap();
+        let bins: Vec<_> = threshold.bins(50_000_000).collect();
+        assert_eq!((bins.len(), bins[0], bins[5]), (6, (0, 0.72, 0.77), (5, 0.97, 1.0)));
+        let bin = |intersection| threshold.bin(intersection, 100, 50_000_000);
+        assert_eq!(
+            [71, 72, 76, 77, 96, 97, 100].map(bin),
+            [None, Some(0), Some(0), Some(1), Some(4), Some(5), Some(5)]
+        );
+        let one: Threshold = "1".parse().unwrap();
+        assert_eq!((one.bins(50_000_000).count(), one.bin(7, 7, 50_000_000)), (1, Some(0)));
+        assert_eq!(one.lowered().to_string(), "0.875");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::bench::{Bench, Ran};
 
-const STAGES: [&str; 6] = ["read", "group", "candidates", "verify", "resolve", "write"];
+const STAGES: [&str; 7] = ["read", "group", "candidates", "verify", "resolve", "audit", "write"];
 /// Every stage leaves what a later run can take over.
 const RUN: &str = "dedup corpus.jsonl --id-field id --keep longest --checkpoint 1 --threads 2 --log json";
 
@@ -96,7 +96,7 @@ fn a_killed_run_is_resumed_with_the_same_bytes() {
     for (i, stage) in STAGES.iter().enumerate() {
         for delay in [0, 300, 1000, 3000, 6000, 12_000, 25_000] {
             // The second kill meets what the first one left.
-            for (run, stage) in [("", stage), ("--resume", &STAGES[(i + 2) % 6])] {
+            for (run, stage) in [("", stage), ("--resume", &STAGES[(i + 2) % STAGES.len()])] {
                 let (mut child, _said) = begun(line(&bench, &format!("{RUN} -o out {run}")), stage);
                 thread::sleep(Duration::from_micros(delay));
                 child.kill().unwrap();
@@ -221,4 +221,40 @@ fn formats_presets_and_the_exact_join_run_from_the_command_line() {
     assert!(nemo["counts"]["removed"].as_u64().unwrap() > 0, "{nemo}");
     let mixed = bench.run("dedup articles.jsonl -o mixed --recall 1 --verify estimate");
     assert_eq!(mixed.code, 2, "{}", mixed.err);
+}
+
+/// The recall is measured unless that is declined, and the report says how to get the same results, whichever layer the options came from.
+#[test]
+fn a_run_is_audited_and_reported() {
+    let bench = Bench::new();
+    let report = bench.run("dedup articles.jsonl -o out --format json").json();
+    let audit = &report["audit"];
+    assert_eq!((audit["recall"]["value"].as_f64(), &audit["found"]), (Some(1.0), &report["counts"]["edges"]));
+    let shown = bench.run("dedup articles.jsonl -o shown --audit 20").ok().out;
+    assert!(shown.contains("Audit: an exact comparison of 20 documents with 180 met"), "{shown}");
+    assert!(shown.contains("to look at: shown/report.html"), "{shown}");
+    let off = bench.run("dedup articles.jsonl -o off --audit off --format json").json();
+    assert_eq!(off["audit"], Value::Null);
+    for bad in ["0", "-1", "some", "1.5"] {
+        bench
+            .run(&format!("dedup articles.jsonl -o bad --audit={bad}"))
+            .fails(2, &["--audit <HOW>", "off, auto, or a number"]);
+    }
+
+    bench.write("x.toml", "[dedup]\nkeep = \"longest\"\ntext-field = [\"title\", \"text\"]\nthreads = 2\n");
+    let run = |arguments: &str, variable: &str| {
+        let line = format!("dedup articles.jsonl --id-field id --config x.toml {arguments}");
+        let mut command = bench.command(&line.split(' ').collect::<Vec<_>>());
+        command.env("BENZER_THRESHOLD", variable);
+        bench.run_with(command, b"").ok();
+    };
+    run("-o one --annotate", "0.75");
+    run("-o two --annotate --threads 1 --memory 1GiB", "0.75");
+    let page = String::from_utf8(bench.read("one/report.html")).unwrap();
+    let (_, command) = page.split_once("<h3>Do it again</h3>\n<pre>").unwrap();
+    let expected = "benzer dedup articles.jsonl -o OUTPUT --threshold 0.75 --keep longest --text-field title,text --id-field id --annotate";
+    assert_eq!(command.split_once("</pre>").unwrap().0, expected);
+    assert!(page.as_bytes() == bench.read("two/report.html"), "what does not matter is not in the report");
+    bench.run(&expected.strip_prefix("benzer ").unwrap().replace("OUTPUT", "three")).ok();
+    assert!(page.as_bytes() == bench.read("three/report.html"), "the command gives the same results");
 }

@@ -1,10 +1,11 @@
 //! A deduplication run, from inputs to results.
 //!
 //! ```text
-//! read -> group -> against -> candidates -> verify -> resolve -> write
+//! read -> group -> against -> candidates -> verify -> resolve -> audit -> write
 //! ```
 
 mod against;
+mod audit;
 pub(crate) mod decide;
 mod find;
 mod fingerprint;
@@ -16,14 +17,16 @@ mod output;
 mod overlaps;
 mod publish;
 mod read;
+mod report;
 mod save;
 mod stages;
 mod summary;
 mod write;
 
+pub use crate::audit::{Audited, Bin, Share};
 pub(crate) use memory::estimated_documents;
 pub use observer::{Observer, Silent, Stage};
-pub use options::{BATCH_BYTES, CHECKPOINT_BYTES, Measure, Options, Output, Search, Verify};
+pub use options::{Audit, BATCH_BYTES, CHECKPOINT_BYTES, Measure, Options, Output, Search, Verify};
 pub use summary::{Counts, Summary, Timing};
 
 use crate::error::Result;

@@ -18,6 +18,8 @@ pub enum Stage {
     Verify,
     /// Who is removed.
     Resolve,
+    /// How many pairs were found of those that there are; counted in documents.
+    Audit,
     /// The results; counted in documents.
     Write,
     /// Their way to an object store, if that is where they go; counted in bytes.
@@ -26,13 +28,14 @@ pub enum Stage {
 
 impl Stage {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Read,
         Self::Group,
         Self::Against,
         Self::Candidates,
         Self::Verify,
         Self::Resolve,
+        Self::Audit,
         Self::Write,
         Self::Upload,
     ];
@@ -46,6 +49,7 @@ impl Stage {
             Self::Candidates => "candidates",
             Self::Verify => "verify",
             Self::Resolve => "resolve",
+            Self::Audit => "audit",
             Self::Write => "write",
             Self::Upload => "upload",
         }

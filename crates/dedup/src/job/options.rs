@@ -43,6 +43,18 @@ pub enum Measure {
     Containment,
 }
 
+/// How the recall of the run is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Audit {
+    /// It is not.
+    Off,
+    /// On as many documents as tell enough at a small part of the cost.
+    #[default]
+    Auto,
+    /// On so many documents, each compared with all others.
+    Sample(u32),
+}
+
 /// How candidates are found.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Search {
@@ -85,6 +97,8 @@ pub struct Options {
     pub cluster: Cluster,
     /// What becomes of the corpus.
     pub write: Output,
+    /// How the recall is measured.
+    pub audit: Audit,
     /// Members of a bucket that everyone in it is paired with.
     pub cap: usize,
     /// Worker threads.
@@ -103,6 +117,8 @@ pub struct Options {
     pub strict: bool,
     /// The command as it was given, for the manifest.
     pub command: Vec<String>,
+    /// A command that gives the same results, for the report: without what does not matter for them. Nothing is shown if it is empty.
+    pub rerun: Vec<String>,
 }
 
 impl Options {
@@ -124,6 +140,7 @@ impl Options {
             verify: Verify::default(),
             cluster: Cluster::default(),
             write: Output::default(),
+            audit: Audit::default(),
             cap: bucket::DEFAULT_CAP,
             threads: 1,
             memory: 1 << 30,
@@ -133,6 +150,7 @@ impl Options {
             overwrite: false,
             strict: false,
             command: Vec::new(),
+            rerun: Vec::new(),
         }
     }
 }

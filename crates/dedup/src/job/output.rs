@@ -18,12 +18,13 @@ pub(super) const AN_INPUT: &str =
 /// The work folder, where none is named.
 const WORK: &str = ".benzer-work";
 /// Everything a run writes to its output folder, in the order of writing.
-pub(super) const RESULTS: [&str; 7] = [
+pub(super) const RESULTS: [&str; 8] = [
     "rejects.jsonl",
     old::REJECTS,
     "pairs.parquet",
     "evidence.parquet",
     "clusters.parquet",
+    "report.html",
     "run.json",
     MANIFEST,
 ];

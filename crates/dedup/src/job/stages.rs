@@ -8,7 +8,8 @@ use benzer_core::field::text::Shingler;
 use super::memory::Memory;
 use super::old::Sources;
 use super::output::Folders;
-use super::{Counts, Observer, Options, Stage, Summary, Timing};
+use super::{Audit, Counts, Measure, Observer, Options, Stage, Summary, Timing};
+use crate::audit::Findings;
 use crate::corpus::Ranked;
 use crate::error::{Error, Result};
 use crate::files::{Check, Files, Manifest, State};
@@ -37,6 +38,7 @@ pub(super) struct Run<'a> {
     /// Where the results go in the end. What is there from an earlier run is not read.
     pub target: &'a Path,
     pub histogram: Vec<u64>,
+    pub findings: Option<Findings>,
     pub spilled: u64,
     /// Old documents that the input is compared with.
     pub sources: Sources,
@@ -64,6 +66,7 @@ impl<'a> Run<'a> {
             notes: Vec::new(),
             target: &options.output,
             histogram: Vec::new(),
+            findings: None,
             spilled: 0,
             sources: Sources::default(),
         })
@@ -83,11 +86,17 @@ impl<'a> Run<'a> {
             Some(edges) => edges,
             None => {
                 let candidates = self.timed(Stage::Candidates, |run| run.candidates(&ranked, &members))?;
-                drop(members);
                 self.timed(Stage::Verify, |run| run.verify(&ranked, candidates, old))?
             }
         };
         let removals = self.timed(Stage::Resolve, |run| run.resolve(&ranked, &edges, &copies))?;
+        // With containment, documents of the input are not compared with each other.
+        let is_compared = self.options.measure == Measure::Jaccard;
+        self.findings = match self.options.audit {
+            Audit::Off => None,
+            _ if !is_compared => None,
+            _ => self.timed(Stage::Audit, |run| run.audit(&ranked, members, &edges, &removals))?,
+        };
         self.timed(Stage::Write, |run| run.write(&ranked, (&edges, &copies), &removals))?;
         self.finish()
     }
@@ -125,10 +134,13 @@ impl<'a> Run<'a> {
     }
 
     fn finish(self) -> Result<(Summary, String)> {
-        let Self { counts, timings, rejects, warnings, notes, histogram, spilled, fingerprint, .. } = self;
+        let Self {
+            counts, timings, rejects, warnings, notes, histogram, findings, spilled, fingerprint, ..
+        } = self;
         self.folders.finish(self.files)?;
+        let audit = findings.map(|findings| findings.audited);
         let summary =
-            Summary { counts, timings, spilled_bytes: spilled, histogram, warnings, notes, rejects };
+            Summary { counts, timings, spilled_bytes: spilled, histogram, audit, warnings, notes, rejects };
         Ok((summary, fingerprint))
     }
 }

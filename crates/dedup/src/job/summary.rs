@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::Stage;
+use super::{Audited, Stage};
 use crate::files::Manifest;
 
 /// The numbers of a run. They do not depend on threads, memory or interruptions.
@@ -91,6 +91,8 @@ pub struct Summary {
     pub spilled_bytes: u64,
     /// Similarities of removed documents to the kept ones, in bins of 0.05 from 0.5 on; the last is exactly 1.
     pub histogram: Vec<u64>,
+    /// How many of the similar pairs were found, if that was measured.
+    pub audit: Option<Audited>,
     /// What people should look at.
     pub warnings: Vec<String>,
     /// What else people should know; unlike warnings, it may be another in a repeated run.

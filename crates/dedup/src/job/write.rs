@@ -78,6 +78,7 @@ impl Run<'_> {
             span,
         )?);
         written.push(write::clusters(self.create("clusters.parquet")?, by_keeper, ranked, &self.estimates)?);
+        written.push(self.report(ranked, by_keeper)?);
         written.push(self.rejects_file(REJECTS)?);
         if self.counts.against_rejected > 0 {
             written.push(self.rejects_file(old::REJECTS)?);
@@ -89,7 +90,7 @@ impl Run<'_> {
         written.into_iter().map(commit).collect()
     }
 
-    fn create(&self, name: &str) -> Result<FileWriter> {
+    pub(super) fn create(&self, name: &str) -> Result<FileWriter> {
         Ok(self.files.create(&self.folders.result(name))?)
     }
 
@@ -119,8 +120,11 @@ impl Run<'_> {
         for removal in by_keeper {
             let similarity =
                 write::similarity(&removal.edge, removal.rule != Rule::Estimate, &self.estimates);
-            let bin =
-                if similarity >= 1.0 { BINS - 1 } else { ((similarity - 0.5).max(0.0) * 20.0) as usize };
+            let bin = if similarity >= 1.0 {
+                BINS - 1
+            } else {
+                ((similarity - 0.5).max(0.0) * 20.0 + 1e-9) as usize
+            };
             self.histogram[bin.min(BINS - 1)] += 1;
         }
         if self.counts.read == self.counts.rejected {
@@ -198,6 +202,7 @@ impl Run<'_> {
             "settings": super::fingerprint::settings(options),
             "counts": self.counts,
             "similarities": self.histogram,
+            "audit": self.findings.as_ref().map(|findings| &findings.audited),
             "warnings": self.warnings,
             "files": files,
         });

@@ -11,7 +11,7 @@ const MOST_COUNTERS: usize = 1 << 24;
 const MOST: u16 = 60_000;
 
 #[derive(Debug)]
-pub(super) struct Frequencies {
+pub(crate) struct Frequencies {
     counters: Vec<AtomicU16>,
 }
 

@@ -35,6 +35,7 @@ use std::thread;
 use crate::error::Result;
 use crate::files::Files;
 use crate::spill::Sorted;
+pub(crate) use frequencies::Frequencies;
 use probe::Prober;
 pub use rule::Measure;
 pub(crate) use rule::{Rule, Sides};

@@ -3,6 +3,7 @@
 mod accounting;
 mod against;
 mod archive;
+mod audit;
 mod contain;
 mod corpus;
 mod evidence;
@@ -12,4 +13,5 @@ mod memory;
 mod oracle;
 mod power_loss;
 mod precision;
+mod report;
 mod same_result;

@@ -6,11 +6,11 @@ use std::ops::Range;
 use anyhow::bail;
 use benzer_core::field::text::{Shingle, Shingler, Token};
 use benzer_core::hash;
+use benzer_dedup::diff::{self, Run};
 use serde::Serialize;
 
 use super::{Content, Subject, Subjects};
 use crate::Usage;
-use crate::diff::{self, Run};
 
 /// How many shingles are shown of each kind.
 const SAMPLES: usize = 5;
@@ -139,7 +139,7 @@ fn segments(
     n: usize,
 ) -> Option<Vec<Segment>> {
     let hashes = [0, 1].map(|i| tokens[i].iter().map(|token| token.hash).collect::<Vec<_>>());
-    let runs = without_crumbs(diff::runs(&hashes[0], &hashes[1], MOST_EDITS)?, n);
+    let runs = diff::without_crumbs(diff::runs(&hashes[0], &hashes[1], MOST_EDITS)?, n);
     let mut segments = Vec::new();
     let mut push = |side: usize, change: Change, range: Range<usize>| {
         let text = between(texts[side], &tokens[side], range.clone()).to_owned();
@@ -157,33 +157,6 @@ fn segments(
         }
     }
     Some(segments)
-}
-
-/// Joins changes with fewer equal words between them than half a shingle: they would cut a changed sentence into crumbs.
-fn without_crumbs(runs: Vec<Run>, n: usize) -> Vec<Run> {
-    let last = runs.len().saturating_sub(1);
-    let is_crumb = |i: usize, length: usize| i > 0 && i < last && length < n.div_ceil(2).max(2);
-    let mut joined: Vec<Run> = Vec::new();
-    let (mut removed, mut added) = (0..0, 0..0);
-    for (i, run) in runs.into_iter().enumerate() {
-        match run {
-            Run::Removed(range) => removed.end = range.end,
-            Run::Added(range) => added.end = range.end,
-            Run::Same(a, b) if is_crumb(i, b.len()) => (removed.end, added.end) = (a.end, b.end),
-            Run::Same(a, b) => {
-                push_changes(&mut joined, &removed, &added);
-                (removed, added) = (a.end..a.end, b.end..b.end);
-                joined.push(Run::Same(a, b));
-            }
-        }
-    }
-    push_changes(&mut joined, &removed, &added);
-    joined
-}
-
-fn push_changes(runs: &mut Vec<Run>, removed: &Range<usize>, added: &Range<usize>) {
-    runs.extend((!removed.is_empty()).then(|| Run::Removed(removed.clone())));
-    runs.extend((!added.is_empty()).then(|| Run::Added(added.clone())));
 }
 
 /// Cuts a range where the flag changes.

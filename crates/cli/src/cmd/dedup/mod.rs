@@ -13,7 +13,7 @@ use benzer_core::field::text::{TextOptions, Unit};
 use benzer_core::lsh::{Banding, Target, choose};
 use benzer_core::plan::{Preset, preset};
 use benzer_core::sketch::SketchSpec;
-use benzer_dedup::job::{self, Options, Output, Search, Verify};
+use benzer_dedup::job::{self, Audit, Options, Output, Search, Verify};
 use benzer_dedup::read::{FieldPath, Format, ReadOptions};
 use benzer_dedup::{Cluster, Error, Keep, Threshold};
 use clap::builder::RangedU64ValueParser;
@@ -31,7 +31,8 @@ Remove near-duplicates from a corpus, with evidence for every removal.
 Every removed document names a kept one that is at least threshold-similar to it, by the exact \
 similarity of their shingles: never a chain, never a bare collision. The output folder gets the kept \
 documents (in `documents/`, same format, compression and relative path, lines byte for byte), and \
-evidence.parquet, pairs.parquet, clusters.parquet, rejects.jsonl, manifest.json, run.json.";
+report.html (look at it first), evidence.parquet, pairs.parquet, clusters.parquet, rejects.jsonl, \
+manifest.json, run.json.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -39,6 +40,7 @@ Examples:
   benzer dedup articles.jsonl -o best --keep longest --id-field id
   benzer dedup articles.jsonl -o marked --annotate
   benzer dedup articles.jsonl -o look --dry-run --format json
+  benzer dedup articles.jsonl -o sure --threshold 0.7 --audit 100
   benzer dedup articles.jsonl -o all --text-field title,text --recall 1
   benzer dedup articles.jsonl -o small --memory 1GiB --threads 2 --work-dir work
   benzer dedup articles.jsonl -o day1 --archive seen
@@ -116,6 +118,9 @@ pub struct Arguments {
     /// Replace the results of an earlier run
     #[arg(long, help_heading = "Results")]
     overwrite: bool,
+    /// Measure the recall of this run on documents drawn at random: off, auto, or how many to compare with all others
+    #[arg(long, value_name = "HOW", default_value = "auto", value_parser = audit, help_heading = "Results")]
+    audit: Audit,
     /// Stop at the first line that cannot be read
     #[arg(long, help_heading = "Results")]
     strict: bool,
@@ -139,6 +144,9 @@ pub struct Arguments {
     log: bar::Log,
     #[command(flatten)]
     text: TextArguments,
+    /// The command with everything that decides the results.
+    #[arg(skip)]
+    pub(crate) rerun: Vec<String>,
 }
 
 /// How a candidate becomes a duplicate.
@@ -174,6 +182,18 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
         other => other.into(),
     })?;
     show::show(&options, &summary, view, out)
+}
+
+/// `off`, `auto` or a number of documents.
+fn audit(text: &str) -> Result<Audit, String> {
+    match text {
+        "off" => Ok(Audit::Off),
+        "auto" => Ok(Audit::Auto),
+        _ => match text.parse() {
+            Ok(n) if n > 0 => Ok(Audit::Sample(n)),
+            _ => Err("expected off, auto, or a number of documents from 1 on".to_owned()),
+        },
+    }
 }
 
 /// The names of parameters as the flags that set them.
@@ -231,6 +251,7 @@ fn options(arguments: &Arguments) -> anyhow::Result<Options> {
             (_, true) => Output::DryRun,
             _ => Output::Remove,
         },
+        audit: arguments.audit,
         threads: arguments
             .threads
             .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into)),
@@ -241,6 +262,7 @@ fn options(arguments: &Arguments) -> anyhow::Result<Options> {
         overwrite: arguments.overwrite,
         strict: arguments.strict,
         command: std::env::args().collect(),
+        rerun: arguments.rerun.clone(),
         ..usual
     }))
 }

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use benzer_dedup::Cluster;
-use benzer_dedup::job::{Counts, Measure, Options, Output, Search, Summary, Verify};
+use benzer_dedup::job::{Audited, Counts, Measure, Options, Output, Search, Share, Summary, Verify};
 use serde::Serialize;
 
 use crate::cmd::write_json;
@@ -21,6 +21,7 @@ struct Report<'a> {
     recall_at_threshold: f64,
     counts: &'a Counts,
     similarities: &'a [u64],
+    audit: Option<&'a Audited>,
     warnings: &'a [String],
     stages: Vec<StageReport>,
     spilled_bytes: u64,
@@ -85,6 +86,7 @@ fn report<'a>(options: &'a Options, summary: &'a Summary) -> Report<'a> {
         recall_at_threshold: recall(options),
         counts: &summary.counts,
         similarities: &summary.histogram,
+        audit: summary.audit.as_ref(),
         warnings: &summary.warnings,
         stages: summary.timings.iter().map(stage).collect(),
         spilled_bytes: summary.spilled_bytes,
@@ -109,6 +111,9 @@ fn render(options: &Options, summary: &Summary, view: &View) -> String {
     }
     let mut out = table.render(view);
     out.push_str(&format!("\n{}\n", paragraph(options, summary)));
+    if let Some(audit) = &summary.audit {
+        out.push_str(&format!("{}\n", audited(options, audit)));
+    }
     if counts.removed > 0 {
         out.push_str(&histogram(&summary.histogram, view));
     }
@@ -180,6 +185,41 @@ fn paragraph(options: &Options, summary: &Summary) -> String {
     text
 }
 
+/// What was measured, beside what was promised.
+fn audited(options: &Options, audit: &Audited) -> String {
+    let compared = match audit.sampled == audit.documents && audit.compared == audit.documents {
+        true => "all documents with each other".to_owned(),
+        false => format!("{} documents with {}", grouped(audit.sampled), grouped(audit.compared)),
+    };
+    let (Some(recall), Some(met), Some(covered)) = (audit.recall, audit.met_share, audit.covered_share)
+    else {
+        return format!("Audit: an exact comparison of {compared} met no similar pair.\n");
+    };
+    let found = match audit.capped {
+        0 => format!("{} were found", share(recall)),
+        _ => format!(
+            "{} met in a bucket and {} were compared (the limit is {} a bucket)",
+            share(met),
+            share(recall),
+            options.cap
+        ),
+    };
+    format!(
+        "Audit: an exact comparison of {compared} met {} similar pairs:\n{found}; of {} a document was removed.\n",
+        grouped(audit.pairs),
+        share(covered)
+    )
+}
+
+/// A share with its interval, unless it is exact.
+fn share(share: Share) -> String {
+    let percent = |share: f64| format!("{:.1}", 100.0 * share);
+    match share.low == share.high {
+        true => format!("{}%", percent(share.value)),
+        false => format!("{}% [{}, {}]", percent(share.value), percent(share.low), percent(share.high)),
+    }
+}
+
 fn histogram(bins: &[u64], view: &View) -> String {
     let most = bins.iter().copied().max().unwrap_or(1).max(1);
     let mut table = Table::default()
@@ -201,7 +241,7 @@ fn histogram(bins: &[u64], view: &View) -> String {
 
 fn written(options: &Options) -> String {
     let folder = options.output.display();
-    match options.write {
+    let written = match options.write {
         Output::Remove => format!(
             "kept documents: {folder}/documents; why: {folder}/evidence.parquet (`benzer explain {folder} ID`)"
         ),
@@ -209,5 +249,6 @@ fn written(options: &Options) -> String {
             format!("annotated documents: {folder}/documents; why: {folder}/evidence.parquet")
         }
         Output::DryRun => format!("nothing removed (dry run); what would be: {folder}/evidence.parquet"),
-    }
+    };
+    format!("{written}\nto look at: {folder}/report.html")
 }

@@ -18,7 +18,7 @@ pub enum Run {
 /// How `a` becomes `b`, or `None` if that takes more than `most_edits` removals and additions.
 ///
 /// ```
-/// use benzer_cli::diff::{Run, runs};
+/// use benzer_dedup::diff::{Run, runs};
 /// let script = runs(&[1, 2, 3], &[1, 9, 3], 10).unwrap();
 /// assert_eq!(script, [Run::Same(0..1, 0..1), Run::Removed(1..2), Run::Added(1..2), Run::Same(2..3, 2..3)]);
 /// ```
@@ -33,6 +33,33 @@ pub fn runs<T: Eq>(a: &[T], b: &[T], most_edits: usize) -> Option<Vec<Run>> {
     walk(&steps, n, m, prefix, &mut script);
     script.same(prefix + n, prefix + m, suffix);
     Some(script.grouped())
+}
+
+/// Joins changes with fewer equal items between them than half of `n`: they would cut a changed sentence into crumbs.
+pub fn without_crumbs(runs: Vec<Run>, n: usize) -> Vec<Run> {
+    let last = runs.len().saturating_sub(1);
+    let is_crumb = |i: usize, length: usize| i > 0 && i < last && length < n.div_ceil(2).max(2);
+    let mut joined: Vec<Run> = Vec::new();
+    let (mut removed, mut added) = (0..0, 0..0);
+    for (i, run) in runs.into_iter().enumerate() {
+        match run {
+            Run::Removed(range) => removed.end = range.end,
+            Run::Added(range) => added.end = range.end,
+            Run::Same(a, b) if is_crumb(i, b.len()) => (removed.end, added.end) = (a.end, b.end),
+            Run::Same(a, b) => {
+                push_changes(&mut joined, &removed, &added);
+                (removed, added) = (a.end..a.end, b.end..b.end);
+                joined.push(Run::Same(a, b));
+            }
+        }
+    }
+    push_changes(&mut joined, &removed, &added);
+    joined
+}
+
+fn push_changes(runs: &mut Vec<Run>, removed: &Range<usize>, added: &Range<usize>) {
+    runs.extend((!removed.is_empty()).then(|| Run::Removed(removed.clone())));
+    runs.extend((!added.is_empty()).then(|| Run::Added(added.clone())));
 }
 
 /// The furthest reach on every diagonal `k`, at index `k + d`, before each number `d` of edits.

@@ -1,0 +1,49 @@
+//! Whether the recall is what was promised.
+
+use benzer_core::lsh::Prefilter;
+
+use super::decide::Removal;
+use super::stages::Run;
+use super::{Search, Stage};
+use crate::audit::{Findings, Ran, Room, Sizes};
+use crate::corpus::Ranked;
+use crate::edges::Edges;
+use crate::error::Result;
+
+impl Run<'_> {
+    pub(super) fn audit(
+        &mut self,
+        ranked: &Ranked<'_>,
+        members: Vec<u32>,
+        edges: &Edges,
+        removals: &[Removal],
+    ) -> Result<Option<Findings>> {
+        let documents = members.len() as u64;
+        self.observer.begin(Stage::Audit, Some(documents));
+        let Some(sizes) = Sizes::new(self.options.audit, documents, self.counts.text_bytes, removals) else {
+            return Ok(None);
+        };
+        let bands = match self.options.search {
+            Search::Bands(banding) => {
+                Some((banding, Prefilter::new(self.ingest.spec(), self.options.threshold.value())?))
+            }
+            Search::Exact => None,
+        };
+        let ran = Ran {
+            ranked,
+            shingler: &self.ingest.shingler,
+            threshold: self.options.threshold,
+            bands,
+            edges,
+            removals,
+            seed: self.options.spec.seed,
+        };
+        let progress = |n: u64| {
+            self.observer.reached(n.min(documents));
+            Self::check_cancelled(self.observer)
+        };
+        let room =
+            Room { threads: self.options.threads, bytes: self.memory.sorting as u64, progress: &progress };
+        ran.audit(&members, sizes, room).map(Some)
+    }
+}

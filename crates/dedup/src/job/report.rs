@@ -1,0 +1,271 @@
+//! Gathers what the report shows.
+
+use std::collections::{BTreeMap, BinaryHeap, HashSet};
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+
+use super::decide::{Removal, Rule};
+use super::read::REJECTS;
+use super::stages::Run;
+use super::{Output, Search, Verify};
+use crate::corpus::Ranked;
+use crate::error::Result;
+use crate::files::FileWriter;
+use crate::report::{ClusterFacts, Group, Mode, PairFacts, Report, beginning, kind, quoted, side_by_side};
+use crate::resolve::Cluster;
+use crate::verify::{Edge, Texts};
+use crate::write;
+
+/// Clusters, and pairs of each kind, that are shown.
+const CLUSTERS: usize = 10;
+const PAIRS: usize = 4;
+/// Removals among which pairs of different clusters are looked for.
+const LOOKED_AT: usize = 64;
+/// Rejects whose reasons are counted, and reasons that are listed.
+const REJECTS_COUNTED: usize = 100_000;
+const REASONS: usize = 12;
+
+impl Run<'_> {
+    /// Writes the report. `by_keeper` is sorted by keeper, then by removed document.
+    pub(super) fn report(&self, ranked: &Ranked<'_>, by_keeper: &[Removal]) -> Result<FileWriter> {
+        let mut out = self.create("report.html")?;
+        out.append(self.gather(ranked, by_keeper)?.render().as_bytes())?;
+        Ok(out)
+    }
+
+    fn gather(&self, ranked: &Ranked<'_>, by_keeper: &[Removal]) -> Result<Report> {
+        let options = self.options;
+        Ok(Report {
+            inputs: options.inputs.iter().map(|input| input.display().to_string()).collect(),
+            counts: self.counts.clone(),
+            threshold: options.threshold.value(),
+            mode: Mode {
+                is_dry: options.write == Output::DryRun,
+                is_estimated: options.verify == Verify::Estimate,
+                is_chained: options.cluster == Cluster::Components,
+            },
+            warnings: self.warnings.clone(),
+            similarities: self.similarities(by_keeper),
+            cluster_sizes: cluster_sizes(by_keeper),
+            largest: self.largest(ranked, by_keeper)?,
+            banding: match options.search {
+                Search::Bands(banding) => Some(banding),
+                Search::Exact => None,
+            },
+            cap: options.cap,
+            audit: self.findings.as_ref().map(|findings| findings.audited.clone()),
+            groups: self.groups(ranked, by_keeper)?,
+            rejects: (self.reasons(), self.rejects.clone()),
+            settings: self.settings(),
+            command: (!options.rerun.is_empty()).then(|| quoted(&options.rerun)),
+        })
+    }
+
+    fn similarity(&self, removal: &Removal) -> f64 {
+        write::similarity(&removal.edge, removal.rule != Rule::Estimate, &self.estimates)
+    }
+
+    /// Bins of the similarities below 1, and how many are 1; copies are left out.
+    fn similarities(&self, removals: &[Removal]) -> (Vec<(f64, f64, u64)>, u64) {
+        let values = || {
+            let removals = removals.iter().filter(|removal| removal.rule != Rule::ExactCopy);
+            removals.map(|removal| self.similarity(removal))
+        };
+        let threshold = self.options.threshold.value();
+        let lowest = values().fold(threshold, f64::min);
+        let per_one = if lowest >= 0.6 { 100.0 } else { 50.0 };
+        let first = (lowest * per_one + 1e-9).floor();
+        let mut numbers = vec![0; (per_one - first) as usize];
+        let mut equal = 0;
+        for value in values() {
+            match ((value * per_one + 1e-9).floor() - first) as usize {
+                i if i < numbers.len() && value < 1.0 => numbers[i] += 1,
+                _ => equal += 1,
+            }
+        }
+        let edge = |i: usize| (first + i as f64) / per_one;
+        let bins = numbers.into_iter().enumerate().map(|(i, n)| (edge(i), edge(i + 1), n));
+        (bins.collect(), equal)
+    }
+
+    fn largest(&self, ranked: &Ranked<'_>, by_keeper: &[Removal]) -> Result<Vec<ClusterFacts>> {
+        let clusters = by_keeper.chunk_by(|a, b| a.kept() == b.kept());
+        let mut starts = 0;
+        let clusters = clusters.map(|cluster| {
+            starts += cluster.len();
+            // The largest come first, ties in keep order.
+            (usize::MAX - cluster.len(), starts - cluster.len())
+        });
+        let facts = |(rest, start): (usize, usize)| {
+            let cluster = &by_keeper[start..start + (usize::MAX - rest)];
+            let similarities = cluster.iter().map(|removal| self.similarity(removal));
+            let mut begins = String::new();
+            match ranked.is_old(cluster[0].kept()) {
+                // An archive keeps features, not texts.
+                true => begins.push_str("(an old document)"),
+                false => ranked.with_text(cluster[0].kept(), &mut |text| begins = beginning(text))?,
+            }
+            Ok(ClusterFacts {
+                id: ranked.id(cluster[0].kept())?.into_owned(),
+                size: cluster.len() as u64 + 1,
+                least: similarities.clone().fold(1.0, f64::min),
+                mean: similarities.sum::<f64>() / cluster.len() as f64,
+                begins,
+            })
+        };
+        smallest(CLUSTERS, clusters).into_iter().map(facts).collect()
+    }
+
+    fn groups(&self, ranked: &Ranked<'_>, by_keeper: &[Removal]) -> Result<Vec<Group>> {
+        let has_texts =
+            |removal: &&Removal| removal.rule != Rule::ExactCopy && !ranked.is_old(removal.kept());
+        let near = by_keeper.iter().filter(has_texts);
+        let key =
+            |removal: &Removal| ((self.similarity(removal) * 1e9) as u64, removal.removed(), removal.edge);
+        let mut keepers = HashSet::new();
+        let mut removed = smallest(LOOKED_AT, near.map(key));
+        // One of each cluster.
+        removed.retain(|(_, _, edge)| keepers.insert(edge.earlier));
+        let exact = self.options.verify == Verify::Exact || self.options.cluster == Cluster::Components;
+        let show = |edges: &mut dyn Iterator<Item = Edge>, exact: bool| -> Result<Vec<PairFacts>> {
+            edges.take(PAIRS).map(|edge| self.pair(ranked, &edge, exact)).collect()
+        };
+        let none = Vec::new();
+        let (left, kept) =
+            self.findings.as_ref().map_or((&none, &none), |findings| (&findings.left, &findings.near));
+        let go = if self.options.write == Output::DryRun { "would go" } else { "go" };
+        let group = |heading, why: String, names, pairs| Group { heading, why, names, pairs };
+        Ok(vec![
+            group(
+                "Just removed",
+                format!("The least similar pairs of which one document {go}, each of another cluster. If these are not duplicates, the threshold is too low."),
+                ["kept", "removed"],
+                show(&mut removed.iter().map(|(_, _, edge)| *edge), exact)?,
+            ),
+            group(
+                "Just kept",
+                "The most similar pairs below the threshold that the audit met; both documents stay. If these are duplicates, the threshold is too high.".to_owned(),
+                ["kept", "also kept"],
+                show(&mut kept.iter().copied(), true)?,
+            ),
+            group(
+                "Missed",
+                "Pairs that reach the threshold and were not found; both documents stay. A higher <code>--recall</code> misses fewer, <code>--recall 1</code> none.".to_owned(),
+                ["kept", "also kept"],
+                show(&mut left.iter().copied(), true)?,
+            ),
+        ])
+    }
+
+    fn pair(&self, ranked: &Ranked<'_>, edge: &Edge, exact: bool) -> Result<PairFacts> {
+        let ranks = [edge.earlier, edge.later];
+        let (mut texts, mut ids, mut places) = ([const { String::new() }; 2], Vec::new(), Vec::new());
+        for (rank, text) in ranks.into_iter().zip(&mut texts) {
+            ranked.with_text(rank, &mut |found| *text = found.to_owned())?;
+            ids.push(ranked.id(rank)?.into_owned());
+            let (file, row) = ranked.file_and_row(rank)?;
+            places.push(format!("{file}:{row}"));
+        }
+        let two = |mut names: Vec<String>| {
+            let second = names.pop().unwrap_or_default();
+            [names.pop().unwrap_or_default(), second]
+        };
+        Ok(PairFacts {
+            similarity: write::similarity(edge, exact, &self.estimates),
+            counts: exact.then_some((edge.intersection, edge.union)),
+            ids: two(ids),
+            places: two(places),
+            sides: side_by_side([&texts[0], &texts[1]], &self.ingest.shingler),
+        })
+    }
+
+    /// The reasons of rejects, the most frequent first.
+    fn reasons(&self) -> Vec<(String, u64)> {
+        let Ok(file) = File::open(self.folders.work.join(REJECTS)) else { return Vec::new() };
+        let mut reasons = BTreeMap::<String, u64>::new();
+        for line in BufReader::new(file).lines().map_while(std::result::Result::ok).take(REJECTS_COUNTED) {
+            let row: serde_json::Value = serde_json::from_str(&line).unwrap_or_default();
+            *reasons.entry(kind(row["reason"].as_str().unwrap_or_default())).or_default() += 1;
+        }
+        let mut reasons: Vec<(String, u64)> = reasons.into_iter().collect();
+        reasons.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+        reasons.truncate(REASONS);
+        reasons
+    }
+
+    fn settings(&self) -> Vec<(&'static str, String)> {
+        let options = self.options;
+        let fields = options.read.text_fields.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        let search = match options.search {
+            Search::Bands(banding) => format!(
+                "{} bands of {} registers, {} bits each; at most {} members of a bucket are compared with everyone in it",
+                banding.bands(),
+                banding.rows(),
+                banding.bits().get(),
+                options.cap
+            ),
+            Search::Exact => "exact join".to_owned(),
+        };
+        let id = options.read.id_field.as_ref().map_or("file and line".to_owned(), ToString::to_string);
+        let verify = if options.verify == Verify::Exact { "exact" } else { "estimate" };
+        let cluster = if options.cluster == Cluster::Leaders { "leaders" } else { "components" };
+        let inputs: Vec<_> = options.inputs.iter().map(|input| input.display().to_string()).collect();
+        vec![
+            ("inputs", inputs.join(", ")),
+            ("threshold", options.threshold.to_string()),
+            ("text", fields),
+            ("id", id),
+            ("keep", options.keep.to_string()),
+            (
+                "shingles",
+                format!("{} {}; {}", options.text.n, options.text.unit.name(), self.ingest.spec().pipeline),
+            ),
+            (
+                "sketch",
+                format!(
+                    "{} x {}, {}, seed {}",
+                    options.spec.family, options.spec.registers, options.spec.packing, options.spec.seed
+                ),
+            ),
+            ("candidates", search),
+            ("verification", verify.to_owned()),
+            ("clusters", cluster.to_owned()),
+        ]
+    }
+}
+
+/// How many clusters have from 2^i + 1 to 2^(i+1) documents.
+fn cluster_sizes(by_keeper: &[Removal]) -> Vec<u64> {
+    let mut sizes = Vec::new();
+    for cluster in by_keeper.chunk_by(|a, b| a.kept() == b.kept()) {
+        let i = cluster.len().ilog2() as usize;
+        sizes.resize(sizes.len().max(i + 1), 0);
+        sizes[i] += 1;
+    }
+    sizes
+}
+
+/// The first `n` in order.
+fn smallest<T: Ord>(n: usize, all: impl Iterator<Item = T>) -> Vec<T> {
+    let mut heap = BinaryHeap::with_capacity(n + 1);
+    for item in all {
+        if heap.len() < n || heap.peek().is_some_and(|largest| item < *largest) {
+            heap.push(item);
+        }
+        if heap.len() > n {
+            heap.pop();
+        }
+    }
+    heap.into_sorted_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_in_order_are_given_in_order() {
+        assert_eq!(smallest(3, [5, 1, 4, 1, 9].into_iter()), [1, 1, 4]);
+        assert_eq!(smallest(9, [2, 1].into_iter()), [1, 2]);
+    }
+}

@@ -1,0 +1,134 @@
+//! `report.html`: what a run found, to be looked at before anything is deleted.
+//!
+//! One file that asks for nothing else: style and charts are inside, there is no script, and a policy in its head forbids both scripts and requests. Light and dark follow the reader's
+//! system. Everything in it follows from the inputs and the settings, so it has the same bytes on every run; times and memory are in `run.json`.
+
+mod chart;
+mod html;
+mod pairs;
+mod phrase;
+mod recall;
+mod sections;
+mod sides;
+
+use benzer_core::lsh::Banding;
+
+use crate::audit::Audited;
+use crate::job::Counts;
+use html::escape;
+pub(crate) use phrase::{beginning, kind, quoted};
+pub(crate) use sides::{Sides, side_by_side};
+
+/// The style sheet.
+const STYLE: &str = include_str!("style.css");
+
+/// Everything that is shown.
+#[derive(Debug)]
+pub(crate) struct Report {
+    /// The inputs as they were given.
+    pub inputs: Vec<String>,
+    pub counts: Counts,
+    pub threshold: f64,
+    pub mode: Mode,
+    pub warnings: Vec<String>,
+    /// (from, to, number) of the similarities of removed documents below 1 that are no copies; and how many are 1.
+    pub similarities: (Vec<(f64, f64, u64)>, u64),
+    /// How many clusters have from 2^i + 1 to 2^(i+1) documents.
+    pub cluster_sizes: Vec<u64>,
+    pub largest: Vec<ClusterFacts>,
+    /// How candidates were found; nothing for the exact join.
+    pub banding: Option<Banding>,
+    /// Members of a bucket that everyone in it is compared with.
+    pub cap: usize,
+    pub audit: Option<Audited>,
+    pub groups: Vec<Group>,
+    /// Reasons of rejects with their numbers, and some rejects.
+    pub rejects: (Vec<(String, u64)>, Vec<String>),
+    /// Names and values.
+    pub settings: Vec<(&'static str, String)>,
+    /// The command that does it again.
+    pub command: Option<String>,
+}
+
+/// What was done with duplicates, and what makes one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Mode {
+    /// Nothing is removed yet.
+    pub is_dry: bool,
+    /// Similarities are estimated.
+    pub is_estimated: bool,
+    /// Chains of similar documents are enough.
+    pub is_chained: bool,
+}
+
+/// A cluster.
+#[derive(Debug)]
+pub(crate) struct ClusterFacts {
+    pub id: String,
+    pub size: u64,
+    /// The similarities of the removed documents to the kept one.
+    pub least: f64,
+    pub mean: f64,
+    /// How the kept document begins.
+    pub begins: String,
+}
+
+/// Pairs that are shown for one reason.
+#[derive(Debug)]
+pub(crate) struct Group {
+    pub heading: &'static str,
+    pub why: String,
+    /// What the two documents of a pair are called.
+    pub names: [&'static str; 2],
+    pub pairs: Vec<PairFacts>,
+}
+
+/// Two documents.
+#[derive(Debug)]
+pub(crate) struct PairFacts {
+    pub similarity: f64,
+    /// Intersection and union, where they were counted.
+    pub counts: Option<(u32, u32)>,
+    pub ids: [String; 2],
+    pub places: [String; 2],
+    pub sides: Sides,
+}
+
+impl Report {
+    /// The page.
+    pub fn render(&self) -> String {
+        let mut out = String::with_capacity(64 << 10);
+        let title = format!("Duplicates in {}", self.input_names());
+        out.push_str("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+        out.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n");
+        out.push_str("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">\n<link rel=\"icon\" href=\"data:,\">\n");
+        out.push_str(&format!(
+            "<title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n",
+            escape(&title)
+        ));
+        out.push_str(&format!(
+            "<header class=\"top\">\n<h1>{}</h1>\n{}</header>\n<main>\n",
+            escape(&title),
+            self.lead()
+        ));
+        self.sections(&mut out);
+        out.push_str(&format!(
+            "</main>\n<footer>Written by benzer {}. Every removal with its reason is in <code>evidence.parquet</code>; time and memory of the run are in <code>run.json</code>.</footer>\n</body>\n</html>\n",
+            env!("CARGO_PKG_VERSION")
+        ));
+        out
+    }
+
+    fn input_names(&self) -> String {
+        match &self.inputs[..] {
+            [one] => file_name(one).to_owned(),
+            [first, rest @ ..] => format!("{} and {} more", file_name(first), rest.len()),
+            [] => "no input".to_owned(),
+        }
+    }
+}
+
+/// The last part of a path.
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').find(|part| !part.is_empty()).unwrap_or(path)
+}

@@ -1,0 +1,200 @@
+//! The parts of the page, from what matters most to what is looked up.
+
+use std::fmt::Write;
+
+use super::Report;
+use super::chart::{self, round};
+use super::html::{counted, escape, grouped, percent, section};
+
+impl Report {
+    pub(super) fn lead(&self) -> String {
+        let removed = if self.mode.is_dry { "would be removed" } else { "was removed" };
+        let rule = match (self.mode.is_chained, self.mode.is_estimated) {
+            (true, _) => "is connected to a kept one by similar documents, and need not be similar to it",
+            (_, true) => "is estimated by its sketch to be that similar to a kept one",
+            _ => "is that similar to a kept one, by exact comparison",
+        };
+        format!(
+            "<p class=\"lead\">Two documents are duplicates from a similarity of {} on. Every document that {removed} {rule}.</p>\n",
+            round(self.threshold)
+        )
+    }
+
+    pub(super) fn sections(&self, out: &mut String) {
+        self.warnings(out);
+        self.overview(out);
+        if self.counts.removed > 0 {
+            self.shapes(out);
+        }
+        self.recall(out);
+        if self.groups.iter().any(|group| !group.pairs.is_empty()) {
+            self.pairs(out);
+        }
+        if !self.largest.is_empty() {
+            self.clusters(out);
+        }
+        if self.counts.rejected > 0 {
+            self.rejected(out);
+        }
+        self.settings(out);
+    }
+
+    fn warnings(&self, out: &mut String) {
+        if self.warnings.is_empty() {
+            return;
+        }
+        out.push_str("<div class=\"warnings\" role=\"note\">\n<strong>Look at this first</strong>\n<ul>\n");
+        for warning in &self.warnings {
+            let _ = writeln!(out, "<li>{}</li>", escape(warning));
+        }
+        out.push_str("</ul>\n</div>\n");
+    }
+
+    fn overview(&self, out: &mut String) {
+        let counts = &self.counts;
+        let documents = counts.read - counts.rejected;
+        let share = |n: u64| n as f64 / documents.max(1) as f64;
+        let near = counts.removed - counts.copies;
+        let removed = if self.mode.is_dry { "would be removed" } else { "removed" };
+        let mut cards = vec![
+            ("", grouped(documents), "documents".to_owned()),
+            ("kept", grouped(counts.kept), format!("kept, {}", percent(share(counts.kept)))),
+            ("removed", grouped(counts.removed), format!("{removed}, {}", percent(share(counts.removed)))),
+            (
+                "",
+                grouped(counts.clusters),
+                format!("clusters, the largest of {}", grouped(counts.largest_cluster)),
+            ),
+            ("", grouped(counts.edges), "similar pairs found".to_owned()),
+        ];
+        if let Some(covered) = self.audit.as_ref().and_then(|audit| audit.covered_share) {
+            cards.push(("", percent(covered.value), "of similar pairs dealt with, measured".to_owned()));
+        }
+        let mut body = "<div class=\"cards\">\n".to_owned();
+        for (class, number, what) in cards {
+            let _ = writeln!(body, "<div class=\"card {class}\"><b>{number}</b> <span>{what}</span></div>");
+        }
+        body.push_str("</div>\n");
+        let parts = [
+            ("kept", "kept", counts.kept),
+            ("removed", "near-duplicates", near),
+            ("equal", "exact copies", counts.copies),
+            ("rejected", "rejected", counts.rejected),
+        ];
+        let parts: Vec<_> = parts.into_iter().filter(|part| part.2 > 0).collect();
+        let all = counts.read.max(1) as f64;
+        let described: Vec<String> =
+            parts.iter().map(|part| format!("{} {}", grouped(part.2), part.1)).collect();
+        let _ = writeln!(body, "<div class=\"share\" role=\"img\" aria-label=\"{}\">", described.join(", "));
+        for (class, _, n) in &parts {
+            let _ =
+                writeln!(body, "<i class=\"{class}\" style=\"width:{:.3}%\"></i>", 100.0 * *n as f64 / all);
+        }
+        body.push_str("</div>\n<ul class=\"legend\">\n");
+        for (class, name, n) in &parts {
+            let _ = writeln!(body, "<li><i class=\"{class}\"></i>{} {name}</li>", grouped(*n));
+        }
+        body.push_str("</ul>\n");
+        if counts.empty > 0 {
+            let _ = writeln!(
+                body,
+                "<p class=\"quiet\">{} without a letter or digit {} similar to nothing, and kept.</p>",
+                counted(counts.empty, "document"),
+                if counts.empty == 1 { "is" } else { "are" }
+            );
+        }
+        section(out, "found", "What was found", &body);
+    }
+
+    fn shapes(&self, out: &mut String) {
+        let (bins, equal) = &self.similarities;
+        let estimated = if self.mode.is_estimated { "Estimated similarity" } else { "Similarity" };
+        let copies = match self.counts.copies {
+            0 => String::new(),
+            n => format!(" {} of the same text are left out.", counted(n, "copy").replace("copys", "copies")),
+        };
+        let at_one = match equal {
+            0 => "",
+            _ => {
+                " The bar at 1: all shingles agree, and the texts differ in case, punctuation or repetition."
+            }
+        };
+        let caption =
+            format!("{estimated} of removed documents to the kept one that each names.{copies}{at_one}");
+        let mut figures = chart::histogram(bins, *equal, self.threshold, &caption);
+        let number = |n: u64| if n < 10_000 { grouped(n) } else { format!("{}k", grouped(n / 1000)) };
+        let range = |i: usize| match i {
+            0 => "2 documents".to_owned(),
+            _ => format!("{} to {}", number((1 << i) + 1), number(1 << (i + 1))),
+        };
+        let rows: Vec<(String, u64)> =
+            self.cluster_sizes.iter().enumerate().map(|(i, &n)| (range(i), n)).collect();
+        figures.push_str(&chart::sizes(
+            &rows,
+            "How many clusters have so many documents, the kept one included.",
+        ));
+        section(
+            out,
+            "shapes",
+            "How similar, and how many at a time",
+            &format!("<div class=\"figures\">\n{figures}</div>\n"),
+        );
+    }
+
+    fn clusters(&self, out: &mut String) {
+        let mut body = "<div class=\"table\"><table>\n<thead><tr><th scope=\"col\">kept document</th><th class=\"n\" scope=\"col\">documents</th><th class=\"n\" scope=\"col\">least similarity</th><th class=\"n\" scope=\"col\">mean</th></tr></thead>\n<tbody>\n".to_owned();
+        for cluster in &self.largest {
+            let _ = writeln!(
+                body,
+                "<tr><td><code>{}</code><span class=\"words\" dir=\"auto\">{}</span></td><td class=\"n\">{}</td><td class=\"n\">{:.3}</td><td class=\"n\">{:.3}</td></tr>",
+                escape(&cluster.id),
+                escape(&cluster.begins),
+                grouped(cluster.size),
+                cluster.least,
+                cluster.mean
+            );
+        }
+        body.push_str("</tbody>\n</table></div>\n<p class=\"quiet\">All clusters are in <code>clusters.parquet</code>.</p>\n");
+        section(out, "clusters", "The largest clusters", &body);
+    }
+
+    fn rejected(&self, out: &mut String) {
+        let (reasons, some) = &self.rejects;
+        let mut body = format!(
+            "<p>{} no document. All of them are in <code>rejects.jsonl</code>, with file, line and reason.</p>\n<div class=\"table\"><table>\n<thead><tr><th scope=\"col\">reason</th><th class=\"n\" scope=\"col\">lines</th></tr></thead>\n<tbody>\n",
+            if self.counts.rejected == 1 {
+                "1 line is".to_owned()
+            } else {
+                format!("{} lines are", grouped(self.counts.rejected))
+            }
+        );
+        for (reason, n) in reasons {
+            let _ = writeln!(
+                body,
+                "<tr><td class=\"any\">{}</td><td class=\"n\">{}</td></tr>",
+                escape(reason),
+                grouped(*n)
+            );
+        }
+        body.push_str("</tbody>\n</table></div>\n<details><summary>The first of them</summary>\n<pre>");
+        some.iter().for_each(|reject| body.push_str(&(escape(reject) + "\n")));
+        body.push_str("</pre></details>\n");
+        section(out, "rejects", "Lines that are no documents", &body);
+    }
+
+    fn settings(&self, out: &mut String) {
+        let mut body = "<div class=\"table\"><table>\n<tbody>\n".to_owned();
+        for (name, value) in &self.settings {
+            let _ = writeln!(
+                body,
+                "<tr><th scope=\"row\">{name}</th><td class=\"any\">{}</td></tr>",
+                escape(value)
+            );
+        }
+        body.push_str("</tbody>\n</table></div>\n");
+        if let Some(command) = &self.command {
+            let _ = writeln!(body, "<h3>Do it again</h3>\n<pre>{}</pre>", escape(command));
+        }
+        section(out, "settings", "Settings", &body);
+    }
+}

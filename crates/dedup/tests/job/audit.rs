@@ -1,0 +1,168 @@
+//! What an audit says is what is there.
+
+use std::collections::BTreeSet;
+
+use benzer_core::field::text::Shingler;
+use benzer_core::lsh::{Banding, Shape};
+use benzer_core::sketch::SketchSpec;
+use benzer_dedup::job::{Audit, Audited, Options, Search, Verify};
+use benzer_dedup::results;
+use proptest::prelude::*;
+use serde_json::Value;
+
+use crate::corpus::{self, Document, Random};
+use crate::lab::{self, Lab};
+
+fn banding(bands: usize, rows: usize) -> Search {
+    Search::Bands(Banding::new(&SketchSpec::default(), Shape { bands, rows }).unwrap())
+}
+
+/// The pairs of different texts that reach the threshold, each as its two ids in order.
+fn similar(documents: &[Document], options: &Options) -> BTreeSet<(String, String)> {
+    let shingler = Shingler::new(&options.text).unwrap();
+    let features: Vec<_> = documents.iter().map(|document| shingler.features(&document.text)).collect();
+    // Of each text the document whose id comes first.
+    let is_first = |i: usize| {
+        let (this, mut all) = (&documents[i], documents.iter());
+        !features[i].is_empty() && !all.any(|other| other.text == this.text && other.id < this.id)
+    };
+    let members: Vec<usize> = (0..documents.len()).filter(|&i| is_first(i)).collect();
+    let mut pairs = BTreeSet::new();
+    for (n, &i) in members.iter().enumerate() {
+        for &j in &members[..n] {
+            let both = features[i].elements().iter().filter(|x| features[j].elements().contains(x)).count();
+            let union = features[i].len() + features[j].len() - both;
+            if options.threshold.is_reached(both as u64, union as u64) {
+                pairs.insert(in_order(&documents[i].id, &documents[j].id));
+            }
+        }
+    }
+    pairs
+}
+
+fn in_order(a: &str, b: &str) -> (String, String) {
+    (a.min(b).to_owned(), a.max(b).to_owned())
+}
+
+/// The pairs that a run reports, copies aside.
+fn reported(options: &Options) -> BTreeSet<(String, String)> {
+    let mut pairs = BTreeSet::new();
+    results::pairs(&options.output, |pair| {
+        if !pair.exact_copy {
+            pairs.insert(in_order(&pair.id_a, &pair.id_b));
+        }
+        Ok(())
+    })
+    .unwrap();
+    pairs
+}
+
+fn audited(options: &Options) -> Audited {
+    lab::run(options).unwrap().audit.unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn an_audit_of_everything_is_the_direct_count(seed in any::<u64>(), n in 2usize..120, bands in 1usize..26, estimate in any::<bool>()) {
+        let (lab, documents) = (Lab::new(), corpus::documents(&mut Random::new(seed), n, 40, false));
+        lab.write("a.jsonl", corpus::lines(&documents));
+        let verify = if estimate { Verify::Estimate } else { Verify::Exact };
+        let options = Options { search: banding(bands, 5), verify, cap: 3, ..lab.options("out") };
+        let audit = audited(&options);
+        let truth = similar(&documents, &options);
+        let found = truth.intersection(&reported(&options)).count() as u64;
+        prop_assert_eq!((audit.pairs, audit.found), (truth.len() as u64, found));
+        prop_assert_eq!((audit.sampled, audit.compared), (audit.documents, audit.documents));
+        prop_assert_eq!(audit.bins.iter().map(|bin| bin.pairs).sum::<u64>(), audit.pairs);
+        prop_assert_eq!(audit.bins.iter().map(|bin| bin.found).sum::<u64>(), audit.found);
+        prop_assert!(audit.found + audit.capped <= audit.pairs && audit.covered <= audit.pairs);
+        match audit.recall {
+            Some(share) => {
+                let value = found as f64 / truth.len() as f64;
+                prop_assert_eq!((share.value, share.low, share.high), (value, value, value));
+            }
+            None => prop_assert!(truth.is_empty()),
+        }
+    }
+}
+
+fn prepared() -> Lab {
+    let lab = Lab::new();
+    lab.write("a.jsonl", corpus::lines(&corpus::documents(&mut Random::new(11), 1500, 60, false)));
+    lab
+}
+
+#[test]
+fn the_exact_join_has_recall_one_and_bad_bands_have_not() {
+    let lab = prepared();
+    let exact = audited(&Options { search: Search::Exact, ..lab.options("exact") });
+    let recall = exact.recall.unwrap();
+    assert_eq!((recall.value, recall.low, exact.capped, exact.covered), (1.0, 1.0, 0, exact.pairs));
+    assert!(exact.pairs > 500, "{exact:?}");
+    let good = audited(&Options { search: banding(25, 5), cap: 1000, ..lab.options("good") });
+    assert_eq!((good.pairs, good.capped), (exact.pairs, 0));
+    assert!(good.recall.unwrap().value > 0.98, "{good:?}");
+    let bad = audited(&Options { search: banding(2, 16), ..lab.options("bad") });
+    assert!(bad.recall.unwrap().value < 0.6 && bad.covered < bad.pairs, "{bad:?}");
+    // Least at the threshold, most at 1.
+    let shares: Vec<f64> = bad.bins.iter().map(|bin| bin.met_share.unwrap().value).collect();
+    assert!(shares[0] < shares[shares.len() - 1], "{shares:?}");
+}
+
+#[test]
+fn a_sample_says_what_everything_says() {
+    let lab = prepared();
+    let with = |audit, output| audited(&Options { search: banding(3, 8), audit, ..lab.options(output) });
+    let (all, some) = (with(Audit::Auto, "all"), with(Audit::Sample(400), "some"));
+    assert_eq!((some.sampled, some.compared, all.sampled), (400, all.documents, all.documents));
+    let (truth, share) = (all.recall.unwrap().value, some.recall.unwrap());
+    assert!(
+        share.low < share.value && share.value < share.high && share.high - share.low < 0.15,
+        "{share:?}"
+    );
+    assert!(share.low <= truth && truth <= share.high, "{truth} {share:?}");
+    let more = with(Audit::Sample(u32::MAX), "more");
+    assert_eq!(more, all);
+}
+
+#[test]
+fn with_ids_the_order_of_the_files_changes_nothing() {
+    let (one, many) = (prepared(), Lab::new());
+    let mut documents = corpus::documents(&mut Random::new(11), 1500, 60, false);
+    Random::new(5).shuffle(&mut documents);
+    for (i, part) in documents.chunks(400).enumerate() {
+        many.write(&format!("{i}.jsonl"), corpus::lines(part));
+    }
+    let audit = |lab: &Lab| audited(&Options { audit: Audit::Sample(200), ..lab.options("out") });
+    assert_eq!(audit(&one), audit(&many));
+}
+
+#[test]
+fn buckets_over_the_limit_are_told_from_what_was_missed() {
+    let lab = Lab::new();
+    let words = |n: usize| (0..n).map(|i| format!("w{i}")).collect::<Vec<_>>().join(" ");
+    // One cluster, in which all are similar to all.
+    let documents: Vec<Document> =
+        (0..200).map(|i| Document { id: format!("{i:03}"), text: format!("{} x{i}", words(60)) }).collect();
+    lab.write("a.jsonl", corpus::lines(&documents));
+    let audit = audited(&Options { cap: 4, ..lab.options("out") });
+    assert_eq!((audit.pairs, audit.covered), (200 * 199 / 2, 200 * 199 / 2));
+    assert!(audit.found < 2000 && audit.found + audit.capped == audit.pairs, "{audit:?}");
+    assert_eq!(audit.met_share.unwrap().value, 1.0);
+}
+
+#[test]
+fn the_manifest_has_the_audit_or_none() {
+    let lab = prepared();
+    let manifest = |options: &Options| -> Value {
+        serde_json::from_slice(&std::fs::read(options.output.join("manifest.json")).unwrap()).unwrap()
+    };
+    let options = lab.options("out");
+    let audit = audited(&options);
+    assert_eq!(manifest(&options)["audit"], serde_json::to_value(&audit).unwrap());
+    let off = Options { audit: Audit::Off, ..lab.options("off") };
+    assert_eq!(lab::run(&off).unwrap().audit, None);
+    assert_eq!(manifest(&off)["audit"], Value::Null);
+}
