@@ -10,6 +10,8 @@ use crate::job::decide::{Removal, Rule};
 
 /// Pairs that are wanted, if every removed document had one partner.
 const WANTED: f64 = 400.0;
+/// A corpus of so many documents is compared as a whole.
+const SMALL: f64 = 5_000.0;
 /// Pairs at most, about: a large cluster has millions.
 const MOST: f64 = 50_000.0;
 /// Pairs at most, about, if the number of documents is given.
@@ -59,7 +61,7 @@ impl Sizes {
     /// `removed` documents, whose clusters have `pairs`.
     fn automatic(documents: u64, text_bytes: u64, removed: f64, pairs: f64) -> Self {
         let n = documents as f64;
-        let product = product(n, WANTED, removed).min(product(n, MOST, pairs)).min(n * n);
+        let product = product(n, WANTED, removed).max(SMALL * SMALL).min(product(n, MOST, pairs)).min(n * n);
         let mean_bytes = (text_bytes / documents.max(1)).max(1);
         let most_drawn = MOST_DRAWN.min(MOST_DRAWN_BYTES / mean_bytes).clamp(1, documents.max(1));
         let read = documents / 2 + READ.min(MOST_DRAWN_BYTES / mean_bytes);
@@ -153,6 +155,7 @@ mod tests {
         };
         assert_eq!(auto(0, 0.0, 0.0), Sizes { drawn: 0, compared: 0 });
         assert_eq!(auto(5_000, 100.0, 100.0), Sizes { drawn: 5_000, compared: 5_000 });
+        assert_eq!(auto(5_000, 3_000.0, 9_000.0), Sizes { drawn: 5_000, compared: 5_000 });
         // Hardly any duplicates: half of the corpus is read.
         let rare = auto(100_000, 10.0, 10.0);
         assert_eq!(rare.drawn + rare.compared, 60_000);

@@ -149,8 +149,8 @@ mod tests {
         const N: u64 = 3000;
         let cluster = |rank: u64| rank / (2 + split(1, rank / 6) % 3).min(3) / 2;
         let is_found = |a: u64, b: u64| {
-            let together = split(2, cluster(a)) % 10 != 0;
-            together && split(split(3, a.min(b)), a.max(b)) % 20 != 0
+            let together = !split(2, cluster(a)).is_multiple_of(10);
+            together && !split(split(3, a.min(b)), a.max(b)).is_multiple_of(20)
         };
         let all: Vec<(u64, u64)> = (0..N)
             .flat_map(|a| (a.saturating_sub(8)..a).map(move |b| (a, b)))

@@ -85,7 +85,7 @@ pub(super) fn histogram(bins: &[(f64, f64, u64)], equal: u64, threshold: f64, ca
     let top = (most / step).ceil() * step;
     let height = |n: u64| n as f64 / top * (BOTTOM - TOP);
     let mut out = String::new();
-    grid(&mut out, top, step, |value| short(value));
+    grid(&mut out, top, step, short);
     let mut bar = |class: &str, (from, to): (f64, f64), n: u64, label: &str| {
         let h = if n == 0 { 0.0 } else { height(n).max(1.5) };
         let _ = writeln!(
