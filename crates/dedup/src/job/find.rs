@@ -283,6 +283,10 @@ impl Run<'_> {
         self.counts.kept = u64::from(ranked.len()) - self.counts.removed;
         self.counts.removed_against =
             removals.iter().filter(|removal| ranked.is_old(removal.kept())).count() as u64;
+        let is_known = self.counts.kept == 0 && self.counts.removed == self.counts.removed_against;
+        if is_known && ranked.len() > 0 && self.options.measure == Measure::Jaccard {
+            self.warnings.push("every document was removed for an old one; was this input compared with itself, or added to the archive before?".to_owned());
+        }
         self.counts.copies = removals.iter().filter(|removal| removal.rule == Rule::ExactCopy).count() as u64;
         Ok(removals)
     }
