@@ -100,9 +100,16 @@ impl Ran {
     }
 }
 
-/// What two runs must have in common: all but the file that tells times and memory.
+/// What two runs must have in common: all but the file that tells times and memory, and the page that names the inputs.
 pub fn lasting(mut contents: Contents) -> Contents {
-    assert!(contents.remove("run.json").is_some(), "{:?}", contents.keys());
+    for name in ["run.json", "report.html"] {
+        assert!(contents.remove(name).is_some(), "no {name} in {:?}", contents.keys());
+    }
+    let manifest = contents.get_mut("manifest.json").expect("a manifest");
+    let mut value: serde_json::Value = serde_json::from_slice(manifest).expect("JSON");
+    let files = value["files"].as_array_mut().expect("files");
+    files.retain(|file| file["name"] != "report.html");
+    *manifest = serde_json::to_vec(&value).expect("JSON");
     contents
 }
 

@@ -23,10 +23,9 @@ use serde::Deserialize;
 
 use super::output::{DOCUMENTS, MANIFEST, RESULTS};
 use super::stages::Run;
-use super::{Observer, Options, Stage, Summary, Timing, fingerprint};
+use super::{Observer, Options, Stage, Summary, Timing};
 use crate::error::{Error, Result};
 use crate::files::{Check, FileEntry, Files, Lock, Manifest, State, checksum_of};
-use crate::read::{self, Inputs, ReadOptions};
 use crate::remote::{Address, Folder, Stored};
 use journal::Journal;
 
@@ -44,6 +43,10 @@ pub(super) fn run(
     address: Address,
     observer: &dyn Observer,
 ) -> Result<Summary> {
+    if options.save.as_ref() == Some(&super::save::folder(options)) {
+        let got = format!("`{}`; name a folder of this machine with --archive", options.output.display());
+        return Err(Error::parameter("save", "left out for results in an object store", got));
+    }
     let work = options.work_dir.clone().unwrap_or_else(|| work_folder(&address));
     let folder = Folder::open(address)?;
     let there = folder.list()?;
@@ -56,7 +59,7 @@ pub(super) fn run(
         overwrite: true,
         ..options.clone()
     };
-    let saved = if options.resume { saved(&work, &local, &options.output)? } else { None };
+    let saved = if options.resume { saved(files, &work, (&local, &options.output), observer)? } else { None };
     let waiting = match saved {
         Some(waiting) => waiting,
         None => make(files, &work, (&local, &options.output), observer)?,
@@ -103,14 +106,19 @@ fn is_result(name: &str) -> bool {
 }
 
 /// The results that an interrupted run has left, if they are of the same run.
-fn saved(work: &Path, local: &Options, target: &Path) -> Result<Option<Manifest>> {
+fn saved(
+    files: &Files,
+    work: &Path,
+    (local, target): (&Options, &Path),
+    observer: &dyn Observer,
+) -> Result<Option<Manifest>> {
     if !Manifest::path(work, Stage::Upload.name()).exists() {
         return Ok(None);
     }
-    let order_field = local.keep.field().cloned();
-    let inputs: Inputs = local.inputs.iter().cloned().collect();
-    let reader = read::open(inputs.except(target), ReadOptions { order_field, ..local.read.clone() })?;
-    let fingerprint = key(&fingerprint::of(local, &reader)?, local);
+    let mut run = Run { target, ..Run::new(files, local, observer)? };
+    let reader = run.open()?;
+    run.open_old(&reader)?;
+    let fingerprint = key(&run.fingerprint, local);
     match Manifest::load(work, Stage::Upload.name(), &fingerprint, Check::Checksums) {
         State::Finished(manifest) => Ok(Some(manifest)),
         _ => Ok(None),
