@@ -83,7 +83,7 @@ fn serve(mut client: TcpStream, to: u16, shared: &Shared) -> std::io::Result<()>
     let mut answer = Vec::new();
     server.read_to_end(&mut answer)?;
     let nth = shared.n_answers.fetch_add(1, Ordering::SeqCst);
-    match trouble.cut_after.filter(|&n| nth % 2 == 0 && answer.len() > n) {
+    match trouble.cut_after.filter(|&n| nth.is_multiple_of(2) && answer.len() > n) {
         Some(n) => {
             shared.n_cut.fetch_add(1, Ordering::SeqCst);
             client.write_all(&answer[..n])?;
