@@ -38,25 +38,25 @@ impl Object {
     }
 }
 
-/// There is none.
+/// Nobody makes one.
 #[derive(Debug, Clone)]
-pub(crate) enum ObjectFile {}
+pub(crate) struct ObjectFile;
 
 impl ObjectFile {
     pub(crate) fn n_bytes(&self) -> u64 {
-        match *self {}
+        0
     }
 }
 
 impl Read for ObjectFile {
     fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-        match *self {}
+        Ok(0)
     }
 }
 
 impl Seek for ObjectFile {
     fn seek(&mut self, _: SeekFrom) -> io::Result<u64> {
-        match *self {}
+        Ok(0)
     }
 }
 
