@@ -120,7 +120,10 @@ fn saved(
     run.open_old(&reader)?;
     let fingerprint = key(&run.fingerprint, local);
     match Manifest::load(work, Stage::Upload.name(), &fingerprint, Check::Checksums) {
-        State::Finished(manifest) => Ok(Some(manifest)),
+        State::Finished(manifest) => {
+            run.folders.finish(files)?;
+            Ok(Some(manifest))
+        }
         _ => Ok(None),
     }
 }

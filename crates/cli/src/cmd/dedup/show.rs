@@ -241,10 +241,13 @@ fn histogram(bins: &[u64], view: &View) -> String {
 
 fn written(options: &Options) -> String {
     let folder = options.output.display();
+    // Results in a store are copied first.
+    let is_here = !options.output.to_string_lossy().contains("://");
+    let hint = if is_here { format!(" (`benzer explain {folder} ID`)") } else { String::new() };
     let written = match options.write {
-        Output::Remove => format!(
-            "kept documents: {folder}/documents; why: {folder}/evidence.parquet (`benzer explain {folder} ID`)"
-        ),
+        Output::Remove => {
+            format!("kept documents: {folder}/documents; why: {folder}/evidence.parquet{hint}")
+        }
         Output::Annotate => {
             format!("annotated documents: {folder}/documents; why: {folder}/evidence.parquet")
         }
