@@ -1,0 +1,123 @@
+//! Keys of many records, to be looked up.
+//!
+//! Keys are cut into buckets by their first bits, of which there are about as many as one eighth of the keys; of the rest 16 bits are kept, sorted within each bucket. So a
+//! posting takes six bytes, and a lookup touches three cache lines. Keys that differ later than that are told apart by the caller, who has the sketch. A bucket that a
+//! common key has made large is searched by halving.
+
+/// Keys per bucket, about.
+const PER_BUCKET: usize = 8;
+/// A larger bucket is searched by halving.
+const SCANNED: usize = 32;
+
+/// (key, local number), sorted by the first bits of the key.
+#[derive(Debug, Default)]
+pub(super) struct Directory {
+    /// Where each bucket begins, and the end.
+    starts: Vec<u32>,
+    /// The bits of keys after those of the bucket.
+    rests: Vec<u16>,
+    locals: Vec<u32>,
+    /// What is left of a key after shifting out all bits but those of its bucket.
+    shift: u32,
+}
+
+/// Buffers that building reuses.
+#[derive(Debug, Default)]
+pub(super) struct Buffers {
+    entries: Vec<u64>,
+}
+
+impl Directory {
+    /// `locals[i]` has `keys[i]`; local numbers are in order.
+    pub fn new(keys: &[u64], locals: impl Iterator<Item = u32>, buffers: &mut Buffers) -> Self {
+        // At least one bit, so that the shift is less than 64.
+        let bits = (keys.len() / PER_BUCKET).max(2).next_power_of_two().trailing_zeros();
+        let shift = 64 - bits;
+        let mut starts = vec![0u32; (1 << bits) + 1];
+        keys.iter().for_each(|key| starts[(key >> shift) as usize + 1] += 1);
+        for i in 1..starts.len() {
+            starts[i] += starts[i - 1];
+        }
+        let entries = &mut buffers.entries;
+        entries.resize(keys.len(), 0);
+        for (&key, local) in keys.iter().zip(locals) {
+            let next = &mut starts[(key >> shift) as usize];
+            entries[*next as usize] = u64::from(rest(key, shift)) << 32 | u64::from(local);
+            *next += 1;
+        }
+        // Every start has moved to the end of its bucket.
+        let last = starts.len() - 1;
+        starts.copy_within(..last, 1);
+        starts[0] = 0;
+        for bucket in starts.windows(2) {
+            entries[bucket[0] as usize..bucket[1] as usize].sort_unstable();
+        }
+        Self {
+            starts,
+            rests: entries.iter().map(|entry| (entry >> 32) as u16).collect(),
+            locals: entries.iter().map(|entry| *entry as u32).collect(),
+            shift,
+        }
+    }
+
+    /// Hands the local numbers of records that may have a key to `visit`, in order.
+    #[inline]
+    pub fn find(&self, key: u64, mut visit: impl FnMut(u32)) {
+        let bucket = (key >> self.shift) as usize;
+        let (mut start, end) = (self.starts[bucket] as usize, self.starts[bucket + 1] as usize);
+        let rest = rest(key, self.shift);
+        if end - start > SCANNED {
+            start += self.rests[start..end].partition_point(|other| *other < rest);
+        }
+        for (other, local) in self.rests[start..end].iter().zip(&self.locals[start..end]) {
+            if *other == rest {
+                visit(*local);
+            } else if *other > rest {
+                return;
+            }
+        }
+    }
+
+    /// Bytes of memory.
+    pub fn bytes(&self) -> usize {
+        4 * self.starts.capacity() + 2 * self.rests.capacity() + 4 * self.locals.capacity()
+    }
+}
+
+/// The 16 bits of a key after those of its bucket.
+#[inline]
+fn rest(key: u64, shift: u32) -> u16 {
+    (key << (64 - shift) >> 48) as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_record_with_a_key_is_found(keys in prop::collection::vec(prop::option::weighted(0.9, prop_oneof![any::<u64>(), 0u64..4, (0u64..9).prop_map(|x| x << 56)]), 0..400)) {
+            let (present, locals): (Vec<u64>, Vec<u32>) = keys.iter().zip(0..).filter_map(|(key, local)| Some(((*key)?, local))).unzip();
+            let directory = Directory::new(&present, locals.into_iter(), &mut Buffers::default());
+            for &wanted in keys.iter().flatten() {
+                let mut found = Vec::new();
+                directory.find(wanted, |local| found.push(local as usize));
+                prop_assert!(found.is_sorted());
+                let expected: Vec<usize> = (0..keys.len()).filter(|&i| keys[i] == Some(wanted)).collect();
+                found.retain(|&local| keys[local] == Some(wanted));
+                prop_assert_eq!(found, expected);
+            }
+        }
+    }
+
+    #[test]
+    fn hardly_any_other_record_is_found() {
+        let keys: Vec<u64> = benzer_core::hash::stream(1).take(20_000).collect();
+        let directory = Directory::new(&keys, 0.., &mut Buffers::default());
+        let mut wrong = 0;
+        benzer_core::hash::stream(2).take(20_000).for_each(|key| directory.find(key, |_| wrong += 1));
+        assert!(wrong < 20, "{wrong}");
+        assert!(directory.bytes() < 7 * keys.len());
+    }
+}
