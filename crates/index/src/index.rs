@@ -26,6 +26,7 @@ pub struct Index {
     store: Arc<dyn Store>,
     recorder: Recorder,
     scorer: Scorer,
+    all_fields: Vec<usize>,
 }
 
 /// What became of each document of a batch, by position.
@@ -66,7 +67,8 @@ impl Index {
     pub fn new(store: Arc<dyn Store>) -> Result<Self> {
         let recorder = Recorder::new(store.settings())?;
         let scorer = Scorer::new(recorder.layout())?;
-        Ok(Self { store, recorder, scorer })
+        let all_fields = (0..recorder.layout().fields().len()).collect();
+        Ok(Self { store, recorder, scorer, all_fields })
     }
 
     /// What the collection is.
@@ -275,6 +277,14 @@ impl Index {
         self.store.view()?.stats()
     }
 
+    pub(crate) fn scorer(&self) -> &Scorer {
+        &self.scorer
+    }
+
+    pub(crate) fn all_fields(&self) -> &[usize] {
+        &self.all_fields
+    }
+
     fn number(&self, view: &dyn View, id: &str) -> Result<Option<DocNo>> {
         Ok(view.numbers(&[id.as_bytes()])?.pop().flatten())
     }
@@ -295,7 +305,7 @@ impl Index {
         fields.sort_unstable();
         fields.dedup();
         if fields.is_empty() {
-            fields = (0..names.len()).collect();
+            fields = self.all_fields.clone();
         }
         if query.explain && self.settings().keeps == Keeps::Sketches {
             return Err(Error::parameter(
@@ -466,6 +476,6 @@ fn by_similarity_then_id(a: &Match, b: &Match) -> Ordering {
 }
 
 /// Seconds since 1970.
-fn now() -> u64 {
+pub(crate) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }

@@ -31,6 +31,7 @@
 
 mod error;
 mod exact;
+mod hits;
 mod index;
 mod query;
 mod record;
@@ -39,6 +40,7 @@ mod settings;
 pub mod store;
 
 pub use error::{Error, Result};
+pub use hits::Hits;
 pub use index::{Index, Inserted};
 pub use query::{Answer, Explanation, FieldMatch, Match, Query};
 pub use record::{Recorder, Records, Texts};

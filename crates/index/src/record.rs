@@ -42,6 +42,12 @@ impl Texts {
         self.ends.push(self.bytes.len());
     }
 
+    /// Removes all.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+
     /// Bytes of memory.
     pub fn bytes(&self) -> usize {
         self.bytes.capacity() + size_of::<usize>() * self.ends.capacity()

@@ -218,6 +218,12 @@ impl Layout {
         }
     }
 
+    /// How many keys a record has.
+    pub(crate) fn n_keys(&self, record: &[u64]) -> usize {
+        let fields = self.fields.iter().filter(|field| field.size(record) > 0.0);
+        fields.map(|field| field.banding.bands()).sum()
+    }
+
     /// [`Layout::keys`] of some fields only.
     pub(crate) fn keys_of(&self, record: &[u64], fields: &[usize], mut visit: impl FnMut(BandKey)) {
         let bands = |i: usize| {
