@@ -78,6 +78,7 @@ impl Index {
                 if let Some(measured) =
                     score.estimate.measured().filter(|measured| measured.value >= threshold)
                     && (record.expires == 0 || record.expires > now)
+                    && layout.share_key(self.all_fields(), query, record.words)
                 {
                     ids.push(record.id);
                     estimates.push(*measured);
@@ -87,5 +88,59 @@ impl Index {
             ends.push(estimates.len());
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Records;
+    use crate::settings::{Keeps, Settings};
+    use crate::store;
+    use benzer_core::hash::mix;
+
+    /// Registers of families: members differ from the first in some.
+    fn records(n: u64, families: u64) -> Records {
+        let mut records = Records::default();
+        for i in 0..n {
+            records.ids.push(format!("{i}").as_bytes());
+            records.words.push(100f64.to_bits());
+            let start = records.words.len();
+            records.words.extend((0..16).map(|j| mix(mix(i) % families * 100 + j)));
+            for j in 0..30 {
+                let at = (mix(i * 1000 + j) % 128) as usize;
+                records.words[start + at / 8] ^= (mix(i * 2000 + j) & 0xff) << (8 * (at % 8));
+            }
+        }
+        records
+    }
+
+    #[test]
+    fn hits_are_those_of_brute_force() {
+        let schema = serde_json::from_str(r#"{"fields": {"body": {"kind": "text"}}}"#).unwrap();
+        let settings = Settings::with_target(schema, 0.8, 0.95, Keeps::Sketches).unwrap();
+        for (n, families) in [(300, 3), (2000, 500), (3000, 20)] {
+            let index = Index::new(store::memory(settings.clone()).unwrap()).unwrap();
+            let records = records(n, families);
+            index.store().put(&records).unwrap();
+            let layout = index.recorder().layout();
+            let rows: Vec<&[u64]> = records.words.chunks_exact(layout.words()).collect();
+            let mut hits = Hits::default();
+            index.search_words(&records.words, 0.7, &mut hits).unwrap();
+            let mut n_hits = 0;
+            for (i, query) in rows.iter().enumerate().step_by(7) {
+                let reaches = |row: &&[u64]| {
+                    let score = index.scorer().score(layout, &[0], (query, row)).unwrap();
+                    score.value() >= 0.7 && layout.share_key(&[0], query, row)
+                };
+                let expected: Vec<String> =
+                    (0..n).filter(|&j| reaches(&rows[j as usize])).map(|j| j.to_string()).collect();
+                let found: Vec<String> =
+                    hits.of(i).map(|(id, _)| String::from_utf8_lossy(id).into_owned()).collect();
+                assert_eq!(found, expected, "query {i} of {n}");
+                n_hits += found.len();
+            }
+            assert!(n_hits > rows.len() / 7, "{n_hits}");
+        }
     }
 }

@@ -247,7 +247,11 @@ impl Index {
                 view.records(&earlier, Parts::Sketches, &mut |_, record| {
                     let score =
                         self.scorer.score(self.recorder.layout(), &terms.fields, (words, record.words))?;
-                    if score.value() >= terms.threshold && !terms.is_gone(&record) {
+                    let layout = self.recorder.layout();
+                    if score.value() >= terms.threshold
+                        && !terms.is_gone(&record)
+                        && layout.share_key(&terms.fields, words, record.words)
+                    {
                         visit(
                             &String::from_utf8_lossy(record.id),
                             &String::from_utf8_lossy(id),

@@ -218,6 +218,17 @@ impl Layout {
         }
     }
 
+    /// True if two records share a band key of some fields.
+    pub(crate) fn share_key(&self, fields: &[usize], a: &[u64], b: &[u64]) -> bool {
+        fields.iter().map(|&i| &self.fields[i]).any(|field| {
+            let is_there = field.size(a) > 0.0 && field.size(b) > 0.0;
+            let (a, b) = (field.sketch(a), field.sketch(b));
+            is_there
+                && (0..field.banding.bands())
+                    .any(|band| field.banding.key(a, band) == field.banding.key(b, band))
+        })
+    }
+
     /// How many keys a record has.
     pub(crate) fn n_keys(&self, record: &[u64]) -> usize {
         let fields = self.fields.iter().filter(|field| field.size(record) > 0.0);

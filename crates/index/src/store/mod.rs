@@ -57,7 +57,7 @@ pub trait Store: Debug + Send + Sync {
 
 /// A collection at one moment.
 pub trait View {
-    /// For each key the records that have it, in the order of their numbers.
+    /// For each key the records that have it, in the order of their numbers. There may be a few others among them, which the index leaves out.
     ///
     /// # Errors
     /// What the store says.

@@ -104,7 +104,7 @@ impl Store for Memory {
     }
 
     fn view(&self) -> Result<Box<dyn View + '_>> {
-        Ok(Box::new(Snapshot { layout: &self.layout, state: self.state() }))
+        Ok(Box::new(Snapshot(self.state())))
     }
 
     fn compact(&self) -> Result<()> {
@@ -116,15 +116,12 @@ impl Store for Memory {
 }
 
 /// The state at one moment.
-struct Snapshot<'a> {
-    layout: &'a Layout,
-    state: Arc<State>,
-}
+struct Snapshot(Arc<State>);
 
-impl View for Snapshot<'_> {
+impl View for Snapshot {
     fn postings(&self, keys: &[BandKey], postings: &mut Postings) -> Result<()> {
         for &key in keys {
-            self.state.find(key, self.layout, |number| postings.push(number));
+            self.0.find(key, |number| postings.push(number));
             postings.end_key();
         }
         Ok(())
@@ -132,7 +129,7 @@ impl View for Snapshot<'_> {
 
     fn records(&self, numbers: &[DocNo], _: Parts, visit: Visit<'_>) -> Result<()> {
         for (&number, place) in numbers.iter().zip(0..) {
-            if let Some(record) = self.state.record(number) {
+            if let Some(record) = self.0.record(number) {
                 visit(place, record)?;
             }
         }
@@ -140,12 +137,12 @@ impl View for Snapshot<'_> {
     }
 
     fn numbers(&self, ids: &[&[u8]]) -> Result<Vec<Option<DocNo>>> {
-        Ok(ids.iter().map(|id| self.state.number(id)).collect())
+        Ok(ids.iter().map(|id| self.0.number(id)).collect())
     }
 
     fn scan(&self, from: DocNo, most: usize, _: Parts, visit: Visit<'_>) -> Result<Option<DocNo>> {
         let mut next = None;
-        for (number, record) in self.state.scan(from).take(most) {
+        for (number, record) in self.0.scan(from).take(most) {
             visit(number, record)?;
             next = number.checked_add(1);
         }
@@ -153,7 +150,7 @@ impl View for Snapshot<'_> {
     }
 
     fn stats(&self) -> Result<Stats> {
-        Ok(self.state.stats())
+        Ok(self.0.stats())
     }
 }
 

@@ -82,9 +82,9 @@ impl Newest {
         (hash as usize & (self.slots.len() - 1), hash >> 32)
     }
 
-    /// Hands the places below `len` that may have a key to `visit`.
+    /// Hands the places below `len` that have a key to `visit`, and maybe others.
     #[inline]
-    fn places(&self, key: BandKey, len: usize, mut visit: impl FnMut(usize)) {
+    pub fn find(&self, key: BandKey, len: usize, mut visit: impl FnMut(usize)) {
         let (mut slot, tag) = self.slot(key);
         loop {
             let entry = self.slots[slot].load(Relaxed);
@@ -99,19 +99,9 @@ impl Newest {
         }
     }
 
-    /// Hands the places below `len` that have a band key to `visit`, in order.
-    #[inline]
-    pub fn find(&self, key: BandKey, len: usize, layout: &Layout, mut visit: impl FnMut(usize)) {
-        self.places(key, len, |place| {
-            if layout.key(self.record(place).words, key.band as usize) == Some(key.key) {
-                visit(place);
-            }
-        });
-    }
-
     /// Hands the places below `len` that have an id to `visit`.
     pub fn find_id(&self, id: &[u8], len: usize, mut visit: impl FnMut(usize)) {
-        self.places(BandKey { band: IDS, key: id_key(id) }, len, |place| {
+        self.find(BandKey { band: IDS, key: id_key(id) }, len, |place| {
             if self.record(place).id == id {
                 visit(place);
             }

@@ -137,14 +137,10 @@ impl Run {
         }
     }
 
-    /// Hands the local numbers of records that have a band key to `visit`.
+    /// Hands the local numbers of records that have a band key to `visit`, and of a few others.
     #[inline]
-    pub fn find(&self, band: usize, key: u64, layout: &Layout, mut visit: impl FnMut(u32)) {
-        self.bands[band].find(key, |local| {
-            if layout.key(self.words(local as usize), band) == Some(key) {
-                visit(local);
-            }
-        });
+    pub fn find(&self, band: usize, key: u64, visit: impl FnMut(u32)) {
+        self.bands[band].find(key, visit);
     }
 
     /// Hands the local numbers of records that have an id to `visit`; only one of them is not removed.

@@ -232,18 +232,18 @@ impl State {
         })
     }
 
-    /// Hands the numbers of records that have a band key to `visit`, in order.
+    /// Hands the numbers of records that have a band key to `visit`, in order, and of a few others.
     #[inline]
-    pub fn find(&self, key: BandKey, layout: &Layout, mut visit: impl FnMut(DocNo)) {
+    pub fn find(&self, key: BandKey, mut visit: impl FnMut(DocNo)) {
         for part in &**self.runs {
-            part.run.find(key.band as usize, key.key, layout, |local| {
+            part.run.find(key.band as usize, key.key, |local| {
                 if part.has(local as usize) {
                     visit(part.run.number(local as usize));
                 }
             });
         }
         if self.len > 0 {
-            self.newest.find(key, self.len, layout, |place| {
+            self.newest.find(key, self.len, |place| {
                 if !self.is_removed_newest(place) {
                     visit(self.newest.first + place as u32);
                 }
