@@ -394,6 +394,9 @@ impl Index {
             }
             let pair = (&probe.words[..], record.words);
             let score = self.scorer.score(self.recorder.layout(), &terms.fields, pair)?;
+            if !self.recorder.layout().share_key(&terms.fields, pair.0, pair.1) {
+                return Ok(());
+            }
             let found = match is_exact {
                 true if score.may_reach(terms.threshold) => {
                     self.exact_match(probe, &record, &score, terms, query)?

@@ -1,7 +1,8 @@
 //! Keys of many records, to be looked up.
 //!
 //! Keys are cut into buckets by their first bits, of which there are about as many as one eighth of the keys; of the rest 16 bits are kept, sorted within each bucket. So a
-//! posting takes six bytes, and a lookup touches three cache lines. Keys that differ later than that are told apart by the caller, who has the sketch. A bucket that a
+//! posting takes six bytes, and a lookup touches two cache lines. Whoever looks up many keys first asks for all buckets ([`Directory::bucket`]), then for all first postings ([`Directory::touch`]),
+//! and only then reads: so the memory works on all of them at once. Keys that differ later than that are told apart by the caller, who has the sketch. A bucket that a
 //! common key has made large is searched by halving.
 
 /// Keys per bucket, about.
@@ -14,11 +15,17 @@ const SCANNED: usize = 32;
 pub(super) struct Directory {
     /// Where each bucket begins, and the end.
     starts: Vec<u32>,
-    /// The bits of keys after those of the bucket.
-    rests: Vec<u16>,
-    locals: Vec<u32>,
+    /// The bits of each key after those of its bucket, and the lower and upper half of the local number.
+    postings: Vec<[u16; 3]>,
     /// What is left of a key after shifting out all bits but those of its bucket.
     shift: u32,
+}
+
+/// Postings with the same first bits.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Bucket {
+    start: u32,
+    end: u32,
 }
 
 /// Buffers that building reuses.
@@ -54,25 +61,39 @@ impl Directory {
         }
         Self {
             starts,
-            rests: entries.iter().map(|entry| (entry >> 32) as u16).collect(),
-            locals: entries.iter().map(|entry| *entry as u32).collect(),
+            postings: entries
+                .iter()
+                .map(|entry| [(entry >> 32) as u16, *entry as u16, (entry >> 16) as u16])
+                .collect(),
             shift,
         }
     }
 
+    /// The postings of the bucket of a key.
+    #[inline]
+    pub fn bucket(&self, key: u64) -> Bucket {
+        let bucket = (key >> self.shift) as usize;
+        Bucket { start: self.starts[bucket], end: self.starts[bucket + 1] }
+    }
+
+    /// Brings the first postings of a bucket into the cache; what it returns means nothing.
+    #[inline]
+    pub fn touch(&self, bucket: Bucket) -> u16 {
+        self.postings.get(bucket.start as usize).map_or(0, |posting| posting[0])
+    }
+
     /// Hands the local numbers of records that may have a key to `visit`, in order.
     #[inline]
-    pub fn find(&self, key: u64, mut visit: impl FnMut(u32)) {
-        let bucket = (key >> self.shift) as usize;
-        let (mut start, end) = (self.starts[bucket] as usize, self.starts[bucket + 1] as usize);
+    pub fn find(&self, key: u64, bucket: Bucket, mut visit: impl FnMut(u32)) {
+        let mut postings = &self.postings[bucket.start as usize..bucket.end as usize];
         let rest = rest(key, self.shift);
-        if end - start > SCANNED {
-            start += self.rests[start..end].partition_point(|other| *other < rest);
+        if postings.len() > SCANNED {
+            postings = &postings[postings.partition_point(|[other, ..]| *other < rest)..];
         }
-        for (other, local) in self.rests[start..end].iter().zip(&self.locals[start..end]) {
-            if *other == rest {
-                visit(*local);
-            } else if *other > rest {
+        for &[other, low, high] in postings {
+            if other == rest {
+                visit(u32::from(high) << 16 | u32::from(low));
+            } else if other > rest {
                 return;
             }
         }
@@ -80,7 +101,7 @@ impl Directory {
 
     /// Bytes of memory.
     pub fn bytes(&self) -> usize {
-        4 * self.starts.capacity() + 2 * self.rests.capacity() + 4 * self.locals.capacity()
+        4 * self.starts.capacity() + 6 * self.postings.capacity()
     }
 }
 
@@ -102,7 +123,7 @@ mod tests {
             let directory = Directory::new(&present, locals.into_iter(), &mut Buffers::default());
             for &wanted in keys.iter().flatten() {
                 let mut found = Vec::new();
-                directory.find(wanted, |local| found.push(local as usize));
+                directory.find(wanted, directory.bucket(wanted), |local| found.push(local as usize));
                 prop_assert!(found.is_sorted());
                 let expected: Vec<usize> = (0..keys.len()).filter(|&i| keys[i] == Some(wanted)).collect();
                 found.retain(|&local| keys[local] == Some(wanted));
@@ -116,7 +137,9 @@ mod tests {
         let keys: Vec<u64> = benzer_core::hash::stream(1).take(20_000).collect();
         let directory = Directory::new(&keys, 0.., &mut Buffers::default());
         let mut wrong = 0;
-        benzer_core::hash::stream(2).take(20_000).for_each(|key| directory.find(key, |_| wrong += 1));
+        benzer_core::hash::stream(2)
+            .take(20_000)
+            .for_each(|key| directory.find(key, directory.bucket(key), |_| wrong += 1));
         assert!(wrong < 20, "{wrong}");
         assert!(directory.bytes() < 7 * keys.len());
     }

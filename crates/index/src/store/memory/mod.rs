@@ -120,10 +120,7 @@ struct Snapshot(Arc<State>);
 
 impl View for Snapshot {
     fn postings(&self, keys: &[BandKey], postings: &mut Postings) -> Result<()> {
-        for &key in keys {
-            self.0.find(key, |number| postings.push(number));
-            postings.end_key();
-        }
+        self.0.postings(keys, postings);
         Ok(())
     }
 

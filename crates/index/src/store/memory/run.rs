@@ -137,15 +137,16 @@ impl Run {
         }
     }
 
-    /// Hands the local numbers of records that have a band key to `visit`, and of a few others.
+    /// The directory of a band.
     #[inline]
-    pub fn find(&self, band: usize, key: u64, visit: impl FnMut(u32)) {
-        self.bands[band].find(key, visit);
+    pub fn band(&self, band: u32) -> &Directory {
+        &self.bands[band as usize]
     }
 
     /// Hands the local numbers of records that have an id to `visit`; only one of them is not removed.
     pub fn find_id(&self, id: &[u8], mut visit: impl FnMut(usize)) {
-        self.ids.find(id_key(id), |local| {
+        let key = id_key(id);
+        self.ids.find(key, self.ids.bucket(key), |local| {
             if self.records.ids.get(local as usize) == id {
                 visit(local as usize);
             }

@@ -5,14 +5,17 @@ use std::sync::Arc;
 
 use benzer_core::lsh::BandKey;
 
+use super::directory::Bucket;
 use super::newest::{Newest, PLACES};
 use super::run::{Run, id_key};
 use crate::record::Records;
 use crate::settings::Layout;
-use crate::store::{DocNo, Record, Stats};
+use crate::store::{DocNo, Postings, Record, Stats};
 
 /// Runs are merged with the one before them when that is not so many times larger.
 const FACTOR: usize = 4;
+/// Keys that are looked up at the same time.
+const TOGETHER: usize = 72;
 
 /// Runs, the newest records, and what is removed of them. Cloning it copies pointers.
 #[derive(Debug, Clone)]
@@ -232,23 +235,49 @@ impl State {
         })
     }
 
-    /// Hands the numbers of records that have a band key to `visit`, in order, and of a few others.
+    /// Appends the numbers of records that have each key, in order, and of a few others.
+    pub fn postings(&self, keys: &[BandKey], postings: &mut Postings) {
+        let mut buckets = Vec::with_capacity(TOGETHER * self.runs.len());
+        for keys in keys.chunks(TOGETHER) {
+            buckets.clear();
+            for part in &**self.runs {
+                buckets.extend(keys.iter().map(|key| part.run.band(key.band).bucket(key.key)));
+            }
+            let mut touched = 0;
+            for (part, buckets) in self.runs.iter().zip(buckets.chunks_exact(keys.len())) {
+                for (key, bucket) in keys.iter().zip(buckets) {
+                    touched ^= part.run.band(key.band).touch(*bucket);
+                }
+            }
+            std::hint::black_box(touched);
+            for (i, key) in keys.iter().enumerate() {
+                self.postings_of(*key, buckets[i..].iter().step_by(keys.len()), postings);
+            }
+        }
+    }
+
     #[inline]
-    pub fn find(&self, key: BandKey, mut visit: impl FnMut(DocNo)) {
-        for part in &**self.runs {
-            part.run.find(key.band as usize, key.key, |local| {
+    fn postings_of<'a>(
+        &self,
+        key: BandKey,
+        buckets: impl Iterator<Item = &'a Bucket>,
+        postings: &mut Postings,
+    ) {
+        for (part, bucket) in self.runs.iter().zip(buckets) {
+            part.run.band(key.band).find(key.key, *bucket, |local| {
                 if part.has(local as usize) {
-                    visit(part.run.number(local as usize));
+                    postings.push(part.run.number(local as usize));
                 }
             });
         }
         if self.len > 0 {
             self.newest.find(key, self.len, |place| {
                 if !self.is_removed_newest(place) {
-                    visit(self.newest.first + place as u32);
+                    postings.push(self.newest.first + place as u32);
                 }
             });
         }
+        postings.end_key();
     }
 
     /// All records from a number on.
