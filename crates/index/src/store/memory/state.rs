@@ -251,7 +251,7 @@ impl State {
             }
             std::hint::black_box(touched);
             for (i, key) in keys.iter().enumerate() {
-                self.postings_of(*key, buckets[i..].iter().step_by(keys.len()), postings);
+                self.postings_of(*key, buckets.iter().skip(i).step_by(keys.len()), postings);
             }
         }
     }
