@@ -38,7 +38,8 @@ pub fn run(options: &Options) -> Result<()> {
     println!("|---|---:|");
 
     let index = Index::new(store::memory(settings.clone())?)?;
-    let took = seconds(|| index.store().put(&records))?;
+    let batch = records.clone();
+    let took = seconds(|| index.store().put(batch))?;
     row("bulk insert", options.documents, took);
     let stats = index.stats()?;
 
@@ -67,7 +68,7 @@ pub fn run(options: &Options) -> Result<()> {
     let index = Index::new(store::memory(settings)?)?;
     let one = options.documents / 4;
     let single: Vec<Records> = (0..one).map(|i| single(&records, i, stride)).collect();
-    let took = seconds(|| single.iter().try_for_each(|record| index.store().put(record)))?;
+    let took = seconds(|| single.into_iter().try_for_each(|record| index.store().put(record)))?;
     row("insert, one at a time", one, took);
     println!(
         "\n{} matches of {} queries; bytes per document: {:.0} postings, {:.0} sketches, {:.0} ids and finding them",

@@ -122,7 +122,7 @@ mod tests {
         for (n, families) in [(300, 3), (2000, 500), (3000, 20)] {
             let index = Index::new(store::memory(settings.clone()).unwrap()).unwrap();
             let records = records(n, families);
-            index.store().put(&records).unwrap();
+            index.store().put(records.clone()).unwrap();
             let layout = index.recorder().layout();
             let rows: Vec<&[u64]> = records.words.chunks_exact(layout.words()).collect();
             let mut hits = Hits::default();

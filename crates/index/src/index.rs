@@ -110,7 +110,7 @@ impl Index {
             self.recorder.record(document, expires, &mut records)
         });
         let outcomes = outcomes.collect();
-        self.store.put(&records)?;
+        self.store.put(records)?;
         Ok(Inserted { outcomes })
     }
 

@@ -300,6 +300,6 @@ fn compacting_changes_nothing_that_is_found(make: Make<'_>) {
     assert_eq!((stats.documents, stats.removed), (898, 0));
     // Records that do not fit the layout are refused, and nothing changes.
     let wrong = Records { ids: ["x"].into_iter().collect(), words: vec![1, 2, 3], ..Records::default() };
-    assert!(index.store().put(&wrong).is_err());
+    assert!(index.store().put(wrong).is_err());
     assert_eq!(index.stats().expect("stats").documents, 898);
 }

@@ -28,7 +28,7 @@ pub trait Store: Debug + Send + Sync {
     ///
     /// # Errors
     /// What the store says; then nothing has changed.
-    fn put(&self, records: &Records) -> Result<()>;
+    fn put(&self, records: Records) -> Result<()>;
 
     /// Removes the records of some ids; how many there were.
     ///

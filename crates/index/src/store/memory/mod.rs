@@ -62,7 +62,7 @@ impl Store for Memory {
         &self.settings
     }
 
-    fn put(&self, records: &Records) -> Result<()> {
+    fn put(&self, records: Records) -> Result<()> {
         let (_guard, mut state) = self.write();
         let most = u64::from(u32::MAX) - u64::from(state.next());
         if records.len() as u64 > most {
@@ -77,7 +77,7 @@ impl Store for Memory {
         }
         if records.len() <= PLACES / 4 {
             for i in 0..records.len() {
-                state.add(records, i, &self.layout);
+                state.add(&records, i, &self.layout);
             }
         } else {
             state.add_run(records, &self.layout);

@@ -2,7 +2,7 @@
 
 use benzer_core::hash;
 
-use super::directory::{Buffers, Directory};
+use super::directory::Directory;
 use crate::record::Records;
 use crate::settings::Layout;
 use crate::store::{DocNo, Record};
@@ -42,7 +42,7 @@ pub(super) fn id_key(id: &[u8]) -> u64 {
 /// Bands whose keys are gathered together: the records are read once for all of them.
 const TOGETHER: usize = 6;
 
-fn bands(words: &[u64], layout: &Layout, buffers: &mut Buffers) -> Vec<Directory> {
+fn bands(words: &[u64], layout: &Layout) -> Vec<Directory> {
     let n = words.len() / layout.words().max(1);
     let mut keys: [(Vec<u64>, Vec<u32>); TOGETHER] = Default::default();
     let mut directories = Vec::with_capacity(layout.bands());
@@ -70,12 +70,18 @@ fn bands(words: &[u64], layout: &Layout, buffers: &mut Buffers) -> Vec<Directory
         }
         for (keys, locals) in &keys[..bands.len()] {
             directories.push(match locals.is_empty() {
-                true => Directory::new(keys, 0.., buffers),
-                false => Directory::new(keys, locals.iter().copied(), buffers),
+                true => Directory::new(keys, 0..),
+                false => Directory::new(keys, locals.iter().copied()),
             });
         }
     }
     directories
+}
+
+/// The ids of records.
+pub(super) fn ids(records: &Records) -> Directory {
+    let keys: Vec<u64> = records.ids.iter().map(id_key).collect();
+    Directory::new(&keys, 0..)
 }
 
 impl Run {
@@ -84,10 +90,8 @@ impl Run {
         let n = numbers.len();
         let first = numbers.first().copied().unwrap_or_default();
         let is_dense = numbers.last().is_none_or(|last| (last - first) as usize + 1 == n);
-        let mut buffers = Buffers::default();
-        let bands = bands(&records.words, layout, &mut buffers);
-        let keys: Vec<u64> = records.ids.iter().map(id_key).collect();
-        let ids = Directory::new(&keys, 0.., &mut buffers);
+        let bands = bands(&records.words, layout);
+        let ids = ids(&records);
         let numbers = if is_dense { Numbers::From(first) } else { Numbers::Listed(numbers) };
         Self { numbers, n, stride: layout.words(), records, bands, ids }
     }

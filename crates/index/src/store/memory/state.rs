@@ -7,7 +7,7 @@ use benzer_core::lsh::BandKey;
 
 use super::directory::Bucket;
 use super::newest::{Newest, PLACES};
-use super::run::{Run, id_key};
+use super::run::{self, Run};
 use crate::record::Records;
 use crate::settings::Layout;
 use crate::store::{DocNo, Postings, Record, Stats};
@@ -82,20 +82,17 @@ impl State {
     }
 
     /// Adds many records as a run.
-    pub fn add_run(&mut self, records: &Records, layout: &Layout) {
+    pub fn add_run(&mut self, records: Records, layout: &Layout) {
         self.settle(layout);
-        let first = self.next();
-        let last_of_each = last_of_each(records);
-        for &i in &last_of_each {
-            self.remove(records.ids.get(i as usize));
+        let records = without_repeated(records, layout.words());
+        if !self.runs.is_empty() {
+            for id in records.ids.iter() {
+                self.remove(id);
+            }
         }
-        let kept = match last_of_each.len() == records.len() {
-            true => records.clone(),
-            false => picked(records, last_of_each.iter().map(|&i| i as usize), layout.words()),
-        };
-        let numbers = (first..).take(kept.len()).collect();
-        self.newest = Arc::new(Newest::new(first + kept.len() as u32, layout));
-        self.push(Run::new(numbers, kept, layout), layout);
+        let first = self.next();
+        self.newest = Arc::new(Newest::new(first + records.len() as u32, layout));
+        self.push(Run::new((first..).take(records.len()).collect(), records, layout), layout);
     }
 
     /// Makes a run of the newest records.
@@ -189,11 +186,13 @@ impl State {
 
     fn place(&self, id: &[u8]) -> Option<Place> {
         let mut found = None;
-        self.newest.find_id(id, self.len, |place| {
-            if !self.is_removed_newest(place) {
-                found = Some(Place::Newest(place));
-            }
-        });
+        if self.len > 0 {
+            self.newest.find_id(id, self.len, |place| {
+                if !self.is_removed_newest(place) {
+                    found = Some(Place::Newest(place));
+                }
+            });
+        }
         for (i, part) in self.runs.iter().enumerate().rev() {
             if found.is_some() {
                 break;
@@ -321,17 +320,16 @@ fn push(records: &mut Records, record: Record<'_>) {
     }
 }
 
-/// The places of records whose id does not come again after them, in order.
-fn last_of_each(records: &Records) -> Vec<u32> {
-    let mut order: Vec<(u64, u32)> = records.ids.iter().zip(0..).map(|(id, i)| (id_key(id), i)).collect();
-    order.sort_unstable();
-    if !order.windows(2).any(|pair| pair[0].0 == pair[1].0) {
-        return (0..records.len() as u32).collect();
+/// The records whose id does not come again after them.
+fn without_repeated(records: Records, stride: usize) -> Records {
+    let is_same = |&(a, b): &(u32, u32)| records.ids.get(a as usize) == records.ids.get(b as usize);
+    if !run::ids(&records).repeated().any(|pair| is_same(&pair)) {
+        return records;
     }
-    let last: HashMap<&[u8], u32> = records.ids.iter().zip(0..).collect();
-    let mut kept: Vec<u32> = last.into_values().collect();
+    let last: HashMap<&[u8], usize> = records.ids.iter().zip(0..).collect();
+    let mut kept: Vec<usize> = last.into_values().collect();
     kept.sort_unstable();
-    kept
+    picked(&records, kept.into_iter(), stride)
 }
 
 /// Some of the records.
