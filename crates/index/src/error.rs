@@ -1,5 +1,8 @@
 //! What can go wrong in an index.
 
+use std::io;
+use std::path::PathBuf;
+
 /// Shorthand for results of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -37,6 +40,50 @@ pub enum Error {
     /// The collection is full: its numbers are used up.
     #[error("the collection has used up its 4,294,967,295 numbers; export it and import it into a new one")]
     Full,
+    /// There is no such collection.
+    #[error("there is no collection `{name}`; make it first")]
+    NoCollection {
+        /// Its name or folder.
+        name: String,
+    },
+    /// There is such a collection already.
+    #[error("there is a collection `{name}` already; drop it first, or choose another name")]
+    Exists {
+        /// Its name or folder.
+        name: String,
+    },
+    /// Another process writes to the collection.
+    #[error("another writer{} has `{}` open; wait for it, stop it, or open the collection for reading", with_pid(*pid), folder.display())]
+    Locked {
+        /// The folder of the collection.
+        folder: PathBuf,
+        /// The process, if it is known.
+        pid: Option<u32>,
+    },
+    /// The collection was opened for reading.
+    #[error("`{}` was opened for reading; open it for writing to change it", folder.display())]
+    ReadOnly {
+        /// The folder of the collection.
+        folder: PathBuf,
+    },
+    /// What is stored is not what was written.
+    #[error("`{}` is damaged: {what}; `benzer verify` lists all damage, `benzer repair` saves what is whole", path.display())]
+    Damaged {
+        /// The file or folder.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// The operating system refused something.
+    #[error("cannot {action} `{}`: {source}{}", path.display(), remedy(source))]
+    Disk {
+        /// What was tried.
+        action: &'static str,
+        /// With which file or folder.
+        path: PathBuf,
+        /// What it says.
+        source: io::Error,
+    },
     /// A store could not do what it was asked.
     #[error("{backend}: {source}")]
     Store {
@@ -54,5 +101,18 @@ impl Error {
 
     pub(crate) fn incompatible(expected: impl ToString, found: impl ToString) -> Self {
         Self::Incompatible { expected: expected.to_string(), found: found.to_string() }
+    }
+}
+
+fn with_pid(pid: Option<u32>) -> String {
+    pid.map_or_else(String::new, |pid| format!(" (pid {pid})"))
+}
+
+fn remedy(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "; nothing was changed: make room and try again"
+        }
+        _ => "",
     }
 }

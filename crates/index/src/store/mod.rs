@@ -3,7 +3,9 @@
 //! A [`Store`] is synchronous and batch-shaped: one call is one round trip, whatever the number of documents. It knows records and band keys, never documents' meaning.
 //! Every store passes the same [`conformance`] suite.
 
+mod collections;
 pub mod conformance;
+mod disk;
 mod memory;
 
 use std::fmt::Debug;
@@ -15,6 +17,9 @@ use serde::Serialize;
 use crate::error::Result;
 use crate::record::Records;
 use crate::settings::Settings;
+
+pub use collections::{Collections, disk, open};
+pub use disk::Report;
 
 /// The number of a record. A document that is replaced gets a new one; numbers are not used again.
 pub type DocNo = u32;

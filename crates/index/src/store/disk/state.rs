@@ -1,0 +1,306 @@
+//! What a collection is at one moment.
+
+use std::sync::Arc;
+
+use benzer_core::lsh::BandKey;
+
+use super::build::{self, Made, Source};
+use super::directory::Bucket;
+use super::log::{Block, Rows};
+use super::row::Row;
+use super::segment::Segment;
+use crate::error::Result;
+use crate::store::{DocNo, Parts, Postings, Stats};
+
+/// Segments are merged with those before them that are not so many times larger.
+const FACTOR: usize = 4;
+/// Keys that are looked up at the same time.
+const TOGETHER: usize = 72;
+
+/// Segments, and what is removed of them. Cloning it copies pointers.
+#[derive(Debug, Clone)]
+pub(super) struct State {
+    pub rows: Rows,
+    /// In the order of their numbers.
+    pub parts: Vec<Part>,
+    /// The number of the next record.
+    pub next: DocNo,
+    /// Records in the log, removed ones counted.
+    pub n_rows: u64,
+    /// How far the log is part of it, in words.
+    pub end: usize,
+}
+
+/// What may be merged.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// The first part; those before it are in the hands of another.
+    pub first: usize,
+    /// Records, at most.
+    pub most: usize,
+}
+
+/// A segment, and which of its records are removed.
+#[derive(Debug, Clone)]
+pub(super) struct Part {
+    pub segment: Arc<Segment>,
+    removed: Option<Arc<Vec<u64>>>,
+    pub n_removed: usize,
+}
+
+impl Part {
+    pub fn new(segment: Segment) -> Self {
+        Self { segment: Arc::new(segment), removed: None, n_removed: 0 }
+    }
+
+    #[inline]
+    pub fn has(&self, local: usize) -> bool {
+        local < self.segment.len()
+            && self.removed.as_ref().is_none_or(|removed| removed[local / 64] >> (local % 64) & 1 == 0)
+    }
+
+    /// Removes a record, if it is here.
+    pub fn remove_number(&mut self, number: DocNo) {
+        if let Some(local) = self.segment.local(number) {
+            self.remove(local);
+        }
+    }
+
+    fn remove(&mut self, local: usize) {
+        if !self.has(local) {
+            return;
+        }
+        let n = self.segment.len();
+        let removed = self.removed.get_or_insert_with(|| Arc::new(vec![0; n.div_ceil(64)]));
+        Arc::make_mut(removed)[local / 64] |= 1 << (local % 64);
+        self.n_removed += 1;
+    }
+
+    /// The local numbers of records that are there.
+    pub fn locals(&self, from: usize) -> impl Iterator<Item = usize> {
+        (from..self.segment.len()).filter(|local| self.has(*local))
+    }
+
+    /// The numbers of records that are removed.
+    pub fn removed(&self) -> impl Iterator<Item = DocNo> {
+        let n = if self.n_removed == 0 { 0 } else { self.segment.len() };
+        (0..n).filter(|local| !self.has(*local)).map(|local| self.segment.number(local))
+    }
+}
+
+impl State {
+    pub fn new(rows: Rows, end: usize) -> Self {
+        Self { rows, parts: Vec::new(), next: 0, n_rows: 0, end }
+    }
+
+    /// Takes a batch in, and merges segments on the heap. Damaged rows are left out.
+    pub fn apply(&mut self, block: &Block<'_>, made: Made<'_>, limits: Limits) -> Result<()> {
+        block.removed.iter().for_each(|number| self.remove(*number));
+        self.next = self.next.max(block.next());
+        self.n_rows += block.len() as u64;
+        self.end = block.end;
+        let is_there =
+            |(_, place): &(DocNo, usize)| block.is_whole || self.rows.whole(*place, Parts::All).is_some();
+        let (numbers, places): (Vec<DocNo>, Vec<u64>) =
+            block.places().filter(is_there).map(|(number, place)| (number, place as u64)).unzip();
+        if numbers.is_empty() {
+            return Ok(());
+        }
+        let source =
+            Source { rows: &self.rows, numbers: &numbers, places: &places, from: block.at, to: block.end };
+        self.parts.push(Part::new(build::on_heap(&source, made)?));
+        while let Some(from) = self.unmerged(limits) {
+            let segment = Merge::new(&self.parts[from..]).on_heap(&self.rows, made)?;
+            self.parts.truncate(from);
+            self.parts.extend(segment.map(Part::new));
+        }
+        Ok(())
+    }
+
+    /// From which part on all should be one.
+    pub fn unmerged(&self, limits: Limits) -> Option<usize> {
+        let mut from = self.parts.len().checked_sub(1)?;
+        let mut len = self.parts[from].segment.len();
+        while from > limits.first {
+            let before = self.parts[from - 1].segment.len();
+            if before >= FACTOR * len || len + before > limits.most {
+                break;
+            }
+            len += before;
+            from -= 1;
+        }
+        (from + 1 < self.parts.len()).then_some(from)
+    }
+
+    /// Records in parts that are on the heap.
+    pub fn n_on_heap(&self) -> usize {
+        let on_heap = self.parts.iter().filter(|part| part.segment.path.is_none());
+        on_heap.map(|part| part.segment.len()).sum()
+    }
+
+    /// Removes a record, if it is there.
+    pub fn remove(&mut self, number: DocNo) {
+        if let Some((part, local)) = self.place(number) {
+            self.parts[part].remove(local);
+        }
+    }
+
+    /// Part and local number of a record.
+    #[inline]
+    fn place(&self, number: DocNo) -> Option<(usize, usize)> {
+        let after = self.parts.partition_point(|part| part.segment.shape.first <= number);
+        let i = after.checked_sub(1)?;
+        let part = &self.parts[i];
+        part.segment.local(number).filter(|local| part.has(*local)).map(|local| (i, local))
+    }
+
+    /// The number of an id.
+    pub fn number(&self, id: &[u8]) -> Option<DocNo> {
+        let mut found = None;
+        for part in self.parts.iter().rev() {
+            part.segment.find_id(id, |local| {
+                if part.has(local)
+                    && self.rows.get(part.segment.place(local)).is_some_and(|row| row.record.id == id)
+                {
+                    found = Some(part.segment.number(local));
+                }
+            });
+            if found.is_some() {
+                break;
+            }
+        }
+        found
+    }
+
+    /// Where the row of a record is in the log.
+    pub fn place_of(&self, number: DocNo) -> Option<usize> {
+        self.place(number).map(|(part, local)| self.parts[part].segment.place(local))
+    }
+
+    /// The id of a record, which may be damaged.
+    pub fn id_of(&self, number: DocNo) -> Option<&[u8]> {
+        let (part, local) = self.place(number)?;
+        self.rows.get(self.parts[part].segment.place(local)).map(|row| row.record.id)
+    }
+
+    /// The numbers of records that are gone at some time.
+    pub fn gone(&self, now: u64) -> Vec<DocNo> {
+        let may_have = |part: &&Part| (1..=now).contains(&part.segment.shape.soonest);
+        let mut gone = Vec::new();
+        for part in self.parts.iter().filter(may_have) {
+            let rows = part.locals(0).map(|local| (local, self.rows.get(part.segment.place(local))));
+            let is_gone = |row: Row<'_>| (1..=now).contains(&row.record.expires);
+            let locals = rows.filter(|(_, row)| row.is_some_and(is_gone)).map(|(local, _)| local);
+            gone.extend(locals.map(|local| part.segment.number(local)));
+        }
+        gone
+    }
+
+    /// The row of a number; the error is its number, if it is there and damaged.
+    #[inline]
+    pub fn row(&self, number: DocNo, parts: Parts) -> Option<Result<Row<'_>, DocNo>> {
+        let (part, local) = self.place(number)?;
+        Some(self.row_at(&self.parts[part], local, parts))
+    }
+
+    #[inline]
+    fn row_at(&self, part: &Part, local: usize, parts: Parts) -> Result<Row<'_>, DocNo> {
+        self.rows.whole(part.segment.place(local), parts).ok_or_else(|| part.segment.number(local))
+    }
+
+    /// Appends the numbers of records that have each key, in order, and of a few others.
+    pub fn postings(&self, keys: &[BandKey], postings: &mut Postings) {
+        let mut buckets: Vec<Bucket> = Vec::with_capacity(TOGETHER * self.parts.len());
+        let parts: Vec<(&Part, &[u64])> =
+            self.parts.iter().map(|part| (part, part.segment.words())).collect();
+        for keys in keys.chunks(TOGETHER) {
+            buckets.clear();
+            for (part, words) in &parts {
+                let directories = &part.segment.shape.directories;
+                buckets.extend(keys.iter().map(|key| directories[key.band as usize].bucket(words, key.key)));
+            }
+            let mut touched = 0;
+            for ((part, words), buckets) in parts.iter().zip(buckets.chunks_exact(keys.len())) {
+                let directories = &part.segment.shape.directories;
+                for (key, bucket) in keys.iter().zip(buckets) {
+                    touched ^= directories[key.band as usize].touch(words, *bucket);
+                }
+            }
+            std::hint::black_box(touched);
+            for (i, key) in keys.iter().enumerate() {
+                for ((part, words), bucket) in parts.iter().zip(buckets.iter().skip(i).step_by(keys.len())) {
+                    let directory = &part.segment.shape.directories[key.band as usize];
+                    directory.find(words, key.key, *bucket, |local| {
+                        if part.has(local as usize) {
+                            postings.push(part.segment.number(local as usize));
+                        }
+                    });
+                }
+                postings.end_key();
+            }
+        }
+    }
+
+    /// All records from a number on; those that are damaged by their number.
+    pub fn scan(&self, from: DocNo, parts: Parts) -> impl Iterator<Item = (DocNo, Result<Row<'_>, DocNo>)> {
+        self.parts.iter().flat_map(move |part| {
+            let locals = part.locals(part.segment.local_from(from));
+            locals.map(move |local| (part.segment.number(local), self.row_at(part, local, parts)))
+        })
+    }
+
+    pub fn n_documents(&self) -> u64 {
+        self.parts.iter().map(|part| (part.segment.len() - part.n_removed) as u64).sum()
+    }
+
+    pub fn stats(&self) -> Stats {
+        let segment_bytes = |part: &Part| 8 * part.segment.shape.words as u64;
+        let documents = self.n_documents();
+        let fixed = 8 * (self.rows.stride as u64 + 3) * self.n_rows;
+        let texts = (8 * self.end as u64).saturating_sub(fixed);
+        Stats {
+            documents,
+            removed: self.n_rows - documents,
+            parts: self.parts.len() as u64,
+            posting_bytes: self.parts.iter().map(segment_bytes).sum(),
+            sketch_bytes: fixed,
+            id_bytes: 0,
+            document_bytes: texts,
+        }
+    }
+}
+
+/// Live records of several parts.
+#[derive(Debug)]
+pub(super) struct Merge {
+    pub numbers: Vec<DocNo>,
+    places: Vec<u64>,
+    from: usize,
+    to: usize,
+}
+
+impl Merge {
+    pub fn new(parts: &[Part]) -> Self {
+        let n = parts.iter().map(|part| part.segment.len() - part.n_removed).sum();
+        let (mut numbers, mut places) = (Vec::with_capacity(n), Vec::with_capacity(n));
+        for part in parts {
+            numbers.extend(part.locals(0).map(|local| part.segment.number(local)));
+            places.extend(part.locals(0).map(|local| part.segment.place(local) as u64));
+        }
+        let (from, to) = (parts.first().map(|part| part.segment.shape.from), parts.last());
+        let to = to.map_or(0, |part| part.segment.shape.to);
+        Self { numbers, places, from: from.unwrap_or_default(), to }
+    }
+
+    pub fn source<'a>(&'a self, rows: &'a Rows) -> Source<'a> {
+        Source { rows, numbers: &self.numbers, places: &self.places, from: self.from, to: self.to }
+    }
+
+    /// A segment on the heap; nothing if nothing is left.
+    pub fn on_heap(&self, rows: &Rows, made: Made<'_>) -> Result<Option<Segment>> {
+        match self.numbers.is_empty() {
+            true => Ok(None),
+            false => build::on_heap(&self.source(rows), made).map(Some),
+        }
+    }
+}
