@@ -19,6 +19,7 @@ mod overlap;
 mod random;
 mod recall;
 mod scan;
+mod store;
 mod truth;
 mod words;
 
@@ -57,6 +58,8 @@ enum Command {
     Scan(scan::Options),
     /// The index in memory: signatures in, similar documents out, as a Markdown table
     Index(index::Options),
+    /// The index on disk: durable batches in, similar documents out, bytes, opening again, as a Markdown table
+    Store(store::Options),
     /// Write pre-hashed sets as flat arrays, with pairs of known J
     Sets(flat::Options),
 }
@@ -74,6 +77,7 @@ fn main() -> ExitCode {
         Command::Families(options) => families::run(&options),
         Command::Scan(options) => scan::run(&options),
         Command::Index(options) => index::run(&options),
+        Command::Store(options) => store::run(&options),
         Command::Sets(options) => flat::run(&options),
     };
     match outcome {

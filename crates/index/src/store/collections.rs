@@ -43,7 +43,7 @@ pub trait Collections: Debug + Send + Sync {
     ///
     /// # Errors
     /// No such collection; another writer; what the store says.
-    fn drop(&self, name: &str) -> Result<()>;
+    fn remove(&self, name: &str) -> Result<()>;
 
     /// Reads everything of a collection, and says what is wrong with it.
     ///
@@ -120,7 +120,7 @@ impl Collections for InMemory {
         self.open(name)
     }
 
-    fn drop(&self, name: &str) -> Result<()> {
+    fn remove(&self, name: &str) -> Result<()> {
         let removed = self.all().remove(name);
         removed.map(drop).ok_or_else(|| Error::NoCollection { name: name.to_owned() })
     }
@@ -180,7 +180,7 @@ impl Collections for OnDisk {
         Ok(Arc::new(self.disk(name, Access::Read)?))
     }
 
-    fn drop(&self, name: &str) -> Result<()> {
+    fn remove(&self, name: &str) -> Result<()> {
         Self::named(name, disk::remove(&self.path(name)?))
     }
 

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use benzer_core::hash;
 
+use super::block::Rows;
 use super::directory::{Built, Place};
 use super::files::{self, Files};
-use super::log::Rows;
 use super::map::{Words, bytes};
 use super::segment::{CHECKED, HEADER, MAGIC, Segment, Shape, id_key};
 use super::trouble;

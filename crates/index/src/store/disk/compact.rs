@@ -3,9 +3,11 @@
 use std::sync::PoisonError;
 
 use super::Shared;
+use super::block::{Batch, Next};
 use super::build::Source;
-use super::log::{Batch, HEADER, Log, Next};
-use super::state::{Part, State};
+use super::log::{HEADER, Log};
+use super::part::Part;
+use super::state::State;
 use crate::error::Result;
 use crate::store::{DocNo, Parts};
 

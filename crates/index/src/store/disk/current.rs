@@ -12,8 +12,8 @@ use benzer_core::hash;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::block::Next;
 use super::files::{self, Files};
-use super::log::Next;
 use super::state::State;
 use super::trouble;
 use crate::error::{Error, Result};

@@ -14,6 +14,7 @@
 //! Readers in other processes do the same without the lock, and look for news whenever they make a view. Removed records stay in segments until these are merged, and in the log until the collection is
 //! compacted, which writes the living records into a new log.
 
+mod block;
 mod build;
 mod compact;
 mod current;
@@ -23,6 +24,8 @@ mod lock;
 mod log;
 mod map;
 mod open;
+mod part;
+mod put;
 mod row;
 mod segment;
 mod state;
@@ -35,29 +38,45 @@ mod work;
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use crate::error::{Error, Result};
-use crate::record::Records;
 use crate::settings::Settings;
-use crate::store::{DocNo, Record, Store, View};
+use crate::store::DocNo;
 use current::{COLLECTION, CURRENT, Current};
 use files::{Files, Real};
 use lock::Lock;
 pub(super) use log::Access;
-use log::{Batch, Log, Next};
+use log::Log;
 use open::{Folder, Found};
-use state::{Limits, State};
+use state::State;
 pub use verify::Report;
 use work::Worker;
 
-/// A segment of so many records is worth a file.
-const FILE_LEAST: usize = 1 << 15;
-/// A writer merges up to so many records itself; the rest is done behind it.
-const AT_ONCE: usize = 1 << 12;
-/// A writer waits when so many records are not in files.
-const BACKLOG: usize = 1 << 21;
+/// When segments go where, in records.
+#[derive(Debug, Clone, Copy)]
+struct Sizes {
+    /// A segment of so many is worth a file.
+    file: usize,
+    /// A writer merges up to so many itself; the rest is done behind it.
+    at_once: usize,
+    /// A writer waits when so many are not in files.
+    backlog: usize,
+}
+
+/// How a collection is kept; other ways serve tests.
+#[derive(Debug, Clone)]
+struct Way {
+    files: Arc<dyn Files>,
+    sizes: Sizes,
+}
+
+impl Default for Way {
+    fn default() -> Self {
+        Self { files: Arc::new(Real), sizes: Sizes { file: 1 << 15, at_once: 1 << 12, backlog: 1 << 21 } }
+    }
+}
 
 /// The store.
 #[derive(Debug)]
@@ -87,10 +106,10 @@ struct Shared {
 impl Disk {
     /// Makes a collection in a folder that has none.
     pub fn create(path: &Path, settings: &Settings) -> Result<()> {
-        Self::create_with(path, settings, Arc::new(Real))
+        Self::create_with(path, settings, Way::default())
     }
 
-    fn create_with(path: &Path, settings: &Settings, files: Arc<dyn Files>) -> Result<()> {
+    fn create_with(path: &Path, settings: &Settings, way: Way) -> Result<()> {
         settings.check()?;
         let layout = settings.layout()?;
         fs::create_dir_all(path).map_err(trouble("make", path))?;
@@ -98,7 +117,7 @@ impl Disk {
         if path.join(COLLECTION).exists() {
             return Err(Error::Exists { name: path.display().to_string() });
         }
-        let folder = Folder::new(path, files, layout, current::fingerprint(settings), Access::Write)?;
+        let folder = Folder::new(path, way, layout, current::fingerprint(settings), Access::Write)?;
         let log = folder.new_file("records", "log");
         let log = Log::create(&folder.files, &log, &folder.known(None))?;
         log.sync()?;
@@ -111,14 +130,14 @@ impl Disk {
 
     /// Opens a collection.
     pub fn open(path: &Path, access: Access) -> Result<Self> {
-        Self::open_with(path, access, Arc::new(Real))
+        Self::open_with(path, access, Way::default())
     }
 
-    fn open_with(path: &Path, access: Access, files: Arc<dyn Files>) -> Result<Self> {
+    fn open_with(path: &Path, access: Access, way: Way) -> Result<Self> {
         let settings = settings(path)?;
         let lock = if access == Access::Write { Some(Lock::acquire(path)?) } else { None };
         let fingerprint = current::fingerprint(&settings);
-        let folder = Folder::new(path, files, settings.layout()?, fingerprint, access)?;
+        let folder = Folder::new(path, way, settings.layout()?, fingerprint, access)?;
         let seen = Mutex::new(view::Stamp::of(&path.join(CURRENT)));
         let Found { log, state, rebuilt } = folder.load()?;
         if access == Access::Write {
@@ -154,7 +173,7 @@ impl Disk {
     fn wait_for_worker(&self) {
         if let Some(worker) = &self.worker {
             worker.wake();
-            worker.wait_while(|| self.shared.state().n_on_heap() > BACKLOG);
+            worker.wait_while(|| self.shared.state().n_on_heap() > self.shared.folder.sizes.backlog);
         }
     }
 }
@@ -227,28 +246,6 @@ impl Shared {
         Ok(self.log.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Appends a batch to the log, and takes it in.
-    fn commit(&self, log: &mut Log, batch: &Batch) -> Result<()> {
-        if batch.len() == 0 && batch.removed.is_empty() {
-            return Ok(());
-        }
-        let mut state = State::clone(&self.state());
-        let at = log.append(state.next, batch)?;
-        state.rows = log.rows.clone();
-        let limits = Limits { first: self.reserved.load(Ordering::Acquire), most: AT_ONCE };
-        let taken = match log.rows.next(at) {
-            Next::Block(block) => state.apply(&block, self.folder.made(), limits),
-            _ => Err(Error::Damaged {
-                path: log.path.clone(),
-                what: "what was written cannot be read".to_owned(),
-            }),
-        };
-        if taken.is_err() {
-            log.refuse();
-        }
-        taken.map(|()| self.set_state(state))
-    }
-
     fn damaged(&self, number: DocNo) -> Error {
         let state = self.state();
         let id = state
@@ -259,95 +256,6 @@ impl Shared {
             what: format!("record {number}{} does not have its checksum", id.unwrap_or_default()),
         }
     }
-}
-
-impl Store for Disk {
-    fn settings(&self) -> &Settings {
-        &self.shared.settings
-    }
-
-    fn put(&self, records: &Records) -> Result<()> {
-        check(records, self.shared.folder.layout.words())?;
-        let mut log = self.shared.log()?;
-        let state = self.shared.state();
-        if records.len() as u64 > u64::from(u32::MAX) - u64::from(state.next) {
-            return Err(Error::Full);
-        }
-        let mut batch = Batch::default();
-        for i in last_of_each(records) {
-            let record = record(records, i, self.shared.folder.layout.words());
-            batch.removed.extend(state.number(record.id));
-            batch.push(&record);
-        }
-        self.shared.commit(&mut log, &batch)?;
-        drop(log);
-        self.wait_for_worker();
-        Ok(())
-    }
-
-    fn remove(&self, ids: &[&[u8]]) -> Result<u64> {
-        let mut log = self.shared.log()?;
-        let state = self.shared.state();
-        let mut removed: Vec<DocNo> = ids.iter().filter_map(|id| state.number(id)).collect();
-        removed.sort_unstable();
-        removed.dedup();
-        let n = removed.len() as u64;
-        self.shared.commit(&mut log, &Batch::removing(removed))?;
-        Ok(n)
-    }
-
-    fn expire(&self, now: u64) -> Result<u64> {
-        let mut log = self.shared.log()?;
-        let state = self.shared.state();
-        let removed = state.gone(now);
-        let n = removed.len() as u64;
-        self.shared.commit(&mut log, &Batch::removing(removed))?;
-        Ok(n)
-    }
-
-    fn view(&self) -> Result<Box<dyn View + '_>> {
-        self.shared.refresh()?;
-        Ok(Box::new(view::Snapshot { shared: &self.shared, state: self.shared.state() }))
-    }
-
-    fn compact(&self) -> Result<()> {
-        self.shared.compact()
-    }
-}
-
-fn check(records: &Records, stride: usize) -> Result<()> {
-    if records.len() * stride != records.words.len() {
-        return Err(Error::parameter(
-            "words",
-            format!("{stride} for each record"),
-            format!("{} for {} records", records.words.len(), records.len()),
-        ));
-    }
-    let longest = records.ids.iter().chain(records.documents.iter()).map(<[u8]>::len).max();
-    if longest.is_some_and(|longest| longest > 1 << 30) {
-        return Err(Error::parameter("a document", "at most 1 GiB", "one that is larger"));
-    }
-    Ok(())
-}
-
-fn record(records: &Records, i: usize, stride: usize) -> Record<'_> {
-    Record {
-        id: records.ids.get(i),
-        words: &records.words[i * stride..(i + 1) * stride],
-        document: records.documents.get(i),
-        expires: records.expires(i),
-    }
-}
-
-/// The places of records whose id does not come again after them, in order.
-fn last_of_each(records: &Records) -> Vec<usize> {
-    let last: std::collections::HashMap<&[u8], usize> = records.ids.iter().zip(0..).collect();
-    if last.len() == records.len() {
-        return (0..records.len()).collect();
-    }
-    let mut kept: Vec<usize> = last.into_values().collect();
-    kept.sort_unstable();
-    kept
 }
 
 /// An error of the operating system, with what was tried.

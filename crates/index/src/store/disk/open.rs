@@ -5,13 +5,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::block::{Next, Rows};
 use super::build::{self, Made, Source};
 use super::current::{self, CURRENT, Current};
 use super::files::Files;
-use super::log::{Access, HEADER, Known, Log, Next, Rows};
+use super::log::{Access, HEADER, Known, Log};
+use super::part::{Limits, Part};
 use super::segment::Segment;
-use super::state::{Limits, Part, State};
-use super::{FILE_LEAST, trouble};
+use super::state::State;
+use super::{Sizes, Way, trouble};
 use crate::error::{Error, Result};
 use crate::settings::Layout;
 use crate::store::{DocNo, Parts};
@@ -24,6 +26,7 @@ const REBUILT: usize = 4_000_000;
 pub(super) struct Folder {
     pub path: PathBuf,
     pub files: Arc<dyn Files>,
+    pub sizes: Sizes,
     pub layout: Layout,
     pub fingerprint: u64,
     pub access: Access,
@@ -41,15 +44,17 @@ pub(super) struct Found {
 }
 
 impl Folder {
-    pub fn new(
-        path: &Path,
-        files: Arc<dyn Files>,
-        layout: Layout,
-        fingerprint: u64,
-        access: Access,
-    ) -> Result<Self> {
+    pub fn new(path: &Path, way: Way, layout: Layout, fingerprint: u64, access: Access) -> Result<Self> {
         let next_file = AtomicU64::new(1);
-        let folder = Self { path: path.into(), files, layout, fingerprint, access, next_file };
+        let folder = Self {
+            path: path.into(),
+            files: way.files,
+            sizes: way.sizes,
+            layout,
+            fingerprint,
+            access,
+            next_file,
+        };
         let last = folder.names()?.iter().filter_map(|name| number_of(name)).max();
         folder.next_file.store(last.unwrap_or_default() + 1, Ordering::Relaxed);
         Ok(folder)
@@ -119,7 +124,7 @@ impl Folder {
     /// Takes in what the log has behind the state.
     pub fn replay(&self, state: &mut State) -> Result<()> {
         let rows = state.rows.clone();
-        let limits = Limits { first: 0, most: FILE_LEAST };
+        let limits = Limits { first: 0, most: self.sizes.file };
         let mut at = state.end;
         loop {
             match rows.next(at) {
@@ -176,7 +181,7 @@ impl Folder {
 
     /// A segment, in a file if it is worth one.
     pub fn segment(&self, source: &Source<'_>) -> Result<Segment> {
-        match self.access == Access::Write && source.numbers.len() >= FILE_LEAST {
+        match self.access == Access::Write && source.numbers.len() >= self.sizes.file {
             true => build::in_file(source, self.made(), (&*self.files, &self.new_file("segment", "seg"))),
             false => build::on_heap(source, self.made()),
         }

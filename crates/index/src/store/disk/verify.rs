@@ -5,11 +5,13 @@ use std::sync::PoisonError;
 use serde::Serialize;
 
 use super::Shared;
+use super::block::Next;
 use super::compact::OnDamage;
-use super::log::{HEADER, Next, check_header};
+use super::log::{HEADER, check_header};
 use super::open::{Found, Removed};
+use super::part::Part;
 use super::segment::id_key;
-use super::state::{Part, State};
+use super::state::State;
 use crate::error::Result;
 use crate::store::{DocNo, Parts};
 

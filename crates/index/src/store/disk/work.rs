@@ -5,9 +5,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use super::Shared;
 use super::build;
-use super::state::{Limits, Merge, Part, State};
-use super::{FILE_LEAST, Shared};
+use super::part::{Limits, Merge, Part};
+use super::state::State;
 use crate::error::Result;
 
 /// The thread, which ends when this is dropped.
@@ -102,7 +103,7 @@ impl Shared {
         let _merging = self.merging.lock().unwrap_or_else(PoisonError::into_inner);
         let log = self.log()?;
         let state = self.state();
-        let Some(parts) = next_job(&state) else { return Ok(false) };
+        let Some(parts) = next_job(&state, self.folder.sizes.file) else { return Ok(false) };
         // From here on the writer leaves these parts alone.
         self.reserved.store(parts.end, Ordering::Release);
         drop(log);
@@ -149,11 +150,11 @@ impl Shared {
 }
 
 /// What should be merged next.
-fn next_job(state: &State) -> Option<std::ops::Range<usize>> {
+fn next_job(state: &State, file: usize) -> Option<std::ops::Range<usize>> {
     let n = state.parts.len();
     let no_limits = Limits { first: 0, most: usize::MAX };
     state.unmerged(no_limits).map(|from| from..n).or_else(|| {
         let on_heap = state.parts.iter().position(|part| part.segment.path.is_none())?;
-        (state.parts[on_heap].segment.len() >= FILE_LEAST).then_some(on_heap..on_heap + 1)
+        (state.parts[on_heap].segment.len() >= file).then_some(on_heap..on_heap + 1)
     })
 }

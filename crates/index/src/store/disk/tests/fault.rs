@@ -1,0 +1,312 @@
+//! Disks without room, and power cuts.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io;
+use std::sync::Mutex;
+
+use super::*;
+
+/// What is done to a collection; after each step, what it holds.
+fn steps() -> Vec<(Step, Model)> {
+    let mut model = Model::new();
+    let mut steps = Vec::new();
+    for i in 0..9 {
+        let put = documents(i * 12..i * 12 + 20, i);
+        model.extend(put.clone());
+        steps.push((Step::Put(put), model.clone()));
+        if i % 3 == 1 {
+            let id = format!("{:016}", i * 12 + 2);
+            model.remove(&id);
+            steps.push((Step::Remove(id), model.clone()));
+            steps.push((Step::Merge, model.clone()));
+        }
+        if i % 4 == 3 {
+            steps.push((Step::Compact, model.clone()));
+        }
+    }
+    steps
+}
+
+enum Step {
+    Put(Model),
+    Remove(String),
+    Merge,
+    Compact,
+}
+
+impl Step {
+    fn run(&self, disk: &Disk) -> Result<()> {
+        match self {
+            Self::Put(documents) => disk.shared_put(&batch(documents)),
+            Self::Remove(id) => disk.remove(&[id.as_bytes()]).map(drop),
+            Self::Merge => disk.shared.merge_some().map(drop),
+            Self::Compact => disk.compact(),
+        }
+    }
+}
+
+impl Disk {
+    /// Puts without the worker, so that everything happens in one order.
+    fn shared_put(&self, records: &Records) -> Result<()> {
+        assert!(self.worker.is_none());
+        self.put(records)
+    }
+
+    fn without_worker(path: &Path, files: Arc<dyn Files>) -> Self {
+        let mut disk = Self::open_with(path, Access::Write, Way { files, sizes: SMALL }).unwrap();
+        disk.worker = None;
+        disk
+    }
+}
+
+/// A disk that has room for so many operations.
+#[derive(Debug, Default)]
+struct Failing {
+    /// Operations until one fails; nothing fails at zero.
+    left: AtomicUsize,
+    /// Whether all later ones that need room fail too.
+    is_full: bool,
+}
+
+impl Failing {
+    fn fails(&self) -> bool {
+        let left = self.left.load(Ordering::Relaxed);
+        let stays = usize::from(self.is_full);
+        self.left.store(if left == 1 { stays } else { left.saturating_sub(1) }, Ordering::Relaxed);
+        left == 1
+    }
+
+    fn check(&self) -> io::Result<()> {
+        if self.fails() { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+    }
+}
+
+impl Files for Failing {
+    fn create(&self, path: &Path) -> io::Result<File> {
+        self.check()?;
+        Quick.create(path)
+    }
+
+    fn write(&self, path: &Path, file: &File, at: u64, bytes: &[u8]) -> io::Result<()> {
+        if self.fails() {
+            Quick.write(path, file, at, &bytes[..bytes.len() / 2])?;
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        Quick.write(path, file, at, bytes)
+    }
+
+    fn sync(&self, path: &Path, file: &File) -> io::Result<()> {
+        if !self.is_full {
+            self.check()?;
+        }
+        Quick.sync(path, file)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        if !self.is_full {
+            self.check()?;
+        }
+        Quick.rename(from, to)
+    }
+}
+
+#[test]
+fn on_a_full_disk_a_change_fails_and_nothing_is_lost() {
+    for is_full in [false, true] {
+        let mut n_errors = 0;
+        for fail_at in 1..200 {
+            let folder = tempfile::tempdir().unwrap();
+            drop(made(folder.path(), &quick()));
+            let failing = Arc::new(Failing { is_full, ..Failing::default() });
+            let disk = Disk::without_worker(folder.path(), failing.clone());
+            failing.left.store(fail_at, Ordering::Relaxed);
+            let mut before = Model::new();
+            let mut failed = false;
+            for (step, after) in steps() {
+                match step.run(&disk) {
+                    Ok(()) => before = after,
+                    Err(_) => {
+                        assert_eq!(content(&disk), before, "operation {fail_at}");
+                        failed = true;
+                        break;
+                    }
+                }
+            }
+            drop(disk);
+            assert_eq!(whole_content(folder.path()), before, "operation {fail_at}");
+            if !failed {
+                break;
+            }
+            n_errors += 1;
+        }
+        assert!(n_errors > 20, "{n_errors}");
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Operation {
+    Create(OsString),
+    Write(OsString, u64, Vec<u8>),
+    Cut(OsString, u64),
+    Sync(OsString),
+    Rename(OsString, OsString),
+    Remove(OsString),
+    SyncFolder,
+}
+
+/// A disk that remembers every operation.
+#[derive(Debug, Default)]
+struct Recorder(Mutex<Vec<Operation>>);
+
+fn name(path: &Path) -> OsString {
+    path.file_name().unwrap().to_owned()
+}
+
+impl Recorder {
+    fn add(&self, operation: Operation) {
+        self.0.lock().unwrap().push(operation);
+    }
+}
+
+impl Files for Recorder {
+    fn create(&self, path: &Path) -> io::Result<File> {
+        self.add(Operation::Create(name(path)));
+        Quick.create(path)
+    }
+
+    fn write(&self, path: &Path, file: &File, at: u64, bytes: &[u8]) -> io::Result<()> {
+        self.add(Operation::Write(name(path), at, bytes.to_vec()));
+        Quick.write(path, file, at, bytes)
+    }
+
+    fn cut(&self, path: &Path, file: &File, bytes: u64) -> io::Result<()> {
+        self.add(Operation::Cut(name(path), bytes));
+        Quick.cut(path, file, bytes)
+    }
+
+    fn sync(&self, path: &Path, file: &File) -> io::Result<()> {
+        self.add(Operation::Sync(name(path)));
+        Quick.sync(path, file)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.add(Operation::Rename(name(from), name(to)));
+        Quick.rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.add(Operation::Remove(name(path)));
+        Quick.remove(path)
+    }
+
+    fn sync_folder(&self, path: &Path) -> io::Result<()> {
+        self.add(Operation::SyncFolder);
+        Quick.sync_folder(path)
+    }
+}
+
+/// A file, whatever its name: what is on the disk for sure, and what was written since.
+#[derive(Debug, Clone, Default)]
+struct Content {
+    durable: Vec<u8>,
+    unsynced: Vec<(u64, Option<Vec<u8>>)>,
+}
+
+fn apply(bytes: &mut Vec<u8>, at: u64, written: &Option<Vec<u8>>, kept: usize) {
+    let at = at as usize;
+    match written {
+        None => bytes.resize(at, 0),
+        Some(written) => {
+            let kept = kept.min(written.len());
+            bytes.resize(bytes.len().max(at + kept), 0);
+            bytes[at..at + kept].copy_from_slice(&written[..kept]);
+        }
+    }
+}
+
+/// What a power cut after some operations could leave. Seed 0 loses everything that may be lost, others some of it.
+fn power_cut(start: &[(OsString, Vec<u8>)], operations: &[Operation], seed: u64, into: &Path) {
+    let mut files: Vec<Content> = Vec::new();
+    let mut live: BTreeMap<OsString, usize> = BTreeMap::new();
+    for (name, bytes) in start {
+        live.insert(name.clone(), files.len());
+        files.push(Content { durable: bytes.clone(), unsynced: Vec::new() });
+    }
+    // Every state of the names since the folder was synced.
+    let mut names = vec![live.clone()];
+    for operation in operations {
+        match operation {
+            Operation::Create(name) => {
+                live.insert(name.clone(), files.len());
+                files.push(Content::default());
+            }
+            Operation::Write(name, at, bytes) => files[live[name]].unsynced.push((*at, Some(bytes.clone()))),
+            Operation::Cut(name, bytes) => files[live[name]].unsynced.push((*bytes, None)),
+            Operation::Sync(name) => {
+                let Content { durable, unsynced } = &mut files[live[name]];
+                unsynced.drain(..).for_each(|(at, bytes)| apply(durable, at, &bytes, usize::MAX));
+            }
+            Operation::Rename(from, to) => {
+                let file = live.remove(from).unwrap();
+                live.insert(to.clone(), file);
+            }
+            Operation::Remove(name) => drop(live.remove(name)),
+            Operation::SyncFolder => names.clear(),
+        }
+        names.push(live.clone());
+    }
+    let mut n = 0;
+    let mut draw = |below: usize| {
+        n += 1;
+        if seed == 0 { 0 } else { (mix(seed * 1_000_003 + n) % below as u64) as usize }
+    };
+    for (name, file) in &names[draw(names.len())] {
+        let Content { mut durable, unsynced } = files[*file].clone();
+        let kept = draw(unsynced.len() + 1);
+        for (i, (at, bytes)) in unsynced.iter().enumerate().take(kept + 1) {
+            let torn = bytes.as_ref().map_or(0, Vec::len);
+            let torn = if i < kept { torn } else { draw(torn + 1) };
+            // The size has reached the disk, a page in the middle has not.
+            let hole = draw(3) == 2 && torn > 4096;
+            if i < kept || bytes.is_some() {
+                apply(&mut durable, *at, bytes, torn);
+            }
+            if hole && i == kept {
+                durable[*at as usize..][..4096].fill(0);
+            }
+        }
+        fs::write(into.join(name), durable).unwrap();
+    }
+}
+
+#[test]
+fn a_power_cut_loses_nothing_that_was_acknowledged() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(made(folder.path(), &quick()));
+    let entries = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap());
+    let start: Vec<(OsString, Vec<u8>)> =
+        entries.map(|entry| (entry.file_name(), fs::read(entry.path()).unwrap())).collect();
+    let recorder = Arc::new(Recorder::default());
+    let disk = Disk::without_worker(folder.path(), recorder.clone());
+    let n_operations = || recorder.0.lock().unwrap().len();
+    // Before each step: how many operations there were, and what was there.
+    let mut moments = vec![(n_operations(), Model::new())];
+    for (step, model) in steps() {
+        step.run(&disk).unwrap();
+        moments.push((n_operations(), model));
+    }
+    let operations = recorder.0.lock().unwrap().clone();
+    assert!(operations.len() > 60, "{}", operations.len());
+    for cut in 0..=operations.len() {
+        let acknowledged = moments.iter().rposition(|(n, _)| *n <= cut).unwrap_or_default();
+        for seed in 0..3 {
+            let into = tempfile::tempdir().unwrap();
+            power_cut(&start, &operations[..cut], seed, into.path());
+            let found = whole_content(into.path());
+            let next = moments.get(acknowledged + 1).map(|(_, model)| model);
+            let is_right = found == moments[acknowledged].1 || Some(&found) == next;
+            assert!(is_right, "cut after {cut} operations, seed {seed}: {:?}", operations.get(cut));
+        }
+    }
+}
