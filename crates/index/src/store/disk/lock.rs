@@ -13,7 +13,14 @@ pub(super) const NAME: &str = "lock";
 /// The right to write, until it is dropped or the process ends, however it ends: the kernel keeps it, not the file.
 #[derive(Debug)]
 pub(super) struct Lock {
-    _file: File,
+    file: File,
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Closing the file is not enough: a process that is being started may still have it.
+        self.file.unlock().ok();
+    }
 }
 
 impl Lock {
@@ -32,6 +39,6 @@ impl Lock {
         }
         file.set_len(0).and_then(|()| file.rewind()).map_err(trouble("lock", &path))?;
         writeln!(file, "{}", std::process::id()).map_err(trouble("lock", &path))?;
-        Ok(Self { _file: file })
+        Ok(Self { file })
     }
 }
