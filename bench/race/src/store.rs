@@ -66,7 +66,7 @@ fn insert(index: &Index, options: &Options) -> Result<()> {
     for first in (0..options.documents).step_by(options.batch as usize) {
         let batch = records(first..options.documents.min(first + options.batch), options.content);
         let start = Instant::now();
-        index.store().put(&batch)?;
+        index.store().put(batch)?;
         let seconds = start.elapsed().as_secs_f64();
         took += seconds;
         slowest = slowest.max(seconds);

@@ -18,16 +18,16 @@ impl Store for Disk {
         &self.shared.settings
     }
 
-    fn put(&self, records: &Records) -> Result<()> {
-        check(records, self.shared.folder.layout.words())?;
+    fn put(&self, records: Records) -> Result<()> {
+        check(&records, self.shared.folder.layout.words())?;
         let mut log = self.shared.log()?;
         let state = self.shared.state();
         if records.len() as u64 > u64::from(u32::MAX) - u64::from(state.next) {
             return Err(Error::Full);
         }
         let mut batch = Batch::default();
-        for i in last_of_each(records) {
-            let record = record(records, i, self.shared.folder.layout.words());
+        for i in last_of_each(&records) {
+            let record = record(&records, i, self.shared.folder.layout.words());
             batch.removed.extend(state.number(record.id));
             batch.push(&record);
         }

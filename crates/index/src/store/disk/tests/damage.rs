@@ -21,7 +21,7 @@ fn filled(path: &Path) -> Model {
     let disk = made(path, &quick());
     let model = documents(0..200, 0);
     for i in 0..10 {
-        disk.put(&batch(&documents(i * 20..i * 20 + 20, 0))).unwrap();
+        disk.put(batch(&documents(i * 20..i * 20 + 20, 0))).unwrap();
     }
     settle(&disk);
     model
@@ -129,7 +129,7 @@ fn no_damaged_byte_of_the_log_goes_unnoticed_or_stops_the_rest() {
     let disk = made(folder.path(), &quick());
     let model = documents(0..12, 0);
     for i in 0..4 {
-        disk.put(&batch(&documents(i * 3..i * 3 + 3, 0))).unwrap();
+        disk.put(batch(&documents(i * 3..i * 3 + 3, 0))).unwrap();
     }
     drop(disk);
     let log = file(folder.path(), "records");

@@ -38,7 +38,7 @@ enum Step {
 impl Step {
     fn run(&self, disk: &Disk) -> Result<()> {
         match self {
-            Self::Put(documents) => disk.shared_put(&batch(documents)),
+            Self::Put(documents) => disk.shared_put(batch(documents)),
             Self::Remove(id) => disk.remove(&[id.as_bytes()]).map(drop),
             Self::Merge => disk.shared.merge_some().map(drop),
             Self::Compact => disk.compact(),
@@ -48,7 +48,7 @@ impl Step {
 
 impl Disk {
     /// Puts without the worker, so that everything happens in one order.
-    fn shared_put(&self, records: &Records) -> Result<()> {
+    fn shared_put(&self, records: Records) -> Result<()> {
         assert!(self.worker.is_none());
         self.put(records)
     }

@@ -42,7 +42,7 @@ fn write(folder: &Path) -> ! {
     let rounds = content(&disk).keys().map(|id| id[..8].parse::<u64>().unwrap()).max();
     let mut out = std::io::stdout();
     for round in rounds.unwrap_or_default().. {
-        disk.put(&batch(&put_of(round))).unwrap();
+        disk.put(batch(&put_of(round))).unwrap();
         if let Some(id) = remove_of(round) {
             disk.remove(&[id.as_bytes()]).unwrap();
         }

@@ -14,7 +14,7 @@ fn filled(path: &Path) -> (Disk, Model) {
     let mut model = Model::new();
     for i in 0..20 {
         let batch_of = documents(i * 10..i * 10 + 13, i);
-        disk.put(&batch(&batch_of)).unwrap();
+        disk.put(batch(&batch_of)).unwrap();
         model.extend(batch_of);
     }
     let gone = [format!("{:016}", 3), format!("{:016}", 150)];
@@ -49,13 +49,13 @@ fn everything_is_there_when_it_is_opened_again() {
 fn numbers_of_removed_records_are_not_used_again() {
     let folder = tempfile::tempdir().unwrap();
     let disk = made(folder.path(), &small());
-    disk.put(&batch(&documents(0..5, 0))).unwrap();
+    disk.put(batch(&documents(0..5, 0))).unwrap();
     let last = format!("{:016}", 4);
     disk.remove(&[last.as_bytes()]).unwrap();
     disk.compact().unwrap();
     drop(disk);
     let disk = Disk::open_with(folder.path(), Access::Write, small()).unwrap();
-    disk.put(&batch(&documents(4..5, 1))).unwrap();
+    disk.put(batch(&documents(4..5, 1))).unwrap();
     assert_eq!(disk.view().unwrap().numbers(&[last.as_bytes()]).unwrap(), [Some(5)]);
 }
 
@@ -106,7 +106,7 @@ fn a_reader_sees_what_is_published_and_changes_nothing() {
     let mut model = Model::new();
     for i in 0..30 {
         let batch_of = documents(i * 5..i * 5 + 8, i);
-        disk.put(&batch(&batch_of)).unwrap();
+        disk.put(batch(&batch_of)).unwrap();
         model.extend(batch_of);
         assert_eq!(content(&reader), model, "after batch {i}");
         if i % 7 == 6 {
@@ -115,7 +115,7 @@ fn a_reader_sees_what_is_published_and_changes_nothing() {
             assert_eq!(content(&reader), model, "after compacting");
         }
     }
-    assert!(matches!(reader.put(&batch(&documents(0..1, 0))), Err(Error::ReadOnly { .. })));
+    assert!(matches!(reader.put(batch(&documents(0..1, 0))), Err(Error::ReadOnly { .. })));
     assert!(matches!(reader.compact(), Err(Error::ReadOnly { .. })));
 }
 
@@ -155,7 +155,7 @@ fn collections_have_names() {
         assert_eq!(collections.list().unwrap(), ["a.b-c_1", "news"]);
         assert!(matches!(collections.create("news", test_settings()), Err(Error::Exists { .. })));
         let store = collections.open("news").unwrap();
-        store.put(&batch(&documents(0..3, 0))).unwrap();
+        store.put(batch(&documents(0..3, 0))).unwrap();
         assert_eq!(collections.read("news").unwrap().view().unwrap().stats().unwrap().documents, 3);
         drop(store);
         let report = collections.verify("news").unwrap();
@@ -178,7 +178,7 @@ fn the_collection_of_the_first_version_opens() {
     let model = documents(0..64, 1);
     if std::env::var_os("BENZER_WRITE_GOLDEN").is_some() && !golden.exists() {
         let disk = made(folder.path(), &small());
-        disk.put(&batch(&documents(0..70, 1))).unwrap();
+        disk.put(batch(&documents(0..70, 1))).unwrap();
         let rest = documents(64..70, 0);
         disk.remove(&rest.keys().map(String::as_bytes).collect::<Vec<_>>()).unwrap();
         disk.compact().unwrap();
