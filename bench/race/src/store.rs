@@ -70,7 +70,7 @@ fn insert(index: &Index, options: &Options) -> Result<()> {
         let seconds = start.elapsed().as_secs_f64();
         took += seconds;
         slowest = slowest.max(seconds);
-        if (first + options.batch) % tenth == 0 {
+        if (first + options.batch).is_multiple_of(tenth) {
             rates.push(format!("{:.0}", tenth as f64 / (took - last)));
             last = took;
         }

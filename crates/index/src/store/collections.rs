@@ -189,7 +189,7 @@ impl Collections for OnDisk {
     }
 
     fn repair(&self, name: &str) -> Result<Report> {
-        self.disk(name, Access::Write)?.repair()
+        Self::named(name, Disk::repair(&self.path(name)?))
     }
 }
 

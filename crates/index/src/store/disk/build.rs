@@ -9,7 +9,7 @@ use super::block::Rows;
 use super::directory::{Built, Place};
 use super::files::{self, Files};
 use super::map::{Words, bytes};
-use super::segment::{CHECKED, HEADER, MAGIC, Segment, Shape, id_key};
+use super::segment::{CHECKED, End, HEADER, MAGIC, Segment, Shape, id_key};
 use super::trouble;
 use crate::error::{Error, Result};
 use crate::settings::Layout;
@@ -28,7 +28,7 @@ pub(super) struct Source<'a> {
     pub places: &'a [u64],
     /// The stretch of the log.
     pub from: usize,
-    pub to: usize,
+    pub to: End,
 }
 
 /// For which collection.

@@ -7,6 +7,7 @@ use super::block::{Batch, Next};
 use super::build::Source;
 use super::log::{HEADER, Log};
 use super::part::Part;
+use super::segment::End;
 use super::state::State;
 use crate::error::Result;
 use crate::store::{DocNo, Parts};
@@ -27,7 +28,7 @@ impl Shared {
         let mut log = self.log()?;
         let state = self.state();
         let documents = state.n_documents();
-        if state.n_rows > documents {
+        if state.end.n_rows > documents {
             return self.rewrite(&mut log, OnDamage::Fail).map(drop);
         }
         if state.parts.len() > 1 {
@@ -94,7 +95,7 @@ impl Shared {
         }
         copy.append(first, &batch)?;
         // An empty block keeps the numbers of removed records from being used again.
-        copy.log.write(state.next, &Batch::default())?;
+        copy.log.write(state.end.next, &Batch::default())?;
         copy.log.sync()?;
         copy.log.rename(&path)?;
         Ok(copy)
@@ -102,13 +103,13 @@ impl Shared {
 
     fn state_of(&self, copy: &Copy, old: &State) -> Result<State> {
         let Copy { log, numbers, places, .. } = copy;
-        let source = Source { rows: &log.rows, numbers, places, from: HEADER, to: log.end };
+        let end = End { place: log.end, n_rows: numbers.len() as u64, next: old.end.next };
+        let source = Source { rows: &log.rows, numbers, places, from: HEADER, to: end };
         let parts = match numbers.is_empty() {
             true => Vec::new(),
             false => vec![Part::new(self.folder.segment(&source)?)],
         };
-        let n_rows = numbers.len() as u64;
-        Ok(State { rows: log.rows.clone(), parts, next: old.next, n_rows, end: log.end })
+        Ok(State { rows: log.rows.clone(), parts, end })
     }
 }
 

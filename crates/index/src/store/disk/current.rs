@@ -12,8 +12,8 @@ use benzer_core::hash;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::block::Next;
 use super::files::{self, Files};
+use super::segment::End;
 use super::state::State;
 use super::trouble;
 use crate::error::{Error, Result};
@@ -33,11 +33,8 @@ pub(super) struct Current {
     /// The file of the log, and its salt.
     pub log: String,
     pub salt: u64,
-    /// How far the segments cover the log, in words.
-    pub covered: usize,
-    /// Records in the log up to there, and the number of the next one.
-    pub n_rows: u64,
-    pub next: DocNo,
+    /// How far the segments cover the log.
+    pub covered: End,
     /// Segments, in the order of their numbers.
     pub segments: Vec<Listed>,
     /// Numbers in these segments that are removed.
@@ -50,7 +47,7 @@ pub(super) struct Current {
 pub(super) struct Listed {
     pub file: String,
     pub from: usize,
-    pub to: usize,
+    pub to: End,
 }
 
 impl Current {
@@ -64,9 +61,7 @@ impl Current {
         let mut current = Self {
             log,
             salt: state.rows.salt,
-            covered: super::log::HEADER,
-            n_rows: 0,
-            next: 0,
+            covered: End::START,
             segments: Vec::new(),
             removed: Vec::new(),
         };
@@ -76,28 +71,8 @@ impl Current {
             current.removed.extend(part.removed());
             current.covered = shape.to;
         }
-        let after: u64 = blocks(state, current.covered).map(|(_, n)| n).sum();
-        current.n_rows = state.n_rows - after;
-        current.next = blocks(state, current.covered).next().map_or(state.next, |(first, _)| first);
         current
     }
-}
-
-/// First number and records of the blocks from a place on.
-fn blocks(state: &State, mut at: usize) -> impl Iterator<Item = (DocNo, u64)> {
-    std::iter::from_fn(move || {
-        while at < state.end {
-            match state.rows.next(at) {
-                Next::Block(block) => {
-                    at = block.end;
-                    return Some((block.first, block.len() as u64));
-                }
-                Next::Lost { until } => at = until,
-                Next::End => return None,
-            }
-        }
-        None
-    })
 }
 
 /// Writes one of the files, durably.

@@ -10,6 +10,7 @@
 //!
 //! A batch costs one append and one sync. Its postings go into a small segment on the heap; a second thread merges segments that have grown alike, and puts large ones into files, which are mapped. Sketches
 //! are read where they are, in the mapped log. Opening reads `current.json`, maps what it names, and takes in what the log has behind it; what is derived and missing, stale or damaged is derived again.
+//! Opening looks at the ends of segments only; the thread that merges reads them whole once, and derives them again if a checksum is wrong.
 //!
 //! Readers in other processes do the same without the lock, and look for news whenever they make a view. Removed records stay in segments until these are merged, and in the log until the collection is
 //! compacted, which writes the living records into a new log.
@@ -50,6 +51,7 @@ use lock::Lock;
 pub(super) use log::Access;
 use log::Log;
 use open::{Folder, Found};
+use segment::End;
 use state::State;
 pub use verify::Report;
 use work::Worker;
@@ -121,7 +123,7 @@ impl Disk {
         let log = folder.new_file("records", "log");
         let log = Log::create(&folder.files, &log, &folder.known(None))?;
         log.sync()?;
-        let state = State::new(log.rows.clone(), log.end);
+        let state = State::new(log.rows.clone(), End::START);
         folder.remove_others(&log, &state)?;
         folder.publish(&log, &state)?;
         current::write(&*folder.files, &path.join(COLLECTION), "collection", settings)?;
@@ -165,9 +167,25 @@ impl Disk {
         self.shared.verify()
     }
 
-    /// Makes everything right that can be: derives what is derived again, and leaves damaged records out.
-    pub fn repair(&self) -> Result<Report> {
-        self.shared.repair()
+    /// Opens a collection and makes everything right that can be: derives what is derived again, and leaves damaged records out.
+    pub fn repair(path: &Path) -> Result<Report> {
+        let lock = Lock::acquire(path)?;
+        let settings = settings(path)?;
+        let fingerprint = current::fingerprint(&settings);
+        let folder = Folder::new(path, Way::default(), settings.layout()?, fingerprint, Access::Write)?;
+        let lost = folder.short_log();
+        if lost.is_some() {
+            // Without it everything is derived from what is left of the log.
+            let current = path.join(CURRENT);
+            folder.files.remove(&current).map_err(trouble("remove", &current))?;
+        }
+        drop(lock);
+        let mut report = Self::open(path, Access::Write)?.shared.repair()?;
+        if let Some(log) = lost {
+            report.records.push(format!("the end of `{}` is missing, with all records in it", log.display()));
+            report.repaired.push("the collection goes on with the records before".to_owned());
+        }
+        Ok(report)
     }
 
     fn wait_for_worker(&self) {

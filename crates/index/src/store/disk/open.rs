@@ -11,7 +11,7 @@ use super::current::{self, CURRENT, Current};
 use super::files::Files;
 use super::log::{Access, HEADER, Known, Log};
 use super::part::{Limits, Part};
-use super::segment::Segment;
+use super::segment::{End, Segment};
 use super::state::State;
 use super::{Sizes, Way, trouble};
 use crate::error::{Error, Result};
@@ -81,7 +81,16 @@ impl Folder {
     }
 
     /// Reads the collection, and derives again what is missing, stale or damaged.
+    ///
+    /// # Errors
+    /// A log that ends before what its segments cover: records are lost then, which nobody should learn from missing answers.
     pub fn load(&self) -> Result<Found> {
+        if let Some(path) = self.short_log() {
+            return Err(Error::Damaged {
+                path,
+                what: "its end is missing, with records that were acknowledged".to_owned(),
+            });
+        }
         let mut found = self.load_current();
         // A writer may have replaced the files between two looks.
         for _ in 0..5 {
@@ -96,10 +105,18 @@ impl Folder {
         };
         self.replay(&mut found.state)?;
         match self.access {
-            Access::Write => found.log.end_at(found.state.end)?,
-            Access::Read => found.log.end = found.state.end,
+            Access::Write => found.log.end_at(found.state.end.place)?,
+            Access::Read => found.log.end = found.state.end.place,
         }
         Ok(found)
+    }
+
+    /// The log, if it ends before what its segments cover.
+    pub fn short_log(&self) -> Option<PathBuf> {
+        let current: Current = current::read(&self.path.join(CURRENT), "current").ok()?;
+        let path = self.path.join(&current.log);
+        let length = fs::metadata(&path).ok()?.len();
+        (length < 8 * current.covered.place as u64).then_some(path)
     }
 
     fn load_current(&self) -> Result<(Log, State)> {
@@ -116,7 +133,6 @@ impl Folder {
             }
             state.parts.push(Part::new(segment));
         }
-        (state.next, state.n_rows) = (current.next, current.n_rows);
         current.removed.iter().for_each(|number| state.remove(*number));
         Ok((log, state))
     }
@@ -125,7 +141,7 @@ impl Folder {
     pub fn replay(&self, state: &mut State) -> Result<()> {
         let rows = state.rows.clone();
         let limits = Limits { first: 0, most: self.sizes.file };
-        let mut at = state.end;
+        let mut at = state.end.place;
         loop {
             match rows.next(at) {
                 Next::Block(block) => {
@@ -147,7 +163,7 @@ impl Folder {
             || Error::Damaged { path: self.path.clone(), what: "it has no file of records".to_owned() };
         let path = self.path.join(logs.last().ok_or_else(missing)?);
         let log = Log::open(&self.files, &path, self.access, &self.known(None))?;
-        let mut state = State::new(log.rows.clone(), HEADER);
+        let mut state = State::new(log.rows.clone(), End::START);
         let removed = Removed::of(&log.rows);
         let (mut numbers, mut places, mut from) = (Vec::new(), Vec::new(), HEADER);
         let (rows, mut at) = (log.rows.clone(), HEADER);
@@ -162,8 +178,7 @@ impl Folder {
                     numbers.push(number);
                     places.push(place as u64);
                 }
-                (state.next, state.end) = (state.next.max(block.next()), block.end);
-                state.n_rows += block.len() as u64;
+                state.end = state.end.after(&block);
                 at = block.end;
             } else if let Next::Lost { until } = next {
                 at = until;
@@ -171,7 +186,7 @@ impl Folder {
             if !numbers.is_empty() && (is_end || numbers.len() >= REBUILT) {
                 let source = Source { rows: &rows, numbers: &numbers, places: &places, from, to: state.end };
                 state.parts.push(Part::new(self.segment(&source)?));
-                (numbers, places, from) = (Vec::new(), Vec::new(), state.end);
+                (numbers, places, from) = (Vec::new(), Vec::new(), state.end.place);
             }
             if is_end {
                 return Ok(Found { log, state, rebuilt: Some(why) });

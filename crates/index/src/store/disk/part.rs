@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::block::Rows;
 use super::build::{self, Made, Source};
-use super::segment::Segment;
+use super::segment::{End, Segment};
 use crate::error::Result;
 use crate::store::DocNo;
 
@@ -71,7 +71,7 @@ pub(super) struct Merge {
     pub numbers: Vec<DocNo>,
     places: Vec<u64>,
     from: usize,
-    to: usize,
+    to: End,
 }
 
 impl Merge {
@@ -83,7 +83,7 @@ impl Merge {
             places.extend(part.locals(0).map(|local| part.segment.place(local) as u64));
         }
         let (from, to) = (parts.first().map(|part| part.segment.shape.from), parts.last());
-        let to = to.map_or(0, |part| part.segment.shape.to);
+        let to = to.map_or(End::START, |part| part.segment.shape.to);
         Self { numbers, places, from: from.unwrap_or_default(), to }
     }
 

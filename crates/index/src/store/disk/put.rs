@@ -22,7 +22,7 @@ impl Store for Disk {
         check(&records, self.shared.folder.layout.words())?;
         let mut log = self.shared.log()?;
         let state = self.shared.state();
-        if records.len() as u64 > u64::from(u32::MAX) - u64::from(state.next) {
+        if records.len() as u64 > u64::from(u32::MAX) - u64::from(state.end.next) {
             return Err(Error::Full);
         }
         let mut batch = Batch::default();
@@ -109,7 +109,7 @@ impl Shared {
             return Ok(());
         }
         let mut state = State::clone(&self.state());
-        let at = log.append(state.next, batch)?;
+        let at = log.append(state.end.next, batch)?;
         state.rows = log.rows.clone();
         let limits = Limits { first: self.reserved.load(Ordering::Acquire), most: self.folder.sizes.at_once };
         let taken = match log.rows.next(at) {

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use benzer_core::hash;
 use serde::{Deserialize, Serialize};
 
+use super::block::Block;
 use super::directory::Place;
 use super::map::{Map, Words, bytes, cells};
 use super::trouble;
@@ -44,13 +45,35 @@ pub(super) struct Shape {
     /// The log, and the stretch of it.
     pub salt: u64,
     pub from: usize,
-    pub to: usize,
+    pub to: End,
     /// When the first of its records is gone; zero if none ever is.
     pub soonest: u64,
     /// Words in all.
     pub words: usize,
     /// Of every stretch of [`CHECKED`] words.
     pub checksums: Vec<u64>,
+}
+
+/// How far a log is taken in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct End {
+    /// Where the next block begins, in words.
+    pub place: usize,
+    /// Records in the log up to there, removed ones counted.
+    pub n_rows: u64,
+    /// The number of the next record.
+    pub next: DocNo,
+}
+
+impl End {
+    /// Of a log without blocks.
+    pub const START: Self = Self { place: super::log::HEADER, n_rows: 0, next: 0 };
+
+    /// After one more block.
+    pub fn after(self, block: &Block<'_>) -> Self {
+        Self { place: block.end, n_rows: self.n_rows + block.len() as u64, next: self.next.max(block.next()) }
+    }
 }
 
 /// Records that do not change any more.

@@ -7,6 +7,7 @@ use super::build::{self, Made, Source};
 use super::directory::Bucket;
 use super::part::{Limits, Merge, Part};
 use super::row::Row;
+use super::segment::End;
 use crate::error::Result;
 use crate::store::{DocNo, Parts, Postings, Stats};
 
@@ -21,25 +22,19 @@ pub(super) struct State {
     pub rows: Rows,
     /// In the order of their numbers.
     pub parts: Vec<Part>,
-    /// The number of the next record.
-    pub next: DocNo,
-    /// Records in the log, removed ones counted.
-    pub n_rows: u64,
-    /// How far the log is part of it, in words.
-    pub end: usize,
+    /// How far the log is part of it.
+    pub end: End,
 }
 
 impl State {
-    pub fn new(rows: Rows, end: usize) -> Self {
-        Self { rows, parts: Vec::new(), next: 0, n_rows: 0, end }
+    pub fn new(rows: Rows, end: End) -> Self {
+        Self { rows, parts: Vec::new(), end }
     }
 
     /// Takes a batch in, and merges segments on the heap. Damaged rows are left out.
     pub fn apply(&mut self, block: &Block<'_>, made: Made<'_>, limits: Limits) -> Result<()> {
         block.removed.iter().for_each(|number| self.remove(*number));
-        self.next = self.next.max(block.next());
-        self.n_rows += block.len() as u64;
-        self.end = block.end;
+        self.end = self.end.after(block);
         let is_there =
             |(_, place): &(DocNo, usize)| block.is_whole || self.rows.whole(*place, Parts::All).is_some();
         let (numbers, places): (Vec<DocNo>, Vec<u64>) =
@@ -48,7 +43,7 @@ impl State {
             return Ok(());
         }
         let source =
-            Source { rows: &self.rows, numbers: &numbers, places: &places, from: block.at, to: block.end };
+            Source { rows: &self.rows, numbers: &numbers, places: &places, from: block.at, to: self.end };
         self.parts.push(Part::new(build::on_heap(&source, made)?));
         while let Some(from) = self.unmerged(limits) {
             let segment = Merge::new(&self.parts[from..]).on_heap(&self.rows, made)?;
@@ -197,11 +192,11 @@ impl State {
     pub fn stats(&self) -> Stats {
         let segment_bytes = |part: &Part| 8 * part.segment.shape.words as u64;
         let documents = self.n_documents();
-        let fixed = 8 * (self.rows.stride as u64 + 3) * self.n_rows;
-        let texts = (8 * self.end as u64).saturating_sub(fixed);
+        let fixed = 8 * (self.rows.stride as u64 + 3) * self.end.n_rows;
+        let texts = (8 * self.end.place as u64).saturating_sub(fixed);
         Stats {
             documents,
-            removed: self.n_rows - documents,
+            removed: self.end.n_rows - documents,
             parts: self.parts.len() as u64,
             posting_bytes: self.parts.iter().map(segment_bytes).sum(),
             sketch_bytes: fixed,

@@ -56,7 +56,7 @@ impl Shared {
         }
         let removed = Removed::of(&state.rows);
         let mut at = HEADER;
-        while at < state.end {
+        while at < state.end.place {
             match state.rows.next(at) {
                 Next::Block(block) => {
                     for (number, place) in block.places() {
@@ -135,7 +135,7 @@ impl Shared {
         let mut log = self.log()?;
         let Found { log: new, state, .. } = self.folder.rebuild(why.to_owned())?;
         *log = new;
-        log.end_at(state.end)?;
+        log.end_at(state.end.place)?;
         self.replace(&log, state)
     }
 

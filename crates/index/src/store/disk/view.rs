@@ -13,6 +13,7 @@ use super::open::Found;
 use super::state::State;
 use super::{Shared, trouble};
 use crate::error::Result;
+use crate::settings::Keeps;
 use crate::store::{DocNo, Parts, Postings, Stats, View, Visit};
 
 /// The state at one moment.
@@ -52,7 +53,11 @@ impl View for Snapshot<'_> {
     }
 
     fn stats(&self) -> Result<Stats> {
-        Ok(self.state.stats())
+        let stats = self.state.stats();
+        Ok(match self.shared.settings.keeps {
+            Keeps::Documents => stats,
+            Keeps::Sketches => Stats { id_bytes: stats.document_bytes, document_bytes: 0, ..stats },
+        })
     }
 }
 
@@ -97,7 +102,7 @@ impl Shared {
             let mut state = State::clone(&self.state());
             state.rows = log.rows.clone();
             self.folder.replay(&mut state)?;
-            log.end = state.end;
+            log.end = state.end.place;
             self.set_state(state);
         }
         Ok(())

@@ -82,7 +82,7 @@ fn a_damaged_record_is_named_and_the_rest_is_readable() {
         drop(view);
         let error = disk.compact();
         assert!(error.is_ok(), "nothing was removed, so records are not copied");
-        let report = disk.repair().unwrap();
+        let report = disk.shared.repair().unwrap();
         assert_eq!(report.repaired.len(), 1);
         assert!(disk.verify().unwrap().is_whole());
         model.remove(&id);
@@ -97,7 +97,7 @@ fn a_damaged_record_is_named_and_the_rest_is_readable() {
             flip(&log, other);
             let disk = Disk::open_with(folder.path(), Access::Write, quick()).unwrap();
             assert!(disk.verify().unwrap().records[0].contains(&format!("{:016}", 130)));
-            disk.repair().unwrap();
+            disk.shared.repair().unwrap();
             model.remove(&format!("{:016}", 130));
             assert_eq!(content(&disk), model);
             return;
@@ -118,7 +118,7 @@ fn damaged_heads_cost_nothing_that_segments_know() {
     assert_eq!(content(&disk), model);
     let report = disk.verify().unwrap();
     assert_eq!(report.records.len(), 2, "{report:?}");
-    disk.repair().unwrap();
+    disk.shared.repair().unwrap();
     drop(disk);
     assert_eq!(whole_content(folder.path()), model);
 }
@@ -147,4 +147,21 @@ fn no_damaged_byte_of_the_log_goes_unnoticed_or_stops_the_rest() {
         // The last block, damaged, looks like one that was being written when the power went.
         assert!(is_told || is_last_block, "byte {at}");
     }
+}
+
+#[test]
+fn a_log_without_its_end_is_told_and_goes_on_after_repair() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = filled(folder.path());
+    let log = file(folder.path(), "records");
+    let length = fs::metadata(&log).unwrap().len();
+    fs::File::options().write(true).open(&log).unwrap().set_len(length / 2).unwrap();
+    for access in [Access::Read, Access::Write] {
+        let error = Disk::open_with(folder.path(), access, quick()).unwrap_err();
+        assert!(error.to_string().contains("its end is missing"), "{error}");
+    }
+    let report = Disk::repair(folder.path()).unwrap();
+    assert!(report.records[0].contains("is missing"), "{report:?}");
+    let left = whole_content(folder.path());
+    assert!(left.len() >= 80 && left.iter().all(|(id, seed)| model.get(id) == Some(seed)));
 }
