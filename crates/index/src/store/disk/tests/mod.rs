@@ -3,6 +3,7 @@
 mod damage;
 mod fault;
 mod kill;
+mod power;
 mod reopen;
 
 use std::collections::BTreeMap;
