@@ -43,6 +43,7 @@ fn write(folder: &Path) -> ! {
     let disk = Disk::open_with(folder, Access::Write, small()).unwrap();
     let rounds = content(&disk).keys().map(|id| id[..8].parse::<u64>().unwrap()).max();
     let mut out = std::io::stdout();
+    writeln!(out, "\nready").unwrap();
     for round in rounds.unwrap_or_default().. {
         disk.put(batch(&put_of(round))).unwrap();
         if let Some(id) = remove_of(round) {
@@ -70,16 +71,22 @@ fn a_killed_writer_has_lost_nothing_and_left_nothing_half() {
     let mut kills = 0;
     let mut seen = 0;
     // Slow machines kill less often.
-    while kills < often && start.elapsed() < Duration::from_millis(200 * often) {
+    while kills < often && start.elapsed() < Duration::from_millis(250 * often) {
         let mut child = Command::new(std::env::current_exe().unwrap());
         let child = child.args(["--exact", "--nocapture", name]).env(FOLDER, folder.path());
         let mut child = child.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let out = BufReader::new(child.stdout.take().unwrap());
+        let (is_ready, wait) = std::sync::mpsc::channel();
         let reader = std::thread::spawn(move || {
             let lines = out.lines().map_while(std::result::Result::ok);
+            let lines = lines.inspect(|line| drop((line == "ready").then(|| is_ready.send(()))));
             lines.filter_map(|line| line.strip_prefix("done ")?.parse::<u64>().ok()).last()
         });
-        std::thread::sleep(Duration::from_millis(8 + mix(kills) % 60));
+        // Now and then it is killed while it opens.
+        if kills % 8 != 0 {
+            wait.recv_timeout(Duration::from_secs(10)).unwrap();
+        }
+        std::thread::sleep(Duration::from_millis(mix(kills) % 40));
         child.kill().unwrap();
         child.wait().unwrap();
         let done = reader.join().unwrap().map_or(seen, |round| seen.max(round + 1));
