@@ -13,11 +13,13 @@ mod benzer;
 mod corpus;
 mod families;
 mod flat;
+mod index;
 mod judge;
 mod overlap;
 mod random;
 mod recall;
 mod scan;
+mod store;
 mod truth;
 mod words;
 
@@ -54,6 +56,10 @@ enum Command {
     Families(families::Options),
     /// One sketch against millions, beside reading their memory, as a Markdown table
     Scan(scan::Options),
+    /// The index in memory: signatures in, similar documents out, as a Markdown table
+    Index(index::Options),
+    /// The index on disk: durable batches in, similar documents out, bytes, opening again, as a Markdown table
+    Store(store::Options),
     /// Write pre-hashed sets as flat arrays, with pairs of known J
     Sets(flat::Options),
 }
@@ -70,6 +76,8 @@ fn main() -> ExitCode {
         Command::Bands(options) => bands::run(&options),
         Command::Families(options) => families::run(&options),
         Command::Scan(options) => scan::run(&options),
+        Command::Index(options) => index::run(&options),
+        Command::Store(options) => store::run(&options),
         Command::Sets(options) => flat::run(&options),
     };
     match outcome {

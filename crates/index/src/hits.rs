@@ -1,0 +1,146 @@
+//! Searching by sketches: many queries in one go, without making anything for each match.
+
+use benzer_core::estimate::Measured;
+use benzer_core::lsh::BandKey;
+
+use crate::error::{Error, Result};
+use crate::index::{Index, now};
+use crate::record::Texts;
+use crate::store::{DocNo, Parts, Postings};
+
+/// What many queries found; it can be used again.
+#[derive(Debug, Default)]
+pub struct Hits {
+    ids: Texts,
+    estimates: Vec<Measured>,
+    ends: Vec<usize>,
+    keys: Vec<BandKey>,
+    postings: Postings,
+    candidates: Vec<DocNo>,
+}
+
+impl Hits {
+    /// How many queries were asked.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// True if nothing was asked.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// What a query found: ids and estimates, in the order in which the documents came.
+    pub fn of(&self, query: usize) -> impl ExactSizeIterator<Item = (&[u8], &Measured)> {
+        let start = if query == 0 { 0 } else { self.ends[query - 1] };
+        (start..self.ends[query]).map(|i| (self.ids.get(i), &self.estimates[i]))
+    }
+}
+
+impl Index {
+    /// The documents whose estimated similarity to each of some records reaches the threshold. `words` holds the records one after the other, as [`Recorder::words`](crate::Recorder::words)
+    /// makes them.
+    ///
+    /// # Errors
+    /// Words that are not records of this collection; a threshold out of range; what the store says.
+    pub fn search_words(&self, words: &[u64], threshold: f64, hits: &mut Hits) -> Result<()> {
+        let layout = self.recorder().layout();
+        if !words.len().is_multiple_of(layout.words()) {
+            return Err(Error::parameter(
+                "words",
+                format!("{} for each record", layout.words()),
+                words.len(),
+            ));
+        }
+        if !(threshold > 0.0 && threshold <= 1.0) {
+            return Err(Error::parameter("threshold", "above 0 and at most 1", threshold));
+        }
+        let Hits { ids, estimates, ends, keys, postings, candidates } = hits;
+        ids.clear();
+        estimates.clear();
+        ends.clear();
+        keys.clear();
+        postings.clear();
+        let view = self.store().view()?;
+        let queries = || words.chunks_exact(layout.words());
+        queries().for_each(|record| layout.keys(record, |key| keys.push(key)));
+        view.postings(keys, postings)?;
+        let (mut start, now) = (0, now());
+        for query in queries() {
+            let end = start + layout.n_keys(query);
+            candidates.clear();
+            candidates.extend_from_slice(postings.of_all(start..end));
+            candidates.sort_unstable();
+            candidates.dedup();
+            start = end;
+            view.records(candidates, Parts::Sketches, &mut |_, record| {
+                let score = self.scorer().score(layout, self.all_fields(), (query, record.words))?;
+                if let Some(measured) =
+                    score.estimate.measured().filter(|measured| measured.value >= threshold)
+                    && (record.expires == 0 || record.expires > now)
+                    && layout.share_key(self.all_fields(), query, record.words)
+                {
+                    ids.push(record.id);
+                    estimates.push(*measured);
+                }
+                Ok(())
+            })?;
+            ends.push(estimates.len());
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Records;
+    use crate::settings::{Keeps, Settings};
+    use crate::store;
+    use benzer_core::hash::mix;
+
+    /// Registers of families: members differ from the first in some.
+    fn records(n: u64, families: u64) -> Records {
+        let mut records = Records::default();
+        for i in 0..n {
+            records.ids.push(format!("{i}").as_bytes());
+            records.words.push(100f64.to_bits());
+            let start = records.words.len();
+            records.words.extend((0..16).map(|j| mix(mix(i) % families * 100 + j)));
+            for j in 0..30 {
+                let at = (mix(i * 1000 + j) % 128) as usize;
+                records.words[start + at / 8] ^= (mix(i * 2000 + j) & 0xff) << (8 * (at % 8));
+            }
+        }
+        records
+    }
+
+    #[test]
+    fn hits_are_those_of_brute_force() {
+        let schema = serde_json::from_str(r#"{"fields": {"body": {"kind": "text"}}}"#).unwrap();
+        let settings = Settings::with_target(schema, 0.8, 0.95, Keeps::Sketches).unwrap();
+        for (n, families) in [(300, 3), (2000, 500), (3000, 20)] {
+            let index = Index::new(store::memory(settings.clone()).unwrap()).unwrap();
+            let records = records(n, families);
+            index.store().put(records.clone()).unwrap();
+            let layout = index.recorder().layout();
+            let rows: Vec<&[u64]> = records.words.chunks_exact(layout.words()).collect();
+            let mut hits = Hits::default();
+            index.search_words(&records.words, 0.7, &mut hits).unwrap();
+            let mut n_hits = 0;
+            for (i, query) in rows.iter().enumerate().step_by(7) {
+                let reaches = |row: &&[u64]| {
+                    let score = index.scorer().score(layout, &[0], (query, row)).unwrap();
+                    score.value() >= 0.7 && layout.share_key(&[0], query, row)
+                };
+                let expected: Vec<String> =
+                    (0..n).filter(|&j| reaches(&rows[j as usize])).map(|j| j.to_string()).collect();
+                let found: Vec<String> =
+                    hits.of(i).map(|(id, _)| String::from_utf8_lossy(id).into_owned()).collect();
+                assert_eq!(found, expected, "query {i} of {n}");
+                n_hits += found.len();
+            }
+            assert!(n_hits > rows.len() / 7, "{n_hits}");
+        }
+    }
+}

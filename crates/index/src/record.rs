@@ -1,0 +1,186 @@
+//! From documents to records: the one function that inserting and searching share.
+
+use benzer_core::Features;
+use benzer_core::field::Document;
+use benzer_core::sketch::Sketcher;
+
+use crate::error::Result;
+use crate::settings::{Keeps, Layout, Settings};
+
+/// Strings one after the other.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Texts {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Texts {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// True if there is none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// One of them; past the end it is empty.
+    pub fn get(&self, i: usize) -> &[u8] {
+        let start = i.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or_default();
+        self.ends.get(i).map_or(&[], |&end| &self.bytes[start..end])
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        (0..self.len()).map(|i| self.get(i))
+    }
+
+    /// Appends one.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+        self.ends.push(self.bytes.len());
+    }
+
+    /// Removes all.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+
+    /// Bytes of memory.
+    pub fn bytes(&self) -> usize {
+        self.bytes.capacity() + size_of::<usize>() * self.ends.capacity()
+    }
+}
+
+impl<B: AsRef<[u8]>> FromIterator<B> for Texts {
+    fn from_iter<I: IntoIterator<Item = B>>(texts: I) -> Self {
+        texts.into_iter().fold(Self::default(), |mut all, text| {
+            all.push(text.as_ref());
+            all
+        })
+    }
+}
+
+/// Documents as a store takes them, column by column.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Records {
+    /// Their ids. One that comes twice in a batch counts as its last.
+    pub ids: Texts,
+    /// Their words, as [`Layout`] cuts them: so many for each.
+    pub words: Vec<u64>,
+    /// Their contents as JSON, if documents are kept; else none at all.
+    pub documents: Texts,
+    /// From when on each is gone, in seconds since 1970; 0 means never. Nothing at all when none expires.
+    pub expires: Vec<u64>,
+}
+
+impl Records {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// True if there is none.
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    /// When a record is gone, if ever.
+    pub fn expires(&self, i: usize) -> u64 {
+        self.expires.get(i).copied().unwrap_or_default()
+    }
+}
+
+/// Makes records.
+#[derive(Debug)]
+pub struct Recorder {
+    settings: Settings,
+    layout: Layout,
+    sketchers: Vec<Box<dyn Sketcher>>,
+}
+
+impl Recorder {
+    /// # Errors
+    /// Settings that cannot be sketched.
+    pub fn new(settings: &Settings) -> Result<Self> {
+        settings.check()?;
+        let sketchers = settings.fields.iter().map(|field| field.spec.sketcher());
+        Ok(Self {
+            layout: settings.layout()?,
+            sketchers: sketchers.collect::<benzer_core::Result<_>>()?,
+            settings: settings.clone(),
+        })
+    }
+
+    /// Where the parts of a record lie.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The features of each field, in the order of the settings.
+    ///
+    /// # Errors
+    /// Content that does not suit its field.
+    pub fn features(&self, document: &Document) -> Result<Vec<Features>> {
+        let mut features = self.settings.schema.features(document)?;
+        let of = |name: &String| features.remove(name).unwrap_or_default();
+        Ok(self.settings.fields.iter().map(|field| &field.name).map(of).collect())
+    }
+
+    /// Appends the words of features.
+    ///
+    /// # Errors
+    /// Features that a sketcher does not take.
+    pub fn words(&self, features: &[Features], words: &mut Vec<u64>) -> Result<()> {
+        let start = words.len();
+        words.resize(start + self.layout.words(), 0);
+        for ((field, sketcher), features) in self.layout.fields().iter().zip(&self.sketchers).zip(features) {
+            if features.is_empty() {
+                continue;
+            }
+            let sketch = sketcher.sketch(features)?;
+            let range = field.range();
+            let place = &mut words[start + range.start..start + range.end];
+            place[0] = sketch.size().unwrap_or_else(|| features.size()).to_bits();
+            place[1..].copy_from_slice(sketch.words());
+        }
+        Ok(())
+    }
+
+    /// Appends the record of a document. A document that cannot be recorded leaves the records as they are.
+    ///
+    /// # Errors
+    /// Content that does not suit its field.
+    pub fn record(&self, document: &Document, expires: u64, records: &mut Records) -> Result<()> {
+        let features = self.features(document)?;
+        let start = records.words.len();
+        if let Err(error) = self.words(&features, &mut records.words) {
+            records.words.truncate(start);
+            return Err(error);
+        }
+        if self.settings.keeps == Keeps::Documents {
+            let fields = serde_json::to_vec(&document.fields).expect("contents can always be written");
+            records.documents.push(&fields);
+        }
+        records.ids.push(document.id.as_bytes());
+        if expires > 0 || !records.expires.is_empty() {
+            records.expires.resize(records.ids.len() - 1, 0);
+            records.expires.push(expires);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_come_back_as_they_were() {
+        let texts: Texts = ["a", "", "bcd"].into_iter().collect();
+        assert_eq!(texts.iter().collect::<Vec<_>>(), [&b"a"[..], b"", b"bcd"]);
+        assert_eq!((texts.len(), texts.get(3)), (3, &b""[..]));
+    }
+}

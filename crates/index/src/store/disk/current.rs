@@ -1,0 +1,112 @@
+//! The two small files of a collection: what it is, and of which files it is made now.
+//!
+//! ```text
+//! benzer KIND VERSION CHECKSUM      the element hash of everything after this line, in hexadecimal
+//! { JSON }
+//! ```
+
+use std::fs;
+use std::path::Path;
+
+use benzer_core::hash;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::files::{self, Files};
+use super::segment::End;
+use super::state::State;
+use super::trouble;
+use crate::error::{Error, Result};
+use crate::settings::Settings;
+use crate::store::DocNo;
+
+/// What the collection is; a folder without it is not a collection.
+pub(super) const COLLECTION: &str = "collection.json";
+/// Of which files it is made.
+pub(super) const CURRENT: &str = "current.json";
+const VERSION: u32 = 1;
+
+/// The log, and the segments that are in files. What comes later is in the log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Current {
+    /// The file of the log, and its salt.
+    pub log: String,
+    pub salt: u64,
+    /// How far the segments cover the log.
+    pub covered: End,
+    /// Segments, in the order of their numbers.
+    pub segments: Vec<Listed>,
+    /// Numbers in these segments that are removed.
+    pub removed: Vec<DocNo>,
+}
+
+/// A segment, which must be the one of this stretch of the log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Listed {
+    pub file: String,
+    pub from: usize,
+    pub to: End,
+}
+
+impl Current {
+    /// The segments that are in files, up to the first that is not.
+    pub fn of(state: &State, log: String) -> Self {
+        let listed = |file: &Path, from, to| {
+            let file = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            Listed { file, from, to }
+        };
+        let parts = state.parts.iter().map_while(|part| Some((part, part.segment.path.as_ref()?)));
+        let mut current = Self {
+            log,
+            salt: state.rows.salt,
+            covered: End::START,
+            segments: Vec::new(),
+            removed: Vec::new(),
+        };
+        for (part, path) in parts {
+            let shape = &part.segment.shape;
+            current.segments.push(listed(path, shape.from, shape.to));
+            current.removed.extend(part.removed());
+            current.covered = shape.to;
+        }
+        current
+    }
+}
+
+/// Writes one of the files, durably.
+pub(super) fn write(files: &dyn Files, path: &Path, kind: &str, value: &impl Serialize) -> Result<()> {
+    let json = serde_json::to_string_pretty(value).expect("it can always be written") + "\n";
+    let text = format!("benzer {kind} {VERSION} {:016x}\n{json}", hash::element(json.as_bytes()));
+    files::replace(files, path, text.as_bytes()).map_err(trouble("write", path))
+}
+
+/// Reads one of the files.
+pub(super) fn read<T: DeserializeOwned>(path: &Path, kind: &str) -> Result<T> {
+    let text = fs::read_to_string(path).map_err(trouble("read", path))?;
+    let damaged = |what: &str| Error::Damaged { path: path.into(), what: what.to_owned() };
+    let (first, json) = text.split_once('\n').ok_or_else(|| damaged("it has no first line"))?;
+    let parts: Vec<&str> = first.split(' ').collect();
+    let [magic, found, version, checksum] = parts[..] else {
+        return Err(damaged("its first line is not that of a collection"));
+    };
+    if (magic, found) != ("benzer", kind) {
+        return Err(damaged("its first line is not that of a collection"));
+    }
+    if version != VERSION.to_string() {
+        return Err(Error::incompatible(
+            format!("{kind} of version {VERSION}"),
+            format!("version {version}"),
+        ));
+    }
+    if checksum != format!("{:016x}", hash::element(json.as_bytes())) {
+        return Err(damaged("it does not have its checksum"));
+    }
+    serde_json::from_str(json).map_err(|error| damaged(&error.to_string()))
+}
+
+/// A number that settings of the same meaning share.
+pub(super) fn fingerprint(settings: &Settings) -> u64 {
+    hash::element(&serde_json::to_vec(settings).expect("settings can always be written"))
+}

@@ -1,0 +1,282 @@
+//! A collection on disk.
+//!
+//! ```text
+//! records-N.log      every batch as it came: appended, synced, acknowledged. The one truth.
+//! segment-N.seg      derived: for a stretch of the log, which record has which band keys and which id
+//! current.json       which log, which segments, and what is removed of them
+//! collection.json    what the collection is
+//! lock               held by the one writer
+//! ```
+//!
+//! A batch costs one append and one sync. Its postings go into a small segment on the heap; a second thread merges segments that have grown alike, and puts large ones into files, which are mapped. Sketches
+//! are read where they are, in the mapped log. Opening reads `current.json`, maps what it names, and takes in what the log has behind it; what is derived and missing, stale or damaged is derived again.
+//! Opening looks at the ends of segments only; the thread that merges reads them whole once, and derives them again if a checksum is wrong.
+//!
+//! Readers in other processes do the same without the lock, and look for news whenever they make a view. Removed records stay in segments until these are merged, and in the log until the collection is
+//! compacted, which writes the living records into a new log.
+
+mod block;
+mod build;
+mod compact;
+mod current;
+mod directory;
+mod files;
+mod lock;
+mod log;
+mod map;
+mod open;
+mod part;
+mod put;
+mod row;
+mod segment;
+mod state;
+#[cfg(test)]
+mod tests;
+mod verify;
+mod view;
+mod work;
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use crate::error::{Error, Result};
+use crate::settings::Settings;
+use crate::store::DocNo;
+use current::{COLLECTION, CURRENT, Current};
+use files::{Files, Real};
+use lock::Lock;
+pub(super) use log::Access;
+use log::Log;
+use open::{Folder, Found};
+use segment::End;
+use state::State;
+pub use verify::Report;
+use work::Worker;
+
+/// When segments go where, in records.
+#[derive(Debug, Clone, Copy)]
+struct Sizes {
+    /// A segment of so many is worth a file.
+    file: usize,
+    /// A writer merges up to so many itself; the rest is done behind it.
+    at_once: usize,
+    /// A writer waits when so many are not in files.
+    backlog: usize,
+}
+
+/// How a collection is kept; other ways serve tests.
+#[derive(Debug, Clone)]
+struct Way {
+    files: Arc<dyn Files>,
+    sizes: Sizes,
+}
+
+impl Default for Way {
+    fn default() -> Self {
+        Self { files: Arc::new(Real), sizes: Sizes { file: 1 << 15, at_once: 1 << 12, backlog: 1 << 21 } }
+    }
+}
+
+/// The store.
+#[derive(Debug)]
+pub(super) struct Disk {
+    shared: Arc<Shared>,
+    /// Merges, where we write.
+    worker: Option<Worker>,
+}
+
+/// What the store and its worker share.
+#[derive(Debug)]
+struct Shared {
+    settings: Settings,
+    folder: Folder,
+    state: RwLock<Arc<State>>,
+    /// Held by whoever changes the state.
+    log: Mutex<Log>,
+    /// Held by whoever merges.
+    merging: Mutex<()>,
+    /// Parts that are being merged, counted from the first.
+    reserved: AtomicUsize,
+    /// For readers: which `current.json` they have seen.
+    seen: Mutex<Option<view::Stamp>>,
+    lock: Option<Lock>,
+}
+
+impl Disk {
+    /// Makes a collection in a folder that has none.
+    pub fn create(path: &Path, settings: &Settings) -> Result<()> {
+        Self::create_with(path, settings, Way::default())
+    }
+
+    fn create_with(path: &Path, settings: &Settings, way: Way) -> Result<()> {
+        settings.check()?;
+        let layout = settings.layout()?;
+        fs::create_dir_all(path).map_err(trouble("make", path))?;
+        let _lock = Lock::acquire(path)?;
+        if path.join(COLLECTION).exists() {
+            return Err(Error::Exists { name: path.display().to_string() });
+        }
+        let folder = Folder::new(path, way, layout, current::fingerprint(settings), Access::Write)?;
+        let log = folder.new_file("records", "log");
+        let log = Log::create(&folder.files, &log, &folder.known(None))?;
+        log.sync()?;
+        let state = State::new(log.rows.clone(), End::START);
+        folder.remove_others(&log, &state)?;
+        folder.publish(&log, &state)?;
+        current::write(&*folder.files, &path.join(COLLECTION), "collection", settings)?;
+        files::sync_folder_of(&*folder.files, path).map_err(trouble("sync", path))
+    }
+
+    /// Opens a collection.
+    pub fn open(path: &Path, access: Access) -> Result<Self> {
+        Self::open_with(path, access, Way::default())
+    }
+
+    fn open_with(path: &Path, access: Access, way: Way) -> Result<Self> {
+        let settings = settings(path)?;
+        let lock = if access == Access::Write { Some(Lock::acquire(path)?) } else { None };
+        let fingerprint = current::fingerprint(&settings);
+        let folder = Folder::new(path, way, settings.layout()?, fingerprint, access)?;
+        let seen = Mutex::new(view::Stamp::of(&path.join(CURRENT)));
+        let Found { log, state, rebuilt } = folder.load()?;
+        if access == Access::Write {
+            if rebuilt.is_some() {
+                folder.publish(&log, &state)?;
+            }
+            folder.remove_others(&log, &state)?;
+        }
+        let shared = Arc::new(Shared {
+            settings,
+            folder,
+            state: RwLock::new(Arc::new(state)),
+            log: Mutex::new(log),
+            merging: Mutex::new(()),
+            reserved: AtomicUsize::new(0),
+            seen,
+            lock,
+        });
+        let worker = (access == Access::Write).then(|| Worker::start(Arc::clone(&shared)));
+        Ok(Self { shared, worker })
+    }
+
+    /// Checks everything: checksums, and that postings agree with records.
+    pub fn verify(&self) -> Result<Report> {
+        self.shared.verify()
+    }
+
+    /// Opens a collection and makes everything right that can be: derives what is derived again, and leaves damaged records out.
+    pub fn repair(path: &Path) -> Result<Report> {
+        let lock = Lock::acquire(path)?;
+        let settings = settings(path)?;
+        let fingerprint = current::fingerprint(&settings);
+        let folder = Folder::new(path, Way::default(), settings.layout()?, fingerprint, Access::Write)?;
+        let lost = folder.short_log();
+        if lost.is_some() {
+            // Without it everything is derived from what is left of the log.
+            let current = path.join(CURRENT);
+            folder.files.remove(&current).map_err(trouble("remove", &current))?;
+        }
+        drop(lock);
+        let mut report = Self::open(path, Access::Write)?.shared.repair()?;
+        if let Some(log) = lost {
+            report.records.push(format!("the end of `{}` is missing, with all records in it", log.display()));
+            report.repaired.push("the collection goes on with the records before".to_owned());
+        }
+        Ok(report)
+    }
+
+    fn wait_for_worker(&self) {
+        if let Some(worker) = &self.worker {
+            worker.wake();
+            worker.wait_while(|| self.shared.state().n_on_heap() > self.shared.folder.sizes.backlog);
+        }
+    }
+}
+
+/// What a collection is.
+pub(super) fn settings(path: &Path) -> Result<Settings> {
+    let file = path.join(COLLECTION);
+    if !file.exists() {
+        return Err(Error::NoCollection { name: path.display().to_string() });
+    }
+    let settings: Settings = current::read(&file, "collection")?;
+    settings.check()?;
+    Ok(settings)
+}
+
+/// The collections in a folder; none if it is not there.
+pub(super) fn names(folder: &Path) -> Result<Vec<String>> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(trouble("read", folder))?,
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(trouble("read", folder))?;
+        if entry.path().join(COLLECTION).exists() {
+            names.push(entry.file_name().to_string_lossy().into_owned());
+        }
+    }
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// Removes a collection, which nobody may be writing to.
+pub(super) fn remove(path: &Path) -> Result<()> {
+    settings(path).map(drop).or_else(|error| match error {
+        Error::NoCollection { .. } => Err(error),
+        // One that cannot be read can be removed all the same.
+        _ => Ok(()),
+    })?;
+    let _lock = Lock::acquire(path)?;
+    // Without this file it is not a collection any more, whatever else is left.
+    let collection = path.join(COLLECTION);
+    fs::remove_file(&collection).map_err(trouble("remove", &collection))?;
+    files::sync_folder_of(&Real, &collection).map_err(trouble("remove", path))?;
+    fs::remove_dir_all(path).map_err(trouble("remove", path))
+}
+
+impl Folder {
+    /// Makes a state the one that is found when the collection is opened. What its segments do not have is in the log.
+    fn publish(&self, log: &Log, state: &State) -> Result<()> {
+        let name = log.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        current::write(&*self.files, &self.path.join(CURRENT), "current", &Current::of(state, name))
+    }
+}
+
+impl Shared {
+    fn state(&self) -> Arc<State> {
+        Arc::clone(&self.state.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn set_state(&self, state: State) {
+        *self.state.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(state);
+    }
+
+    /// The log, to be written.
+    fn log(&self) -> Result<MutexGuard<'_, Log>> {
+        if self.lock.is_none() {
+            return Err(Error::ReadOnly { folder: self.folder.path.clone() });
+        }
+        Ok(self.log.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn damaged(&self, number: DocNo) -> Error {
+        let state = self.state();
+        let id = state
+            .id_of(number)
+            .map(|id| format!(" (id `{}`, unless that is damaged)", String::from_utf8_lossy(id)));
+        Error::Damaged {
+            path: self.folder.path.clone(),
+            what: format!("record {number}{} does not have its checksum", id.unwrap_or_default()),
+        }
+    }
+}
+
+/// An error of the operating system, with what was tried.
+fn trouble<'a>(action: &'static str, path: &'a Path) -> impl Fn(io::Error) -> Error + 'a {
+    move |error| Error::Disk { action, path: path.into(), source: error }
+}

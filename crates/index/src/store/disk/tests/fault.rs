@@ -1,0 +1,143 @@
+//! What is done to a collection when something goes wrong, and disks without room.
+
+use std::fs::File;
+use std::io;
+
+use super::*;
+
+/// What is done to a collection; after each step, what it holds.
+pub(super) fn steps() -> Vec<(Step, Model)> {
+    let mut model = Model::new();
+    let mut steps = Vec::new();
+    for i in 0..9 {
+        let put = documents(i * 12..i * 12 + 20, i);
+        model.extend(put.clone());
+        steps.push((Step::Put(put), model.clone()));
+        if i % 3 == 1 {
+            let id = format!("{:016}", i * 12 + 2);
+            model.remove(&id);
+            steps.push((Step::Remove(id), model.clone()));
+            steps.push((Step::Merge, model.clone()));
+        }
+        if i % 4 == 3 {
+            steps.push((Step::Compact, model.clone()));
+        }
+    }
+    steps
+}
+
+pub(super) enum Step {
+    Put(Model),
+    Remove(String),
+    Merge,
+    Compact,
+}
+
+impl Step {
+    pub fn run(&self, disk: &Disk) -> Result<()> {
+        match self {
+            Self::Put(documents) => disk.shared_put(batch(documents)),
+            Self::Remove(id) => disk.remove(&[id.as_bytes()]).map(drop),
+            Self::Merge => disk.shared.merge_some().map(drop),
+            Self::Compact => disk.compact(),
+        }
+    }
+}
+
+impl Disk {
+    /// Puts without the worker, so that everything happens in one order.
+    fn shared_put(&self, records: Records) -> Result<()> {
+        assert!(self.worker.is_none());
+        self.put(records)
+    }
+
+    pub(super) fn without_worker(path: &Path, files: Arc<dyn Files>) -> Self {
+        let mut disk = Self::open_with(path, Access::Write, Way { files, sizes: SMALL }).unwrap();
+        disk.worker = None;
+        disk
+    }
+}
+
+/// A disk that has room for so many operations.
+#[derive(Debug, Default)]
+struct Failing {
+    /// Operations until one fails; nothing fails at zero.
+    left: AtomicUsize,
+    /// Whether all later ones that need room fail too.
+    is_full: bool,
+}
+
+impl Failing {
+    fn fails(&self) -> bool {
+        let left = self.left.load(Ordering::Relaxed);
+        let stays = usize::from(self.is_full);
+        self.left.store(if left == 1 { stays } else { left.saturating_sub(1) }, Ordering::Relaxed);
+        left == 1
+    }
+
+    fn check(&self) -> io::Result<()> {
+        if self.fails() { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+    }
+}
+
+impl Files for Failing {
+    fn create(&self, path: &Path) -> io::Result<File> {
+        self.check()?;
+        Quick.create(path)
+    }
+
+    fn write(&self, path: &Path, file: &File, at: u64, bytes: &[u8]) -> io::Result<()> {
+        if self.fails() {
+            Quick.write(path, file, at, &bytes[..bytes.len() / 2])?;
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        Quick.write(path, file, at, bytes)
+    }
+
+    fn sync(&self, path: &Path, file: &File) -> io::Result<()> {
+        if !self.is_full {
+            self.check()?;
+        }
+        Quick.sync(path, file)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        if !self.is_full {
+            self.check()?;
+        }
+        Quick.rename(from, to)
+    }
+}
+
+#[test]
+fn on_a_full_disk_a_change_fails_and_nothing_is_lost() {
+    for is_full in [false, true] {
+        let mut n_errors = 0;
+        for fail_at in 1..200 {
+            let folder = tempfile::tempdir().unwrap();
+            drop(made(folder.path(), &quick()));
+            let failing = Arc::new(Failing { is_full, ..Failing::default() });
+            let disk = Disk::without_worker(folder.path(), failing.clone());
+            failing.left.store(fail_at, Ordering::Relaxed);
+            let mut before = Model::new();
+            let mut failed = false;
+            for (step, after) in steps() {
+                match step.run(&disk) {
+                    Ok(()) => before = after,
+                    Err(_) => {
+                        assert_eq!(content(&disk), before, "operation {fail_at}");
+                        failed = true;
+                        break;
+                    }
+                }
+            }
+            drop(disk);
+            assert_eq!(whole_content(folder.path()), before, "operation {fail_at}");
+            if !failed {
+                break;
+            }
+            n_errors += 1;
+        }
+        assert!(n_errors > 20, "{n_errors}");
+    }
+}

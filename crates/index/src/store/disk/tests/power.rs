@@ -1,0 +1,196 @@
+//! Power cuts: every operation is recorded, and what a cut after each of them could leave is opened.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io;
+use std::sync::Mutex;
+
+use super::fault::steps;
+use super::*;
+
+#[derive(Debug, Clone)]
+enum Operation {
+    Create(OsString),
+    Write(OsString, u64, Vec<u8>),
+    Cut(OsString, u64),
+    Sync(OsString),
+    Rename(OsString, OsString),
+    Remove(OsString),
+    SyncFolder,
+}
+
+/// A disk that remembers every operation, or forgets to sync files of a kind.
+#[derive(Debug, Default)]
+struct Recorder {
+    operations: Mutex<Vec<Operation>>,
+    forgets: Option<&'static str>,
+}
+
+fn name(path: &Path) -> OsString {
+    path.file_name().unwrap().to_owned()
+}
+
+impl Recorder {
+    fn add(&self, operation: Operation) {
+        self.operations.lock().unwrap().push(operation);
+    }
+}
+
+impl Files for Recorder {
+    fn create(&self, path: &Path) -> io::Result<File> {
+        self.add(Operation::Create(name(path)));
+        Quick.create(path)
+    }
+
+    fn write(&self, path: &Path, file: &File, at: u64, bytes: &[u8]) -> io::Result<()> {
+        self.add(Operation::Write(name(path), at, bytes.to_vec()));
+        Quick.write(path, file, at, bytes)
+    }
+
+    fn cut(&self, path: &Path, file: &File, bytes: u64) -> io::Result<()> {
+        self.add(Operation::Cut(name(path), bytes));
+        Quick.cut(path, file, bytes)
+    }
+
+    fn sync(&self, path: &Path, file: &File) -> io::Result<()> {
+        if !self.forgets.is_some_and(|kind| name(path).to_string_lossy().starts_with(kind)) {
+            self.add(Operation::Sync(name(path)));
+        }
+        Quick.sync(path, file)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.add(Operation::Rename(name(from), name(to)));
+        Quick.rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.add(Operation::Remove(name(path)));
+        Quick.remove(path)
+    }
+
+    fn sync_folder(&self, path: &Path) -> io::Result<()> {
+        self.add(Operation::SyncFolder);
+        Quick.sync_folder(path)
+    }
+}
+
+/// A file, whatever its name: what is on the disk for sure, and what was written since.
+#[derive(Debug, Clone, Default)]
+struct Content {
+    durable: Vec<u8>,
+    unsynced: Vec<(u64, Option<Vec<u8>>)>,
+}
+
+fn apply(bytes: &mut Vec<u8>, at: u64, written: &Option<Vec<u8>>, kept: usize) {
+    let at = at as usize;
+    match written {
+        None => bytes.resize(at, 0),
+        Some(written) => {
+            let kept = kept.min(written.len());
+            bytes.resize(bytes.len().max(at + kept), 0);
+            bytes[at..at + kept].copy_from_slice(&written[..kept]);
+        }
+    }
+}
+
+/// What a power cut after some operations could leave. Seed 0 loses everything that may be lost, others some of it.
+fn power_cut(start: &[(OsString, Vec<u8>)], operations: &[Operation], seed: u64, into: &Path) {
+    let mut files: Vec<Content> = Vec::new();
+    let mut live: BTreeMap<OsString, usize> = BTreeMap::new();
+    for (name, bytes) in start {
+        live.insert(name.clone(), files.len());
+        files.push(Content { durable: bytes.clone(), unsynced: Vec::new() });
+    }
+    // Every state of the names since the folder was synced.
+    let mut names = vec![live.clone()];
+    for operation in operations {
+        match operation {
+            Operation::Create(name) => {
+                live.insert(name.clone(), files.len());
+                files.push(Content::default());
+            }
+            Operation::Write(name, at, bytes) => files[live[name]].unsynced.push((*at, Some(bytes.clone()))),
+            Operation::Cut(name, bytes) => files[live[name]].unsynced.push((*bytes, None)),
+            Operation::Sync(name) => {
+                let Content { durable, unsynced } = &mut files[live[name]];
+                unsynced.drain(..).for_each(|(at, bytes)| apply(durable, at, &bytes, usize::MAX));
+            }
+            Operation::Rename(from, to) => {
+                let file = live.remove(from).unwrap();
+                live.insert(to.clone(), file);
+            }
+            Operation::Remove(name) => drop(live.remove(name)),
+            Operation::SyncFolder => names.clear(),
+        }
+        names.push(live.clone());
+    }
+    let mut n = 0;
+    let mut draw = |below: usize| {
+        n += 1;
+        if seed == 0 { 0 } else { (mix(seed * 1_000_003 + n) % below as u64) as usize }
+    };
+    for (name, file) in &names[draw(names.len())] {
+        let Content { mut durable, unsynced } = files[*file].clone();
+        let kept = draw(unsynced.len() + 1);
+        for (i, (at, bytes)) in unsynced.iter().enumerate().take(kept + 1) {
+            let torn = bytes.as_ref().map_or(0, Vec::len);
+            let torn = if i < kept { torn } else { draw(torn + 1) };
+            // The size has reached the disk, a page in the middle has not.
+            let hole = draw(3) == 2 && torn > 4096;
+            if i < kept || bytes.is_some() {
+                apply(&mut durable, *at, bytes, torn);
+            }
+            if hole && i == kept {
+                durable[*at as usize..][..4096].fill(0);
+            }
+        }
+        fs::write(into.join(name), durable).unwrap();
+    }
+}
+
+/// Cuts the power after every operation of all steps; the first outcome that is wrong.
+fn first_wrong(forgets: Option<&'static str>, seeds: std::ops::Range<u64>) -> Option<String> {
+    let folder = tempfile::tempdir().unwrap();
+    drop(made(folder.path(), &quick()));
+    let entries = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap());
+    let start: Vec<(OsString, Vec<u8>)> =
+        entries.map(|entry| (entry.file_name(), fs::read(entry.path()).unwrap())).collect();
+    let recorder = Arc::new(Recorder { forgets, ..Recorder::default() });
+    let disk = Disk::without_worker(folder.path(), recorder.clone());
+    let n_operations = || recorder.operations.lock().unwrap().len();
+    // After each step: how many operations there were, and what is there.
+    let mut moments = vec![(n_operations(), Model::new())];
+    for (step, model) in steps() {
+        step.run(&disk).unwrap();
+        moments.push((n_operations(), model));
+    }
+    let operations = recorder.operations.lock().unwrap().clone();
+    assert!(operations.len() > 60, "{}", operations.len());
+    for cut in 0..=operations.len() {
+        let acknowledged = moments.iter().rposition(|(n, _)| *n <= cut).unwrap_or_default();
+        for seed in seeds.clone() {
+            let into = tempfile::tempdir().unwrap();
+            power_cut(&start, &operations[..cut], seed, into.path());
+            if Disk::open_with(into.path(), Access::Read, quick()).is_err() {
+                return Some(format!("cut after {cut} operations, seed {seed}: it does not open"));
+            }
+            let found = whole_content(into.path());
+            let next = moments.get(acknowledged + 1).map(|(_, model)| model);
+            if found != moments[acknowledged].1 && Some(&found) != next {
+                return Some(format!("cut after {cut} operations, seed {seed}: {:?}", operations.get(cut)));
+            }
+        }
+    }
+    None
+}
+
+#[test]
+fn a_power_cut_loses_nothing_that_was_acknowledged() {
+    assert_eq!(first_wrong(None, 0..3), None);
+}
+
+#[test]
+fn a_log_that_was_not_synced_would_be_noticed() {
+    assert!(first_wrong(Some("records"), 0..1).is_some());
+}

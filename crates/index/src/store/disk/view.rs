@@ -1,0 +1,110 @@
+//! Looking at a collection, also from another process.
+
+use std::fs;
+use std::path::Path;
+use std::sync::{Arc, PoisonError};
+use std::time::SystemTime;
+
+use benzer_core::lsh::BandKey;
+
+use super::current::CURRENT;
+use super::log::Access;
+use super::open::Found;
+use super::state::State;
+use super::{Shared, trouble};
+use crate::error::Result;
+use crate::settings::Keeps;
+use crate::store::{DocNo, Parts, Postings, Stats, View, Visit};
+
+/// The state at one moment.
+pub(super) struct Snapshot<'a> {
+    pub shared: &'a Shared,
+    pub state: Arc<State>,
+}
+
+impl View for Snapshot<'_> {
+    fn postings(&self, keys: &[BandKey], postings: &mut Postings) -> Result<()> {
+        self.state.postings(keys, postings);
+        Ok(())
+    }
+
+    fn records(&self, numbers: &[DocNo], parts: Parts, visit: Visit<'_>) -> Result<()> {
+        for (&number, place) in numbers.iter().zip(0..) {
+            match self.state.row(number, parts) {
+                Some(Ok(row)) => visit(place, row.record)?,
+                Some(Err(number)) => return Err(self.shared.damaged(number)),
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn numbers(&self, ids: &[&[u8]]) -> Result<Vec<Option<DocNo>>> {
+        Ok(ids.iter().map(|id| self.state.number(id)).collect())
+    }
+
+    fn scan(&self, from: DocNo, most: usize, parts: Parts, visit: Visit<'_>) -> Result<Option<DocNo>> {
+        let mut next = None;
+        for (number, row) in self.state.scan(from, parts).take(most) {
+            visit(number, row.map_err(|number| self.shared.damaged(number))?.record)?;
+            next = number.checked_add(1);
+        }
+        Ok(next)
+    }
+
+    fn stats(&self) -> Result<Stats> {
+        let stats = self.state.stats();
+        Ok(match self.shared.settings.keeps {
+            Keeps::Documents => stats,
+            Keeps::Sketches => Stats { id_bytes: stats.document_bytes, document_bytes: 0, ..stats },
+        })
+    }
+}
+
+/// Tells one `current.json` from the next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Stamp {
+    changed: SystemTime,
+    #[cfg(unix)]
+    file: u64,
+}
+
+impl Stamp {
+    pub fn of(path: &Path) -> Option<Self> {
+        let metadata = fs::metadata(path).ok()?;
+        Some(Self {
+            changed: metadata.modified().ok()?,
+            #[cfg(unix)]
+            file: std::os::unix::fs::MetadataExt::ino(&metadata),
+        })
+    }
+}
+
+impl Shared {
+    /// For readers: takes in what the writer has published since the last look.
+    pub fn refresh(&self) -> Result<()> {
+        if self.folder.access == Access::Write {
+            return Ok(());
+        }
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        let path = self.folder.path.join(CURRENT);
+        let stamp = Stamp::of(&path);
+        if stamp.is_none() && !self.folder.path.join(super::COLLECTION).exists() {
+            let gone = std::io::Error::from(std::io::ErrorKind::NotFound);
+            return Err(trouble("read", &path)(gone));
+        }
+        if stamp != *seen {
+            let Found { log: new, state, .. } = self.folder.load()?;
+            (*log, *seen) = (new, stamp);
+            self.set_state(state);
+        } else if log.refresh()? {
+            let mut state = State::clone(&self.state());
+            state.rows = log.rows.clone();
+            self.folder.replay(&mut state)?;
+            log.end = state.end.place;
+            self.set_state(state);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,163 @@
+//! A collection in memory.
+//!
+//! ```text
+//! State = runs (do not change; each with a directory per band) + the newest records + which of all these are removed
+//! ```
+//!
+//! A reader takes the state as it is, which is one pointer, and keeps it. A writer makes the next state aside and swaps the pointer: readers never wait for it, and see a batch whole or not at
+//! all. Runs are merged when the last ones have grown alike, so that there are few of them: about three for every factor of four.
+
+mod directory;
+mod newest;
+mod run;
+mod state;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use benzer_core::lsh::BandKey;
+
+use crate::error::{Error, Result};
+use crate::record::Records;
+use crate::settings::{Layout, Settings};
+use crate::store::{DocNo, Parts, Postings, Record, Stats, Store, View, Visit};
+use newest::PLACES;
+use state::State;
+
+/// The store.
+#[derive(Debug)]
+pub(super) struct Memory {
+    settings: Settings,
+    layout: Layout,
+    state: RwLock<Arc<State>>,
+    /// Held by the one writer.
+    writing: Mutex<()>,
+}
+
+impl Memory {
+    pub fn new(settings: Settings) -> Result<Self> {
+        settings.check()?;
+        let layout = settings.layout()?;
+        let state = RwLock::new(Arc::new(State::new(&layout)));
+        Ok(Self { settings, layout, state, writing: Mutex::new(()) })
+    }
+
+    fn state(&self) -> Arc<State> {
+        Arc::clone(&self.state.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn write(&self) -> (MutexGuard<'_, ()>, State) {
+        // A writer that panicked has published nothing.
+        let guard = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = State::clone(&self.state());
+        (guard, state)
+    }
+
+    fn publish(&self, state: State) {
+        *self.state.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(state);
+    }
+}
+
+impl Store for Memory {
+    fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    fn put(&self, records: Records) -> Result<()> {
+        let (_guard, mut state) = self.write();
+        let most = u64::from(u32::MAX) - u64::from(state.next());
+        if records.len() as u64 > most {
+            return Err(Error::Full);
+        }
+        if records.len() * self.layout.words() != records.words.len() {
+            return Err(Error::parameter(
+                "words",
+                format!("{} for each record", self.layout.words()),
+                format!("{} for {} records", records.words.len(), records.len()),
+            ));
+        }
+        if records.len() <= PLACES / 4 {
+            for i in 0..records.len() {
+                state.add(&records, i, &self.layout);
+            }
+        } else {
+            state.add_run(records, &self.layout);
+        }
+        self.publish(state);
+        Ok(())
+    }
+
+    fn remove(&self, ids: &[&[u8]]) -> Result<u64> {
+        let (_guard, mut state) = self.write();
+        let removed = ids.iter().filter(|id| state.remove(id)).count();
+        self.publish(state);
+        Ok(removed as u64)
+    }
+
+    fn expire(&self, now: u64) -> Result<u64> {
+        let (_guard, mut state) = self.write();
+        let is_gone = |record: &Record<'_>| record.expires != 0 && record.expires <= now;
+        let gone: Vec<DocNo> =
+            state.scan(0).filter(|(_, record)| is_gone(record)).map(|(number, _)| number).collect();
+        gone.iter().for_each(|number| state.remove_number(*number));
+        self.publish(state);
+        Ok(gone.len() as u64)
+    }
+
+    fn view(&self) -> Result<Box<dyn View + '_>> {
+        Ok(Box::new(Snapshot(self.state())))
+    }
+
+    fn compact(&self) -> Result<()> {
+        let (_guard, mut state) = self.write();
+        state.compact(&self.layout);
+        self.publish(state);
+        Ok(())
+    }
+}
+
+/// The state at one moment.
+struct Snapshot(Arc<State>);
+
+impl View for Snapshot {
+    fn postings(&self, keys: &[BandKey], postings: &mut Postings) -> Result<()> {
+        self.0.postings(keys, postings);
+        Ok(())
+    }
+
+    fn records(&self, numbers: &[DocNo], _: Parts, visit: Visit<'_>) -> Result<()> {
+        for (&number, place) in numbers.iter().zip(0..) {
+            if let Some(record) = self.0.record(number) {
+                visit(place, record)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn numbers(&self, ids: &[&[u8]]) -> Result<Vec<Option<DocNo>>> {
+        Ok(ids.iter().map(|id| self.0.number(id)).collect())
+    }
+
+    fn scan(&self, from: DocNo, most: usize, _: Parts, visit: Visit<'_>) -> Result<Option<DocNo>> {
+        let mut next = None;
+        for (number, record) in self.0.scan(from).take(most) {
+            visit(number, record)?;
+            next = number.checked_add(1);
+        }
+        Ok(next)
+    }
+
+    fn stats(&self) -> Result<Stats> {
+        Ok(self.0.stats())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::conformance;
+
+    #[test]
+    fn memory_conforms() {
+        conformance::run(&mut |settings| Ok(Arc::new(Memory::new(settings)?) as Arc<dyn Store>));
+    }
+}

@@ -1,0 +1,185 @@
+//! Where collections are kept.
+//!
+//! A [`Store`] is synchronous and batch-shaped: one call is one round trip, whatever the number of documents. It knows records and band keys, never documents' meaning.
+//! Every store passes the same [`conformance`] suite.
+
+mod collections;
+pub mod conformance;
+mod disk;
+mod memory;
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use benzer_core::lsh::BandKey;
+use serde::Serialize;
+
+use crate::error::Result;
+use crate::record::Records;
+use crate::settings::Settings;
+
+pub use collections::{Collections, disk, open};
+pub use disk::Report;
+
+/// The number of a record. A document that is replaced gets a new one; numbers are not used again.
+pub type DocNo = u32;
+
+/// Keeps the records of one collection.
+pub trait Store: Debug + Send + Sync {
+    /// What the collection is.
+    fn settings(&self) -> &Settings;
+
+    /// Adds records, and replaces those that have the same id: all of them, or on an error none. When it returns, they are as durable as the store is.
+    ///
+    /// # Errors
+    /// What the store says; then nothing has changed.
+    fn put(&self, records: Records) -> Result<()>;
+
+    /// Removes the records of some ids; how many there were.
+    ///
+    /// # Errors
+    /// What the store says; then nothing has changed.
+    fn remove(&self, ids: &[&[u8]]) -> Result<u64>;
+
+    /// Removes the records that are gone at `now`, in seconds since 1970; how many there were.
+    ///
+    /// # Errors
+    /// What the store says.
+    fn expire(&self, now: u64) -> Result<u64>;
+
+    /// The collection as it is now. What comes later does not show in it.
+    ///
+    /// # Errors
+    /// What the store says.
+    fn view(&self) -> Result<Box<dyn View + '_>>;
+
+    /// Brings everything into the shape that is searched fastest, and frees what removed records held.
+    ///
+    /// # Errors
+    /// What the store says; then nothing is lost.
+    fn compact(&self) -> Result<()>;
+}
+
+/// A collection at one moment.
+pub trait View {
+    /// For each key the records that have it, in the order of their numbers. There may be a few others among them, which the index leaves out.
+    ///
+    /// # Errors
+    /// What the store says.
+    fn postings(&self, keys: &[BandKey], postings: &mut Postings) -> Result<()>;
+
+    /// Hands the records of some numbers to `visit`, with the place of the number in the list. Numbers without a record are left out.
+    ///
+    /// # Errors
+    /// What the store says, or what `visit` returns.
+    fn records(&self, numbers: &[DocNo], parts: Parts, visit: Visit<'_>) -> Result<()>;
+
+    /// The numbers of some ids.
+    ///
+    /// # Errors
+    /// What the store says.
+    fn numbers(&self, ids: &[&[u8]]) -> Result<Vec<Option<DocNo>>>;
+
+    /// Hands records to `visit`, with their numbers, in the order of these, from one number on and at most so many; where to go on, if there may be more.
+    ///
+    /// # Errors
+    /// What the store says, or what `visit` returns.
+    fn scan(&self, from: DocNo, most: usize, parts: Parts, visit: Visit<'_>) -> Result<Option<DocNo>>;
+
+    /// Numbers of the collection.
+    ///
+    /// # Errors
+    /// What the store says.
+    fn stats(&self) -> Result<Stats>;
+}
+
+/// What is done with each record: its place or number, and the record.
+pub type Visit<'a> = &'a mut dyn FnMut(u32, Record<'_>) -> Result<()>;
+
+/// Which parts of records are wanted; the others may be empty.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Parts {
+    /// Id, words and expiry.
+    Sketches,
+    /// The contents too.
+    All,
+}
+
+/// A stored record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Record<'a> {
+    /// Its id.
+    pub id: &'a [u8],
+    /// Its words, as [`Layout`](crate::Layout) cuts them.
+    pub words: &'a [u64],
+    /// Its contents as JSON; empty if they are not kept, or not wanted.
+    pub document: &'a [u8],
+    /// From when on it is gone; 0 means never.
+    pub expires: u64,
+}
+
+/// The records of keys, one list after the other.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Postings {
+    numbers: Vec<DocNo>,
+    ends: Vec<usize>,
+}
+
+impl Postings {
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.numbers.clear();
+        self.ends.clear();
+    }
+
+    /// Appends a number to the list of the current key.
+    #[inline]
+    pub fn push(&mut self, number: DocNo) {
+        self.numbers.push(number);
+    }
+
+    /// Ends the list of a key.
+    #[inline]
+    pub fn end_key(&mut self) {
+        self.ends.push(self.numbers.len());
+    }
+
+    /// The list of the key at a place.
+    pub fn of(&self, i: usize) -> &[DocNo] {
+        let start = if i == 0 { 0 } else { self.ends[i - 1] };
+        &self.numbers[start..self.ends[i]]
+    }
+
+    /// The lists of some keys in a row.
+    pub fn of_all(&self, keys: std::ops::Range<usize>) -> &[DocNo] {
+        let end = |i: usize| if i == 0 { 0 } else { self.ends[i - 1] };
+        &self.numbers[end(keys.start)..end(keys.end)]
+    }
+}
+
+/// How large a collection is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Stats {
+    /// Documents that can be found.
+    pub documents: u64,
+    /// Records that were removed or replaced and still take room.
+    pub removed: u64,
+    /// Parts that a search looks into.
+    pub parts: u64,
+    /// Bytes of band keys.
+    pub posting_bytes: u64,
+    /// Bytes of sketches.
+    pub sketch_bytes: u64,
+    /// Bytes of ids, and of finding them.
+    pub id_bytes: u64,
+    /// Bytes of kept documents.
+    pub document_bytes: u64,
+}
+
+/// A collection in memory, which ends with the process.
+///
+/// # Errors
+/// Settings that are not compatible with this version.
+pub fn memory(settings: Settings) -> Result<Arc<dyn Store>> {
+    Ok(Arc::new(memory::Memory::new(settings)?))
+}
