@@ -83,6 +83,21 @@ pub enum Command {
     /// Sketch a corpus of JSON lines into a file, or show what is in one
     #[command(long_about = cmd::sketch::ABOUT)]
     Sketch(cmd::sketch::Arguments),
+    /// Put documents into a collection
+    #[command(long_about = cmd::index::ABOUT)]
+    Index(cmd::index::Arguments),
+    /// Find similar documents in a collection
+    #[command(long_about = cmd::search::ABOUT)]
+    Search(cmd::search::Arguments),
+    /// List collections, show how large they are, compact or drop them
+    #[command(long_about = cmd::collections::ABOUT)]
+    Collections(cmd::collections::Arguments),
+    /// Check collections: every checksum, and that what is searched agrees with the records
+    #[command(long_about = cmd::check::ABOUT_VERIFY)]
+    Verify(cmd::check::VerifyArguments),
+    /// Make again what is derived from the records of collections
+    #[command(long_about = cmd::check::ABOUT_REPAIR)]
+    Repair(cmd::check::RepairArguments),
 }
 
 /// Reads all three layers.

@@ -1,13 +1,17 @@
 //! The commands, one file or folder each.
 
+pub mod check;
+pub mod collections;
 pub mod compare;
 pub mod dedup;
 pub mod explain;
 pub mod features;
 pub mod groups;
+pub mod index;
 pub mod pairs;
 pub mod plan;
 pub mod rethreshold;
+pub mod search;
 pub mod sketch;
 
 use std::io::Write;
@@ -33,6 +37,11 @@ pub fn run(cli: &Cli, out: &mut dyn Write) -> anyhow::Result<()> {
         Command::Features(arguments) => features::run(arguments, &view, out),
         Command::Plan(arguments) => plan::run(arguments, &view, out),
         Command::Sketch(arguments) => sketch::run(arguments, &view, out),
+        Command::Index(arguments) => index::run(arguments, &view, out),
+        Command::Search(arguments) => search::run(arguments, &view, out),
+        Command::Collections(arguments) => collections::run(arguments, &view, out),
+        Command::Verify(arguments) => check::verify(arguments, &view, out),
+        Command::Repair(arguments) => check::repair(arguments, &view, out),
     }
 }
 

@@ -112,6 +112,11 @@ pub enum RejectReason {
         /// The beginning of the line.
         got: String,
     },
+    /// A line that is no document of a schema.
+    Unfit {
+        /// Why, in words.
+        why: String,
+    },
     /// A compressed file that ends early. The lines before are delivered.
     Truncated {
         /// How it is compressed.
@@ -182,6 +187,7 @@ impl fmt::Display for RejectReason {
             Self::NotASet { expected, got } => {
                 write!(f, "expected {expected}, got `{}`", got.escape_debug())
             }
+            Self::Unfit { why } => f.write_str(why),
             Self::Truncated { compression } => write!(
                 f,
                 "truncated {compression}: the file ends early; the lines before this one were read; get a whole copy"

@@ -1,0 +1,134 @@
+//! `benzer collections`: what there is, how large it is, and putting it in order.
+
+use std::io::Write;
+
+use benzer_index::store::Stats;
+use benzer_index::{Index, Settings};
+use clap::{Args, Subcommand};
+use serde::Serialize;
+
+use crate::cmd::write_json;
+use crate::options::db::{DbArguments, failed};
+use crate::table::{Align, Table};
+use crate::view::{self, View, grouped};
+
+/// What the command does, for its help.
+pub const ABOUT: &str = "\
+List collections, show how large they are, bring them into their fastest shape, or drop them.";
+
+const EXAMPLES: &str = "\
+Examples:
+  benzer collections list
+  benzer collections stats articles --format json
+  benzer collections compact articles
+  benzer collections drop small
+";
+
+/// What to do.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    #[command(subcommand)]
+    action: Action,
+}
+
+/// What to do with collections.
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// All collections
+    List(All),
+    /// How large a collection is
+    Stats(One),
+    /// Bring a collection into the shape that is searched fastest
+    Compact(One),
+    /// Remove a collection with all its documents
+    Drop(One),
+}
+
+#[derive(Debug, Args)]
+struct All {
+    #[command(flatten)]
+    db: DbArguments,
+}
+
+#[derive(Debug, Args)]
+struct One {
+    /// The collection
+    #[arg(value_name = "NAME")]
+    name: String,
+    #[command(flatten)]
+    db: DbArguments,
+}
+
+/// A collection, for programs.
+#[derive(Debug, Serialize)]
+struct Collection {
+    name: String,
+    #[serde(flatten)]
+    stats: Stats,
+    settings: Settings,
+}
+
+/// Does it.
+///
+/// # Errors
+/// No such collection; what the store says.
+pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
+    match &arguments.action {
+        Action::List(All { db }) => {
+            let names = db.open()?.list().map_err(failed)?;
+            let all = names.iter().map(|name| collection(db, name)).collect::<anyhow::Result<Vec<_>>>()?;
+            if view.format == view::Format::Json { write_json(out, &all) } else { shown(&all, view, out) }
+        }
+        Action::Stats(One { name, db }) => {
+            let one = collection(db, name)?;
+            if view.format == view::Format::Json { write_json(out, &one) } else { shown(&[one], view, out) }
+        }
+        Action::Compact(One { name, db }) => {
+            let index = Index::new(db.open()?.open(name).map_err(failed)?).map_err(failed)?;
+            index.expire().and_then(|_| index.compact()).map_err(failed)?;
+            drop(index);
+            let one = collection(db, name)?;
+            if view.format == view::Format::Json { write_json(out, &one) } else { shown(&[one], view, out) }
+        }
+        Action::Drop(One { name, db }) => {
+            db.open()?.remove(name).map_err(failed)?;
+            if view.format == view::Format::Table {
+                writeln!(out, "`{name}` is gone")?;
+            }
+            Ok(())
+        }
+    }
+}
+
+fn collection(db: &DbArguments, name: &str) -> anyhow::Result<Collection> {
+    let index = Index::new(db.open()?.read(name).map_err(failed)?).map_err(failed)?;
+    let stats = index.stats().map_err(failed)?;
+    Ok(Collection { name: name.to_owned(), stats, settings: index.settings().clone() })
+}
+
+fn shown(all: &[Collection], view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
+    if all.is_empty() {
+        return Ok(writeln!(out, "there are no collections; `benzer index` makes them")?);
+    }
+    let headings = ["documents", "removed", "threshold", "fields", "bytes per document", "parts"];
+    let table =
+        headings.into_iter().fold(Table::default().column("collection", Align::Left), |table, heading| {
+            table.column(heading, if heading == "fields" { Align::Left } else { Align::Right })
+        });
+    let table = all.iter().fold(table, |mut table, Collection { name, stats, settings }| {
+        let bytes = stats.posting_bytes + stats.sketch_bytes + stats.id_bytes + stats.document_bytes;
+        let fields: Vec<&str> = settings.fields.iter().map(|field| field.name.as_str()).collect();
+        table.row([
+            name.clone(),
+            grouped(stats.documents),
+            grouped(stats.removed),
+            settings.threshold.to_string(),
+            fields.join(", "),
+            grouped(bytes / stats.documents.max(1)),
+            grouped(stats.parts),
+        ]);
+        table
+    });
+    Ok(out.write_all(table.render(view).as_bytes())?)
+}

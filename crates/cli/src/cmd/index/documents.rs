@@ -1,0 +1,147 @@
+//! Lines and records as documents of a schema.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use benzer_core::field::{Content, Document, Kind};
+use benzer_dedup::read::{self, DocumentId, Format, Inputs, ReadOptions, Reject, RejectReason};
+use benzer_dedup::sketches::Rejected;
+use benzer_index::{Error, Settings};
+use serde_json::Value;
+
+use super::Arguments;
+use crate::Usage;
+use crate::bar::Bar;
+use crate::rejects::Rejects;
+
+/// Reads all inputs; `put` gets the documents batch by batch, and gives back those that were not taken.
+pub(super) fn read(
+    arguments: &Arguments,
+    settings: &Settings,
+    rejects: &mut Rejects,
+    mut put: impl FnMut(Vec<Document>) -> anyhow::Result<Vec<(String, Error)>>,
+) -> anyhow::Result<()> {
+    let reader = open(arguments, settings)?;
+    let bar = Bar::new(reader.progress());
+    let inputs = reader.inputs().to_vec();
+    let (mut pending, mut places): (Vec<Document>, Vec<Reject>) = (Vec::new(), Vec::new());
+    let mut commit = |pending: &mut Vec<Document>,
+                      places: &mut Vec<Reject>,
+                      rejects: &mut Rejects|
+     -> anyhow::Result<()> {
+        let ids: Vec<String> = pending.iter().map(|document| document.id.clone()).collect();
+        for (id, error) in put(std::mem::take(pending))? {
+            let place = ids.iter().position(|other| *other == id).map(|i| places[i].clone());
+            if let Some(place) = place {
+                let reason = RejectReason::Unfit { why: error.to_string() };
+                rejects.add(&Rejected { reject: Reject { reason, ..place }, line: None })?;
+            }
+        }
+        places.clear();
+        Ok(())
+    };
+    for raw in reader {
+        let batch = read::parse(raw?);
+        for (i, reject) in batch.rejects().iter().enumerate() {
+            let line = batch.rejected_line(i).map(<[u8]>::to_vec);
+            rejects.add(&Rejected { reject: reject.clone(), line })?;
+        }
+        for document in batch.documents() {
+            let file = &inputs[document.input as usize].path;
+            let place = |why: String| Reject {
+                file: file.clone(),
+                input: document.input,
+                line: document.line,
+                offset: document.offset,
+                reason: RejectReason::Unfit { why },
+            };
+            match parsed(arguments, settings, file, &document) {
+                Ok(made) => {
+                    pending.push(made);
+                    places.push(place(String::new()));
+                }
+                Err(why) => {
+                    let line = Some(document.text.as_bytes().to_vec());
+                    rejects.add(&Rejected { reject: place(why), line })?;
+                }
+            }
+            if pending.len() == arguments.batch {
+                commit(&mut pending, &mut places, rejects)?;
+            }
+        }
+        bar.update();
+    }
+    commit(&mut pending, &mut places, rejects)?;
+    bar.finish();
+    Ok(())
+}
+
+fn open(arguments: &Arguments, settings: &Settings) -> anyhow::Result<read::Reader> {
+    let inputs: Inputs = arguments.inputs.iter().map(PathBuf::from).collect();
+    let texts: Vec<&str> = settings
+        .schema
+        .fields()
+        .filter(|(_, spec)| matches!(spec.kind, Kind::Text(_)))
+        .map(|(name, _)| name)
+        .collect();
+    let options = match arguments.input_format {
+        // Whole lines: the fields are taken out of them here, because they may be lists.
+        Format::JsonLines => ReadOptions { format: Some(Format::Lines), ..ReadOptions::default() },
+        format => {
+            let [only] = texts[..] else {
+                bail!(Usage::new(
+                    "--input-format: only JSON lines can have several fields, or values; convert the input to them"
+                ));
+            };
+            let id_field =
+                (!matches!(format, Format::Lines | Format::File)).then(|| arguments.id_field.clone());
+            ReadOptions {
+                text_fields: vec![only.parse()?],
+                id_field,
+                format: Some(format),
+                ..ReadOptions::default()
+            }
+        }
+    };
+    read::open(inputs, options).map_err(|error| match error {
+        benzer_dedup::Error::Parameter { .. } => Usage::new(error).into(),
+        other => other.into(),
+    })
+}
+
+/// The document of a line, or why there is none.
+fn parsed(
+    arguments: &Arguments,
+    settings: &Settings,
+    file: &Path,
+    document: &read::Document<'_>,
+) -> Result<Document, String> {
+    if arguments.input_format != Format::JsonLines {
+        let id = match document.id {
+            DocumentId::Field(id) => id.to_owned(),
+            DocumentId::Row { row, .. } => format!("{}:{row}", file.display()),
+        };
+        let field = settings.schema.fields().next().map(|(name, _)| name.to_owned()).unwrap_or_default();
+        return Ok(Document::new(id, [(field, Content::from(document.text))]));
+    }
+    let value: Value = serde_json::from_str(document.text).map_err(|error| error.to_string())?;
+    let at = |names: &[String]| names.iter().try_fold(&value, |value, name| value.get(name));
+    let id = match at(arguments.id_field.names()) {
+        Some(Value::String(id)) => id.clone(),
+        Some(Value::Number(number)) => number.to_string(),
+        _ => return Err(format!("no id: `{}` must be a string or an integer", arguments.id_field)),
+    };
+    let mut fields = std::collections::BTreeMap::new();
+    for (name, _) in settings.schema.fields() {
+        let names: Vec<String> = name.split('.').map(str::to_owned).collect();
+        match at(&names).or_else(|| value.get(name)) {
+            None | Some(Value::Null) => {}
+            Some(content) => {
+                let content: Content = serde_json::from_value(content.clone())
+                    .map_err(|error| format!("field `{name}`: {error}"))?;
+                fields.insert(name.to_owned(), content);
+            }
+        }
+    }
+    Ok(Document { id, fields })
+}

@@ -1,0 +1,218 @@
+//! `benzer index`: documents into a collection.
+
+mod documents;
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use anyhow::{Context, bail};
+use benzer_core::field::{Document, FieldSpec, Kind, Schema};
+use benzer_dedup::read::{FieldPath, Format};
+use benzer_index::store::Store;
+use benzer_index::{Error, Index, Keeps, Settings};
+use clap::Args;
+use clap::builder::RangedU64ValueParser;
+use serde::Serialize;
+
+use crate::Usage;
+use crate::cmd::write_json;
+use crate::options::db::{DbArguments, failed};
+use crate::options::text::TextArguments;
+use crate::rejects::Rejects;
+use crate::view::{self, View, grouped};
+
+/// What the command does, for its help.
+pub const ABOUT: &str = "\
+Put documents into a collection, which is made if it is not there.
+
+A document with an id that is there already replaces the old one. Every batch is one durable commit: what \
+was told as done survives a crash. The collection is made for a threshold and a recall, and with the fields of --text and \
+--values, or those of a schema file; later runs must agree.";
+
+const EXAMPLES: &str = "\
+Examples:
+  benzer index articles articles.jsonl --text text
+  benzer index small articles.jsonl --text text --sketches-only --threshold 0.7
+  benzer index articles today.jsonl --continue
+
+";
+const AFTER: &str = "\
+Inputs are JSON lines unless --input-format says otherwise. A schema file is JSON: \
+{\"fields\": {\"title\": {\"kind\": \"text\", \"n\": 2}, \"tags\": {\"kind\": \"values\", \"weight\": 0.5}}}";
+
+/// What to index, and where.
+#[derive(Debug, Args)]
+#[command(after_help = format!("{EXAMPLES}{AFTER}"))]
+pub struct Arguments {
+    /// The collection
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// Files, folders, globs, or `-`
+    #[arg(value_name = "INPUT", required = true)]
+    inputs: Vec<OsString>,
+    #[command(flatten)]
+    db: DbArguments,
+    /// Fields with text, such as `title,body`; only for a new collection
+    #[arg(long = "text", value_name = "FIELDS", value_delimiter = ',', help_heading = "Collection")]
+    text_fields: Vec<String>,
+    /// Fields with lists of values, such as `tags`; only for a new collection
+    #[arg(long = "values", value_name = "FIELDS", value_delimiter = ',', help_heading = "Collection")]
+    value_fields: Vec<String>,
+    /// The schema as a JSON file, instead of --text and --values
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["text_fields", "value_fields"], help_heading = "Collection")]
+    schema: Option<PathBuf>,
+    /// From which similarity on documents are found [default: 0.8]
+    #[arg(long, value_name = "T", help_heading = "Collection")]
+    threshold: Option<f64>,
+    /// The share of documents at the threshold that must be found [default: 0.95]
+    #[arg(long, value_name = "R", help_heading = "Collection")]
+    recall: Option<f64>,
+    /// Keep sketches, not documents: similarities are estimates then
+    #[arg(long, help_heading = "Collection")]
+    sketches_only: bool,
+    /// The field that is the id
+    #[arg(long, value_name = "FIELD", default_value = "id")]
+    id_field: FieldPath,
+    /// Read all inputs as this: jsonl, csv, tsv, text, parquet, arrow; all but jsonl have one text field
+    #[arg(long, value_name = "FORMAT", default_value = "jsonl")]
+    input_format: Format,
+    /// Pass over documents whose id is in the collection: goes on with an interrupted run
+    #[arg(long = "continue")]
+    go_on: bool,
+    /// Documents of a commit
+    #[arg(long, value_name = "N", default_value = "1000", value_parser = RangedU64ValueParser::<usize>::new().range(1..=1_000_000))]
+    batch: usize,
+    /// The documents are gone after so many seconds
+    #[arg(long, value_name = "SECONDS")]
+    ttl: Option<u64>,
+    /// Write the lines that cannot be read to this file
+    #[arg(long, value_name = "FILE")]
+    rejects: Option<PathBuf>,
+    /// Stop at the first line that cannot be read; batches before it are in the collection
+    #[arg(long)]
+    strict: bool,
+    #[command(flatten)]
+    shingles: TextArguments,
+}
+
+/// What was done.
+#[derive(Debug, Default, Serialize)]
+struct Summary {
+    inserted: u64,
+    passed: u64,
+    rejected: u64,
+    documents: u64,
+    seconds: f64,
+}
+
+/// Indexes all inputs.
+///
+/// # Errors
+/// Inputs that cannot be read; a collection of another schema; what the store says.
+pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
+    let start = Instant::now();
+    let index = Index::new(collection(arguments)?).map_err(failed)?;
+    let mut rejects = Rejects::new(arguments.rejects.as_deref(), arguments.strict)?;
+    let mut summary = Summary::default();
+    let expires = arguments.ttl.map(|seconds| {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
+        now.as_secs().saturating_add(seconds)
+    });
+    documents::read(arguments, index.settings(), &mut rejects, |batch| {
+        put(&index, arguments, batch, expires, &mut summary)
+    })?;
+    rejects.finish()?;
+    (summary.rejected, summary.documents) = (rejects.n_rejected(), index.stats().map_err(failed)?.documents);
+    summary.seconds = start.elapsed().as_secs_f64();
+    if view.format == view::Format::Json {
+        return write_json(out, &summary);
+    }
+    let passed = if summary.passed > 0 {
+        format!(", {} were there already", grouped(summary.passed))
+    } else {
+        String::new()
+    };
+    writeln!(
+        out,
+        "{} documents put into `{}`{passed}; it has {} now. {:.2} s",
+        grouped(summary.inserted),
+        arguments.name,
+        grouped(summary.documents),
+        summary.seconds
+    )?;
+    Ok(())
+}
+
+/// Commits a batch; why some of its documents were not taken.
+fn put(
+    index: &Index,
+    arguments: &Arguments,
+    mut batch: Vec<Document>,
+    expires: Option<u64>,
+    summary: &mut Summary,
+) -> anyhow::Result<Vec<(String, Error)>> {
+    if arguments.go_on {
+        let all = batch.len();
+        let ids: Vec<&[u8]> = batch.iter().map(|document| document.id.as_bytes()).collect();
+        let there = index.store().view().and_then(|view| view.numbers(&ids)).map_err(failed)?;
+        let mut there = there.iter();
+        batch.retain(|_| there.next().is_some_and(Option::is_none));
+        summary.passed += (all - batch.len()) as u64;
+    }
+    let inserted = index.insert_until(&batch, |_| expires).map_err(failed)?;
+    summary.inserted += inserted.n_inserted() as u64;
+    let bad = batch
+        .iter()
+        .zip(inserted.outcomes)
+        .filter_map(|(document, outcome)| Some((document.id.clone(), outcome.err()?)));
+    Ok(bad.collect())
+}
+
+/// Opens the collection, or makes it.
+fn collection(arguments: &Arguments) -> anyhow::Result<Arc<dyn Store>> {
+    let collections = arguments.db.open()?;
+    let is_new = !collections.list().map_err(failed)?.contains(&arguments.name);
+    let described =
+        !arguments.text_fields.is_empty() || !arguments.value_fields.is_empty() || arguments.schema.is_some();
+    if is_new && !described {
+        bail!(Usage::new(format!(
+            "there is no collection `{}` in `{}`; to make one, name its fields with --text and --values, or give --schema",
+            arguments.name, arguments.db.db
+        )));
+    }
+    if is_new {
+        return collections.create(&arguments.name, settings(arguments)?).map_err(failed);
+    }
+    let store = collections.open(&arguments.name).map_err(failed)?;
+    if described {
+        settings(arguments)?.expect(store.settings()).map_err(failed).context(
+            "the collection was made with other settings; leave out --text, --values and the like, or name another collection",
+        )?;
+    }
+    Ok(store)
+}
+
+fn settings(arguments: &Arguments) -> anyhow::Result<Settings> {
+    let schema = match &arguments.schema {
+        Some(path) => {
+            let text =
+                std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))?;
+            serde_json::from_str(&text)
+                .map_err(|error| Usage::new(format!("--schema `{}`: {error}", path.display())))?
+        }
+        None => {
+            let options = arguments.shingles.shingler()?.options().clone();
+            let texts = arguments.text_fields.iter().map(|name| (name, Kind::Text(options.clone())));
+            let values = arguments.value_fields.iter().map(|name| (name, Kind::Values(Default::default())));
+            let fields =
+                texts.chain(values).map(|(name, kind)| (name.clone(), FieldSpec { kind, weight: 1.0 }));
+            Schema::new(fields).map_err(Usage::new)?
+        }
+    };
+    let keeps = if arguments.sketches_only { Keeps::Sketches } else { Keeps::Documents };
+    let (threshold, recall) = (arguments.threshold.unwrap_or(0.8), arguments.recall.unwrap_or(0.95));
+    Settings::with_target(schema, threshold, recall, keeps).map_err(|error| Usage::new(error).into())
+}

@@ -1,0 +1,191 @@
+//! `benzer search`: the documents of a collection that are similar to a text, a file or one of them.
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use benzer_core::field::{Content, Document, Kind};
+use benzer_index::{Answer, Explanation, Index, Keeps, Query};
+use clap::Args;
+
+use crate::Usage;
+use crate::cmd::write_json;
+use crate::options::db::{DbArguments, failed};
+use crate::table::{Align, Table};
+use crate::view::{self, View, grouped, printable};
+
+/// What the command does, for its help.
+pub const ABOUT: &str = "\
+Find the documents of a collection that are similar to a text, a file, or one of them.
+
+Every match has its similarity: exact where the collection keeps documents, else the estimate with its 95% interval. The \
+answer says which share of the documents at the threshold the collection finds.";
+
+const EXAMPLES: &str = "\
+Examples:
+  benzer search articles --id a007
+  benzer search articles --text \"the quick brown fox jumps over the lazy dog\" --threshold 0.5
+  benzer search articles --file a.txt --limit 3 --explain
+  benzer search articles --id a007 --format json
+";
+
+/// What to look for.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// The collection
+    #[arg(value_name = "NAME")]
+    name: String,
+    #[command(flatten)]
+    db: DbArguments,
+    #[command(flatten)]
+    what: What,
+    /// The field of --text and --file [default: the only field of text]
+    #[arg(long, value_name = "FIELD")]
+    field: Option<String>,
+    /// The least similarity [default: that of the collection]
+    #[arg(long, value_name = "T")]
+    threshold: Option<f64>,
+    /// Matches to show
+    #[arg(long, value_name = "N", default_value = "10")]
+    limit: usize,
+    /// Matches to pass over first
+    #[arg(long, value_name = "N", default_value = "0")]
+    offset: usize,
+    /// Compare these fields only
+    #[arg(long, value_name = "FIELDS", value_delimiter = ',')]
+    fields: Vec<String>,
+    /// Say what the documents share, and what not
+    #[arg(long)]
+    explain: bool,
+}
+
+/// One of three.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+struct What {
+    /// A text
+    #[arg(long, value_name = "TEXT")]
+    text: Option<String>,
+    /// A file with a text, or `-`
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// A document of the collection
+    #[arg(long, value_name = "ID")]
+    id: Option<String>,
+}
+
+/// Searches and shows what was found.
+///
+/// # Errors
+/// No such collection or document; a query that makes no sense; what the store says.
+pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
+    let store = arguments.db.open()?.read(&arguments.name).map_err(failed)?;
+    let index = Index::new(store).map_err(failed)?;
+    let query = Query {
+        threshold: arguments.threshold,
+        limit: arguments.limit,
+        offset: arguments.offset,
+        fields: arguments.fields.clone(),
+        explain: arguments.explain,
+    };
+    let What { text, file, id } = &arguments.what;
+    let answer = match (id, text, file) {
+        (Some(id), ..) => index.search_id(id, &query),
+        (_, Some(text), _) => index.search(&document(arguments, &index, text.clone())?, &query),
+        (_, _, Some(file)) => index.search(&document(arguments, &index, read(file)?)?, &query),
+        _ => bail!(Usage::new("give --text, --file or --id")),
+    };
+    let answer = answer.map_err(failed)?;
+    match view.format {
+        view::Format::Json => write_json(out, &answer),
+        view::Format::Table => Ok(out.write_all(shown(&answer, &index, view).as_bytes())?),
+    }
+}
+
+fn read(path: &Path) -> anyhow::Result<String> {
+    let mut text = String::new();
+    match path == Path::new("-") {
+        true => std::io::stdin().read_to_string(&mut text).context("cannot read standard input")?,
+        false => std::fs::File::open(path)
+            .and_then(|mut file| file.read_to_string(&mut text))
+            .with_context(|| format!("cannot read `{}`", path.display()))?,
+    };
+    Ok(text)
+}
+
+/// A text as a document that is in no collection.
+fn document(arguments: &Arguments, index: &Index, text: String) -> anyhow::Result<Document> {
+    let texts: Vec<&str> = index
+        .settings()
+        .schema
+        .fields()
+        .filter(|(_, spec)| matches!(spec.kind, Kind::Text(_)))
+        .map(|(name, _)| name)
+        .collect();
+    let field = match (&arguments.field, &texts[..]) {
+        (Some(field), _) => field.clone(),
+        (None, [only]) => (*only).to_owned(),
+        (None, _) => {
+            bail!(Usage::new(format!("--field must name one of the fields of text: {}", texts.join(", "))))
+        }
+    };
+    // An id that no document has: control characters are not written into ids by accident.
+    Ok(Document::new("\u{1}", [(field, Content::from(text))]))
+}
+
+fn shown(answer: &Answer, index: &Index, view: &View) -> String {
+    let mut text = String::new();
+    let exact = index.settings().keeps == Keeps::Documents;
+    let mut table = Table::default()
+        .column("id", Align::Left)
+        .column("similarity", Align::Right)
+        .column("estimate", Align::Right)
+        .column("95% interval", Align::Left);
+    for found in &answer.matches {
+        let measured = found.estimate.measured();
+        table.row([
+            printable(&found.id),
+            format!("{:.4}", found.similarity),
+            measured.map_or_else(String::new, |measured| format!("{:.3}", measured.value)),
+            measured
+                .map_or_else(String::new, |measured| format!("{:.3} to {:.3}", measured.low, measured.high)),
+        ]);
+    }
+    match answer.matches.is_empty() {
+        true => text.push_str("nothing similar\n"),
+        false => text.push_str(&table.render(view)),
+    }
+    for found in &answer.matches {
+        for field in &found.fields {
+            if let Some(explanation) = &field.explanation {
+                text.push_str(&explained(&found.id, &field.field, explanation));
+            }
+        }
+    }
+    for warning in &answer.warnings {
+        text.push_str(&format!("warning: {warning}\n"));
+    }
+    let how = if exact { "exact similarity" } else { "estimated similarity" };
+    text.push_str(&format!(
+        "\n{} of {}; {how}; {:.1}% of the documents at the threshold are found, more above\n",
+        grouped(answer.matches.len() as u64),
+        grouped(answer.n_matches as u64),
+        100.0 * answer.recall
+    ));
+    text
+}
+
+fn explained(id: &str, field: &str, explanation: &Explanation) -> String {
+    let some = |name: &str, n: u64, some: &[String]| {
+        let list: Vec<String> = some.iter().map(|piece| format!("    {}\n", printable(piece))).collect();
+        format!("  {} {name}\n{}", grouped(n), list.concat())
+    };
+    format!(
+        "\n{}, {field}:\n{}{}{}",
+        printable(id),
+        some("in both, such as", explanation.n_shared, &explanation.shared),
+        some("in the query only, such as", explanation.n_query, &explanation.query_only),
+        some("in the match only, such as", explanation.n_match, &explanation.match_only)
+    )
+}
