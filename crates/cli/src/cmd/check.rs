@@ -30,6 +30,7 @@ Examples:
 const REPAIR: &str = "\
 Examples:
   benzer repair articles
+  benzer repair --format json
 ";
 
 /// Which collections to read.

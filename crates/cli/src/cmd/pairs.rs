@@ -64,7 +64,7 @@ pub struct Arguments {
 enum MeasureName {
     /// Elements in both over elements in either
     Jaccard,
-    /// Elements in both over elements of the first: how much of it is in the second. Both directions are \
+    /// Elements in both over elements of the first: how much of it is in the second. Both directions are
     /// told where both reach the threshold; with --with, those of INPUT in OTHER
     Containment,
 }

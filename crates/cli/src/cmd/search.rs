@@ -23,10 +23,9 @@ answer says which share of the documents at the threshold the collection finds."
 
 const EXAMPLES: &str = "\
 Examples:
-  benzer search articles --id a007
-  benzer search articles --text \"the quick brown fox jumps over the lazy dog\" --threshold 0.5
+  benzer search articles --id trains-16
   benzer search articles --file a.txt --limit 3 --explain
-  benzer search articles --id a007 --format json
+  benzer search articles --id trains-16 --format json
 ";
 
 /// What to look for.

@@ -2,8 +2,22 @@
 
 use crate::bench::Bench;
 
-const COMMANDS: [&str; 9] =
-    ["compare", "dedup", "explain", "rethreshold", "pairs", "groups", "features", "plan", "sketch"];
+const COMMANDS: [&str; 14] = [
+    "compare",
+    "dedup",
+    "explain",
+    "rethreshold",
+    "pairs",
+    "groups",
+    "features",
+    "plan",
+    "sketch",
+    "index",
+    "search",
+    "verify",
+    "repair",
+    "collections",
+];
 
 /// The lines under "Examples:".
 fn examples(help: &str) -> Vec<String> {

@@ -2,6 +2,7 @@
 
 mod against;
 mod bench;
+mod collections;
 mod compare;
 mod dedup;
 mod folders;

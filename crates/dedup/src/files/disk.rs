@@ -48,6 +48,16 @@ pub(super) struct Real;
 
 impl Disk for Real {}
 
+/// Refuses addresses, which as paths would make a folder `s3:`.
+pub(super) fn check_local(path: &Path) -> io::Result<()> {
+    match path.to_string_lossy().contains("://") {
+        true => Err(io::Error::other(
+            "only `benzer dedup -o` writes to object stores; write to this machine, and copy it",
+        )),
+        false => Ok(()),
+    }
+}
+
 /// The folder in which `path` is a name.
 pub(super) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))

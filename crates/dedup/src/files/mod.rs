@@ -99,6 +99,7 @@ impl Files {
     /// # Errors
     /// A file of that name, no permission.
     pub fn create_dir_all(&self, path: &Path) -> Result<()> {
+        disk::check_local(path).map_err(|error| Error::disk("make", path, error))?;
         let missing: Vec<&Path> = path.ancestors().take_while(|folder| !is_folder(folder)).collect();
         self.settle(path.ancestors().nth(missing.len()).unwrap_or(path))?;
         for folder in missing.into_iter().rev() {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::checksum::{PIECE, Pieces, Stamp};
-use super::disk::folder_of;
+use super::disk::{check_local, folder_of};
 use super::error::{Error, Result};
 use super::handle::{Block, Handle};
 use super::{Files, temporary};
@@ -39,6 +39,7 @@ enum Progress {
 impl FileWriter {
     pub(super) fn create(files: &Files, path: &Path) -> Result<Self> {
         let fail = |error| Error::disk("write", path, error);
+        check_local(path).map_err(fail)?;
         let there = fs::metadata(path).map(|there| there.file_type());
         if there.as_ref().is_ok_and(|kind| kind.is_dir()) {
             return Err(fail(io::ErrorKind::IsADirectory.into()));

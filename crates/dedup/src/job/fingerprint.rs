@@ -62,6 +62,7 @@ pub(super) fn settings(options: &Options) -> Value {
         "keep": options.keep.to_string(),
         "text_fields": options.read.text_fields.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "id_field": options.read.id_field.as_ref().map(ToString::to_string),
+        "shingles": options.text,
         "sketch": options.spec,
         "search": search,
         "verify": if options.verify == Verify::Exact { "exact" } else { "estimate" },

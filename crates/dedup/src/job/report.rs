@@ -7,11 +7,13 @@ use std::io::{BufRead, BufReader};
 use super::decide::{Removal, Rule};
 use super::read::REJECTS;
 use super::stages::Run;
-use super::{Output, Search, Verify};
+use super::{Measure, Output, Search, Verify};
 use crate::corpus::Ranked;
 use crate::error::Result;
 use crate::files::FileWriter;
-use crate::report::{ClusterFacts, Group, Mode, PairFacts, Report, beginning, kind, quoted, side_by_side};
+use crate::report::{
+    ClusterFacts, Group, Mode, PairFacts, Report, SpanFacts, beginning, kind, quoted, side_by_side,
+};
 use crate::resolve::Cluster;
 use crate::verify::{Edge, Texts};
 use crate::write;
@@ -43,6 +45,8 @@ impl Run<'_> {
                 is_dry: options.write == Output::DryRun,
                 is_estimated: options.verify == Verify::Estimate,
                 is_chained: options.cluster == Cluster::Components,
+                is_contained: options.measure == Measure::Containment,
+                is_against: !options.against.is_empty(),
             },
             warnings: self.warnings.clone(),
             similarities: self.similarities(by_keeper),
@@ -55,6 +59,7 @@ impl Run<'_> {
             cap: options.cap,
             audit: self.findings.as_ref().map(|findings| findings.audited.clone()),
             groups: self.groups(ranked, by_keeper)?,
+            spans: self.spans(ranked, by_keeper)?,
             rejects: (self.reasons(), self.rejects.clone()),
             settings: self.settings(),
             command: (!options.rerun.is_empty()).then(|| quoted(&options.rerun)),
@@ -114,6 +119,29 @@ impl Run<'_> {
             })
         };
         smallest(CLUSTERS, clusters).into_iter().map(facts).collect()
+    }
+
+    /// Where some of the items are that the input contains.
+    fn spans(&self, ranked: &Ranked<'_>, by_keeper: &[Removal]) -> Result<Vec<SpanFacts>> {
+        let contained = by_keeper.iter().filter(|removal| removal.rule == Rule::Contained);
+        let key =
+            |removal: &Removal| ((self.similarity(removal) * 1e9) as u64, removal.removed(), removal.edge);
+        let mut items = HashSet::new();
+        let mut least = smallest(LOOKED_AT, contained.map(key));
+        least.retain(|(_, _, edge)| items.insert(edge.earlier));
+        let fact = |(_, _, edge): (u64, u32, Edge)| {
+            let removal = Removal { edge, rule: Rule::Contained };
+            let (file, row) = ranked.file_and_row(removal.removed())?;
+            let span = self.span(ranked, &removal)?;
+            Ok(SpanFacts {
+                item: ranked.id(removal.kept())?.into_owned(),
+                document: ranked.id(removal.removed())?.into_owned(),
+                place: format!("{file}:{row}"),
+                share: self.similarity(&removal),
+                text: span.map(|span| beginning(&span.text)).unwrap_or_default(),
+            })
+        };
+        least.into_iter().take(CLUSTERS).map(fact).collect()
     }
 
     fn groups(&self, ranked: &Ranked<'_>, by_keeper: &[Removal]) -> Result<Vec<Group>> {
@@ -210,7 +238,10 @@ impl Run<'_> {
         let verify = if options.verify == Verify::Exact { "exact" } else { "estimate" };
         let cluster = if options.cluster == Cluster::Leaders { "leaders" } else { "components" };
         let inputs: Vec<_> = options.inputs.iter().map(|input| input.display().to_string()).collect();
-        vec![
+        let against: Vec<_> = options.against.iter().map(|path| path.display().to_string()).collect();
+        let measure = if options.measure == Measure::Jaccard { "jaccard" } else { "containment" };
+        let of_old = [("against", against.join(", ")), ("measure", measure.to_owned())];
+        let mut settings = vec![
             ("inputs", inputs.join(", ")),
             ("threshold", options.threshold.to_string()),
             ("text", fields),
@@ -230,7 +261,11 @@ impl Run<'_> {
             ("candidates", search),
             ("verification", verify.to_owned()),
             ("clusters", cluster.to_owned()),
-        ]
+        ];
+        if !options.against.is_empty() {
+            settings.splice(1..1, of_old);
+        }
+        settings
     }
 }
 

@@ -42,6 +42,8 @@ pub(crate) struct Report {
     pub cap: usize,
     pub audit: Option<Audited>,
     pub groups: Vec<Group>,
+    /// Old documents and where they were found, the least contained first.
+    pub spans: Vec<SpanFacts>,
     /// Reasons of rejects with their numbers, and some rejects.
     pub rejects: (Vec<(String, u64)>, Vec<String>),
     /// Names and values.
@@ -59,6 +61,20 @@ pub(crate) struct Mode {
     pub is_estimated: bool,
     /// Chains of similar documents are enough.
     pub is_chained: bool,
+    /// Documents are removed that contain an old one.
+    pub is_contained: bool,
+    /// There are old documents.
+    pub is_against: bool,
+}
+
+/// Where an old document was found in one of the input.
+#[derive(Debug)]
+pub(crate) struct SpanFacts {
+    pub item: String,
+    pub document: String,
+    pub place: String,
+    pub share: f64,
+    pub text: String,
 }
 
 /// A cluster.
@@ -98,7 +114,8 @@ impl Report {
     /// The page.
     pub fn render(&self) -> String {
         let mut out = String::with_capacity(64 << 10);
-        let title = format!("Duplicates in {}", self.input_names());
+        let what = if self.mode.is_contained { "Test items" } else { "Duplicates" };
+        let title = format!("{what} in {}", self.input_names());
         out.push_str("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
         out.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n");
         out.push_str("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">\n<link rel=\"icon\" href=\"data:,\">\n");

@@ -20,13 +20,15 @@ impl Report {
                     percent(banding.probability(self.threshold))
                 );
             }
-            None => {
-                body.push_str("<p>Candidates came from an exact join, which misses no similar pair.</p>\n")
-            }
+            None => body.push_str("<p>Candidates came from an exact join, which misses nothing.</p>\n"),
         }
         match &self.audit {
             Some(audit) => body.push_str(&self.audited(audit)),
+            None if self.mode.is_contained => body.push_str("<p>Every document was compared with every item.</p>\n"),
             None => body.push_str("<p class=\"quiet\">The recall of this run was not measured (<code>--audit off</code>).</p>\n"),
+        }
+        if self.mode.is_against && self.audit.is_some() {
+            body.push_str("<p class=\"quiet\">The audit compares documents of the input with each other; old documents are found through the same bands, and were not part of it.</p>\n");
         }
         let bins = self.audit.as_ref().map_or(&[][..], |audit| &audit.bins);
         let measured = bins.iter().any(|bin| bin.met_share.is_some());

@@ -9,6 +9,12 @@ use super::html::{counted, escape, grouped, percent, section};
 impl Report {
     pub(super) fn lead(&self) -> String {
         let removed = if self.mode.is_dry { "would be removed" } else { "was removed" };
+        if self.mode.is_contained {
+            return format!(
+                "<p class=\"lead\">Every document that {removed} contains at least {} of the shingles of an item that was looked for, by exact count.</p>\n",
+                percent(self.threshold)
+            );
+        }
         let rule = match (self.mode.is_chained, self.mode.is_estimated) {
             (true, _) => "is connected to a kept one by similar documents, and need not be similar to it",
             (_, true) => "is estimated by its sketch to be that similar to a kept one",
@@ -30,6 +36,9 @@ impl Report {
         if self.groups.iter().any(|group| !group.pairs.is_empty()) {
             self.pairs(out);
         }
+        if !self.spans.is_empty() {
+            self.spans(out);
+        }
         if !self.largest.is_empty() {
             self.clusters(out);
         }
@@ -37,6 +46,22 @@ impl Report {
             self.rejected(out);
         }
         self.settings(out);
+    }
+
+    fn spans(&self, out: &mut String) {
+        let mut body = "<p>The least contained items that count, each another one. If these are accidents, the threshold is too low.</p>\n".to_owned();
+        for span in &self.spans {
+            let _ = writeln!(
+                body,
+                "<article class=\"pair\">\n<p><strong>{}</strong> of item <code>{}</code> in <code>{}</code>, {}</p>\n<p>{}</p>\n</article>",
+                percent(span.share),
+                escape(&span.item),
+                escape(&span.document),
+                escape(&span.place),
+                escape(&span.text)
+            );
+        }
+        section(out, "spans", "Where the items are", &body);
     }
 
     fn warnings(&self, out: &mut String) {
@@ -108,19 +133,27 @@ impl Report {
 
     fn shapes(&self, out: &mut String) {
         let (bins, equal) = &self.similarities;
-        let estimated = if self.mode.is_estimated { "Estimated similarity" } else { "Similarity" };
+        let estimated = match (self.mode.is_contained, self.mode.is_estimated) {
+            (true, _) => "Share of the item that is in the document,",
+            (_, true) => "Estimated similarity",
+            _ => "Similarity",
+        };
         let copies = match self.counts.copies {
             0 => String::new(),
             n => format!(" {} of the same text are left out.", counted(n, "copy").replace("copys", "copies")),
         };
         let at_one = match equal {
             0 => "",
+            _ if self.mode.is_contained => " The bar at 1: the whole item is there.",
             _ => {
                 " The bar at 1: all shingles agree, and the texts differ in case, punctuation or repetition."
             }
         };
-        let caption =
-            format!("{estimated} of removed documents to the kept one that each names.{copies}{at_one}");
+        let of = match self.mode.is_contained {
+            true => "for each removed document and the item that it names.",
+            false => "of removed documents to the kept one that each names.",
+        };
+        let caption = format!("{estimated} {of}{copies}{at_one}");
         let mut figures = chart::histogram(bins, *equal, self.threshold, &caption);
         let number = |n: u64| if n < 10_000 { grouped(n) } else { format!("{}k", grouped(n / 1000)) };
         let range = |i: usize| match i {
@@ -131,7 +164,10 @@ impl Report {
             self.cluster_sizes.iter().enumerate().map(|(i, &n)| (range(i), n)).collect();
         figures.push_str(&chart::sizes(
             &rows,
-            "How many clusters have so many documents, the kept one included.",
+            match self.mode.is_contained {
+                true => "How many items are in how many documents, the item counted too.",
+                false => "How many clusters have so many documents, the kept one included.",
+            },
         ));
         section(
             out,

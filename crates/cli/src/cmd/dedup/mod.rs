@@ -92,9 +92,9 @@ pub struct Arguments {
     /// Take each file of plain text for one document, instead of each line
     #[arg(long)]
     per_file: bool,
-    /// The share of pairs at the threshold that must be found; 1 finds all by an exact join
-    #[arg(long, value_name = "R", default_value = "0.95")]
-    recall: f64,
+    /// The share of pairs at the threshold that must be found [default: 0.95]; 1 finds all by an exact join
+    #[arg(long, value_name = "R")]
+    recall: Option<f64>,
     /// Use the shingles, registers, bands and threshold of another tool: fineweb, nemo, datasketch, lance
     #[arg(long, value_name = "NAME", value_parser = amount::preset)]
     preset: Option<Preset>,
@@ -280,22 +280,32 @@ fn text(arguments: &Arguments) -> anyhow::Result<TextOptions> {
 }
 
 fn search(arguments: &Arguments, spec: &SketchSpec, threshold: Threshold) -> anyhow::Result<Search> {
-    if !(arguments.recall > 0.0 && arguments.recall <= 1.0) {
-        bail!(Usage::new(format!("--recall must be above 0 and at most 1, got {}", arguments.recall)));
+    let recall = arguments.recall.unwrap_or(Target::default().recall);
+    if !(recall > 0.0 && recall <= 1.0) {
+        bail!(Usage::new(format!("--recall must be above 0 and at most 1, got {recall}")));
     }
     if arguments.old.measure == old::MeasureName::Containment {
         return Ok(Search::Exact);
     }
-    if arguments.recall == 1.0 {
+    if recall == 1.0 {
         if arguments.verify == VerifyName::Estimate {
             bail!(Usage::new("--recall 1 compares exactly; leave out --verify estimate"));
         }
         return Ok(Search::Exact);
     }
     if let Some(preset) = arguments.preset {
+        if arguments.recall.is_some() {
+            bail!(Usage::new(
+                "--preset has bands of its own; leave out --recall, or give --recall 1 for the exact join"
+            ));
+        }
         return Ok(Search::Bands(preset.banding()));
     }
-    let target = Target { threshold: threshold.value(), recall: arguments.recall, ..Target::default() };
-    let banding: Banding = choose(spec, &target).map_err(|error| Usage::new(error.to_string()))?;
+    let target = Target { threshold: threshold.value(), recall, ..Target::default() };
+    let banding: Banding = choose(spec, &target).map_err(|_| {
+        Usage::new(format!(
+            "bands cannot find {recall} of the pairs at {threshold}; give --recall 1 for the exact join, or a lower --recall such as 0.8"
+        ))
+    })?;
     Ok(Search::Bands(banding))
 }

@@ -49,7 +49,10 @@ impl OldArguments {
     pub(super) fn set(&self, options: Options) -> Options {
         let read = &options.read;
         Options {
-            against: self.archive.iter().chain(&self.against).cloned().collect(),
+            against: {
+                let others = self.against.iter().filter(|path| self.archive.as_ref() != Some(*path));
+                self.archive.iter().chain(others).cloned().collect()
+            },
             against_read: ReadOptions {
                 text_fields: self.against_text_field.clone().unwrap_or_else(|| read.text_fields.clone()),
                 id_field: self.against_id_field.clone().or_else(|| read.id_field.clone()),

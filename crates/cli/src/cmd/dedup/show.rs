@@ -188,6 +188,7 @@ fn paragraph(options: &Options, summary: &Summary) -> String {
 /// What was measured, beside what was promised.
 fn audited(options: &Options, audit: &Audited) -> String {
     let compared = match audit.sampled == audit.documents && audit.compared == audit.documents {
+        true if !options.against.is_empty() => "all new documents with each other".to_owned(),
         true => "all documents with each other".to_owned(),
         false => format!("{} documents with {}", grouped(audit.sampled), grouped(audit.compared)),
     };

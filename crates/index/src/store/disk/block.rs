@@ -26,6 +26,8 @@ pub(super) struct Rows {
     /// Different for every log.
     pub salt: u64,
     pub stride: usize,
+    /// Up to here all blocks were acknowledged, as far as that is known: one that is not whole is damaged, not torn.
+    pub acknowledged: usize,
 }
 
 /// A batch in the log.
@@ -39,7 +41,7 @@ pub(super) struct Block<'a> {
     /// Words of each row.
     lengths: &'a [u32],
     rows_at: usize,
-    /// False if some rows are damaged. The batch was acknowledged then, because another one comes after it.
+    /// False if some rows are damaged. The batch was acknowledged then, because that is known or another one comes after it.
     pub is_whole: bool,
 }
 
@@ -95,9 +97,14 @@ impl Rows {
     /// What begins at a place.
     pub fn next(&self, at: usize) -> Next<'_> {
         match self.head(at) {
-            Some(block) if block.is_whole || self.head(block.end).is_some() => Next::Block(block),
+            Some(block)
+                if block.is_whole || block.end <= self.acknowledged || self.head(block.end).is_some() =>
+            {
+                Next::Block(block)
+            }
             _ => match (at + 1..self.map.words().len()).find(|at| self.head(*at).is_some()) {
                 Some(until) => Next::Lost { until },
+                None if at < self.acknowledged => Next::Lost { until: self.acknowledged },
                 None => Next::End,
             },
         }

@@ -35,6 +35,9 @@ pub(super) struct Current {
     pub salt: u64,
     /// How far the segments cover the log.
     pub covered: End,
+    /// How far all of the log was acknowledged when this was written.
+    #[serde(default)]
+    pub acknowledged: usize,
     /// Segments, in the order of their numbers.
     pub segments: Vec<Listed>,
     /// Numbers in these segments that are removed.
@@ -62,6 +65,7 @@ impl Current {
             log,
             salt: state.rows.salt,
             covered: End::START,
+            acknowledged: state.end.place.max(state.rows.acknowledged),
             segments: Vec::new(),
             removed: Vec::new(),
         };

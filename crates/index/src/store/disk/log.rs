@@ -1,7 +1,7 @@
 //! The records of a collection, in the order in which they came: a header of six words, then blocks.
 //!
 //! A block is a batch: appended, synced, and only then acknowledged. What a crash leaves of a block that was not acknowledged does not have its checksum, and nothing comes after it: it is cut off when the
-//! collection is opened.
+//! collection is opened. What is known to be acknowledged (`current.json`, written when a collection is closed and whenever segments change) is never cut off: it is damaged, and told.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ impl Log {
         let file = files.create(path).map_err(trouble("make", path))?;
         files.write(path, &file, 0, bytes(&header)).map_err(trouble("write", path))?;
         let map = Map::new(&file, LEAST, 8 * HEADER).map_err(trouble("map", path))?;
-        let rows = Rows { map: Arc::new(map), salt, stride };
+        let rows = Rows { map: Arc::new(map), salt, stride, acknowledged: 0 };
         Ok(Self { files: files.clone(), path: path.into(), file, rows, end: HEADER, is_broken: false })
     }
 
@@ -68,7 +68,7 @@ impl Log {
             (Err(error), _) => return Err(error),
         };
         let stride = known.stride;
-        let rows = Rows { map: Arc::new(map), salt, stride };
+        let rows = Rows { map: Arc::new(map), salt, stride, acknowledged: 0 };
         Ok(Self { files: files.clone(), path: path.into(), file, rows, end: HEADER, is_broken: false })
     }
 

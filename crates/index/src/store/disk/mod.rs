@@ -105,6 +105,18 @@ struct Shared {
     lock: Option<Lock>,
 }
 
+impl Drop for Disk {
+    /// Notes how far the log was acknowledged, so that damage to its end is told from a write that was cut off.
+    fn drop(&mut self) {
+        if self.worker.take().is_some()
+            && let Ok(log) = self.shared.log()
+        {
+            // If it fails, the next opening takes the end for what it looks like.
+            self.shared.folder.publish(&log, &self.shared.state()).ok();
+        }
+    }
+}
+
 impl Disk {
     /// Makes a collection in a folder that has none.
     pub fn create(path: &Path, settings: &Settings) -> Result<()> {

@@ -104,9 +104,10 @@ impl Folder {
             Err(error) => self.rebuild(error.to_string())?,
         };
         self.replay(&mut found.state)?;
+        let end = found.state.end.place.max(found.log.rows.acknowledged);
         match self.access {
-            Access::Write => found.log.end_at(found.state.end.place)?,
-            Access::Read => found.log.end = found.state.end.place,
+            Access::Write => found.log.end_at(end)?,
+            Access::Read => found.log.end = end,
         }
         Ok(found)
     }
@@ -116,13 +117,14 @@ impl Folder {
         let current: Current = current::read(&self.path.join(CURRENT), "current").ok()?;
         let path = self.path.join(&current.log);
         let length = fs::metadata(&path).ok()?.len();
-        (length < 8 * current.covered.place as u64).then_some(path)
+        (length < 8 * current.covered.place.max(current.acknowledged) as u64).then_some(path)
     }
 
     fn load_current(&self) -> Result<(Log, State)> {
         let current: Current = current::read(&self.path.join(CURRENT), "current")?;
         let path = self.path.join(&current.log);
-        let log = Log::open(&self.files, &path, self.access, &self.known(Some(current.salt)))?;
+        let mut log = Log::open(&self.files, &path, self.access, &self.known(Some(current.salt)))?;
+        log.rows.acknowledged = current.acknowledged;
         let mut state = State::new(log.rows.clone(), current.covered);
         for listed in &current.segments {
             let path = self.path.join(&listed.file);
@@ -162,7 +164,10 @@ impl Folder {
         let missing =
             || Error::Damaged { path: self.path.clone(), what: "it has no file of records".to_owned() };
         let path = self.path.join(logs.last().ok_or_else(missing)?);
-        let log = Log::open(&self.files, &path, self.access, &self.known(None))?;
+        let mut log = Log::open(&self.files, &path, self.access, &self.known(None))?;
+        let current: Option<Current> = current::read(&self.path.join(CURRENT), "current").ok();
+        let current = current.filter(|current| current.salt == log.rows.salt);
+        log.rows.acknowledged = current.map_or(0, |current| current.acknowledged);
         let mut state = State::new(log.rows.clone(), End::START);
         let removed = Removed::of(&log.rows);
         let (mut numbers, mut places, mut from) = (Vec::new(), Vec::new(), HEADER);

@@ -56,7 +56,8 @@ impl Shared {
         }
         let removed = Removed::of(&state.rows);
         let mut at = HEADER;
-        while at < state.end.place {
+        let end = state.end.place.max(state.rows.acknowledged);
+        while at < end {
             match state.rows.next(at) {
                 Next::Block(block) => {
                     for (number, place) in block.places() {

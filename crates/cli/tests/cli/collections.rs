@@ -1,0 +1,109 @@
+//! Collections: documents in, similar documents out, and what happens to bad lines and damaged files.
+
+use crate::bench::Bench;
+
+#[test]
+fn what_is_indexed_is_found_with_exact_similarity_and_interval() {
+    let bench = Bench::new();
+    let told = bench.run("index news articles.jsonl --text text --format json").ok().json();
+    assert_eq!((told["inserted"].as_u64(), told["documents"].as_u64()), (Some(200), Some(200)));
+    let answer = bench.run("search news --id trains-16 --format json").ok().json();
+    let first = &answer["matches"][0];
+    assert_eq!(first["id"], "trains-17");
+    assert_eq!(first["exact"], first["similarity"]);
+    let interval = &first["estimate"]["value"];
+    let (low, high) = (interval["low"].as_f64().unwrap(), interval["high"].as_f64().unwrap());
+    assert!(low < first["exact"].as_f64().unwrap() && first["exact"].as_f64().unwrap() < high, "{first}");
+    assert!(answer["recall"].as_f64().unwrap() > 0.98);
+    // The same text from a file.
+    let line = std::fs::read_to_string(bench.path("articles.jsonl")).unwrap();
+    let text = serde_json::from_str::<serde_json::Value>(line.lines().next().unwrap()).unwrap();
+    std::fs::write(bench.path("one.txt"), text["text"].as_str().unwrap()).unwrap();
+    let answer = bench.run("search news --file one.txt --explain --format json").ok().json();
+    assert_eq!(answer["matches"][0]["exact"], 1.0);
+    assert_eq!(answer["matches"][0]["fields"][0]["explanation"]["n_query"], 0);
+    let shown = bench.run("search news --id trains-16 --threshold 0.5").ok().out;
+    assert!(shown.contains("trains-17") && shown.contains("warning: the collection was built"), "{shown}");
+}
+
+#[test]
+fn a_run_goes_on_by_id_and_an_id_seen_again_replaces() {
+    let bench = Bench::new();
+    bench.run("index news articles.jsonl --text text --sketches-only").ok();
+    let again = bench.run("index news articles.jsonl --continue --format json").ok().json();
+    assert_eq!((again["inserted"].as_u64(), again["passed"].as_u64()), (Some(0), Some(200)));
+    std::fs::write(
+        bench.path("new.jsonl"),
+        "{\"id\":\"trains-16\",\"text\":\"something else entirely, and nothing of before\"}\n",
+    )
+    .unwrap();
+    let told = bench.run("index news new.jsonl --format json").ok().json();
+    assert_eq!((told["inserted"].as_u64(), told["documents"].as_u64()), (Some(1), Some(200)));
+    let answer = bench.run("search news --id trains-17 --format json").ok().json();
+    let ids: Vec<_> = answer["matches"].as_array().unwrap().iter().map(|found| found["id"].clone()).collect();
+    assert!(!ids.contains(&"trains-16".into()), "{ids:?}");
+    bench.run("search news --id trains-16 --explain").fails(2, &["explain"]);
+}
+
+#[test]
+fn several_fields_and_values_are_taken_from_json_lines() {
+    let bench = Bench::new();
+    let lines = [
+        r#"{"id": 1, "meta": {"title": "a b c d e f"}, "tags": ["x", "y", 3]}"#,
+        r#"{"id": "2", "meta": {"title": "a b c d e f"}, "tags": ["x", "y", "3"]}"#,
+        r#"{"id": "3", "meta": {"title": "other words in this one"}, "tags": null}"#,
+        r#"{"meta": {"title": "no id"}}"#,
+        r#"{"id": "4", "tags": "not a list"}"#,
+        "not json",
+    ];
+    std::fs::write(bench.path("d.jsonl"), lines.join("\n")).unwrap();
+    let line = "index c d.jsonl --text meta.title --values tags -n 2 --rejects bad.jsonl --format json";
+    let told = bench.run(line).ok().json();
+    assert_eq!((told["inserted"].as_u64(), told["rejected"].as_u64()), (Some(3), Some(3)), "{told}");
+    let bad = std::fs::read_to_string(bench.path("bad.jsonl")).unwrap();
+    assert!(bad.contains("no id") && bad.contains("field `tags`") && bad.lines().count() == 3, "{bad}");
+    let answer = bench.run("search c --id 1 --format json").ok().json();
+    assert_eq!(
+        (answer["matches"][0]["id"].as_str(), answer["matches"][0]["exact"].as_f64()),
+        (Some("2"), Some(1.0))
+    );
+    bench.run("index c d.jsonl --text meta.title").fails(1, &["other settings"]);
+}
+
+#[test]
+fn wrong_names_are_told_with_the_remedy() {
+    let bench = Bench::new();
+    bench.run("index news articles.jsonl").fails(2, &["--text"]);
+    bench.run("search nothing --id a").fails(1, &["nothing"]);
+    bench.run("index news articles.jsonl --text text").ok();
+    bench.run("search news --id nobody").fails(1, &["there is no document `nobody`"]);
+    assert_eq!(bench.run("search news").code, 2);
+    bench.run("index a/b articles.jsonl --text text").fails(2, &["name"]);
+    bench.run("search news --id trains-16 --threshold 2").fails(2, &["threshold"]);
+    bench.run("collections drop news").ok();
+    assert!(bench.run("collections list").ok().out.contains("no collections"));
+}
+
+#[test]
+fn damage_is_found_and_what_is_derived_is_made_again() {
+    let bench = Bench::new();
+    bench.run("index news articles.jsonl --text text").ok();
+    bench.run("collections compact news").ok();
+    assert!(bench.run("verify").ok().out.contains("news: whole, 200 documents"));
+    let folder = bench.path("benzer-data/news");
+    let names = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    let log = names.filter(|path| path.extension().is_some_and(|e| e == "log")).max().unwrap();
+    let mut bytes = std::fs::read(&log).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 0x10;
+    std::fs::write(&log, bytes).unwrap();
+    let verified = bench.run("verify news");
+    assert_eq!(verified.code, 1, "{verified:?}");
+    assert!(verified.out.contains("damaged") && verified.err.contains("benzer repair"), "{verified:?}");
+    // A damaged record cannot be made again, and is named; the others stay.
+    let repaired = bench.run("repair news");
+    assert_eq!(repaired.code, 1, "{repaired:?}");
+    assert!(
+        bench.run("collections stats news --format json").ok().json()["documents"].as_u64().unwrap() >= 150
+    );
+}
