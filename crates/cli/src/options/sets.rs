@@ -108,6 +108,12 @@ impl SetArguments {
     /// # Errors
     /// Too little memory, a folder that cannot be made.
     pub fn room(&self, output: Option<&Path>) -> anyhow::Result<Room> {
+        if let Some(address) = output.filter(|path| path.to_string_lossy().contains("://")) {
+            bail!(
+                "cannot write `{}`: only `benzer dedup -o` writes to object stores; write to this machine, and copy it",
+                address.display()
+            );
+        }
         let threads =
             self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into));
         let beside = output.and_then(Path::parent).map(|folder| match folder.as_os_str().is_empty() {

@@ -75,3 +75,53 @@ fn what_cannot_work_is_refused_with_the_remedy() {
         .fails(1, &["archive `seen`", "words3", "words5", "save its documents again"]);
     bench.run("dedup today.jsonl -o c --archive a").fails(1, &["other files and no archive"]);
 }
+
+#[test]
+fn looking_for_nothing_is_refused_and_what_cannot_be_looked_for_is_told() {
+    let bench = Bench::new();
+    bench.write("nothing.jsonl", "");
+    let line = "dedup articles.jsonl -o fair --measure containment --id-field id";
+    bench.run(&format!("{line} --against nothing.jsonl")).fails(2, &["items to look for", "empty?"]);
+    bench
+        .run(&format!("{line} --against quiz.jsonl --against-text-field nope"))
+        .fails(2, &["6 lines that cannot be read", "--against-text-field"]);
+    bench.write(
+        "some.jsonl",
+        "{\"id\":\"a\",\"text\":\"!!!\"}\n{\"id\":\"b\",\"text\":\"one two three four five six\"}\n",
+    );
+    let told = bench.run(&format!("{line} --against some.jsonl")).ok();
+    assert!(told.err.contains("1 old documents have no words"), "{told:?}");
+}
+
+#[test]
+fn the_report_of_test_items_says_what_was_found_where() {
+    let bench = Bench::new();
+    bench
+        .run("dedup articles.jsonl -o fair --against quiz.jsonl --measure containment --threshold 0.6 --id-field id")
+        .ok();
+    let page = String::from_utf8(bench.read("fair/report.html")).unwrap();
+    for part in
+        ["Test items in articles.jsonl", "Where the items are", "of item <code>", "containment", "quiz.jsonl"]
+    {
+        assert!(page.contains(part), "no {part}");
+    }
+    for wrong in ["is that similar to a kept one", "--audit off", "differ in case"] {
+        assert!(!page.contains(wrong), "{wrong}");
+    }
+}
+
+#[test]
+fn outputs_of_other_commands_do_not_go_to_folders_named_like_addresses() {
+    let bench = Bench::new();
+    for line in [
+        "pairs articles.jsonl -o s3://bucket/p.tsv",
+        "features articles.jsonl -o s3://bucket/f.svm",
+        "sketch articles.jsonl -o s3://bucket/a.bsk",
+        "dedup articles.jsonl -o day --archive s3://bucket/seen",
+    ] {
+        bench.run(line).fails(1, &["object stores", "this machine"]);
+        assert!(!bench.path("s3:").exists(), "{line}");
+    }
+    bench.run("dedup articles.jsonl -o x --preset nemo --recall 0.99").fails(2, &["--preset", "--recall 1"]);
+    bench.run("dedup articles.jsonl -o x --threshold 0.5").fails(2, &["--recall 1", "lower --recall"]);
+}

@@ -79,7 +79,11 @@ fn a_killed_writer_has_lost_nothing_and_left_nothing_half() {
         let (is_ready, wait) = std::sync::mpsc::channel();
         let reader = std::thread::spawn(move || {
             let lines = out.lines().map_while(std::result::Result::ok);
-            let lines = lines.inspect(|line| drop((line == "ready").then(|| is_ready.send(()))));
+            let lines = lines.inspect(|line| {
+                if line == "ready" {
+                    is_ready.send(()).ok();
+                }
+            });
             lines.filter_map(|line| line.strip_prefix("done ")?.parse::<u64>().ok()).last()
         });
         // Now and then it is killed while it opens.
