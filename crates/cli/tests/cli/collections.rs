@@ -107,3 +107,15 @@ fn damage_is_found_and_what_is_derived_is_made_again() {
         bench.run("collections stats news --format json").ok().json()["documents"].as_u64().unwrap() >= 150
     );
 }
+
+#[test]
+fn the_commands_of_the_guide_run() {
+    let bench = Bench::new();
+    let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/search.md");
+    let guide = std::fs::read_to_string(guide).unwrap();
+    let calls: Vec<&str> = guide.lines().filter_map(|line| line.strip_prefix("benzer ")).collect();
+    assert!(calls.len() >= 5, "{calls:?}");
+    for call in calls {
+        bench.run(call.split(" #").next().unwrap().replace("examples/", "").trim()).ok();
+    }
+}

@@ -27,6 +27,10 @@ impl Report {
             None if self.mode.is_contained => body.push_str("<p>Every document was compared with every item.</p>\n"),
             None => body.push_str("<p class=\"quiet\">The recall of this run was not measured (<code>--audit off</code>).</p>\n"),
         }
+        let is_short = |audit: &&Audited| audit.pairs < 400 && audit.sampled < audit.documents;
+        if self.audit.as_ref().filter(is_short).is_some() {
+            body.push_str("<p class=\"quiet\">Fewer than 400 pairs were met within the budget of the audit; <code>--audit N</code> compares N documents with all others.</p>\n");
+        }
         if self.mode.is_against && self.audit.is_some() {
             body.push_str("<p class=\"quiet\">The audit compares documents of the input with each other; old documents are found through the same bands, and were not part of it.</p>\n");
         }

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use benzer_dedup::Cluster;
-use benzer_dedup::job::{Audited, Counts, Measure, Options, Output, Search, Share, Summary, Verify};
+use benzer_dedup::job::{Audit, Audited, Counts, Measure, Options, Output, Search, Share, Summary, Verify};
 use serde::Serialize;
 
 use crate::cmd::write_json;
@@ -185,6 +185,9 @@ fn paragraph(options: &Options, summary: &Summary) -> String {
     text
 }
 
+/// So many pairs tell the recall well.
+const WANTED_PAIRS: u64 = 400;
+
 /// What was measured, beside what was promised.
 fn audited(options: &Options, audit: &Audited) -> String {
     let compared = match audit.sampled == audit.documents && audit.compared == audit.documents {
@@ -205,8 +208,16 @@ fn audited(options: &Options, audit: &Audited) -> String {
             options.cap
         ),
     };
+    let is_short = audit.pairs < WANTED_PAIRS && audit.sampled < audit.documents;
+    let budget = match options.audit {
+        Audit::Auto if is_short => {
+            "Fewer than 400 pairs were met within the budget of `auto`, half of the corpus; --audit N compares N documents with all.\n"
+        }
+        _ => "",
+    };
+    let pairs = if audit.pairs == 1 { "pair" } else { "pairs" };
     format!(
-        "Audit: an exact comparison of {compared} met {} similar pairs:\n{found}; of {} a document was removed.\n",
+        "Audit: an exact comparison of {compared} met {} similar {pairs}:\n{found}; of {} a document was removed.\n{budget}",
         grouped(audit.pairs),
         share(covered)
     )

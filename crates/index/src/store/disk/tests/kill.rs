@@ -88,7 +88,7 @@ fn a_killed_writer_has_lost_nothing_and_left_nothing_half() {
         });
         // Now and then it is killed while it opens.
         if kills % 8 != 0 {
-            wait.recv_timeout(Duration::from_secs(10)).unwrap();
+            wait.recv_timeout(Duration::from_secs(60)).unwrap();
         }
         std::thread::sleep(Duration::from_millis(mix(kills) % 40));
         child.kill().unwrap();
