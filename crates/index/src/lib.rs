@@ -33,6 +33,7 @@ mod error;
 mod exact;
 mod hits;
 mod index;
+pub mod portable;
 mod query;
 mod record;
 mod score;

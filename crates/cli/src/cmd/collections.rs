@@ -1,7 +1,11 @@
-//! `benzer collections`: what there is, how large it is, and putting it in order.
+//! `benzer collections`: what there is, how large it is, putting it in order, taking it elsewhere.
 
-use std::io::Write;
+use std::io::{BufReader, Write};
+use std::path::PathBuf;
 
+use anyhow::Context;
+use benzer_dedup::files::Files;
+use benzer_index::portable;
 use benzer_index::store::Stats;
 use benzer_index::{Index, Settings};
 use clap::{Args, Subcommand};
@@ -14,13 +18,15 @@ use crate::view::{self, View, grouped};
 
 /// What the command does, for its help.
 pub const ABOUT: &str = "\
-List collections, show how large they are, bring them into their fastest shape, or drop them.";
+List collections, show how large they are, bring them into their fastest shape, take them elsewhere, or drop them.";
 
 const EXAMPLES: &str = "\
 Examples:
   benzer collections list
   benzer collections stats articles --format json
   benzer collections compact articles
+  benzer collections export articles -o articles.benzer
+  benzer collections import copy articles.benzer
   benzer collections drop small
 ";
 
@@ -43,6 +49,28 @@ enum Action {
     Compact(One),
     /// Remove a collection with all its documents
     Drop(One),
+    /// Write a collection to one file, as it is at this moment; others may write to it meanwhile
+    Export(Export),
+    /// Make a collection of an exported file
+    Import(Import),
+}
+
+#[derive(Debug, Args)]
+struct Export {
+    #[command(flatten)]
+    one: One,
+    /// The file
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+}
+
+#[derive(Debug, Args)]
+struct Import {
+    #[command(flatten)]
+    one: One,
+    /// The exported file
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
 }
 
 #[derive(Debug, Args)]
@@ -97,6 +125,33 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
                 writeln!(out, "`{name}` is gone")?;
             }
             Ok(())
+        }
+        Action::Export(Export { one: One { name, db }, output }) => {
+            let store = db.open()?.read(name).map_err(failed)?;
+            let mut file = Files::new().create(output)?;
+            let n = portable::export(&*store, &mut file).map_err(failed)?;
+            file.commit()?;
+            Ok(writeln!(out, "{} documents of `{name}` are in `{}`", grouped(n), output.display())?)
+        }
+        Action::Import(Import { one: One { name, db }, file }) => {
+            let open = || anyhow::Ok(BufReader::new(std::fs::File::open(file)?));
+            let import = || {
+                portable::Import::new(open().with_context(|| format!("cannot read `{}`", file.display()))?)
+                    .map_err(failed)
+            };
+            // Everything is read once before anything is made.
+            import()?
+                .try_for_each(|records| records.map(drop))
+                .map_err(failed)
+                .with_context(|| format!("`{}`", file.display()))?;
+            let import = import()?;
+            let store = db.open()?.create(name, import.settings().clone()).map_err(failed)?;
+            for records in import {
+                store.put(records.map_err(failed)?).map_err(failed)?;
+            }
+            drop(store);
+            let one = collection(db, name)?;
+            if view.format == view::Format::Json { write_json(out, &one) } else { shown(&[one], view, out) }
         }
     }
 }

@@ -81,15 +81,21 @@ fn looking_for_nothing_is_refused_and_what_cannot_be_looked_for_is_told() {
     let bench = Bench::new();
     bench.write("nothing.jsonl", "");
     let line = "dedup articles.jsonl -o fair --measure containment --id-field id";
-    bench.run(&format!("{line} --against nothing.jsonl")).fails(2, &["items to look for", "empty?"]);
-    bench
-        .run(&format!("{line} --against quiz.jsonl --against-text-field nope"))
-        .fails(2, &["6 lines that cannot be read", "--against-text-field"]);
+    let refused = |more: &str, words: &[&str]| {
+        let ran = bench.run(&format!("{line} --overwrite {more}"));
+        assert_eq!(ran.code, 1, "{ran:?}");
+        assert!(words.iter().all(|word| ran.err.contains(word)), "{ran:?}");
+    };
+    refused("--against nothing.jsonl", &["nothing was looked for", "are empty"]);
+    refused(
+        "--against quiz.jsonl --against-text-field nope",
+        &["6 lines cannot be read", "--against-text-field"],
+    );
     bench.write(
         "some.jsonl",
         "{\"id\":\"a\",\"text\":\"!!!\"}\n{\"id\":\"b\",\"text\":\"one two three four five six\"}\n",
     );
-    let told = bench.run(&format!("{line} --against some.jsonl")).ok();
+    let told = bench.run(&format!("{line} --overwrite --against some.jsonl")).ok();
     assert!(told.err.contains("1 old documents have no words"), "{told:?}");
 }
 

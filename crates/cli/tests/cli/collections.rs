@@ -119,3 +119,20 @@ fn the_commands_of_the_guide_run() {
         bench.run(call.split(" #").next().unwrap().replace("examples/", "").trim()).ok();
     }
 }
+
+#[test]
+fn an_exported_collection_is_imported_as_it_was() {
+    let bench = Bench::new();
+    bench.run("index news articles.jsonl --text text").ok();
+    bench.run("collections export news -o news.benzer").ok();
+    bench.run("collections import copy news.benzer --db elsewhere").ok();
+    let search = |what: &str| bench.run(&format!("search {what} --id trains-16 --format json")).ok().out;
+    assert_eq!(search("news"), search("copy --db elsewhere"));
+    bench.run("collections import copy news.benzer --db elsewhere").fails(1, &["copy"]);
+    let mut bytes = bench.read("news.benzer");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    bench.write("news.benzer", bytes);
+    bench.run("collections import other news.benzer").fails(1, &["news.benzer", "damage"]);
+    assert!(!bench.run("collections list").ok().out.contains("other"));
+}

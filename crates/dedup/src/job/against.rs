@@ -8,7 +8,7 @@ use super::{Measure, Search, Stage, Verify};
 use crate::archive::{Archives, Old, Prober, intersection, sorted_elements};
 use crate::corpus::{Corpus, Ranked};
 use crate::edges::{EdgesWriter, OLD_EDGES};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::group::in_parallel;
 use crate::guests::Guests;
 use crate::ranking::Ranking;
@@ -34,7 +34,7 @@ impl Run<'_> {
         self.observer.begin(Stage::Against, Some(members.len() as u64));
         let archives = self.read_old()?;
         self.counts.against = archives.len();
-        self.warn_of_items()?;
+        self.warn_of_items();
         let nobody = Guests::default();
         let ranked = Ranked { corpus, ranking, guests: &nobody };
         let mut guests = Guests::new(archives, corpus.documents.len());
@@ -56,8 +56,8 @@ impl Run<'_> {
         Ok((guests, Some(edges)))
     }
 
-    /// Says what cannot be found among the items, and refuses to look for nothing.
-    fn warn_of_items(&mut self) -> Result<()> {
+    /// Says what cannot be found among the items.
+    fn warn_of_items(&mut self) {
         let (rejected, empty) = (self.counts.against_rejected, self.counts.against_empty);
         if rejected > 0 {
             self.warnings.push(format!(
@@ -68,11 +68,7 @@ impl Run<'_> {
             self.warnings.push(format!("{empty} old documents have no words and match nothing"));
         }
         if self.options.measure == Measure::Containment && self.counts.against == 0 {
-            let got = match rejected {
-                0 => "none; is the file empty?".to_owned(),
-                n => format!("{n} lines that cannot be read; is --against-text-field right?"),
-            };
-            return Err(Error::parameter("against", "items to look for", got));
+            self.warnings.push("there is nothing to look for among the old documents".to_owned());
         }
         let n = self.counts.against_short;
         if n > 0 && self.options.measure == Measure::Containment {
@@ -81,7 +77,6 @@ impl Run<'_> {
                 self.counts.against
             ));
         }
-        Ok(())
     }
 
     /// Members that have the text of an old document, by the hash of the text and all features.

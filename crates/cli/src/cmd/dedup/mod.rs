@@ -13,7 +13,7 @@ use benzer_core::field::text::{TextOptions, Unit};
 use benzer_core::lsh::{Banding, Target, choose};
 use benzer_core::plan::{Preset, preset};
 use benzer_core::sketch::SketchSpec;
-use benzer_dedup::job::{self, Audit, Options, Output, Search, Verify};
+use benzer_dedup::job::{self, Audit, Measure, Options, Output, Search, Verify};
 use benzer_dedup::read::{FieldPath, Format, ReadOptions};
 use benzer_dedup::{Cluster, Error, Keep, Threshold};
 use clap::builder::RangedU64ValueParser;
@@ -181,7 +181,15 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
         Error::Cancelled => anyhow!("stopped; the same command with --resume goes on where it can"),
         other => other.into(),
     })?;
-    show::show(&options, &summary, view, out)
+    show::show(&options, &summary, view, out)?;
+    if options.measure == Measure::Containment && summary.counts.against == 0 {
+        let why = match summary.counts.against_rejected {
+            0 => "the files of --against are empty".to_owned(),
+            n => format!("{n} lines cannot be read; is --against-text-field right?"),
+        };
+        bail!("nothing was looked for: {why}");
+    }
+    Ok(())
 }
 
 /// `off`, `auto` or a number of documents.
