@@ -3,6 +3,7 @@
 //! A [`Store`] is synchronous and batch-shaped: one call is one round trip, whatever the number of documents. It knows records and band keys, never documents' meaning.
 //! Every store passes the same [`conformance`] suite.
 
+mod buckets;
 mod collections;
 pub mod conformance;
 mod disk;

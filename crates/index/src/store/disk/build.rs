@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use benzer_core::hash;
 
 use super::block::Rows;
-use super::directory::{Built, Place};
+use super::directory::{Place, built};
 use super::files::{self, Files};
 use super::map::{Words, bytes};
 use super::segment::{CHECKED, End, HEADER, MAGIC, Segment, Shape, id_key};
@@ -14,6 +14,7 @@ use super::trouble;
 use crate::error::{Error, Result};
 use crate::settings::Layout;
 use crate::store::DocNo;
+use crate::store::buckets::Buckets;
 
 /// Keys that are held at a time; the records are read again for every few bands of a large segment.
 const HELD: usize = 12_000_000;
@@ -79,8 +80,8 @@ fn write(source: &Source<'_>, Made { layout, fingerprint }: Made<'_>, out: &mut 
         gather(source, layout, bands.clone(), &mut keys)?;
         for (keys, locals) in &keys[..bands.len()] {
             directories.push(out.directory(&match locals.is_empty() {
-                true => Built::new(keys, 0..),
-                false => Built::new(keys, locals.iter().copied()),
+                true => built(keys, 0..),
+                false => built(keys, locals.iter().copied()),
             })?);
         }
     }
@@ -93,7 +94,7 @@ fn write(source: &Source<'_>, Made { layout, fingerprint }: Made<'_>, out: &mut 
             soonest = record.expires;
         }
     }
-    directories.push(out.directory(&Built::new(keys, 0..))?);
+    directories.push(out.directory(&built(keys, 0..))?);
     let salt = source.rows.salt;
     let (from, to, words) = (source.from, source.to, out.at());
     let checksums = Vec::new();
@@ -175,7 +176,7 @@ impl Out<'_> {
         Ok(at)
     }
 
-    fn directory(&mut self, built: &Built) -> Result<Place> {
+    fn directory(&mut self, built: &Buckets) -> Result<Place> {
         let starts = self.put_bytes(bytes(&built.starts))?;
         let postings = self.put_bytes(bytes(built.postings.as_flattened()))?;
         Ok(Place { starts, postings, n: built.postings.len(), bits: built.bits })

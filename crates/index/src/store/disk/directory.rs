@@ -6,11 +6,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::map::cells;
-
-/// Keys per bucket, about.
-const PER_BUCKET: usize = 8;
-/// A larger bucket is searched by halving.
-const SCANNED: usize = 32;
+pub(super) use crate::store::buckets::Bucket;
+use crate::store::buckets::{self, Buckets, Posting, SCANNED};
 
 /// Where a directory is, in words from the beginning of the segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,57 +23,19 @@ pub(super) struct Place {
     pub bits: u32,
 }
 
-/// Postings with the same first bits.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Bucket {
-    start: u32,
-    end: u32,
-}
-
-/// A directory to be written.
-#[derive(Debug)]
-pub(super) struct Built {
-    pub starts: Vec<u32>,
-    pub postings: Vec<[u16; 3]>,
-    pub bits: u32,
-}
-
-impl Built {
-    /// `locals` has one number for each key, in order.
-    pub fn new(keys: &[u64], locals: impl Iterator<Item = u32>) -> Self {
-        // At least one bit, so that the shift is less than 64.
-        let bits = (keys.len() / PER_BUCKET).max(2).next_power_of_two().trailing_zeros();
-        let shift = 64 - bits;
-        let mut starts = vec![0u32; (1 << bits) + 1];
-        keys.iter().for_each(|key| starts[(key >> shift) as usize + 1] += 1);
-        for i in 1..starts.len() {
-            starts[i] += starts[i - 1];
+/// A directory to be written: every bucket is sorted.
+pub(super) fn built(keys: &[u64], locals: impl Iterator<Item = u32>) -> Buckets {
+    let mut built = Buckets::new(keys, locals);
+    built.each_mut(|bucket| {
+        if bucket.len() <= SCANNED {
+            insertion_sort(bucket);
         }
-        let mut postings = vec![[0; 3]; keys.len()];
-        for (&key, local) in keys.iter().zip(locals) {
-            let next = &mut starts[(key >> shift) as usize];
-            postings[*next as usize] = [rest(key, shift), local as u16, (local >> 16) as u16];
-            *next += 1;
-        }
-        // Every start has moved to the end of its bucket.
-        let last = starts.len() - 1;
-        starts.copy_within(..last, 1);
-        starts[0] = 0;
-        for bucket in starts.windows(2) {
-            let bucket = &mut postings[bucket[0] as usize..bucket[1] as usize];
-            // Local numbers stay in order.
-            match bucket.len() {
-                0 | 1 => {}
-                n if n <= SCANNED => insertion_sort(bucket),
-                _ => bucket.sort_by_key(|[rest, ..]| *rest),
-            }
-        }
-        Self { starts, postings, bits }
-    }
+    });
+    built
 }
 
 /// Sorts a few postings by their bits; equal ones stay in order.
-fn insertion_sort(bucket: &mut [[u16; 3]]) {
+fn insertion_sort(bucket: &mut [Posting]) {
     for i in 1..bucket.len() {
         let posting = bucket[i];
         let mut place = i;
@@ -98,7 +57,7 @@ impl Place {
     }
 
     #[inline]
-    fn postings<'a>(&self, words: &'a [u64]) -> &'a [[u16; 3]] {
+    fn postings<'a>(&self, words: &'a [u64]) -> &'a [Posting] {
         let (postings, _) = cells::<u16>(&words[self.postings..]).as_chunks();
         &postings[..self.n]
     }
@@ -119,24 +78,9 @@ impl Place {
 
     /// Hands the local numbers of records that may have a key to `visit`, in order. A damaged bucket has none.
     #[inline]
-    pub fn find(&self, words: &[u64], key: u64, bucket: Bucket, mut visit: impl FnMut(u32)) {
+    pub fn find(&self, words: &[u64], key: u64, bucket: Bucket, visit: impl FnMut(u32)) {
         let range = bucket.start as usize..bucket.end as usize;
-        let Some(mut postings) = self.postings(words).get(range) else { return };
-        let rest = rest(key, 64 - self.bits);
-        if postings.len() > SCANNED {
-            postings = &postings[postings.partition_point(|[other, ..]| *other < rest)..];
-            postings = &postings[..postings.partition_point(|[other, ..]| *other == rest)];
-        }
-        for &[other, low, high] in postings {
-            if other == rest {
-                visit(u32::from(high) << 16 | u32::from(low));
-            }
-        }
+        let Some(postings) = self.postings(words).get(range) else { return };
+        buckets::find(postings, key, self.bits, visit);
     }
-}
-
-/// The 16 bits of a key after those of its bucket.
-#[inline]
-fn rest(key: u64, shift: u32) -> u16 {
-    (key << (64 - shift) >> 48) as u16
 }

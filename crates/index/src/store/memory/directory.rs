@@ -5,63 +5,23 @@
 //! and only then reads: so the memory works on all of them at once. Keys that differ later than that are told apart by the caller, who has the sketch. A bucket that a
 //! common key has made large is sorted, and searched by halving.
 
-/// Keys per bucket, about.
-const PER_BUCKET: usize = 8;
-/// A larger bucket is searched by halving.
-const SCANNED: usize = 32;
+pub(super) use crate::store::buckets::Bucket;
+use crate::store::buckets::{self, Buckets, local};
 
-/// (key, local number), sorted by the first bits of the key.
+/// (key, local number), by the first bits of the key.
 #[derive(Debug, Default)]
-pub(super) struct Directory {
-    /// Where each bucket begins, and the end.
-    starts: Vec<u32>,
-    /// The bits of each key after those of its bucket, and the lower and upper half of the local number.
-    postings: Vec<[u16; 3]>,
-    /// What is left of a key after shifting out all bits but those of its bucket.
-    shift: u32,
-}
-
-/// Postings with the same first bits.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Bucket {
-    start: u32,
-    end: u32,
-}
+pub(super) struct Directory(Buckets);
 
 impl Directory {
     /// `locals[i]` has `keys[i]`; local numbers are in order.
     pub fn new(keys: &[u64], locals: impl Iterator<Item = u32>) -> Self {
-        // At least one bit, so that the shift is less than 64.
-        let bits = (keys.len() / PER_BUCKET).max(2).next_power_of_two().trailing_zeros();
-        let shift = 64 - bits;
-        let mut starts = vec![0u32; (1 << bits) + 1];
-        keys.iter().for_each(|key| starts[(key >> shift) as usize + 1] += 1);
-        for i in 1..starts.len() {
-            starts[i] += starts[i - 1];
-        }
-        let mut postings = vec![[0; 3]; keys.len()];
-        for (&key, local) in keys.iter().zip(locals) {
-            let next = &mut starts[(key >> shift) as usize];
-            postings[*next as usize] = [rest(key, shift), local as u16, (local >> 16) as u16];
-            *next += 1;
-        }
-        // Every start has moved to the end of its bucket.
-        let last = starts.len() - 1;
-        starts.copy_within(..last, 1);
-        starts[0] = 0;
-        for bucket in starts.windows(2) {
-            if (bucket[1] - bucket[0]) as usize > SCANNED {
-                // Local numbers stay in order.
-                postings[bucket[0] as usize..bucket[1] as usize].sort_by_key(|[rest, ..]| *rest);
-            }
-        }
-        Self { starts, postings, shift }
+        Self(Buckets::new(keys, locals))
     }
 
     /// Pairs of local numbers whose keys may be equal, the lower number first.
     pub fn repeated(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         let buckets =
-            self.starts.windows(2).map(|bucket| &self.postings[bucket[0] as usize..bucket[1] as usize]);
+            self.0.starts.windows(2).map(|bucket| &self.0.postings[bucket[0] as usize..bucket[1] as usize]);
         buckets.filter(|bucket| bucket.len() > 1).flat_map(|bucket| {
             let pairs = (1..bucket.len())
                 .flat_map(move |i| bucket[..i].iter().map(move |before| (before, &bucket[i])));
@@ -72,47 +32,26 @@ impl Directory {
     /// The postings of the bucket of a key.
     #[inline]
     pub fn bucket(&self, key: u64) -> Bucket {
-        let bucket = (key >> self.shift) as usize;
-        Bucket { start: self.starts[bucket], end: self.starts[bucket + 1] }
+        let bucket = (key >> (64 - self.0.bits)) as usize;
+        Bucket { start: self.0.starts[bucket], end: self.0.starts[bucket + 1] }
     }
 
     /// Brings the first postings of a bucket into the cache; what it returns means nothing.
     #[inline]
     pub fn touch(&self, bucket: Bucket) -> u16 {
-        self.postings.get(bucket.start as usize).map_or(0, |posting| posting[0])
+        self.0.postings.get(bucket.start as usize).map_or(0, |posting| posting[0])
     }
 
     /// Hands the local numbers of records that may have a key to `visit`, in order.
     #[inline]
-    pub fn find(&self, key: u64, bucket: Bucket, mut visit: impl FnMut(u32)) {
-        let mut postings = &self.postings[bucket.start as usize..bucket.end as usize];
-        let rest = rest(key, self.shift);
-        if postings.len() > SCANNED {
-            postings = &postings[postings.partition_point(|[other, ..]| *other < rest)..];
-            postings = &postings[..postings.partition_point(|[other, ..]| *other == rest)];
-        }
-        for posting in postings {
-            if posting[0] == rest {
-                visit(local(*posting));
-            }
-        }
+    pub fn find(&self, key: u64, bucket: Bucket, visit: impl FnMut(u32)) {
+        buckets::find(&self.0.postings[bucket.start as usize..bucket.end as usize], key, self.0.bits, visit);
     }
 
     /// Bytes of memory.
     pub fn bytes(&self) -> usize {
-        4 * self.starts.capacity() + 6 * self.postings.capacity()
+        4 * self.0.starts.capacity() + 6 * self.0.postings.capacity()
     }
-}
-
-#[inline]
-fn local([_, low, high]: [u16; 3]) -> u32 {
-    u32::from(high) << 16 | u32::from(low)
-}
-
-/// The 16 bits of a key after those of its bucket.
-#[inline]
-fn rest(key: u64, shift: u32) -> u16 {
-    (key << (64 - shift) >> 48) as u16
 }
 
 #[cfg(test)]
