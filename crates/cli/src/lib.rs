@@ -33,6 +33,7 @@ pub mod cli;
 pub mod cmd;
 pub mod config;
 mod failure;
+pub mod pages;
 pub mod options;
 mod rejects;
 mod rows;

@@ -79,6 +79,27 @@ impl Prefilter {
         let (a, b) = (&a[..words.min(a.len())], &b[..words.min(b.len())]);
         count::mismatches(a, b, self.bits).saturating_add(self.least_equal) <= self.registers
     }
+
+    /// Keeps those of `partners` whose sketch passes with that of `words`; `counts` is a buffer.
+    pub fn retain<'a>(
+        &self,
+        words: &[u64],
+        partners: &mut Vec<u32>,
+        sketch: impl Fn(u32) -> &'a [u64],
+        counts: &mut Vec<u32>,
+    ) {
+        let n_words = self.bits.words(self.registers as usize);
+        let others = partners.iter().map(|&partner| &sketch(partner)[..n_words]);
+        counts.clear();
+        count::mismatches_each(&words[..n_words], others, self.bits, counts);
+        let most = self.registers.saturating_sub(self.least_equal);
+        let mut kept = 0;
+        for i in 0..partners.len() {
+            partners[kept] = partners[i];
+            kept += usize::from(counts[i] <= most);
+        }
+        partners.truncate(kept);
+    }
 }
 
 /// m(T, k) for `registers` registers of `bits` bits.

@@ -9,6 +9,7 @@ use std::thread;
 use benzer_core::lsh::{Banding, Prefilter, bucket};
 
 use super::buckets::Filter;
+use super::rank_set::RankSet;
 
 /// Bands whose keys are gathered together.
 const TOGETHER: usize = 3;
@@ -45,7 +46,7 @@ impl Meetings {
 
 /// The candidate pairs (later, earlier) among `ranks`, in order; the ranks are in order too.
 pub(crate) fn candidates(
-    sketches: &dyn Sketches,
+    sketches: &impl Sketches,
     ranks: &[u32],
     (banding, prefilter, cap): (&Banding, &Prefilter, usize),
     threads: usize,
@@ -64,12 +65,16 @@ pub(crate) fn candidates(
     });
     let seats = Seats::new(&bands, ranks.last().map_or(0, |rank| rank + 1), cap);
     let n_tasks = ranks.len().div_ceil(TASK);
-    let found = in_parallel(n_tasks, threads, Partners::default, |task, partners| {
+    let n_ranks = ranks.last().map_or(0, |rank| *rank as usize + 1);
+    let partners = || (RankSet::new(n_ranks), Vec::new(), Vec::new());
+    let found = in_parallel(n_tasks, threads, partners, |task, (set, partners, counts)| {
         let mut pairs = Vec::new();
         for &later in &ranks[task * TASK..ranks.len().min((task + 1) * TASK)] {
-            let words = sketches.words(later);
-            let passes = |earlier: &&u32| prefilter.passes(sketches.words(**earlier), words);
-            pairs.extend(partners.of(later, &seats).iter().filter(passes).map(|&earlier| (later, earlier)));
+            seats.of(later).flatten().for_each(|&earlier| set.insert(earlier));
+            partners.clear();
+            set.drain_into(partners);
+            prefilter.retain(sketches.words(later), partners, |rank| sketches.words(rank), counts);
+            pairs.extend(partners.iter().map(|&earlier| (later, earlier)));
         }
         pairs
     });
@@ -124,41 +129,6 @@ impl Seats {
         let start = if rank == 0 { 0 } else { self.ends[rank as usize - 1] };
         let seats = &self.seats[start..self.ends[rank as usize]];
         seats.iter().map(|&(start, n)| &self.first[start..start + n as usize])
-    }
-}
-
-/// The others that one document is paired with; a thread reuses it.
-struct Partners {
-    /// Pairs that were listed lately. Whatever is forgotten here is listed again, and dropped after the sort.
-    listed: Vec<(u32, u32)>,
-    partners: Vec<u32>,
-}
-
-impl Default for Partners {
-    fn default() -> Self {
-        // No document is before itself.
-        Self { listed: vec![(0, 0); 1 << 12], partners: Vec::new() }
-    }
-}
-
-impl Partners {
-    /// Each once, in order.
-    fn of(&mut self, later: u32, seats: &Seats) -> &[u32] {
-        let Self { listed, partners } = self;
-        partners.clear();
-        for members in seats.of(later) {
-            for &earlier in members {
-                let seen = &mut listed[earlier as usize % (1 << 12)];
-                if *seen != (later, earlier) {
-                    *seen = (later, earlier);
-                    partners.push(earlier);
-                }
-            }
-        }
-        // Stable, because that takes the ascending runs as they are.
-        partners.sort();
-        partners.dedup();
-        partners
     }
 }
 

@@ -3,6 +3,7 @@
 mod bands;
 mod buckets;
 mod copies;
+mod rank_set;
 mod spilled;
 
 pub(crate) use bands::{Meetings, Sketches, candidates, in_parallel};

@@ -156,7 +156,7 @@ impl Options {
 }
 
 /// Small enough to stay in the second-level cache between reading, parsing and sketching.
-pub const BATCH_BYTES: usize = 1 << 20;
+pub const BATCH_BYTES: usize = 2 << 20;
 
 /// Smaller inputs are read again rather than saved: that takes a second or two.
 pub const CHECKPOINT_BYTES: u64 = 1 << 30;

@@ -31,12 +31,39 @@ pub(super) struct Features {
 impl Features {
     /// The distinct elements of a document.
     pub fn of(&mut self, rank: u32, sources: Sources<'_>) -> Result<&[u64]> {
-        if let Some(place) = self.places.get(&rank) {
-            return Ok(&self.elements[place.clone()]);
+        if !self.places.contains_key(&rank) {
+            self.forget(sources.remembered);
         }
-        if self.end > sources.remembered {
+        let (place, _) = self.place(rank, sources)?;
+        Ok(&self.elements[place])
+    }
+
+    /// How many elements two documents share, and how many both have together.
+    pub fn compare(&mut self, later: u32, earlier: u32, sources: Sources<'_>) -> Result<(u32, u32)> {
+        self.forget(sources.remembered);
+        let (later, _) = self.place(later, sources)?;
+        let (earlier, is_new) = self.place(earlier, sources)?;
+        let sizes = later.len() + earlier.len();
+        // What was just made distinct is still in the set.
+        if !is_new {
+            self.set.fill(&self.elements[earlier]);
+        }
+        let shared = self.elements[later].iter().filter(|element| self.set.contains(**element)).count();
+        Ok((shared as u32, sizes as u32))
+    }
+
+    /// Makes room when too much is remembered.
+    fn forget(&mut self, remembered: usize) {
+        if self.end > remembered {
             self.places.clear();
             self.end = 0;
+        }
+    }
+
+    /// Where the elements of a document are, and whether they were made just now.
+    fn place(&mut self, rank: u32, sources: Sources<'_>) -> Result<(Range<usize>, bool)> {
+        if let Some(place) = self.places.get(&rank) {
+            return Ok((place.clone(), false));
         }
         let Self { scratch, set, elements, end, places } = self;
         let start = *end;
@@ -45,6 +72,6 @@ impl Features {
             *end = start + set.distinct(&mut elements[start..written]);
         })?;
         places.insert(rank, start..*end);
-        Ok(&elements[start..*end])
+        Ok((start..*end, true))
     }
 }

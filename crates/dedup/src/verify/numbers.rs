@@ -4,6 +4,8 @@
 #[derive(Debug, Default)]
 pub(crate) struct Numbers {
     slots: Vec<Slot>,
+    /// Where they were before they grew.
+    outgrown: Vec<Slot>,
     n: u32,
 }
 
@@ -70,10 +72,15 @@ impl Numbers {
     }
 
     fn grow(&mut self) {
-        let larger = vec![Slot::default(); SPARE * self.slots.len()];
-        for old in std::mem::replace(&mut self.slots, larger).into_iter().filter(|slot| slot.number != 0) {
-            let at = self.slot(old.element);
-            self.slots[at] = old;
+        std::mem::swap(&mut self.slots, &mut self.outgrown);
+        self.slots.clear();
+        self.slots.resize(SPARE * self.outgrown.len(), Slot::default());
+        for i in 0..self.outgrown.len() {
+            let old = self.outgrown[i];
+            if old.number != 0 {
+                let at = self.slot(old.element);
+                self.slots[at] = old;
+            }
         }
     }
 }

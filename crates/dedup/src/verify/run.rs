@@ -70,6 +70,13 @@ impl Measure {
         wanted: Wanted,
         (edges, ends): (&mut Vec<Edge>, &mut Vec<usize>),
     ) -> Result<()> {
+        if let [&[(later, earlier)]] = *groups {
+            let (intersection, sizes) = self.features.compare(later, earlier, sources)?;
+            let union = sizes - intersection;
+            edges.extend(wanted.has(intersection, union).then_some(Edge { later, earlier, intersection, union }));
+            ends.push(edges.len());
+            return Ok(());
+        }
         list_earlier(groups, &mut self.earlier);
         self.shared.clear();
         self.shared.resize(groups.iter().map(|group| group.len()).sum(), (0, 0));

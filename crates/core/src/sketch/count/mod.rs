@@ -76,6 +76,34 @@ pub fn mismatches_many_at(level: Level, query: &[u64], rows: &[u64], bits: Bits,
     }
 }
 
+/// Mismatches of one sketch with each of others, wherever they are; all have the query's length. Appends a count for each.
+pub fn mismatches_each<'a>(
+    query: &[u64],
+    others: impl Iterator<Item = &'a [u64]>,
+    bits: Bits,
+    counts: &mut Vec<u32>,
+) {
+    mismatches_each_at(Level::best(), query, others, bits, counts);
+}
+
+/// [`mismatches_each`] on a given path.
+pub fn mismatches_each_at<'a>(
+    level: Level,
+    query: &[u64],
+    others: impl Iterator<Item = &'a [u64]>,
+    bits: Bits,
+    counts: &mut Vec<u32>,
+) {
+    match level {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the CPU was just checked for every feature the kernel is compiled with.
+        Level::Avx512 if level.is_available() => unsafe {
+            with_width!(bits, B => x86::each_avx512::<B>(query, others, counts))
+        },
+        _ => counts.extend(others.map(|other| mismatches_at(level, query, other, bits))),
+    }
+}
+
 fn many_words<const B: u32>(query: &[u64], rows: &[u64], out: &mut [u32]) {
     for (row, out) in rows.chunks_exact(query.len().max(1)).zip(out) {
         *out = mismatches_words::<B>(query, row);
@@ -234,6 +262,9 @@ mod tests {
                 let mut out = [7; 3];
                 mismatches_many_at(level, &a, &rows, bits, &mut out);
                 prop_assert_eq!(out, [expected, naive(&a, &c, bits, k), 0], "{:?}", level);
+                let mut each = vec![7];
+                mismatches_each_at(level, &a, [&b, &c, &a].map(|row| &row[..]).into_iter(), bits, &mut each);
+                prop_assert_eq!((each[0], &each[1..]), (7, &out[..]), "{:?}", level);
             }
             for level in Level::available() {
                 prop_assert_eq!(not_all_equal_at(level, &[&a, &b, &c], bits), k as u32 - triple.all, "{:?}", level);

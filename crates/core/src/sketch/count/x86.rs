@@ -78,6 +78,26 @@ pub(super) fn many_avx512<const B: u32>(query: &[u64], rows: &[u64], out: &mut [
     }
 }
 
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,popcnt")]
+pub(super) fn each_avx512<'a, const B: u32>(
+    query: &[u64],
+    others: impl Iterator<Item = &'a [u64]>,
+    counts: &mut Vec<u32>,
+) {
+    let ([first, second], []) = query.as_chunks::<8>() else {
+        for other in others {
+            counts.push(mismatches_avx512::<B>(query, &other[..query.len()]));
+        }
+        return;
+    };
+    // The most frequent length: the query stays in registers.
+    let query = [load(first), load(second)];
+    for other in others {
+        let other = other.as_chunks::<8>().0;
+        counts.push(count::<B>(query[0], load(&other[0])) + count::<B>(query[1], load(&other[1])));
+    }
+}
+
 /// Sketches of exactly V vectors.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,popcnt")]

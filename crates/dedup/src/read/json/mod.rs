@@ -12,6 +12,7 @@
 //!
 //! Cost: per string one vector scan (see [`special`]); per number, literal and bracket a few bytes of scalar code.
 
+mod escapes;
 mod skip;
 mod special;
 mod string;

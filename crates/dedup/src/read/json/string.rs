@@ -1,6 +1,6 @@
 //! JSON strings: scanned where they lie, decoded only when there is a backslash.
 
-use super::{Fault, byte, special};
+use super::{Fault, byte, escapes, special};
 
 /// A string between its quotes.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,7 +32,7 @@ fn scan_escaped(bytes: &[u8], start: usize, mut at: usize) -> Result<Quoted, Fau
             b'\n' => return Err(Fault { at, expected: "`\"` to close the string" }),
             _ => return Err(Fault { at, expected: "control characters in strings to be escaped" }),
         };
-        at = special::find(bytes, at);
+        at = escapes::skip_simple(bytes, at);
     }
 }
 
@@ -42,7 +42,9 @@ fn scan_escaped(bytes: &[u8], start: usize, mut at: usize) -> Result<Quoted, Fau
 pub(crate) fn unescape(quoted: &[u8], out: &mut Vec<u8>) {
     let (mut from, mut to) = (0, out.len());
     out.resize(to + quoted.len(), 0);
-    while let Some(chunk) = quoted[from..].first_chunk::<16>() {
+    loop {
+        (from, to) = escapes::decode_simple(quoted, from, out, to);
+        let Some(chunk) = quoted[from..].first_chunk::<16>() else { break };
         out[to..to + 16].copy_from_slice(chunk);
         // A branch, not a minimum: predicted, it lets the next load begin before this mask is known.
         let mask = special::mask_16(chunk);
@@ -77,7 +79,7 @@ fn unescape_one(quoted: &[u8], backslash: usize, out: &mut [u8], to: usize) -> (
 }
 
 /// What a letter after a backslash stands for; 0 when it is `u` or nothing.
-const SIMPLE: [u8; 256] = {
+pub(super) static SIMPLE: [u8; 256] = {
     let mut table = [0; 256];
     let pairs = *b"\"\"\\\\//b\x08f\x0cn\nr\rt\t";
     let mut i = 0;

@@ -1,0 +1,187 @@
+//! Escapes in vector registers: 64 bytes at a time, however many of them hold a backslash.
+//!
+//! An escape of one letter (`\n`, `\"`, ...) is one byte too many: its letter is translated by a table and its backslash
+//! squeezed out. Everything rarer (`\u`, faults, the last bytes of a buffer) is left to the caller's plain loop, so that
+//! these kernels only have to know where to stop. CPUs without them stop at once.
+
+/// Where a scan of a string from `at` on can go without a closer look: the first closing quote, control character, or
+/// backslash that does not begin an escape of one letter. May stop at any backslash before; never behind.
+#[inline]
+pub(super) fn skip_simple(bytes: &[u8], at: usize) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if x86::is_available() {
+        // SAFETY: the CPU was just checked for every feature the kernel is compiled with.
+        return unsafe { x86::skip_simple(bytes, at) };
+    }
+    super::special::find(bytes, at)
+}
+
+/// Decodes a part of a string into `out` from `to` on; how far it read and wrote. It stops at a backslash that does not
+/// begin an escape of one letter, and before the last 64 bytes; never within an escape.
+#[inline]
+pub(super) fn decode_simple(quoted: &[u8], from: usize, out: &mut [u8], to: usize) -> (usize, usize) {
+    #[cfg(target_arch = "x86_64")]
+    if x86::is_available() {
+        // SAFETY: the CPU was just checked for every feature the kernel is compiled with.
+        return unsafe { x86::decode_simple(quoted, from, out, to) };
+    }
+    (from, to)
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::*;
+
+    use benzer_core::Level;
+
+    use super::super::string::SIMPLE;
+
+    /// Every second bit, from the second on.
+    const ODD: u64 = 0xaaaa_aaaa_aaaa_aaaa;
+
+    #[inline]
+    pub(super) fn is_available() -> bool {
+        Level::best() == Level::Avx512
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512vbmi")
+            && is_x86_feature_detected!("avx512vbmi2")
+            && is_x86_feature_detected!("popcnt")
+    }
+
+    /// 64 bytes, and what is an escape in them.
+    struct Block {
+        bytes: __m512i,
+        /// The backslashes that begin an escape.
+        begins: u64,
+        /// The letters after them.
+        letters: u64,
+        /// What the letters stand for; 0 where that is more than a table knows.
+        meanings: __m512i,
+    }
+
+    impl Block {
+        /// `carried` is 1 if the first byte is the letter of an escape that began before.
+        #[inline]
+        #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt")]
+        fn new(bytes: &[u8; 64], carried: u64) -> Self {
+            // SAFETY: 64 bytes are there.
+            let bytes = unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) };
+            let backslashes = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(b'\\' as i8));
+            // In a run of backslashes every second one is a letter. Where a run begins at an even place, subtracting it
+            // from the odd places carries through the run, and leaves a mark where it ends.
+            let first = backslashes & !carried;
+            let marks = ((first << 1) | ODD).wrapping_sub(first) ^ ODD;
+            let letters = marks ^ (backslashes | carried);
+            // SAFETY: the table is 128 bytes.
+            let (low, high) = unsafe {
+                (_mm512_loadu_si512(SIMPLE.as_ptr().cast()), _mm512_loadu_si512(SIMPLE.as_ptr().add(64).cast()))
+            };
+            // The table is looked up by seven bits; bytes with the eighth are no letters of escapes.
+            let ascii = !_mm512_movepi8_mask(bytes);
+            let meanings = _mm512_maskz_mov_epi8(ascii, _mm512_permutex2var_epi8(low, bytes, high));
+            Self { bytes, begins: marks & backslashes, letters, meanings }
+        }
+
+        /// The letters that the table does not know.
+        #[inline]
+        #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt")]
+        fn unknown(&self) -> u64 {
+            self.letters & _mm512_testn_epi8_mask(self.meanings, self.meanings)
+        }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt")]
+    pub(super) fn skip_simple(bytes: &[u8], mut at: usize) -> usize {
+        let mut carried = 0;
+        while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<64>()) {
+            let block = Block::new(chunk, carried);
+            let quotes = _mm512_cmpeq_epi8_mask(block.bytes, _mm512_set1_epi8(b'"' as i8)) & !block.letters;
+            let controls = _mm512_cmplt_epu8_mask(block.bytes, _mm512_set1_epi8(0x20));
+            let unknown = block.unknown();
+            let stops = quotes | controls | unknown;
+            if stops != 0 {
+                let stop = stops.trailing_zeros();
+                // An unknown letter: back to its backslash.
+                return at + stop as usize - usize::from(unknown >> stop & 1 == 1);
+            }
+            carried = block.begins >> 63;
+            at += 64;
+        }
+        super::super::special::find(bytes, at - carried as usize)
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt")]
+    pub(super) fn decode_simple(
+        quoted: &[u8],
+        mut from: usize,
+        out: &mut [u8],
+        mut to: usize,
+    ) -> (usize, usize) {
+        while let Some(chunk) = quoted[from..].first_chunk::<64>() {
+            let block = Block::new(chunk, 0);
+            // An escape that ends in the next block is left for it, and so is what comes after an unknown one.
+            let unknown = block.unknown();
+            let left = (unknown >> 1) | (block.begins & 1 << 63);
+            let n = left.trailing_zeros();
+            let taken = if n == 64 { u64::MAX } else { (1 << n) - 1 };
+            let decoded = _mm512_mask_mov_epi8(block.bytes, block.letters, block.meanings);
+            let kept = taken & !block.begins;
+            let room: &mut [u8; 64] = out[to..].first_chunk_mut().expect("no more is written than was read");
+            // SAFETY: `room` is 64 bytes.
+            unsafe {
+                _mm512_storeu_si512(room.as_mut_ptr().cast(), _mm512_maskz_compress_epi8(kept, decoded));
+            }
+            (from, to) = (from + n as usize, to + kept.count_ones() as usize);
+            if unknown != 0 {
+                break;
+            }
+        }
+        (from, to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::string::{scan, unescape};
+    use proptest::prelude::*;
+
+    /// Strings with many escapes, and the content that `serde_json` finds in them.
+    fn escaped() -> impl Strategy<Value = Vec<String>> {
+        let part = prop_oneof![
+            4 => "[a-z ]{0,40}",
+            2 => "[é漢😀]{1,3}",
+            4 => proptest::sample::select(vec!["\\n", "\\\\", "\\\"", "\\t", "\\/", "\\b", "\\r", "\\f"]).prop_map(str::to_owned),
+            2 => Just("\\\\".repeat(33)),
+            1 => proptest::sample::select(vec!["\\u0041", "\\u00e9", "\\ud83d\\ude00", "\\u2028"]).prop_map(str::to_owned),
+        ];
+        prop::collection::vec(part, 0..40)
+    }
+
+    proptest! {
+        #[test]
+        fn strings_are_decoded_as_serde_json_does(parts in escaped(), before in "[a-z]{0,70}", damage in prop::option::of((any::<prop::sample::Index>(), any::<u8>()))) {
+            let mut line = format!("{before}\"{}\"", parts.concat()).into_bytes();
+            if let Some((at, byte)) = damage {
+                let at = before.len() + 1 + at.index(line.len() - before.len() - 1);
+                line[at] = byte;
+            }
+            let start = before.len() + 1;
+            line.extend_from_slice(b", 1]\n");
+            let found = scan(&line, start);
+            // Up to the first quote that serde_json takes for the end.
+            let mut stream = serde_json::Deserializer::from_slice(&line[before.len()..]).into_iter::<String>();
+            match (std::str::from_utf8(&line).is_ok(), stream.next()) {
+                (true, Some(Ok(expected))) => {
+                    let quoted = found.expect("serde_json reads it");
+                    prop_assert_eq!(quoted.end + 1, before.len() + stream.byte_offset());
+                    let mut content = b"kept".to_vec();
+                    unescape(&line[quoted.start..quoted.end], &mut content);
+                    prop_assert_eq!(&content[4..], expected.as_bytes());
+                }
+                (true, _) => prop_assert!(found.is_err(), "{:?}", found),
+                // UTF-8 is not checked here.
+                (false, _) => {}
+            }
+        }
+    }
+}
