@@ -174,6 +174,19 @@ fn the_summary_and_the_files_agree() {
     bench.run("dedup articles.jsonl -o same --work-dir same").fails(2, &["--work-dir", "another folder"]);
 }
 
+#[test]
+fn an_input_of_which_nothing_can_be_read_is_a_failure() {
+    let bench = Bench::new();
+    std::fs::write(bench.path("plain.jsonl"), "not json\nnor this\n").unwrap();
+    let ran = bench.run("dedup plain.jsonl -o out");
+    ran.fails(1, &["plain.jsonl:1", "none of the 2 lines could be read", "--text-field and --input-format"]);
+    assert_eq!(String::from_utf8(bench.read("out/rejects.jsonl")).unwrap().lines().count(), 2);
+    bench.run("dedup plain.jsonl -o lines --input-format text").ok();
+    // One bad line among good ones is not.
+    std::fs::write(bench.path("mixed.jsonl"), "not json\n{\"text\": \"a text\"}\n").unwrap();
+    bench.run("dedup mixed.jsonl -o mixed").ok();
+}
+
 /// Explaining and resolving again agree with the run; a higher threshold removes what is at least that similar, and nothing else.
 #[test]
 fn a_finished_run_can_be_asked_and_resolved_again() {

@@ -73,7 +73,12 @@ impl Measure {
         if let [&[(later, earlier)]] = *groups {
             let (intersection, sizes) = self.features.compare(later, earlier, sources)?;
             let union = sizes - intersection;
-            edges.extend(wanted.has(intersection, union).then_some(Edge { later, earlier, intersection, union }));
+            edges.extend(wanted.has(intersection, union).then_some(Edge {
+                later,
+                earlier,
+                intersection,
+                union,
+            }));
             ends.push(edges.len());
             return Ok(());
         }

@@ -22,7 +22,7 @@ use clap::{Args, ValueEnum};
 use crate::Usage;
 use crate::options::amount;
 use crate::options::text::TextArguments;
-use crate::view::View;
+use crate::view::{View, grouped};
 
 /// What the command does, for its help.
 pub const ABOUT: &str = "\
@@ -188,6 +188,13 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
             n => format!("{n} lines cannot be read; is --against-text-field right?"),
         };
         bail!("nothing was looked for: {why}");
+    }
+    let counts = &summary.counts;
+    if counts.rejected > 0 && counts.rejected == counts.read {
+        bail!(
+            "nothing was deduplicated: none of the {} lines could be read; are --text-field and --input-format right?",
+            grouped(counts.read)
+        );
     }
     Ok(())
 }

@@ -74,7 +74,10 @@ mod x86 {
             let letters = marks ^ (backslashes | carried);
             // SAFETY: the table is 128 bytes.
             let (low, high) = unsafe {
-                (_mm512_loadu_si512(SIMPLE.as_ptr().cast()), _mm512_loadu_si512(SIMPLE.as_ptr().add(64).cast()))
+                (
+                    _mm512_loadu_si512(SIMPLE.as_ptr().cast()),
+                    _mm512_loadu_si512(SIMPLE.as_ptr().add(64).cast()),
+                )
             };
             // The table is looked up by seven bits; bytes with the eighth are no letters of escapes.
             let ascii = !_mm512_movepi8_mask(bytes);
