@@ -4,12 +4,14 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use xxhash_rust::xxh3::xxh3_128;
+
 use crate::documents::{Documents, Memory};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::group::Sketches;
 use crate::guests::Guests;
 use crate::ranking::Ranking;
-use crate::read::{Batch, Input};
+use crate::read::{Again, Batch, Input};
 use crate::verify::Texts;
 
 /// Everything that was read.
@@ -19,6 +21,8 @@ pub(crate) struct Corpus {
     pub documents: Documents,
     /// All batches, each with the row of its first document, if the table is in memory.
     pub held: Vec<(u32, Batch)>,
+    /// Where batches that gave up their lines find them again.
+    pub again: Option<Again>,
     /// Ids that were read from disk lately.
     pub ids: Mutex<HashMap<u32, Arc<str>>>,
 }
@@ -55,10 +59,24 @@ impl Corpus {
     /// Hands the text of a row to `visit`.
     pub fn with_text(&self, row: u32, visit: &mut dyn FnMut(&str)) -> Result<()> {
         match &self.documents {
-            Documents::Memory(_) => {
+            Documents::Memory(table) => {
                 let i = self.held.partition_point(|(first, _)| *first <= row) - 1;
                 let (first, batch) = &self.held[i];
-                batch.with_text((row - first) as usize, visit);
+                let index = (row - first) as usize;
+                match &self.again {
+                    Some(again) if batch.is_forgotten() => {
+                        let mut is_same = true;
+                        let mut visit = |text: &str| {
+                            is_same = xxh3_128(text.as_bytes()) == table.hash(row);
+                            if is_same {
+                                visit(text);
+                            }
+                        };
+                        batch.with_text_again(index, again, &mut visit)?;
+                        return if is_same { Ok(()) } else { Err(Error::Changed) };
+                    }
+                    _ => batch.with_text(index, visit),
+                }
             }
             Documents::Disk(table) => {
                 let mut bytes = Vec::new();

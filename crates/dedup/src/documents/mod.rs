@@ -73,10 +73,7 @@ impl Documents {
     /// The hash of its text.
     pub fn hash(&self, row: u32) -> Result<u128> {
         match self {
-            Self::Memory(table) => {
-                let (chunk, i) = table.at(row);
-                Ok(chunk.hashes[i])
-            }
+            Self::Memory(table) => Ok(table.hash(row)),
             Self::Disk(table) => Ok(table.row(row)?.0),
         }
     }
@@ -161,6 +158,13 @@ impl Memory {
     pub fn place(&self, row: u32) -> Place {
         let (chunk, i) = self.at(row);
         chunk.places[i]
+    }
+
+    /// The hash of its text.
+    #[inline]
+    pub fn hash(&self, row: u32) -> u128 {
+        let (chunk, i) = self.at(row);
+        chunk.hashes[i]
     }
 
     /// Its id, where documents have one.

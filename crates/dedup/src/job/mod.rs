@@ -26,7 +26,9 @@ mod write;
 pub use crate::audit::{Audited, Bin, Share};
 pub(crate) use memory::estimated_documents;
 pub use observer::{Observer, Silent, Stage};
-pub use options::{Audit, BATCH_BYTES, CHECKPOINT_BYTES, Measure, Options, Output, Search, Verify};
+pub use options::{
+    Audit, BATCH_BYTES, CHECKPOINT_BYTES, HELD_BYTES, Measure, Options, Output, Search, Verify,
+};
 pub use summary::{Counts, Summary, Timing};
 
 use crate::error::Result;

@@ -109,6 +109,8 @@ pub struct Options {
     pub work_dir: Option<PathBuf>,
     /// Inputs of at least so many bytes leave checkpoints in the work folder.
     pub checkpoint: u64,
+    /// The lines of plain files of up to so many bytes in all are held in memory, as long as they fit; those of larger ones are read again where they are needed.
+    pub held: u64,
     /// Go on with an interrupted run.
     pub resume: bool,
     /// Replace the results of an earlier run.
@@ -146,6 +148,7 @@ impl Options {
             memory: 1 << 30,
             work_dir: None,
             checkpoint: CHECKPOINT_BYTES,
+            held: HELD_BYTES,
             resume: false,
             overwrite: false,
             strict: false,
@@ -157,6 +160,9 @@ impl Options {
 
 /// Small enough to stay in the second-level cache between reading, parsing and sketching.
 pub const BATCH_BYTES: usize = 2 << 20;
+
+/// Holding what is smaller costs little memory, and saves a system call for each text.
+pub const HELD_BYTES: u64 = 256 << 20;
 
 /// Smaller inputs are read again rather than saved: that takes a second or two.
 pub const CHECKPOINT_BYTES: u64 = 1 << 30;

@@ -13,7 +13,7 @@ use crate::documents::{Documents, Memory as Rows, Table, TableWriter};
 use crate::error::{Error, Result};
 use crate::files::{FileWriter, Files, Manifest};
 use crate::ingest::Ingested;
-use crate::read::{self, Batch, Inputs, Reader};
+use crate::read::{self, Again, Batch, Inputs, Reader};
 use crate::remote::Address;
 use crate::{pipeline, write};
 
@@ -54,6 +54,7 @@ impl Run<'_> {
                 inputs,
                 documents: Documents::Disk(table),
                 held: Vec::new(),
+                again: None,
                 ids: Mutex::default(),
             });
         }
@@ -65,6 +66,10 @@ impl Run<'_> {
             budget: self.memory.corpus,
             rows: Rows::new(self.ingest.layout()),
             held: Vec::new(),
+            again: match reader.progress().bytes_total() {
+                Some(bytes) if bytes > self.options.held => Again::new(&inputs)?,
+                _ => None,
+            },
             held_bytes: 0,
             disk: None,
             n: 0,
@@ -151,14 +156,20 @@ impl Run<'_> {
     }
 
     fn end_reading(&mut self, sink: Sink<'_>, inputs: Vec<std::sync::Arc<read::Input>>) -> Result<Corpus> {
-        let Sink { rows, held, disk, n, rejects, named, mut counts, text_bytes, .. } = sink;
+        let Sink { rows, held, again, disk, n, rejects, named, mut counts, text_bytes, .. } = sink;
         counts.read = n + counts.rejected;
         counts.text_bytes = text_bytes;
         self.counts = counts;
         self.rejects = named;
         let rejects = rejects.commit()?;
         let Some(disk) = disk else {
-            return Ok(Corpus { inputs, documents: Documents::Memory(rows), held, ids: Mutex::default() });
+            return Ok(Corpus {
+                inputs,
+                documents: Documents::Memory(rows),
+                held,
+                again,
+                ids: Mutex::default(),
+            });
         };
         let mut manifest = Manifest::new(Stage::Read.name(), &self.fingerprint);
         manifest.add_file(REJECTS, rejects);
@@ -168,7 +179,13 @@ impl Run<'_> {
         self.saves = true;
         self.spilled += manifest.files().iter().map(|file| file.stamp.bytes).sum::<u64>();
         let table = Table::open(&self.folders.work, self.ingest.layout())?;
-        Ok(Corpus { inputs, documents: Documents::Disk(table), held: Vec::new(), ids: Mutex::default() })
+        Ok(Corpus {
+            inputs,
+            documents: Documents::Disk(table),
+            held: Vec::new(),
+            again: None,
+            ids: Mutex::default(),
+        })
     }
 }
 
@@ -181,6 +198,7 @@ struct Sink<'a> {
     budget: u64,
     rows: Rows,
     held: Vec<(u32, Batch)>,
+    again: Option<Again>,
     held_bytes: u64,
     disk: Option<TableWriter>,
     n: u64,
@@ -191,7 +209,7 @@ struct Sink<'a> {
 }
 
 impl Sink<'_> {
-    fn take(&mut self, Ingested { batch, mut rows }: Ingested) -> Result<()> {
+    fn take(&mut self, Ingested { mut batch, mut rows }: Ingested) -> Result<()> {
         self.take_rejects(&batch)?;
         let first = self.n;
         self.n += rows.len() as u64;
@@ -211,6 +229,9 @@ impl Sink<'_> {
         }
         if self.disk.is_none() {
             self.rows.append(&rows);
+            if self.again.is_some() {
+                batch.forget_lines();
+            }
             self.held_bytes += batch.bytes() as u64;
             self.held.push((first as u32, batch));
             if self.held_bytes + self.rows.bytes() as u64 > self.budget {
@@ -218,7 +239,9 @@ impl Sink<'_> {
             }
             return Ok(());
         }
-        self.write(&batch, &rows)
+        self.write(&batch, &rows)?;
+        batch.give_buffer();
+        Ok(())
     }
 
     fn take_rejects(&mut self, batch: &Batch) -> Result<()> {
@@ -242,8 +265,16 @@ impl Sink<'_> {
             disk.append(chunk)?;
         }
         for (_, batch) in self.held.drain(..) {
-            append_texts(&batch, &mut disk)?;
+            match &self.again {
+                Some(again) if batch.is_forgotten() => {
+                    let mut whole = batch.recalled(again, Vec::new())?;
+                    append_texts(&whole, &mut disk)?;
+                    whole.give_buffer();
+                }
+                _ => append_texts(&batch, &mut disk)?,
+            }
         }
+        self.again.as_ref().map_or(Ok(()), Again::check)?;
         self.held_bytes = 0;
         self.disk = Some(disk);
         Ok(())

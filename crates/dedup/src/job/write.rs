@@ -16,7 +16,7 @@ use crate::edges::Edges;
 use crate::error::{Error, Result};
 use crate::files::{FileWriter, Stamp};
 use crate::pipeline::{self, Work};
-use crate::read::{self, Batch, RawBatch};
+use crate::read::{self, Again, Batch, RawBatch};
 use crate::resolve::Cluster;
 use crate::verify::Edge;
 use crate::write::{self, Annotation, DocumentWriter, Estimates, Fates, Pairs};
@@ -178,7 +178,20 @@ impl Run<'_> {
             Self::check_cancelled(self.observer)
         };
         match &ranked.corpus.documents {
-            Documents::Memory(_) => ranked.corpus.held.iter().try_for_each(|(_, batch)| write(batch))?,
+            Documents::Memory(_) => {
+                let mut lines = Vec::new();
+                for (_, batch) in &ranked.corpus.held {
+                    match &ranked.corpus.again {
+                        Some(again) if batch.is_forgotten() => {
+                            let whole = batch.recalled(again, lines)?;
+                            write(&whole)?;
+                            lines = whole.into_lines();
+                        }
+                        _ => write(batch)?,
+                    }
+                }
+                ranked.corpus.again.as_ref().map_or(Ok(()), Again::check)?;
+            }
             Documents::Disk(_) => {
                 pipeline::run(self.open()?, &Parse, self.options.threads, |batch| write(&batch))?;
             }

@@ -4,13 +4,13 @@
 //! and the decoded copy of texts that have escapes or are joined from several fields, which is never longer than the
 //! lines. Of a table it holds the texts only. Both kinds are `Send`: one thread reads, any thread parses.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::csv::Header;
 use super::fields::Fields;
 use super::format::Format;
 use super::input::Input;
-use super::json;
+use super::json::{self, SCANNED};
 use super::parse;
 use super::reject::Reject;
 use super::table::Table;
@@ -37,10 +37,27 @@ pub(super) struct Plan {
     pub(super) format: Option<Format>,
     pub(super) batch_bytes: usize,
     pub(super) max_line_bytes: usize,
+    /// Buffers of batches that are done with.
+    pub(super) spare: Mutex<Vec<Vec<u8>>>,
+}
+
+impl Plan {
+    /// An empty buffer.
+    fn buffer(&self) -> Vec<u8> {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+    }
+
+    /// Takes a buffer back. One that had to grow is not worth keeping.
+    pub(super) fn give(&self, mut buffer: Vec<u8>) {
+        if (1..=2 * self.batch_bytes).contains(&buffer.capacity()) {
+            buffer.clear();
+            self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(buffer);
+        }
+    }
 }
 
 /// Consecutive lines of one file.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Segment {
     pub(super) input: Arc<Input>,
     pub(super) kind: Kind,
@@ -70,7 +87,7 @@ pub(super) enum Kind {
 impl RawBatch {
     pub(super) fn new(plan: &Arc<Plan>) -> Self {
         let plan = Arc::clone(plan);
-        Self { data: Vec::new(), segments: Vec::new(), table: None, rejects: Vec::new(), plan }
+        Self { data: plan.buffer(), segments: Vec::new(), table: None, rejects: Vec::new(), plan }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -102,6 +119,8 @@ pub struct Batch {
     /// What was asked for, where texts can be found again.
     pub(super) plan: Option<Arc<Plan>>,
     pub(super) is_shed: bool,
+    /// Whether the lines were given up, to be read again.
+    pub(super) is_forgotten: bool,
 }
 
 /// A part of a buffer. 32 bits are enough: `ReadOptions` bounds what a buffer can hold.
@@ -120,7 +139,7 @@ pub(super) enum Place {
 }
 
 /// A document, as spans.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Row {
     pub(super) segment: u32,
     /// Lines after the first of its segment.
@@ -211,7 +230,9 @@ impl Batch {
                 let mut text = Vec::new();
                 match row.quoted.range() {
                     none if none.is_empty() => text = parse::text_again(&self.data, row.raw.range(), plan),
-                    quoted => json::unescape(&self.data.as_bytes()[quoted], &mut text),
+                    quoted => {
+                        json::unescape(&self.data.as_bytes()[quoted], &mut text).expect(SCANNED);
+                    }
                 }
                 visit(utf8::check(&text).expect("escapes in UTF-8 stand for characters"));
             }
@@ -302,7 +323,7 @@ impl Batch {
         }
     }
 
-    fn text(&self, (place, span): (Place, Span)) -> &str {
+    pub(super) fn text(&self, (place, span): (Place, Span)) -> &str {
         match place {
             Place::Data => &self.data[span.range()],
             _ => self.decoded.get(span.range()).unwrap_or_default(),

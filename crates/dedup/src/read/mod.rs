@@ -43,6 +43,7 @@
 //! only from files and stores, with pages of at most 1 GiB, and not encrypted; of Arrow the wanted columns of one record batch are
 //! held, 4 GiB at most.
 
+mod again;
 mod batch;
 mod csv;
 mod cut;
@@ -63,6 +64,7 @@ mod table;
 mod text;
 mod utf8;
 
+pub(crate) use again::Again;
 pub use batch::{Batch, Document, DocumentId, Order, RawBatch};
 pub use fields::FieldPath;
 pub use format::{EXTENSIONS, Format};
@@ -77,6 +79,8 @@ pub use stream::{Compression, Progress};
 pub(crate) use csv::names as csv_names;
 pub(crate) use table::arrow::{Fault as ArrowFault, Item as ArrowItem, Messages as ArrowMessages};
 pub(crate) use table::guarded;
+
+use std::sync::Mutex;
 
 use crate::error::{Error, Result};
 
@@ -133,6 +137,6 @@ pub fn open(inputs: Inputs, options: ReadOptions) -> Result<Reader> {
         }
     };
     let fields = fields::Fields::new(&text_fields, id_field.as_ref(), order_field.as_ref())?;
-    let plan = batch::Plan { fields, format, batch_bytes, max_line_bytes };
+    let plan = batch::Plan { fields, format, batch_bytes, max_line_bytes, spare: Mutex::default() };
     Ok(Reader::new(find::find(inputs, &plan)?, plan))
 }

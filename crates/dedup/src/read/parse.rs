@@ -62,6 +62,7 @@ pub(crate) fn parse_into(raw: RawBatch, mut decoded: Vec<u8>) -> Batch {
         n_blank,
         plan: Some(plan),
         is_shed: false,
+        is_forgotten: false,
     }
 }
 
@@ -102,7 +103,7 @@ impl BadLine {
 }
 
 /// Makes text of the buffer. Lines that are not UTF-8 are saved elsewhere and blanked, so that the others stay in place.
-fn into_text(data: Vec<u8>, segments: &[Segment]) -> (String, Vec<BadLine>, Vec<u8>) {
+pub(super) fn into_text(data: Vec<u8>, segments: &[Segment]) -> (String, Vec<BadLine>, Vec<u8>) {
     let mut data = match utf8::into_string(data) {
         Ok(text) => return (text, Vec::new(), Vec::new()),
         Err(data) => data,
@@ -310,7 +311,7 @@ impl Parser<'_> {
             self.decoded.reserve_exact(self.data.len());
         }
         if let Slot::String { start, end, .. } = self.slots[slot] {
-            json::unescape(&self.data.as_bytes()[start..end], &mut self.decoded);
+            json::unescape(&self.data.as_bytes()[start..end], &mut self.decoded).expect(json::SCANNED);
         }
     }
 

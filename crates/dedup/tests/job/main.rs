@@ -1,6 +1,7 @@
 //! The proof of a deduplication run: its result is that of the definition, its evidence holds, nothing is lost, whatever happens to the disk.
 
 mod accounting;
+mod again;
 mod against;
 mod archive;
 mod audit;

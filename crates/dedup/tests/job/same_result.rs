@@ -145,6 +145,10 @@ proptest! {
             lab::run(&Options { threads, overwrite: true, ..memory.clone() }).unwrap();
             lab::assert_same(&lab::outputs(&memory.output), &expected, &format!("{threads} threads"));
         }
+        for threads in [1, 3] {
+            lab::run(&Options { threads, held: 0, overwrite: true, ..memory.clone() }).unwrap();
+            lab::assert_same(&lab::outputs(&memory.output), &expected, "read again");
+        }
         let summary = lab::run(&Options { checkpoint: 0, ..disk.clone() }).unwrap();
         prop_assert!(summary.spilled_bytes > 0);
         lab::assert_same(&lab::outputs(&disk.output), &expected, "on disk");

@@ -178,7 +178,7 @@ mod tests {
                     let quoted = found.expect("serde_json reads it");
                     prop_assert_eq!(quoted.end + 1, before.len() + stream.byte_offset());
                     let mut content = b"kept".to_vec();
-                    unescape(&line[quoted.start..quoted.end], &mut content);
+                    unescape(&line[quoted.start..quoted.end], &mut content).unwrap();
                     prop_assert_eq!(&content[4..], expected.as_bytes());
                 }
                 (true, _) => prop_assert!(found.is_err(), "{:?}", found),

@@ -20,6 +20,9 @@ mod string;
 use super::fields::{Fields, Node};
 pub(super) use string::unescape;
 
+/// Why a string can be decoded.
+pub(super) const SCANNED: &str = "the string was scanned before";
+
 /// What was found at a wanted place. Positions are those of the scanned bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) enum Slot {
@@ -144,7 +147,7 @@ impl Extractor<'_> {
             return node.child(written);
         }
         let mut name = Vec::new();
-        string::unescape(written, &mut name);
+        string::unescape(written, &mut name).expect(SCANNED);
         node.child(&name)
     }
 

@@ -36,10 +36,10 @@ fn scan_escaped(bytes: &[u8], start: usize, mut at: usize) -> Result<Quoted, Fau
     }
 }
 
-/// Appends the content of a string that was scanned before.
+/// Appends the content of a string. A string that was scanned before has one; another may not.
 ///
 /// Whole chunks are copied before it is known where their plain part ends; what was too much is overwritten.
-pub(crate) fn unescape(quoted: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn unescape(quoted: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let (mut from, mut to) = (0, out.len());
     out.resize(to + quoted.len(), 0);
     loop {
@@ -52,30 +52,31 @@ pub(crate) fn unescape(quoted: &[u8], out: &mut Vec<u8>) {
             (from, to) = (from + 16, to + 16);
         } else {
             let plain = mask.trailing_zeros() as usize;
-            (from, to) = unescape_one(quoted, from + plain, out, to + plain);
+            (from, to) = unescape_one(quoted, from + plain, out, to + plain)?;
         }
     }
     while let Some(&b) = quoted.get(from) {
         if b == b'\\' {
-            (from, to) = unescape_one(quoted, from, out, to);
+            (from, to) = unescape_one(quoted, from, out, to)?;
         } else {
             out[to] = b;
             (from, to) = (from + 1, to + 1);
         }
     }
     out.truncate(to);
+    Some(())
 }
 
 /// Writes the character of an escape; where to go on reading and writing.
 #[inline]
-fn unescape_one(quoted: &[u8], backslash: usize, out: &mut [u8], to: usize) -> (usize, usize) {
+fn unescape_one(quoted: &[u8], backslash: usize, out: &mut [u8], to: usize) -> Option<(usize, usize)> {
     let simple = SIMPLE[usize::from(byte(quoted, backslash + 1))];
     if simple != 0 {
         out[to] = simple;
-        return (backslash + 2, to + 1);
+        return Some((backslash + 2, to + 1));
     }
-    let (c, next) = unicode_escape(quoted, backslash).expect("the string was scanned before");
-    (next, to + c.encode_utf8(&mut out[to..]).len())
+    let (c, next) = unicode_escape(quoted, backslash).ok()?;
+    Some((next, to + c.encode_utf8(&mut out[to..]).len()))
 }
 
 /// What a letter after a backslash stands for; 0 when it is `u` or nothing.

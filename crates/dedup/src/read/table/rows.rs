@@ -89,6 +89,7 @@ impl<'a> Rows<'a> {
             n_blank: 0,
             plan: None,
             is_shed: false,
+            is_forgotten: false,
         }
     }
 

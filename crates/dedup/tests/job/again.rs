@@ -1,0 +1,127 @@
+//! Lines that are read again instead of being held: the same results, and no trust in files that change meanwhile.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use benzer_dedup::Error;
+use benzer_dedup::job::{self, Observer, Options, Output, Stage};
+
+use crate::lab::{self, Lab};
+
+/// Lines of every kind: texts as they stand, with escapes, in quotes, in several lines; and some that are none.
+const FILES: [(&str, &str); 5] = [
+    (
+        "a.jsonl",
+        "\u{feff}{\"id\": 1, \"text\": \"one two three four five six\"}\r\n\n{\"id\": 2, \"text\": \"one two three\\nfour five six\"}\r\nnot json\n{\"id\": \"\\u00e9\", \"text\": \"seven eight nine\"}",
+    ),
+    (
+        "b.jsonl",
+        "{\"text\": \"seven\\teight nine\", \"id\": 4}\n{\"text\": \"d\u{e9}j\u{e0} vu \\\"encore\\\"\", \"id\": 5}\n",
+    ),
+    (
+        "c.csv",
+        "id,text\n6,\"seven \"\"eight\"\" nine\"\n7,\"one two three four\nfive six\"\n8,seven eight nine\n",
+    ),
+    (
+        "d.jsonl",
+        "{\"id\": 9, \"text\": \"one two three four five six seven\"}\n{\"id\": 10, \"text\": \"\\ud83d\\ude00 vu encore d\u{e9}j\u{e0}\"}\n",
+    ),
+    ("e.jsonl", ""),
+];
+
+fn filled() -> Lab {
+    let lab = Lab::new();
+    FILES.iter().for_each(|(name, content)| lab.write(name, content));
+    lab
+}
+
+#[test]
+fn results_do_not_tell_whether_lines_were_held() {
+    let lab = filled();
+    lab.write(
+        "bytes.jsonl",
+        b"{\"id\": 11, \"text\": \"a \xff b\"}\n{\"id\": 12, \"text\": \"seven eight nine\"}\n",
+    );
+    for write in [Output::Remove, Output::Annotate] {
+        for batch_bytes in [40, 200, 1 << 20] {
+            let mut held = Options { write, overwrite: true, ..lab.options("held") };
+            held.read.batch_bytes = batch_bytes;
+            let again = Options { held: 0, output: lab.path("again"), ..held.clone() };
+            let summary = lab::run(&held).unwrap();
+            assert!(summary.counts.removed > 3 && summary.counts.rejected == 2, "{:?}", summary.counts);
+            lab::run(&again).unwrap();
+            lab::assert_same(
+                &lab::outputs(&again.output),
+                &lab::outputs(&held.output),
+                &format!("{batch_bytes}"),
+            );
+        }
+    }
+}
+
+#[test]
+fn what_does_not_fit_moves_to_disk_on_the_way() {
+    let lab = Lab::new();
+    let line = |i: u32| format!("{{\"id\": {i}, \"text\": \"w{} w{} \\n w{}\"}}\n", i % 7, i % 1009, i / 5);
+    lab.write("a.jsonl", (0..60_000).map(line).collect::<String>());
+    let held = lab.options("held");
+    assert_eq!(lab::run(&held).unwrap().spilled_bytes, 0);
+    let moved = Options { held: 0, memory: 90 << 20, output: lab.path("moved"), ..held.clone() };
+    assert!(lab::run(&moved).unwrap().spilled_bytes > 0);
+    lab::assert_same(&lab::outputs(&moved.output), &lab::outputs(&held.output), "moved");
+}
+
+#[test]
+fn joined_fields_are_read_again_too() {
+    let lab = Lab::new();
+    let line = |id: u32, a: &str, b: &str| format!("{{\"id\": {id}, \"b\": \"{b}\", \"a\": \"{a}\"}}\n");
+    lab.write(
+        "a.jsonl",
+        line(1, "one two", "three\\nfour") + &line(2, "one two three", "four") + &line(3, "other", "words"),
+    );
+    let mut held = lab.options("held");
+    held.read.text_fields = vec!["a".parse().unwrap(), "b".parse().unwrap()];
+    assert_eq!(lab::run(&held).unwrap().counts.removed, 1);
+    let again = Options { held: 0, output: lab.path("again"), ..held.clone() };
+    lab::run(&again).unwrap();
+    lab::assert_same(&lab::outputs(&again.output), &lab::outputs(&held.output), "joined");
+}
+
+/// Writes to a file when a stage begins.
+struct Meddler {
+    stage: Stage,
+    path: PathBuf,
+    content: Mutex<Option<Vec<u8>>>,
+}
+
+impl Observer for Meddler {
+    fn begin(&self, stage: Stage, _: Option<u64>) {
+        if stage == self.stage
+            && let Some(content) = self.content.lock().unwrap().take()
+        {
+            fs::write(&self.path, content).unwrap();
+        }
+    }
+
+    fn reached(&self, _: u64) {}
+}
+
+#[test]
+fn a_file_that_changes_meanwhile_ends_the_run() {
+    let original = FILES[0].1.as_bytes();
+    let swapped: Vec<u8> = original.iter().map(|byte| if *byte == b'o' { b'\\' } else { *byte }).collect();
+    let damaged: Vec<u8> = original.iter().map(|byte| if *byte == b'o' { 0xff } else { *byte }).collect();
+    let longer = [original, b"\n{\"id\": 99, \"text\": \"more\"}\n"].concat();
+    for content in [swapped, damaged, longer, original[..60].to_vec(), Vec::new()] {
+        for stage in [Stage::Group, Stage::Verify, Stage::Write] {
+            let lab = filled();
+            let path = lab.path("in").join("a.jsonl");
+            let meddler = Meddler { stage, path, content: Mutex::new(Some(content.clone())) };
+            let options = Options { held: 0, ..lab.options("out") };
+            let outcome = job::run(&options, &meddler);
+            assert!(matches!(outcome, Err(Error::Changed)), "{stage:?}: {outcome:?}");
+            assert!(!lab.path("out/manifest.json").exists());
+        }
+    }
+}
