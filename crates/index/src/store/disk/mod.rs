@@ -26,6 +26,7 @@ mod log;
 mod map;
 mod open;
 mod part;
+mod policy;
 mod put;
 mod row;
 mod segment;
@@ -51,6 +52,7 @@ use lock::Lock;
 pub(super) use log::Access;
 use log::Log;
 use open::{Folder, Found};
+use policy::Tier;
 use segment::End;
 use state::State;
 pub use verify::Report;
@@ -59,12 +61,24 @@ use work::Worker;
 /// When segments go where, in records.
 #[derive(Debug, Clone, Copy)]
 struct Sizes {
-    /// A segment of so many is worth a file.
-    file: usize,
-    /// A writer merges up to so many itself; the rest is done behind it.
+    /// The unit of the second tier of segments; that of the first is one record.
+    few: usize,
+    /// The unit of the third tier. A writer merges up to so many itself; the rest is done behind it.
     at_once: usize,
+    /// The unit of the last tier: a segment of so many is worth a file.
+    file: usize,
     /// A writer waits when so many are not in files.
     backlog: usize,
+}
+
+impl Sizes {
+    const DEFAULT: Self = Self { few: 1 << 6, at_once: 1 << 12, file: 1 << 17, backlog: 1 << 21 };
+
+    /// What the tiers of segments are. There are at most so many files.
+    fn tiers(&self, files: usize) -> [Tier; 4] {
+        let tier = |unit, most| Tier { unit, most };
+        [tier(1, 2), tier(self.few, 2), tier(self.at_once, 2), tier(self.file, files)]
+    }
 }
 
 /// How a collection is kept; other ways serve tests.
@@ -76,7 +90,7 @@ struct Way {
 
 impl Default for Way {
     fn default() -> Self {
-        Self { files: Arc::new(Real), sizes: Sizes { file: 1 << 15, at_once: 1 << 12, backlog: 1 << 21 } }
+        Self { files: Arc::new(Real), sizes: Sizes::DEFAULT }
     }
 }
 

@@ -68,6 +68,11 @@ impl Folder {
         Known { stride: self.layout.words(), fingerprint: self.fingerprint, salt }
     }
 
+    /// What is merged on the heap from a part on: what is worth a file is left as it is.
+    pub fn heap_limits(&self, first: usize) -> Limits {
+        Limits { first, most: 2 * self.sizes.file, tiers: self.sizes.tiers(1 << 20) }
+    }
+
     /// A name that was not used before.
     pub fn new_file(&self, kind: &str, extension: &str) -> PathBuf {
         let number = self.next_file.fetch_add(1, Ordering::Relaxed);
@@ -142,16 +147,21 @@ impl Folder {
     /// Takes in what the log has behind the state.
     pub fn replay(&self, state: &mut State) -> Result<()> {
         let rows = state.rows.clone();
-        let limits = Limits { first: 0, most: self.sizes.file };
+        let (mut blocks, mut n) = (Vec::new(), 0);
         let mut at = state.end.place;
         loop {
             match rows.next(at) {
                 Next::Block(block) => {
-                    state.apply(&block, self.made(), limits)?;
                     at = block.end;
+                    n += block.len();
+                    blocks.push(block);
                 }
                 Next::Lost { until } => at = until,
-                Next::End => return Ok(()),
+                Next::End => return state.apply(&blocks, self.made(), self.heap_limits(0)),
+            }
+            if n >= REBUILT {
+                state.apply(&std::mem::take(&mut blocks), self.made(), self.heap_limits(0))?;
+                n = 0;
             }
         }
     }

@@ -4,17 +4,18 @@ use benzer_core::lsh::BandKey;
 
 use super::block::{Block, Rows};
 use super::build::{self, Made, Source};
-use super::directory::Bucket;
+use super::directory::{Bucket, Place};
 use super::part::{Limits, Merge, Part};
+use super::policy;
 use super::row::Row;
-use super::segment::End;
+use super::segment::{End, id_key};
 use crate::error::Result;
 use crate::store::{DocNo, Parts, Postings, Stats};
 
-/// Segments are merged with those before them that are not so many times larger.
-const FACTOR: usize = 4;
 /// Keys that are looked up at the same time.
 const TOGETHER: usize = 72;
+/// Records that are fetched at the same time.
+pub(super) const FETCHED: usize = 8;
 
 /// Segments, and what is removed of them. Cloning it copies pointers.
 #[derive(Debug, Clone)]
@@ -31,20 +32,26 @@ impl State {
         Self { rows, parts: Vec::new(), end }
     }
 
-    /// Takes a batch in, and merges segments on the heap. Damaged rows are left out.
-    pub fn apply(&mut self, block: &Block<'_>, made: Made<'_>, limits: Limits) -> Result<()> {
-        block.removed.iter().for_each(|number| self.remove(*number));
-        self.end = self.end.after(block);
-        let is_there =
-            |(_, place): &(DocNo, usize)| block.is_whole || self.rows.whole(*place, Parts::All).is_some();
-        let (numbers, places): (Vec<DocNo>, Vec<u64>) =
-            block.places().filter(is_there).map(|(number, place)| (number, place as u64)).unzip();
-        if numbers.is_empty() {
-            return Ok(());
+    /// Takes batches in, and merges segments on the heap. Damaged rows are left out.
+    pub fn apply(&mut self, blocks: &[Block<'_>], made: Made<'_>, limits: Limits) -> Result<()> {
+        let Some(from) = blocks.first().map(|block| block.at) else { return Ok(()) };
+        let (mut numbers, mut places, mut removed) = (Vec::new(), Vec::new(), Vec::new());
+        for block in blocks {
+            removed.extend_from_slice(block.removed);
+            self.end = self.end.after(block);
+            let is_there = |place: usize| block.is_whole || self.rows.whole(place, Parts::All).is_some();
+            for (number, place) in block.places().filter(|(_, place)| is_there(*place)) {
+                numbers.push(number);
+                places.push(place as u64);
+            }
         }
-        let source =
-            Source { rows: &self.rows, numbers: &numbers, places: &places, from: block.at, to: self.end };
-        self.parts.push(Part::new(build::on_heap(&source, made)?));
+        removed.iter().for_each(|number| self.remove(*number));
+        if let Some(&first) = numbers.first() {
+            let source = Source { rows: &self.rows, numbers: &numbers, places: &places, from, to: self.end };
+            self.parts.push(Part::new(build::on_heap(&source, made)?));
+            // Those that a later one of these batches has removed.
+            removed.iter().filter(|number| **number >= first).for_each(|number| self.remove(*number));
+        }
         while let Some(from) = self.unmerged(limits) {
             let segment = Merge::new(&self.parts[from..]).on_heap(&self.rows, made)?;
             self.parts.truncate(from);
@@ -55,17 +62,10 @@ impl State {
 
     /// From which part on all should be one.
     pub fn unmerged(&self, limits: Limits) -> Option<usize> {
-        let mut from = self.parts.len().checked_sub(1)?;
-        let mut len = self.parts[from].segment.len();
-        while from > limits.first {
-            let before = self.parts[from - 1].segment.len();
-            if before >= FACTOR * len || len + before > limits.most {
-                break;
-            }
-            len += before;
-            from -= 1;
-        }
-        (from + 1 < self.parts.len()).then_some(from)
+        let sizes: Vec<usize> =
+            self.parts.get(limits.first..)?.iter().map(|part| part.segment.len()).collect();
+        let from = policy::unmerged(&sizes, &limits.tiers)?;
+        (sizes[from..].iter().sum::<usize>() <= limits.most).then_some(limits.first + from)
     }
 
     /// Records in parts that are on the heap.
@@ -90,19 +90,44 @@ impl State {
         part.segment.local(number).filter(|local| part.has(*local)).map(|local| (i, local))
     }
 
-    /// The number of an id.
-    pub fn number(&self, id: &[u8]) -> Option<DocNo> {
-        let mut found = None;
-        for part in self.parts.iter().rev() {
-            part.segment.find_id(id, |local| {
-                if part.has(local)
-                    && self.rows.get(part.segment.place(local)).is_some_and(|row| row.record.id == id)
-                {
-                    found = Some(part.segment.number(local));
-                }
+    /// The numbers of some ids.
+    pub fn numbers(&self, ids: &[&[u8]]) -> Vec<Option<DocNo>> {
+        let mut found = vec![None; ids.len()];
+        let parts: Vec<(&Part, &[u64], Place)> = self
+            .parts
+            .iter()
+            .filter_map(|part| Some((part, part.segment.words(), part.segment.ids()?)))
+            .collect();
+        let (mut keys, mut some) = (Vec::with_capacity(TOGETHER), Vec::new());
+        for (ids, found) in ids.chunks(TOGETHER).zip(found.chunks_mut(TOGETHER)) {
+            keys.clear();
+            keys.extend(ids.iter().map(|id| id_key(id)));
+            some.clear();
+            for (&key, i) in keys.iter().zip(0..) {
+                let may_have =
+                    parts.iter().enumerate().filter(|(_, (_, words, place))| place.may_have(words, key));
+                some.extend(may_have.map(|(part, _)| (i, part)));
+            }
+            let mut touched = 0;
+            let buckets = some.iter().map(|&(i, part): &(usize, usize)| {
+                let (_, words, place) = parts[part];
+                let bucket = place.bucket(words, keys[i]);
+                touched ^= place.touch(words, bucket);
+                bucket
             });
-            if found.is_some() {
-                break;
+            let buckets: Vec<Bucket> = buckets.collect();
+            std::hint::black_box(touched);
+            for (&(i, part), bucket) in some.iter().zip(buckets) {
+                let (part, words, place) = parts[part];
+                place.find(words, keys[i], bucket, |local| {
+                    let local = local as usize;
+                    let is_it = || {
+                        self.rows.get(part.segment.place(local)).is_some_and(|row| row.record.id == ids[i])
+                    };
+                    if part.has(local) && is_it() {
+                        found[i] = Some(part.segment.number(local));
+                    }
+                });
             }
         }
         found
@@ -146,35 +171,57 @@ impl State {
 
     /// Appends the numbers of records that have each key, in order, and of a few others.
     pub fn postings(&self, keys: &[BandKey], postings: &mut Postings) {
-        let mut buckets: Vec<Bucket> = Vec::with_capacity(TOGETHER * self.parts.len());
         let parts: Vec<(&Part, &[u64])> =
             self.parts.iter().map(|part| (part, part.segment.words())).collect();
+        let place = |part: usize, key: &BandKey| &parts[part].0.segment.shape.directories[key.band as usize];
+        let mut some = vec![(0u32, 0u32); TOGETHER * parts.len() + 1];
+        let mut buckets = Vec::with_capacity(TOGETHER);
         for keys in keys.chunks(TOGETHER) {
-            buckets.clear();
-            for (part, words) in &parts {
-                let directories = &part.segment.shape.directories;
-                buckets.extend(keys.iter().map(|key| directories[key.band as usize].bucket(words, key.key)));
-            }
-            let mut touched = 0;
-            for ((part, words), buckets) in parts.iter().zip(buckets.chunks_exact(keys.len())) {
-                let directories = &part.segment.shape.directories;
-                for (key, bucket) in keys.iter().zip(buckets) {
-                    touched ^= directories[key.band as usize].touch(words, *bucket);
+            // Without a branch: which part may have which key cannot be guessed.
+            let mut n = 0;
+            for (key, i) in keys.iter().zip(0..) {
+                for (part, (_, words)) in parts.iter().enumerate() {
+                    some[n] = (i, part as u32);
+                    n += usize::from(place(part, key).may_have(words, key.key));
                 }
             }
+            buckets.clear();
+            let mut touched = 0;
+            for &(i, part) in &some[..n] {
+                let (key, words) = (&keys[i as usize], parts[part as usize].1);
+                let place = place(part as usize, key);
+                let bucket = place.bucket(words, key.key);
+                touched ^= place.touch(words, bucket);
+                buckets.push(bucket);
+            }
             std::hint::black_box(touched);
-            for (i, key) in keys.iter().enumerate() {
-                for ((part, words), bucket) in parts.iter().zip(buckets.iter().skip(i).step_by(keys.len())) {
-                    let directory = &part.segment.shape.directories[key.band as usize];
-                    directory.find(words, key.key, *bucket, |local| {
-                        if part.has(local as usize) {
-                            postings.push(part.segment.number(local as usize));
+            let mut some = some[..n].iter().zip(&buckets).peekable();
+            for (key, i) in keys.iter().zip(0..) {
+                while let Some((&(_, part), bucket)) = some.next_if(|((of, _), _)| *of == i) {
+                    let (part_of, words) = parts[part as usize];
+                    place(part as usize, key).find(words, key.key, *bucket, |local| {
+                        if part_of.has(local as usize) {
+                            postings.push(part_of.segment.number(local as usize));
                         }
                     });
                 }
                 postings.end_key();
             }
         }
+    }
+
+    /// Brings the rows of some numbers into the cache, all at the same time.
+    pub fn touch(&self, numbers: &[DocNo]) {
+        let words = self.rows.map.words();
+        let mut places = [usize::MAX; FETCHED];
+        for (place, number) in places.iter_mut().zip(numbers) {
+            *place = self.place_of(*number).unwrap_or(usize::MAX);
+        }
+        let word = |at: usize| words.get(at).copied().unwrap_or_default();
+        let sum = places
+            .iter()
+            .fold(0, |sum, &at| sum ^ word(at) ^ word(at.saturating_add(8)) ^ word(at.saturating_add(16)));
+        std::hint::black_box(sum);
     }
 
     /// All records from a number on; those that are damaged by their number.

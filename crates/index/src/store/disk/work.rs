@@ -5,11 +5,14 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::Shared;
 use super::build;
 use super::part::{Limits, Merge, Part};
 use super::state::State;
+use super::{Shared, Sizes};
 use crate::error::Result;
+
+/// Segments in files, at most, once all is merged.
+const FILES: usize = 3;
 
 /// The thread, which ends when this is dropped.
 #[derive(Debug)]
@@ -103,7 +106,7 @@ impl Shared {
         let _merging = self.merging.lock().unwrap_or_else(PoisonError::into_inner);
         let log = self.log()?;
         let state = self.state();
-        let Some(parts) = next_job(&state, self.folder.sizes.file) else { return Ok(false) };
+        let Some(parts) = next_job(&state, &self.folder.sizes) else { return Ok(false) };
         // From here on the writer leaves these parts alone.
         self.reserved.store(parts.end, Ordering::Release);
         drop(log);
@@ -150,11 +153,11 @@ impl Shared {
 }
 
 /// What should be merged next.
-fn next_job(state: &State, file: usize) -> Option<std::ops::Range<usize>> {
+fn next_job(state: &State, sizes: &Sizes) -> Option<std::ops::Range<usize>> {
     let n = state.parts.len();
-    let no_limits = Limits { first: 0, most: usize::MAX };
+    let no_limits = Limits { first: 0, most: usize::MAX, tiers: sizes.tiers(FILES) };
     state.unmerged(no_limits).map(|from| from..n).or_else(|| {
         let on_heap = state.parts.iter().position(|part| part.segment.path.is_none())?;
-        (state.parts[on_heap].segment.len() >= file).then_some(on_heap..on_heap + 1)
+        (state.parts[on_heap].segment.len() >= sizes.file).then_some(on_heap..on_heap + 1)
     })
 }
