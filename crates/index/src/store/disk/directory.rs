@@ -1,6 +1,6 @@
 //! Keys of many records, to be looked up in a file.
 //!
-//! Keys are cut into buckets by their first bits, of which there are about as many as one eighth of the keys; of the rest 16 bits are kept, sorted within each bucket. A posting takes six bytes: these 16
+//! Keys are cut into buckets by their first bits, of which there are about as many as one eighth of the keys; of the rest 16 bits are kept. A bucket that a common key has made large is sorted by them. A posting takes six bytes: these 16
 //! bits, and the local number of the record. Keys that differ later are told apart by the index, which has the sketch.
 //!
 //! A bucket is a word: where its postings begin, and 32 marks, one for each value of five bits of the rest of its keys. So five of six keys that are not there are known to be missing without a look at
@@ -8,11 +8,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::map::cells;
+use super::map::{cells, prefetch};
 
 /// Keys per bucket, about.
 const PER_BUCKET: usize = 8;
-/// A larger bucket is searched by halving.
+/// A larger bucket is sorted, and searched by halving.
 const SCANNED: usize = 32;
 /// Bits of buckets that are made at the same time, so that they stay in the cache.
 const TOGETHER: u32 = 12;
@@ -34,13 +34,6 @@ pub(super) struct Place {
     pub bits: u32,
 }
 
-/// The postings of a bucket.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Bucket {
-    start: u32,
-    end: u32,
-}
-
 impl Place {
     /// Whether it lies within so many words.
     pub fn is_within(&self, words: usize) -> bool {
@@ -58,34 +51,29 @@ impl Place {
 
     /// The word of the bucket of a key.
     #[inline]
-    fn at(&self, key: u64) -> usize {
+    pub fn at(&self, key: u64) -> usize {
         self.buckets + (key >> (64 - self.bits)) as usize
     }
 
-    /// False if no record has a key; mostly true only if one has.
+    /// Whether the bucket of a key, a word, may have it: if no record has it, mostly not.
     #[inline]
-    pub fn may_have(&self, words: &[u64], key: u64) -> bool {
-        words[self.at(key)] >> (32 + (rest(key, self.bits) & 31)) & 1 == 1
+    pub fn may_have(&self, bucket: u64, key: u64) -> bool {
+        bucket >> (32 + (rest(key, self.bits) & 31)) & 1 == 1
     }
 
-    /// The bucket of a key.
+    /// Asks for the first postings of a bucket.
     #[inline]
-    pub fn bucket(&self, words: &[u64], key: u64) -> Bucket {
-        let at = self.at(key);
-        Bucket { start: words[at] as u32, end: words[at + 1] as u32 }
-    }
-
-    /// Brings the postings of a bucket into the cache; what it returns means nothing.
-    #[inline]
-    pub fn touch(&self, words: &[u64], bucket: Bucket) -> u16 {
-        let first = |at: u32| self.postings(words).get(at as usize).map_or(0, |posting| posting[0]);
-        first(bucket.start) ^ first(bucket.end.wrapping_sub(1))
+    pub fn prefetch(&self, words: &[u64], bucket: u64) {
+        let at = self.postings + 6 * bucket as u32 as usize / 8;
+        prefetch(words, at);
+        prefetch(words, at + 5);
     }
 
     /// Hands the local numbers of records that may have a key to `visit`, in order. A damaged bucket has none.
     #[inline]
-    pub fn find(&self, words: &[u64], key: u64, bucket: Bucket, mut visit: impl FnMut(u32)) {
-        let range = bucket.start as usize..bucket.end as usize;
+    pub fn find(&self, words: &[u64], key: u64, mut visit: impl FnMut(u32)) {
+        let at = self.at(key);
+        let range = words[at] as u32 as usize..words[at + 1] as u32 as usize;
         let Some(mut postings) = self.postings(words).get(range) else { return };
         let rest = rest(key, self.bits);
         if postings.len() > SCANNED {
@@ -176,14 +164,13 @@ impl Built {
         back(&mut self.starts);
         for range in self.starts.windows(2) {
             let cells = &mut self.sorted[range[0] as usize..range[1] as usize];
-            sort(cells);
-            let start = self.postings.len() as u64;
-            let mut marks = 0u64;
-            for cell in cells {
-                let rest = (*cell << within >> 48) as u16;
-                marks |= 1 << (rest & 31);
-                self.postings.push([rest, *cell as u16, (*cell >> 16) as u16]);
+            if cells.len() > SCANNED {
+                cells.sort_unstable();
             }
+            let start = self.postings.len() as u64;
+            let rest = |cell: u64| (cell << within >> 48) as u16;
+            let marks = cells.iter().fold(0u64, |marks, cell| marks | 1 << (rest(*cell) & 31));
+            self.postings.extend(cells.iter().map(|cell| [rest(*cell), *cell as u16, (*cell >> 16) as u16]));
             self.buckets.push(start | marks << 32);
         }
     }
@@ -201,22 +188,6 @@ fn back(starts: &mut [u32]) {
     let last = starts.len() - 1;
     starts.copy_within(..last, 1);
     starts[0] = 0;
-}
-
-/// Sorts numbers, mostly a few.
-fn sort(cells: &mut [u64]) {
-    if cells.len() > SCANNED {
-        return cells.sort_unstable();
-    }
-    for i in 1..cells.len() {
-        let cell = cells[i];
-        let mut place = i;
-        while place > 0 && cells[place - 1] > cell {
-            cells[place] = cells[place - 1];
-            place -= 1;
-        }
-        cells[place] = cell;
-    }
 }
 
 #[cfg(test)]
@@ -242,16 +213,18 @@ mod tests {
             assert!(place.is_within(words.len()));
             let found = |key: u64| {
                 let mut found = Vec::new();
-                if place.may_have(&words, key) {
-                    place.find(&words, key, place.bucket(&words, key), |local| found.push(local));
-                }
+                place.find(&words, key, |local| found.push(local));
+                assert!(found.is_empty() || place.may_have(words[place.at(key)], key));
                 found
             };
             for (i, key) in keys.iter().enumerate().step_by(7) {
                 let found = found(*key);
                 assert!(found.contains(&(i as u32)) && found.is_sorted(), "{i} of {n}");
             }
-            let others = (0..1000).filter(|i| place.may_have(&words, mix(i + (1 << 40)))).count();
+            let others = (0..1000)
+                .map(|i| mix(i + (1 << 40)))
+                .filter(|key| place.may_have(words[place.at(*key)], *key))
+                .count();
             assert!(others < 300, "{others} of {n}");
         }
     }

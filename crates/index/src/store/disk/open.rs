@@ -200,7 +200,7 @@ impl Folder {
             }
             if !numbers.is_empty() && (is_end || numbers.len() >= REBUILT) {
                 let source = Source { rows: &rows, numbers: &numbers, places: &places, from, to: state.end };
-                state.parts.push(Part::new(self.segment(&source)?));
+                state.parts.push(Part::new(self.segment(&source, self.sizes.at_once)?));
                 (numbers, places, from) = (Vec::new(), Vec::new(), state.end.place);
             }
             if is_end {
@@ -209,9 +209,9 @@ impl Folder {
         }
     }
 
-    /// A segment, in a file if it is worth one.
-    pub fn segment(&self, source: &Source<'_>) -> Result<Segment> {
-        match self.access == Access::Write && source.numbers.len() >= self.sizes.file {
+    /// A segment, in a file from so many records on.
+    pub fn segment(&self, source: &Source<'_>, file: usize) -> Result<Segment> {
+        match self.access == Access::Write && source.numbers.len() >= file {
             true => build::in_file(source, self.made(), (&*self.files, &self.new_file("segment", "seg"))),
             false => build::on_heap(source, self.made()),
         }

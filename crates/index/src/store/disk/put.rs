@@ -7,7 +7,7 @@ use super::block::{Batch, Next};
 use super::log::Log;
 use super::part::Limits;
 use super::state::State;
-use super::{Disk, Shared, view};
+use super::{Access, Disk, Shared, view};
 use crate::error::{Error, Result};
 use crate::record::Records;
 use crate::settings::Settings;
@@ -20,6 +20,7 @@ impl Store for Disk {
 
     fn put(&self, records: Records) -> Result<()> {
         check(&records, self.shared.folder.layout.words())?;
+        self.wait_for_worker()?;
         let mut log = self.shared.log()?;
         let state = self.shared.state();
         if records.len() as u64 > u64::from(u32::MAX) - u64::from(state.end.next) {
@@ -34,7 +35,9 @@ impl Store for Disk {
         }
         self.shared.commit(&mut log, &batch)?;
         drop(log);
-        self.wait_for_worker();
+        if let Some(worker) = &self.worker {
+            worker.wake();
+        }
         Ok(())
     }
 
@@ -65,6 +68,17 @@ impl Store for Disk {
 
     fn compact(&self) -> Result<()> {
         self.shared.compact()
+    }
+
+    fn settle(&self) -> Result<()> {
+        match self.shared.folder.access {
+            Access::Read => Ok(()),
+            Access::Write => self.shared.settle(),
+        }
+    }
+
+    fn trouble(&self) -> Option<String> {
+        self.shared.trouble()
     }
 }
 

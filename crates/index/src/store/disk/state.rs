@@ -4,7 +4,8 @@ use benzer_core::lsh::BandKey;
 
 use super::block::{Block, Rows};
 use super::build::{self, Made, Source};
-use super::directory::{Bucket, Place};
+use super::directory::Place;
+use super::map::prefetch;
 use super::part::{Limits, Merge, Part};
 use super::policy;
 use super::row::Row;
@@ -14,7 +15,7 @@ use crate::store::{DocNo, Parts, Postings, Stats};
 
 /// Keys that are looked up at the same time.
 const TOGETHER: usize = 72;
-/// Records that are fetched at the same time.
+/// Records that are asked for at the same time.
 pub(super) const FETCHED: usize = 8;
 
 /// Segments, and what is removed of them. Cloning it copies pointers.
@@ -98,36 +99,30 @@ impl State {
             .iter()
             .filter_map(|part| Some((part, part.segment.words(), part.segment.ids()?)))
             .collect();
-        let (mut keys, mut some) = (Vec::with_capacity(TOGETHER), Vec::new());
+        let mut keys = Vec::with_capacity(TOGETHER);
         for (ids, found) in ids.chunks(TOGETHER).zip(found.chunks_mut(TOGETHER)) {
             keys.clear();
             keys.extend(ids.iter().map(|id| id_key(id)));
-            some.clear();
-            for (&key, i) in keys.iter().zip(0..) {
-                let may_have =
-                    parts.iter().enumerate().filter(|(_, (_, words, place))| place.may_have(words, key));
-                some.extend(may_have.map(|(part, _)| (i, part)));
+            for (_, words, place) in &parts {
+                keys.iter().for_each(|key| prefetch(words, place.at(*key)));
             }
-            let mut touched = 0;
-            let buckets = some.iter().map(|&(i, part): &(usize, usize)| {
-                let (_, words, place) = parts[part];
-                let bucket = place.bucket(words, keys[i]);
-                touched ^= place.touch(words, bucket);
-                bucket
-            });
-            let buckets: Vec<Bucket> = buckets.collect();
-            std::hint::black_box(touched);
-            for (&(i, part), bucket) in some.iter().zip(buckets) {
-                let (part, words, place) = parts[part];
-                place.find(words, keys[i], bucket, |local| {
-                    let local = local as usize;
-                    let is_it = || {
-                        self.rows.get(part.segment.place(local)).is_some_and(|row| row.record.id == ids[i])
-                    };
-                    if part.has(local) && is_it() {
-                        found[i] = Some(part.segment.number(local));
-                    }
-                });
+            for (part, words, place) in &parts {
+                let may_have = |key: u64| place.may_have(words[place.at(key)], key);
+                let some = || keys.iter().zip(0..).filter(|(key, _)| may_have(**key));
+                some().for_each(|(key, _)| place.prefetch(words, words[place.at(*key)]));
+                for (key, i) in some() {
+                    place.find(words, *key, |local| {
+                        let local = local as usize;
+                        let is_it = || {
+                            self.rows
+                                .get(part.segment.place(local))
+                                .is_some_and(|row| row.record.id == ids[i])
+                        };
+                        if part.has(local) && is_it() {
+                            found[i] = Some(part.segment.number(local));
+                        }
+                    });
+                }
             }
         }
         found
@@ -170,38 +165,35 @@ impl State {
     }
 
     /// Appends the numbers of records that have each key, in order, and of a few others.
+    ///
+    /// Everything is asked for before the first of it is read: buckets of all keys in all parts, then the postings of those that may have something.
     pub fn postings(&self, keys: &[BandKey], postings: &mut Postings) {
         let parts: Vec<(&Part, &[u64])> =
             self.parts.iter().map(|part| (part, part.segment.words())).collect();
-        let place = |part: usize, key: &BandKey| &parts[part].0.segment.shape.directories[key.band as usize];
-        let mut some = vec![(0u32, 0u32); TOGETHER * parts.len() + 1];
-        let mut buckets = Vec::with_capacity(TOGETHER);
+        let place = |part: &Part, key: &BandKey| part.segment.shape.directories[key.band as usize];
+        let mut some: Vec<(u32, u32)> = Vec::with_capacity(TOGETHER * parts.len());
         for keys in keys.chunks(TOGETHER) {
-            // Without a branch: which part may have which key cannot be guessed.
-            let mut n = 0;
+            for (part, words) in &parts {
+                keys.iter().for_each(|key| prefetch(words, place(part, key).at(key.key)));
+            }
+            some.clear();
             for (key, i) in keys.iter().zip(0..) {
-                for (part, (_, words)) in parts.iter().enumerate() {
-                    some[n] = (i, part as u32);
-                    n += usize::from(place(part, key).may_have(words, key.key));
+                for ((part, words), j) in parts.iter().zip(0..) {
+                    let place = place(part, key);
+                    let bucket = words[place.at(key.key)];
+                    if place.may_have(bucket, key.key) {
+                        place.prefetch(words, bucket);
+                        some.push((i, j));
+                    }
                 }
             }
-            buckets.clear();
-            let mut touched = 0;
-            for &(i, part) in &some[..n] {
-                let (key, words) = (&keys[i as usize], parts[part as usize].1);
-                let place = place(part as usize, key);
-                let bucket = place.bucket(words, key.key);
-                touched ^= place.touch(words, bucket);
-                buckets.push(bucket);
-            }
-            std::hint::black_box(touched);
-            let mut some = some[..n].iter().zip(&buckets).peekable();
+            let mut some = some.iter().peekable();
             for (key, i) in keys.iter().zip(0..) {
-                while let Some((&(_, part), bucket)) = some.next_if(|((of, _), _)| *of == i) {
-                    let (part_of, words) = parts[part as usize];
-                    place(part as usize, key).find(words, key.key, *bucket, |local| {
-                        if part_of.has(local as usize) {
-                            postings.push(part_of.segment.number(local as usize));
+                while let Some((_, part)) = some.next_if(|(of, _)| *of == i) {
+                    let (part, words) = parts[*part as usize];
+                    place(part, key).find(words, key.key, |local| {
+                        if part.has(local as usize) {
+                            postings.push(part.segment.number(local as usize));
                         }
                     });
                 }
@@ -210,18 +202,13 @@ impl State {
         }
     }
 
-    /// Brings the rows of some numbers into the cache, all at the same time.
-    pub fn touch(&self, numbers: &[DocNo]) {
+    /// Asks for the rows of some numbers, at most [`FETCHED`].
+    pub fn prefetch(&self, numbers: &[DocNo]) {
         let words = self.rows.map.words();
-        let mut places = [usize::MAX; FETCHED];
-        for (place, number) in places.iter_mut().zip(numbers) {
-            *place = self.place_of(*number).unwrap_or(usize::MAX);
+        for number in numbers {
+            let at = self.place_of(*number).unwrap_or(usize::MAX);
+            (0..self.rows.stride + 8).step_by(8).for_each(|word| prefetch(words, at.saturating_add(word)));
         }
-        let word = |at: usize| words.get(at).copied().unwrap_or_default();
-        let sum = places
-            .iter()
-            .fold(0, |sum, &at| sum ^ word(at) ^ word(at.saturating_add(8)) ^ word(at.saturating_add(16)));
-        std::hint::black_box(sum);
     }
 
     /// All records from a number on; those that are damaged by their number.

@@ -31,7 +31,7 @@ impl View for Snapshot<'_> {
     fn records(&self, numbers: &[DocNo], parts: Parts, visit: Visit<'_>) -> Result<()> {
         let mut place = 0;
         for numbers in numbers.chunks(FETCHED) {
-            self.state.touch(numbers);
+            self.state.prefetch(numbers);
             for &number in numbers {
                 match self.state.row(number, parts) {
                     Some(Ok(row)) => visit(place, row.record)?,

@@ -3,6 +3,7 @@
 mod damage;
 mod fault;
 mod kill;
+mod merge;
 mod power;
 mod reopen;
 
