@@ -44,7 +44,10 @@ pub fn run(options: &Options) -> Result<()> {
     println!("|---|---:|");
     let index = Index::new(store::disk(&options.folder, &settings)?)?;
     insert(&index, options)?;
-    search(&index, options, "as it is")?;
+    let start = Instant::now();
+    index.store().settle()?;
+    println!("| finishing the merges that are due, seconds | {:.2} |", start.elapsed().as_secs_f64());
+    search(&index, options, "not compacted")?;
     let start = Instant::now();
     index.compact()?;
     println!("| compacting, seconds | {:.2} |", start.elapsed().as_secs_f64());
@@ -61,18 +64,22 @@ pub fn run(options: &Options) -> Result<()> {
 
 fn insert(index: &Index, options: &Options) -> Result<()> {
     let tenth = (options.documents / 10).max(options.batch);
-    let (mut took, mut slowest, mut rates) = (0.0, 0.0f64, Vec::new());
-    let mut last = 0.0;
+    let (mut took, mut slowest, mut rates, mut costs) = (0.0, 0.0f64, Vec::new(), Vec::new());
+    let (mut last, mut making) = ((0.0, processor()), 0.0);
     for first in (0..options.documents).step_by(options.batch as usize) {
+        let before = Instant::now();
         let batch = records(first..options.documents.min(first + options.batch), options.content);
+        making += before.elapsed().as_secs_f64();
         let start = Instant::now();
         index.store().put(batch)?;
         let seconds = start.elapsed().as_secs_f64();
         took += seconds;
         slowest = slowest.max(seconds);
         if (first + options.batch).is_multiple_of(tenth) {
-            rates.push(format!("{:.0}", tenth as f64 / (took - last)));
-            last = took;
+            rates.push(format!("{:.0}", tenth as f64 / (took - last.0)));
+            let now = (took, processor());
+            costs.push(format!("{:.1}", 1e6 * (now.1 - last.1 - making) / tenth as f64));
+            (last, making) = (now, 0.0);
         }
     }
     println!(
@@ -81,6 +88,10 @@ fn insert(index: &Index, options: &Options) -> Result<()> {
         options.documents as f64 / took
     );
     println!("| the same for each tenth | {} |", rates.join(" "));
+    println!(
+        "| processor time per document for each tenth, microseconds, with merging | {} |",
+        costs.join(" ")
+    );
     println!("| slowest batch, milliseconds | {:.1} |", 1e3 * slowest);
     println!("| bytes written per document | {:.0} |", written() / options.documents as f64);
     println!(
@@ -155,6 +166,15 @@ fn bytes(folder: &Path) -> Result<u64> {
         sum += entry?.metadata()?.len();
     }
     Ok(sum)
+}
+
+/// Seconds of processor time of this process, all threads, also in the kernel.
+fn processor() -> f64 {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let after_name = stat.rsplit(')').next().unwrap_or_default();
+    let ticks: f64 =
+        after_name.split_whitespace().skip(11).take(2).filter_map(|n| n.parse::<f64>().ok()).sum();
+    ticks / 100.0
 }
 
 /// Bytes this process has handed to the disk.

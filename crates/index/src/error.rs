@@ -74,6 +74,14 @@ pub enum Error {
         /// What is wrong with it.
         what: String,
     },
+    /// Too much has not been merged, because merging fails.
+    #[error("`{}` takes no more documents before its segments are merged, which fails: {what}; nothing was changed", folder.display())]
+    Behind {
+        /// The folder of the collection.
+        folder: PathBuf,
+        /// Why merging fails.
+        what: String,
+    },
     /// The operating system refused something.
     #[error("cannot {action} `{}`: {source}{}", path.display(), remedy(source))]
     Disk {

@@ -140,7 +140,7 @@ impl Index {
         let Some(number) = self.number(&*view, id)? else { return Ok(None) };
         let mut found = None;
         view.records(&[number], Parts::All, &mut |_, record| {
-            if !record.document.is_empty() {
+            if !record.document.is_empty() && !is_gone(&record, now()) {
                 found = Some(exact::document(record.id, record.document)?);
             }
             Ok(())
@@ -155,8 +155,9 @@ impl Index {
     pub fn sketch(&self, id: &str) -> Result<Option<Vec<(String, Sketch)>>> {
         let view = self.store.view()?;
         let Some(number) = self.number(&*view, id)? else { return Ok(None) };
-        let mut sketches = Vec::new();
+        let (mut sketches, mut is_there) = (Vec::new(), false);
         view.records(&[number], Parts::Sketches, &mut |_, record| {
+            is_there = !is_gone(&record, now());
             for field in self.recorder.layout().fields() {
                 let size = field.size(record.words);
                 if size > 0.0 {
@@ -166,7 +167,7 @@ impl Index {
             }
             Ok(())
         })?;
-        Ok(Some(sketches))
+        Ok(is_there.then_some(sketches))
     }
 
     /// The documents that are similar to one that need not be in the collection. If one with its id is, that is not a match.
@@ -207,6 +208,9 @@ impl Index {
         let own = self.number(&*view, id)?.ok_or_else(|| Error::NoDocument { id: id.to_owned() })?;
         let mut probe = None;
         view.records(&[own], Parts::All, &mut |_, record| {
+            if terms.is_gone(&record) {
+                return Ok(());
+            }
             let document = (!record.document.is_empty()).then(|| exact::document(record.id, record.document));
             let document = document.transpose()?;
             let features = document.as_ref().map(|document| self.recorder.features(document)).transpose()?;
@@ -474,8 +478,12 @@ impl Index {
 
 impl Terms {
     fn is_gone(&self, record: &Record<'_>) -> bool {
-        record.expires != 0 && record.expires <= self.now
+        is_gone(record, self.now)
     }
+}
+
+fn is_gone(record: &Record<'_>, now: u64) -> bool {
+    record.expires != 0 && record.expires <= now
 }
 
 fn by_similarity_then_id(a: &Match, b: &Match) -> Ordering {

@@ -7,6 +7,7 @@ use benzer_core::field::Schema;
 use benzer_core::lsh::{BandKey, Banding, Target, choose};
 use benzer_core::sketch::SketchSpec;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::error::{Error, Result};
 
@@ -113,8 +114,9 @@ impl Settings {
         if self == found {
             return Ok(());
         }
-        let show = |settings: &Self| serde_json::to_string(settings).unwrap_or_default();
-        Err(Error::incompatible(show(self), show(found)))
+        let json = |settings: &Self| serde_json::to_value(settings).unwrap_or_default();
+        let (expected, found) = difference(String::new(), &json(self), &json(found));
+        Err(Error::incompatible(expected, found))
     }
 
     /// Where the parts of a record lie.
@@ -124,6 +126,26 @@ impl Settings {
     pub fn layout(&self) -> Result<Layout> {
         Layout::new(self)
     }
+}
+
+/// The first place at which two values differ, with what is there in each.
+fn difference(path: String, a: &Value, b: &Value) -> (String, String) {
+    let below = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+    if let (Value::Object(a), Value::Object(b)) = (a, b) {
+        let names = a.keys().chain(b.keys().filter(|name| !a.contains_key(*name)));
+        let differs = |name: &&String| a.get(*name) != b.get(*name);
+        if let Some(name) = names.into_iter().find(differs) {
+            let of = |object: &serde_json::Map<String, Value>| object.get(name).cloned().unwrap_or_default();
+            return difference(below(name), &of(a), &of(b));
+        }
+    }
+    if let (Value::Array(a), Value::Array(b)) = (a, b)
+        && a.len() == b.len()
+        && let Some(i) = (0..a.len()).find(|i| a[*i] != b[*i])
+    {
+        return difference(below(&i.to_string()), &a[i], &b[i]);
+    }
+    (format!("{path} {a}"), format!("{path} {b}"))
 }
 
 /// Where the parts of a record lie: for each field its size (the bits of a 64-bit float), then the words of its sketch.

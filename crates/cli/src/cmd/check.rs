@@ -113,6 +113,9 @@ fn show(reports: &[(String, Report)], view: &View, out: &mut dyn Write) -> anyho
         for line in report.records.iter().chain(&report.derived) {
             writeln!(out, "  wrong: {line}")?;
         }
+        for line in &report.warnings {
+            writeln!(out, "  warning: {line}")?;
+        }
         for line in &report.repaired {
             writeln!(out, "  repaired: {line}")?;
         }

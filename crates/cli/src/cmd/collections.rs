@@ -12,16 +12,18 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 
 use crate::cmd::write_json;
+use crate::options::collection::{CollectionArguments, SCHEMA};
 use crate::options::db::{DbArguments, failed};
 use crate::table::{Align, Table};
 use crate::view::{self, View, grouped};
 
 /// What the command does, for its help.
 pub const ABOUT: &str = "\
-List collections, show how large they are, bring them into their fastest shape, take them elsewhere, or drop them.";
+Make collections, list them, show how large they are, bring them into their fastest shape, take them elsewhere, or drop them.";
 
 const EXAMPLES: &str = "\
 Examples:
+  benzer collections create notes --text title,body --values tags
   benzer collections list
   benzer collections stats articles --format json
   benzer collections compact articles
@@ -43,6 +45,9 @@ pub struct Arguments {
 enum Action {
     /// All collections
     List(All),
+    /// Make an empty collection; `benzer index` fills it
+    #[command(after_help = SCHEMA)]
+    Create(Create),
     /// How large a collection is
     Stats(One),
     /// Bring a collection into the shape that is searched fastest
@@ -53,6 +58,14 @@ enum Action {
     Export(Export),
     /// Make a collection of an exported file
     Import(Import),
+}
+
+#[derive(Debug, Args)]
+struct Create {
+    #[command(flatten)]
+    one: One,
+    #[command(flatten)]
+    made: CollectionArguments,
 }
 
 #[derive(Debug, Args)]
@@ -95,6 +108,7 @@ struct Collection {
     #[serde(flatten)]
     stats: Stats,
     settings: Settings,
+    warnings: Vec<String>,
 }
 
 /// Does it.
@@ -108,16 +122,17 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
             let all = names.iter().map(|name| collection(db, name)).collect::<anyhow::Result<Vec<_>>>()?;
             if view.format == view::Format::Json { write_json(out, &all) } else { shown(&all, view, out) }
         }
-        Action::Stats(One { name, db }) => {
-            let one = collection(db, name)?;
-            if view.format == view::Format::Json { write_json(out, &one) } else { shown(&[one], view, out) }
+        Action::Create(Create { one: One { name, db }, made }) => {
+            let store = db.open()?.create(name, made.settings()?).map_err(failed)?;
+            drop(store);
+            show(db, name, view, out)
         }
+        Action::Stats(One { name, db }) => show(db, name, view, out),
         Action::Compact(One { name, db }) => {
             let index = Index::new(db.open()?.open(name).map_err(failed)?).map_err(failed)?;
             index.expire().and_then(|_| index.compact()).map_err(failed)?;
             drop(index);
-            let one = collection(db, name)?;
-            if view.format == view::Format::Json { write_json(out, &one) } else { shown(&[one], view, out) }
+            show(db, name, view, out)
         }
         Action::Drop(One { name, db }) => {
             db.open()?.remove(name).map_err(failed)?;
@@ -150,16 +165,24 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
                 store.put(records.map_err(failed)?).map_err(failed)?;
             }
             drop(store);
-            let one = collection(db, name)?;
-            if view.format == view::Format::Json { write_json(out, &one) } else { shown(&[one], view, out) }
+            show(db, name, view, out)
         }
     }
+}
+
+fn show(db: &DbArguments, name: &str, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
+    let one = collection(db, name)?;
+    if view.format == view::Format::Json { write_json(out, &one) } else { shown(&[one], view, out) }
 }
 
 fn collection(db: &DbArguments, name: &str) -> anyhow::Result<Collection> {
     let index = Index::new(db.open()?.read(name).map_err(failed)?).map_err(failed)?;
     let stats = index.stats().map_err(failed)?;
-    Ok(Collection { name: name.to_owned(), stats, settings: index.settings().clone() })
+    let warnings: Vec<String> = index.store().trouble().into_iter().collect();
+    for warning in &warnings {
+        talk!("warning: `{name}`: {warning}");
+    }
+    Ok(Collection { name: name.to_owned(), stats, settings: index.settings().clone(), warnings })
 }
 
 fn shown(all: &[Collection], view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
@@ -171,7 +194,7 @@ fn shown(all: &[Collection], view: &View, out: &mut dyn Write) -> anyhow::Result
         headings.into_iter().fold(Table::default().column("collection", Align::Left), |table, heading| {
             table.column(heading, if heading == "fields" { Align::Left } else { Align::Right })
         });
-    let table = all.iter().fold(table, |mut table, Collection { name, stats, settings }| {
+    let table = all.iter().fold(table, |mut table, Collection { name, stats, settings, .. }| {
         let bytes = stats.posting_bytes + stats.sketch_bytes + stats.id_bytes + stats.document_bytes;
         let fields: Vec<&str> = settings.fields.iter().map(|field| field.name.as_str()).collect();
         table.row([

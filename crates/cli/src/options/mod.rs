@@ -1,6 +1,7 @@
 //! Options that several commands share.
 
 pub mod amount;
+pub mod collection;
 pub mod db;
 pub mod sets;
 pub mod sketches;

@@ -136,3 +136,61 @@ fn an_exported_collection_is_imported_as_it_was() {
     bench.run("collections import other news.benzer").fails(1, &["news.benzer", "damage"]);
     assert!(!bench.run("collections list").ok().out.contains("other"));
 }
+
+#[test]
+fn a_collection_is_made_empty_and_filled_later() {
+    let bench = Bench::new();
+    let made =
+        "collections create notes --text title,body --values tags -n 3 --threshold 0.6 --sketches-only";
+    let told = bench.run(&format!("{made} --format json")).ok().json();
+    assert_eq!((told["documents"].as_u64(), told["settings"]["threshold"].as_f64()), (Some(0), Some(0.6)));
+    assert_eq!(told["settings"]["keeps"], "sketches");
+    assert!(bench.run("collections list").ok().out.contains("body, tags, title"));
+    bench.run(made).fails(1, &["there is a collection `notes` already"]);
+    // It is empty, and says so.
+    bench.run("search notes --id a").fails(1, &["there is no document `a`"]);
+    assert!(bench.run("search notes --field body --text nothing").ok().out.contains("nothing similar"));
+    bench.write(
+        "d.jsonl",
+        r#"{"id": "a", "title": "one two three four", "body": "five six seven", "tags": ["x"]}"#,
+    );
+    bench.run("index notes d.jsonl").ok();
+    // What is asked for must be what it is.
+    bench.run("index notes d.jsonl --threshold 0.6 --sketches-only").ok();
+    bench
+        .run("index notes d.jsonl --threshold 0.7")
+        .fails(1, &["expected threshold 0.7, found threshold 0.6"]);
+    bench.run("index notes d.jsonl --text title").fails(1, &["other settings", "expected", "found"]);
+    bench.run("index notes d.jsonl -n 4").fails(2, &["when a collection is made"]);
+    // A schema file is another way to say it.
+    bench.write(
+        "schema.json",
+        r#"{"fields": {"title": {"kind": "text", "n": 2}, "tags": {"kind": "values", "weight": 0.5}}}"#,
+    );
+    let told = bench.run("collections create weighted --schema schema.json --format json").ok().json();
+    assert_eq!(told["settings"]["fields"][0]["weight"], 0.5, "{told}");
+    bench.run("collections create other").fails(2, &["--text", "--schema"]);
+    bench.run("collections create other --schema schema.json -n 4").fails(2, &["part of the schema"]);
+    bench.run("collections create other --schema nothing.json").fails(1, &["nothing.json"]);
+    bench.write("bad.json", r#"{"fields": {"title": {"kind": "sound"}}}"#);
+    bench.run("collections create other --schema bad.json").fails(2, &["bad.json", "sound"]);
+    bench.run("collections create a/b --text t").fails(2, &["name"]);
+    bench.run("collections create other --text t --threshold 3").fails(2, &["threshold"]);
+    assert!(!bench.run("collections list").ok().out.contains("other"));
+}
+
+#[test]
+fn documents_with_a_time_to_live_go_by_themselves() {
+    let bench = Bench::new();
+    bench.run("index news articles.jsonl --text text --ttl 100000").ok();
+    bench.write(
+        "one.jsonl",
+        "{\"id\": \"brief\", \"text\": \"here for a moment, and then no more than a memory\"}\n",
+    );
+    bench.run("index news one.jsonl --ttl 0").ok();
+    bench.run("search news --id brief").fails(1, &["there is no document `brief`"]);
+    bench.run("search news --id trains-16").ok();
+    let stats = |command: &str| bench.run(&format!("collections {command} news --format json")).json();
+    assert_eq!(stats("stats")["documents"], 201, "it takes room until the collection is compacted");
+    assert_eq!(stats("compact")["documents"], 200);
+}

@@ -177,6 +177,9 @@ fn documents_expire(make: Make<'_>) {
     let times = [None, Some(1), Some(u64::MAX), Some(0)];
     index.insert_until(&documents, |i| times[i]).expect("put");
     // What is gone is not found, also before it is removed.
+    assert!(index.get("d1").expect("an answer").is_none() && index.get("d2").expect("an answer").is_some());
+    assert!(index.sketch("d1").expect("an answer").is_none());
+    assert!(index.search_id("d3", &Query::default()).is_err());
     assert_eq!(found(&index, &document("", 1, 9)), set(["d0", "d2"]));
     assert_eq!(index.expire().expect("expired"), 2);
     assert_eq!(index.expire().expect("expired"), 0);

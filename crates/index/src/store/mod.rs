@@ -59,6 +59,19 @@ pub trait Store: Debug + Send + Sync {
     /// # Errors
     /// What the store says; then nothing is lost.
     fn compact(&self) -> Result<()>;
+
+    /// Finishes what goes on behind the scenes. Closing does so too as far as it is quick, and cannot say what failed.
+    ///
+    /// # Errors
+    /// What the store says; then nothing is lost.
+    fn settle(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// What has failed behind the scenes and is tried again, if something has. Nothing is lost by it, but searches and opening become slower.
+    fn trouble(&self) -> Option<String> {
+        None
+    }
 }
 
 /// A collection at one moment.

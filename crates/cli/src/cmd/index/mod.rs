@@ -8,19 +8,19 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use anyhow::{Context, bail};
-use benzer_core::field::{Document, FieldSpec, Kind, Schema};
+use anyhow::bail;
+use benzer_core::field::Document;
 use benzer_dedup::read::{FieldPath, Format};
 use benzer_index::store::Store;
-use benzer_index::{Error, Index, Keeps, Settings};
+use benzer_index::{Error, Index};
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 use serde::Serialize;
 
 use crate::Usage;
 use crate::cmd::write_json;
+use crate::options::collection::{CollectionArguments, SCHEMA};
 use crate::options::db::{DbArguments, failed};
-use crate::options::text::TextArguments;
 use crate::rejects::Rejects;
 use crate::view::{self, View, grouped};
 
@@ -39,13 +39,11 @@ Examples:
   benzer index articles today.jsonl --continue
 
 ";
-const AFTER: &str = "\
-Inputs are JSON lines unless --input-format says otherwise. A schema file is JSON: \
-{\"fields\": {\"title\": {\"kind\": \"text\", \"n\": 2}, \"tags\": {\"kind\": \"values\", \"weight\": 0.5}}}";
+const AFTER: &str = "Inputs are JSON lines unless --input-format says otherwise. ";
 
 /// What to index, and where.
 #[derive(Debug, Args)]
-#[command(after_help = format!("{EXAMPLES}{AFTER}"))]
+#[command(after_help = format!("{EXAMPLES}{AFTER}{SCHEMA}"))]
 pub struct Arguments {
     /// The collection
     #[arg(value_name = "NAME")]
@@ -55,24 +53,8 @@ pub struct Arguments {
     inputs: Vec<OsString>,
     #[command(flatten)]
     db: DbArguments,
-    /// Fields with text, such as `title,body`; only for a new collection
-    #[arg(long = "text", value_name = "FIELDS", value_delimiter = ',', help_heading = "Collection")]
-    text_fields: Vec<String>,
-    /// Fields with lists of values, such as `tags`; only for a new collection
-    #[arg(long = "values", value_name = "FIELDS", value_delimiter = ',', help_heading = "Collection")]
-    value_fields: Vec<String>,
-    /// The schema as a JSON file, instead of --text and --values
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["text_fields", "value_fields"], help_heading = "Collection")]
-    schema: Option<PathBuf>,
-    /// From which similarity on documents are found [default: 0.8]
-    #[arg(long, value_name = "T", help_heading = "Collection")]
-    threshold: Option<f64>,
-    /// The share of documents at the threshold that must be found [default: 0.95]
-    #[arg(long, value_name = "R", help_heading = "Collection")]
-    recall: Option<f64>,
-    /// Keep sketches, not documents: similarities are estimates then
-    #[arg(long, help_heading = "Collection")]
-    sketches_only: bool,
+    #[command(flatten)]
+    made: CollectionArguments,
     /// The field that is the id
     #[arg(long, value_name = "FIELD", default_value = "id")]
     id_field: FieldPath,
@@ -94,8 +76,6 @@ pub struct Arguments {
     /// Stop at the first line that cannot be read; batches before it are in the collection
     #[arg(long)]
     strict: bool,
-    #[command(flatten)]
-    shingles: TextArguments,
 }
 
 /// What was done.
@@ -106,6 +86,7 @@ struct Summary {
     rejected: u64,
     documents: u64,
     seconds: f64,
+    warnings: Vec<String>,
 }
 
 /// Indexes all inputs.
@@ -115,6 +96,8 @@ struct Summary {
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     let start = Instant::now();
     let index = Index::new(collection(arguments)?).map_err(failed)?;
+    // What is gone must not count as there.
+    index.expire().map_err(failed)?;
     let mut rejects = Rejects::new(arguments.rejects.as_deref(), arguments.strict)?;
     let mut summary = Summary::default();
     let expires = arguments.ttl.map(|seconds| {
@@ -125,8 +108,17 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
         put(&index, arguments, batch, expires, &mut summary)
     })?;
     rejects.finish()?;
+    // Every document is on the disk by now; what searching makes fast may not be.
+    if let Err(error) = index.store().settle() {
+        summary.warnings.push(format!(
+            "all documents are there, but not yet in the shape that is searched fastest: {error}"
+        ));
+    }
     (summary.rejected, summary.documents) = (rejects.n_rejected(), index.stats().map_err(failed)?.documents);
     summary.seconds = start.elapsed().as_secs_f64();
+    for warning in &summary.warnings {
+        talk!("warning: {warning}");
+    }
     if view.format == view::Format::Json {
         return write_json(out, &summary);
     }
@@ -175,44 +167,16 @@ fn put(
 fn collection(arguments: &Arguments) -> anyhow::Result<Arc<dyn Store>> {
     let collections = arguments.db.open()?;
     let is_new = !collections.list().map_err(failed)?.contains(&arguments.name);
-    let described =
-        !arguments.text_fields.is_empty() || !arguments.value_fields.is_empty() || arguments.schema.is_some();
-    if is_new && !described {
+    if is_new && !arguments.made.has_fields() {
         bail!(Usage::new(format!(
             "there is no collection `{}` in `{}`; to make one, name its fields with --text and --values, or give --schema",
             arguments.name, arguments.db.db
         )));
     }
     if is_new {
-        return collections.create(&arguments.name, settings(arguments)?).map_err(failed);
+        return collections.create(&arguments.name, arguments.made.settings()?).map_err(failed);
     }
     let store = collections.open(&arguments.name).map_err(failed)?;
-    if described {
-        settings(arguments)?.expect(store.settings()).map_err(failed).context(
-            "the collection was made with other settings; leave out --text, --values and the like, or name another collection",
-        )?;
-    }
+    arguments.made.expect(store.settings())?;
     Ok(store)
-}
-
-fn settings(arguments: &Arguments) -> anyhow::Result<Settings> {
-    let schema = match &arguments.schema {
-        Some(path) => {
-            let text =
-                std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))?;
-            serde_json::from_str(&text)
-                .map_err(|error| Usage::new(format!("--schema `{}`: {error}", path.display())))?
-        }
-        None => {
-            let options = arguments.shingles.shingler()?.options().clone();
-            let texts = arguments.text_fields.iter().map(|name| (name, Kind::Text(options.clone())));
-            let values = arguments.value_fields.iter().map(|name| (name, Kind::Values(Default::default())));
-            let fields =
-                texts.chain(values).map(|(name, kind)| (name.clone(), FieldSpec { kind, weight: 1.0 }));
-            Schema::new(fields).map_err(Usage::new)?
-        }
-    };
-    let keeps = if arguments.sketches_only { Keeps::Sketches } else { Keeps::Documents };
-    let (threshold, recall) = (arguments.threshold.unwrap_or(0.8), arguments.recall.unwrap_or(0.95));
-    Settings::with_target(schema, threshold, recall, keeps).map_err(|error| Usage::new(error).into())
 }

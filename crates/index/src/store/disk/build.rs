@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use benzer_core::hash;
 
 use super::block::Rows;
-use super::directory::{Place, built};
+use super::directory::{Built, Place};
 use super::files::{self, Files};
 use super::map::{Words, bytes};
 use super::segment::{CHECKED, End, HEADER, MAGIC, Segment, Shape, id_key};
@@ -14,10 +14,9 @@ use super::trouble;
 use crate::error::{Error, Result};
 use crate::settings::Layout;
 use crate::store::DocNo;
-use crate::store::buckets::Buckets;
 
 /// Keys that are held at a time; the records are read again for every few bands of a large segment.
-const HELD: usize = 12_000_000;
+const HELD: usize = 24_000_000;
 /// Words between syncs: a sync at the end of a large file would keep those of the log waiting.
 const BETWEEN: usize = 4 << 20;
 
@@ -72,6 +71,7 @@ fn write(source: &Source<'_>, Made { layout, fingerprint }: Made<'_>, out: &mut 
     let numbers = if is_dense { None } else { Some(out.put_bytes(bytes(source.numbers))?) };
     let places = out.put(source.places)?;
     let mut directories = Vec::with_capacity(layout.bands() + 1);
+    let mut built = Built::default();
     let mut soonest = 0;
     let together = (HELD / n.max(1)).clamp(1, layout.bands().max(1));
     let mut keys = vec![(Vec::<u64>::new(), Vec::<u32>::new()); together];
@@ -79,10 +79,11 @@ fn write(source: &Source<'_>, Made { layout, fingerprint }: Made<'_>, out: &mut 
         let bands = first..layout.bands().min(first + together);
         gather(source, layout, bands.clone(), &mut keys)?;
         for (keys, locals) in &keys[..bands.len()] {
-            directories.push(out.directory(&match locals.is_empty() {
-                true => built(keys, 0..),
-                false => built(keys, locals.iter().copied()),
-            })?);
+            match locals.is_empty() {
+                true => built.fill(keys, 0..),
+                false => built.fill(keys, locals.iter().copied()),
+            }
+            directories.push(out.directory(&built)?);
         }
     }
     let (keys, _) = &mut keys[0];
@@ -94,7 +95,8 @@ fn write(source: &Source<'_>, Made { layout, fingerprint }: Made<'_>, out: &mut 
             soonest = record.expires;
         }
     }
-    directories.push(out.directory(&built(keys, 0..))?);
+    built.fill(keys, 0..);
+    directories.push(out.directory(&built)?);
     let salt = source.rows.salt;
     let (from, to, words) = (source.from, source.to, out.at());
     let checksums = Vec::new();
@@ -176,10 +178,10 @@ impl Out<'_> {
         Ok(at)
     }
 
-    fn directory(&mut self, built: &Buckets) -> Result<Place> {
-        let starts = self.put_bytes(bytes(&built.starts))?;
+    fn directory(&mut self, built: &Built) -> Result<Place> {
+        let buckets = self.put(&built.buckets)?;
         let postings = self.put_bytes(bytes(built.postings.as_flattened()))?;
-        Ok(Place { starts, postings, n: built.postings.len(), bits: built.bits })
+        Ok(Place { buckets, postings, n: built.postings.len(), bits: built.bits })
     }
 
     /// Writes whole stretches to the file, as long as there are so many words.

@@ -32,7 +32,7 @@ impl Shared {
             return self.rewrite(&mut log, OnDamage::Fail).map(drop);
         }
         if state.parts.len() > 1 {
-            let part = self.merged(&state, 0..state.parts.len())?;
+            let part = self.all_merged(&state)?;
             let state = State { parts: part.into_iter().collect(), ..State::clone(&state) };
             self.replace(&log, state)?;
         }
@@ -107,7 +107,7 @@ impl Shared {
         let source = Source { rows: &log.rows, numbers, places, from: HEADER, to: end };
         let parts = match numbers.is_empty() {
             true => Vec::new(),
-            false => vec![Part::new(self.folder.segment(&source)?)],
+            false => vec![Part::new(self.folder.segment(&source, self.folder.sizes.at_once)?)],
         };
         Ok(State { rows: log.rows.clone(), parts, end })
     }

@@ -26,6 +26,7 @@ mod log;
 mod map;
 mod open;
 mod part;
+mod policy;
 mod put;
 mod row;
 mod segment;
@@ -51,6 +52,7 @@ use lock::Lock;
 pub(super) use log::Access;
 use log::Log;
 use open::{Folder, Found};
+use policy::Tier;
 use segment::End;
 use state::State;
 pub use verify::Report;
@@ -59,13 +61,28 @@ use work::Worker;
 /// When segments go where, in records.
 #[derive(Debug, Clone, Copy)]
 struct Sizes {
-    /// A segment of so many is worth a file.
-    file: usize,
-    /// A writer merges up to so many itself; the rest is done behind it.
+    /// The unit of the second tier of segments; that of the first is one record.
+    few: usize,
+    /// The unit of the third tier. A writer merges up to so many itself; the rest is done behind it.
     at_once: usize,
+    /// The unit of the last tier: a segment of so many is worth a file.
+    file: usize,
     /// A writer waits when so many are not in files.
     backlog: usize,
 }
+
+impl Sizes {
+    const DEFAULT: Self = Self { few: 1 << 6, at_once: 1 << 13, file: 1 << 18, backlog: 1 << 21 };
+
+    /// What the tiers of segments are. There are at most so many files.
+    fn tiers(&self, files: usize) -> [Tier; 4] {
+        let tier = |unit, most| Tier { unit, most };
+        [tier(1, 2), tier(self.few, 2), tier(self.at_once, 2), tier(self.file, files)]
+    }
+}
+
+/// So many files' worth of records on the heap are told.
+const LATE: usize = 8;
 
 /// How a collection is kept; other ways serve tests.
 #[derive(Debug, Clone)]
@@ -76,7 +93,7 @@ struct Way {
 
 impl Default for Way {
     fn default() -> Self {
-        Self { files: Arc::new(Real), sizes: Sizes { file: 1 << 15, at_once: 1 << 12, backlog: 1 << 21 } }
+        Self { files: Arc::new(Real), sizes: Sizes::DEFAULT }
     }
 }
 
@@ -100,19 +117,23 @@ struct Shared {
     merging: Mutex<()>,
     /// Parts that are being merged, counted from the first.
     reserved: AtomicUsize,
+    /// Why the last merge failed, if it did.
+    trouble: Mutex<Option<String>>,
     /// For readers: which `current.json` they have seen.
     seen: Mutex<Option<view::Stamp>>,
     lock: Option<Lock>,
 }
 
 impl Drop for Disk {
-    /// Notes how far the log was acknowledged, so that damage to its end is told from a write that was cut off.
+    /// Puts what is on the heap into a file, so that it is opened at once the next time, and notes how far the log was acknowledged, so that damage to its end is told from a write that was cut off.
     fn drop(&mut self) {
-        if self.worker.take().is_some()
-            && let Ok(log) = self.shared.log()
-        {
-            // If it fails, the next opening takes the end for what it looks like.
-            self.shared.folder.publish(&log, &self.shared.state()).ok();
+        if self.worker.take().is_some() {
+            // If it fails, the next opening derives it from the log.
+            self.shared.flush().ok();
+            if let Ok(log) = self.shared.log() {
+                // If it fails, the next opening takes the end for what it looks like.
+                self.shared.folder.publish(&log, &self.shared.state()).ok();
+            }
         }
     }
 }
@@ -167,6 +188,7 @@ impl Disk {
             log: Mutex::new(log),
             merging: Mutex::new(()),
             reserved: AtomicUsize::new(0),
+            trouble: Mutex::new(None),
             seen,
             lock,
         });
@@ -200,10 +222,19 @@ impl Disk {
         Ok(report)
     }
 
-    fn wait_for_worker(&self) {
-        if let Some(worker) = &self.worker {
-            worker.wake();
-            worker.wait_while(|| self.shared.state().n_on_heap() > self.shared.folder.sizes.backlog);
+    /// Waits while too much is on the heap.
+    ///
+    /// # Errors
+    /// It is too much because merging fails.
+    fn wait_for_worker(&self) -> Result<()> {
+        let Some(worker) = &self.worker else { return Ok(()) };
+        let is_too_much = || self.shared.state().n_on_heap() > self.shared.folder.sizes.backlog;
+        worker.wait_while(is_too_much);
+        match self.shared.trouble() {
+            Some(what) if is_too_much() => {
+                Err(Error::Behind { folder: self.shared.folder.path.clone(), what })
+            }
+            _ => Ok(()),
         }
     }
 }
@@ -274,6 +305,19 @@ impl Shared {
             return Err(Error::ReadOnly { folder: self.folder.path.clone() });
         }
         Ok(self.log.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// What fails behind the writer, or seems to.
+    fn trouble(&self) -> Option<String> {
+        let trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let n = self.state().n_on_heap();
+        // The writer may be another process, which cannot be asked.
+        let is_late = self.lock.is_none() && n > LATE * self.folder.sizes.file;
+        trouble.or_else(|| is_late.then(|| format!("{n} records are in no file yet; the writer is behind, or merging fails, or it was killed; compact the collection")))
+    }
+
+    fn set_trouble(&self, trouble: Option<String>) {
+        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = trouble;
     }
 
     fn damaged(&self, number: DocNo) -> Error {

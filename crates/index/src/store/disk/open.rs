@@ -68,6 +68,11 @@ impl Folder {
         Known { stride: self.layout.words(), fingerprint: self.fingerprint, salt }
     }
 
+    /// What is merged on the heap from a part on: what is worth a file is left as it is.
+    pub fn heap_limits(&self, first: usize) -> Limits {
+        Limits { first, most: 2 * self.sizes.file, tiers: self.sizes.tiers(1 << 20) }
+    }
+
     /// A name that was not used before.
     pub fn new_file(&self, kind: &str, extension: &str) -> PathBuf {
         let number = self.next_file.fetch_add(1, Ordering::Relaxed);
@@ -142,16 +147,21 @@ impl Folder {
     /// Takes in what the log has behind the state.
     pub fn replay(&self, state: &mut State) -> Result<()> {
         let rows = state.rows.clone();
-        let limits = Limits { first: 0, most: self.sizes.file };
+        let (mut blocks, mut n) = (Vec::new(), 0);
         let mut at = state.end.place;
         loop {
             match rows.next(at) {
                 Next::Block(block) => {
-                    state.apply(&block, self.made(), limits)?;
                     at = block.end;
+                    n += block.len();
+                    blocks.push(block);
                 }
                 Next::Lost { until } => at = until,
-                Next::End => return Ok(()),
+                Next::End => return state.apply(&blocks, self.made(), self.heap_limits(0)),
+            }
+            if n >= REBUILT {
+                state.apply(&std::mem::take(&mut blocks), self.made(), self.heap_limits(0))?;
+                n = 0;
             }
         }
     }
@@ -190,7 +200,7 @@ impl Folder {
             }
             if !numbers.is_empty() && (is_end || numbers.len() >= REBUILT) {
                 let source = Source { rows: &rows, numbers: &numbers, places: &places, from, to: state.end };
-                state.parts.push(Part::new(self.segment(&source)?));
+                state.parts.push(Part::new(self.segment(&source, self.sizes.at_once)?));
                 (numbers, places, from) = (Vec::new(), Vec::new(), state.end.place);
             }
             if is_end {
@@ -199,9 +209,9 @@ impl Folder {
         }
     }
 
-    /// A segment, in a file if it is worth one.
-    pub fn segment(&self, source: &Source<'_>) -> Result<Segment> {
-        match self.access == Access::Write && source.numbers.len() >= self.sizes.file {
+    /// A segment, in a file from so many records on.
+    pub fn segment(&self, source: &Source<'_>, file: usize) -> Result<Segment> {
+        match self.access == Access::Write && source.numbers.len() >= file {
             true => build::in_file(source, self.made(), (&*self.files, &self.new_file("segment", "seg"))),
             false => build::on_heap(source, self.made()),
         }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::block::Rows;
 use super::build::{self, Made, Source};
+use super::policy::Tier;
 use super::segment::{End, Segment};
 use crate::error::Result;
 use crate::store::DocNo;
@@ -15,6 +16,7 @@ pub(super) struct Limits {
     pub first: usize,
     /// Records, at most.
     pub most: usize,
+    pub tiers: [Tier; 4],
 }
 
 /// A segment, and which of its records are removed.

@@ -7,7 +7,7 @@ use super::block::{Batch, Next};
 use super::log::Log;
 use super::part::Limits;
 use super::state::State;
-use super::{Disk, Shared, view};
+use super::{Access, Disk, Shared, view};
 use crate::error::{Error, Result};
 use crate::record::Records;
 use crate::settings::Settings;
@@ -20,27 +20,31 @@ impl Store for Disk {
 
     fn put(&self, records: Records) -> Result<()> {
         check(&records, self.shared.folder.layout.words())?;
+        self.wait_for_worker()?;
         let mut log = self.shared.log()?;
         let state = self.shared.state();
         if records.len() as u64 > u64::from(u32::MAX) - u64::from(state.end.next) {
             return Err(Error::Full);
         }
+        let kept = last_of_each(&records);
+        let ids: Vec<&[u8]> = kept.iter().map(|i| records.ids.get(*i)).collect();
         let mut batch = Batch::default();
-        for i in last_of_each(&records) {
-            let record = record(&records, i, self.shared.folder.layout.words());
-            batch.removed.extend(state.number(record.id));
-            batch.push(&record);
+        batch.removed.extend(state.numbers(&ids).into_iter().flatten());
+        for i in kept {
+            batch.push(&record(&records, i, self.shared.folder.layout.words()));
         }
         self.shared.commit(&mut log, &batch)?;
         drop(log);
-        self.wait_for_worker();
+        if let Some(worker) = &self.worker {
+            worker.wake();
+        }
         Ok(())
     }
 
     fn remove(&self, ids: &[&[u8]]) -> Result<u64> {
         let mut log = self.shared.log()?;
         let state = self.shared.state();
-        let mut removed: Vec<DocNo> = ids.iter().filter_map(|id| state.number(id)).collect();
+        let mut removed: Vec<DocNo> = state.numbers(ids).into_iter().flatten().collect();
         removed.sort_unstable();
         removed.dedup();
         let n = removed.len() as u64;
@@ -64,6 +68,17 @@ impl Store for Disk {
 
     fn compact(&self) -> Result<()> {
         self.shared.compact()
+    }
+
+    fn settle(&self) -> Result<()> {
+        match self.shared.folder.access {
+            Access::Read => Ok(()),
+            Access::Write => self.shared.settle(),
+        }
+    }
+
+    fn trouble(&self) -> Option<String> {
+        self.shared.trouble()
     }
 }
 
@@ -111,9 +126,15 @@ impl Shared {
         let mut state = State::clone(&self.state());
         let at = log.append(state.end.next, batch)?;
         state.rows = log.rows.clone();
-        let limits = Limits { first: self.reserved.load(Ordering::Acquire), most: self.folder.sizes.at_once };
+        let reserved = self.reserved.load(Ordering::Acquire);
+        let limits = self.folder.heap_limits(reserved);
+        let limits = match reserved {
+            0 => Limits { most: self.folder.sizes.at_once, ..limits },
+            // Nobody else merges these as long as the other thread is busy.
+            _ => limits,
+        };
         let taken = match log.rows.next(at) {
-            Next::Block(block) => state.apply(&block, self.folder.made(), limits),
+            Next::Block(block) => state.apply(&[block], self.folder.made(), limits),
             _ => Err(Error::Damaged {
                 path: log.path.clone(),
                 what: "what was written cannot be read".to_owned(),

@@ -1,7 +1,7 @@
 //! Records of a stretch of the log, with a directory for each band and one for the ids: everything that is derived.
 //!
 //! ```text
-//! words: header (magic, version, fingerprint) | numbers u32, unless they follow each other | places u64 | for each directory: starts u32, postings of three u16
+//! words: header (magic, version, fingerprint) | numbers u32, unless they follow each other | places u64 | for each directory: buckets u64, postings of three u16
 //! file:  the words | footer as JSON: where everything is, checksums of every MiB | length of the footer u64, checksum of the footer u64
 //! ```
 //!
@@ -23,8 +23,8 @@ use crate::store::DocNo;
 
 /// Words of the header.
 pub(super) const HEADER: usize = 2;
-/// "BNZP", version 1.
-pub(super) const MAGIC: u64 = u32::from_le_bytes(*b"BNZP") as u64 | 1 << 32;
+/// "BNZP", version 2. Segments of version 1 are derived again.
+pub(super) const MAGIC: u64 = u32::from_le_bytes(*b"BNZP") as u64 | 2 << 32;
 /// Words of a stretch that has its own checksum.
 pub(super) const CHECKED: usize = 1 << 17;
 
@@ -112,7 +112,7 @@ impl Segment {
         };
         let footer = footer().ok_or_else(|| damaged("its footer does not have its checksum"))?;
         let shape: Shape = serde_json::from_slice(footer)
-            .map_err(|_| Error::incompatible("a segment of version 1", path.display()))?;
+            .map_err(|_| Error::incompatible("a segment of version 2", path.display()))?;
         if words.get(..HEADER) != Some(&[MAGIC, fingerprint]) {
             return Err(Error::incompatible("a segment of this collection", path.display()));
         }
@@ -169,15 +169,9 @@ impl Segment {
         self.words()[self.shape.places + local] as usize
     }
 
-    /// Hands the local numbers of records that may have an id to `visit`.
-    pub fn find_id(&self, id: &[u8], mut visit: impl FnMut(usize)) {
-        let (words, key) = (self.words(), id_key(id));
-        let Some(ids) = self.shape.directories.last() else { return };
-        ids.find(words, key, ids.bucket(words, key), |local| {
-            if (local as usize) < self.shape.n {
-                visit(local as usize);
-            }
-        });
+    /// The directory of ids.
+    pub fn ids(&self) -> Option<Place> {
+        self.shape.directories.last().copied()
     }
 
     /// Reads it all; the first stretch that is damaged.

@@ -4,17 +4,19 @@ use benzer_core::lsh::BandKey;
 
 use super::block::{Block, Rows};
 use super::build::{self, Made, Source};
-use super::directory::Bucket;
+use super::directory::Place;
+use super::map::prefetch;
 use super::part::{Limits, Merge, Part};
+use super::policy;
 use super::row::Row;
-use super::segment::End;
+use super::segment::{End, id_key};
 use crate::error::Result;
 use crate::store::{DocNo, Parts, Postings, Stats};
 
-/// Segments are merged with those before them that are not so many times larger.
-const FACTOR: usize = 4;
 /// Keys that are looked up at the same time.
 const TOGETHER: usize = 72;
+/// Records that are asked for at the same time.
+pub(super) const FETCHED: usize = 8;
 
 /// Segments, and what is removed of them. Cloning it copies pointers.
 #[derive(Debug, Clone)]
@@ -31,20 +33,26 @@ impl State {
         Self { rows, parts: Vec::new(), end }
     }
 
-    /// Takes a batch in, and merges segments on the heap. Damaged rows are left out.
-    pub fn apply(&mut self, block: &Block<'_>, made: Made<'_>, limits: Limits) -> Result<()> {
-        block.removed.iter().for_each(|number| self.remove(*number));
-        self.end = self.end.after(block);
-        let is_there =
-            |(_, place): &(DocNo, usize)| block.is_whole || self.rows.whole(*place, Parts::All).is_some();
-        let (numbers, places): (Vec<DocNo>, Vec<u64>) =
-            block.places().filter(is_there).map(|(number, place)| (number, place as u64)).unzip();
-        if numbers.is_empty() {
-            return Ok(());
+    /// Takes batches in, and merges segments on the heap. Damaged rows are left out.
+    pub fn apply(&mut self, blocks: &[Block<'_>], made: Made<'_>, limits: Limits) -> Result<()> {
+        let Some(from) = blocks.first().map(|block| block.at) else { return Ok(()) };
+        let (mut numbers, mut places, mut removed) = (Vec::new(), Vec::new(), Vec::new());
+        for block in blocks {
+            removed.extend_from_slice(block.removed);
+            self.end = self.end.after(block);
+            let is_there = |place: usize| block.is_whole || self.rows.whole(place, Parts::All).is_some();
+            for (number, place) in block.places().filter(|(_, place)| is_there(*place)) {
+                numbers.push(number);
+                places.push(place as u64);
+            }
         }
-        let source =
-            Source { rows: &self.rows, numbers: &numbers, places: &places, from: block.at, to: self.end };
-        self.parts.push(Part::new(build::on_heap(&source, made)?));
+        removed.iter().for_each(|number| self.remove(*number));
+        if let Some(&first) = numbers.first() {
+            let source = Source { rows: &self.rows, numbers: &numbers, places: &places, from, to: self.end };
+            self.parts.push(Part::new(build::on_heap(&source, made)?));
+            // Those that a later one of these batches has removed.
+            removed.iter().filter(|number| **number >= first).for_each(|number| self.remove(*number));
+        }
         while let Some(from) = self.unmerged(limits) {
             let segment = Merge::new(&self.parts[from..]).on_heap(&self.rows, made)?;
             self.parts.truncate(from);
@@ -55,17 +63,10 @@ impl State {
 
     /// From which part on all should be one.
     pub fn unmerged(&self, limits: Limits) -> Option<usize> {
-        let mut from = self.parts.len().checked_sub(1)?;
-        let mut len = self.parts[from].segment.len();
-        while from > limits.first {
-            let before = self.parts[from - 1].segment.len();
-            if before >= FACTOR * len || len + before > limits.most {
-                break;
-            }
-            len += before;
-            from -= 1;
-        }
-        (from + 1 < self.parts.len()).then_some(from)
+        let sizes: Vec<usize> =
+            self.parts.get(limits.first..)?.iter().map(|part| part.segment.len()).collect();
+        let from = policy::unmerged(&sizes, &limits.tiers)?;
+        (sizes[from..].iter().sum::<usize>() <= limits.most).then_some(limits.first + from)
     }
 
     /// Records in parts that are on the heap.
@@ -90,19 +91,38 @@ impl State {
         part.segment.local(number).filter(|local| part.has(*local)).map(|local| (i, local))
     }
 
-    /// The number of an id.
-    pub fn number(&self, id: &[u8]) -> Option<DocNo> {
-        let mut found = None;
-        for part in self.parts.iter().rev() {
-            part.segment.find_id(id, |local| {
-                if part.has(local)
-                    && self.rows.get(part.segment.place(local)).is_some_and(|row| row.record.id == id)
-                {
-                    found = Some(part.segment.number(local));
+    /// The numbers of some ids.
+    pub fn numbers(&self, ids: &[&[u8]]) -> Vec<Option<DocNo>> {
+        let mut found = vec![None; ids.len()];
+        let parts: Vec<(&Part, &[u64], Place)> = self
+            .parts
+            .iter()
+            .filter_map(|part| Some((part, part.segment.words(), part.segment.ids()?)))
+            .collect();
+        let mut keys = Vec::with_capacity(TOGETHER);
+        for (ids, found) in ids.chunks(TOGETHER).zip(found.chunks_mut(TOGETHER)) {
+            keys.clear();
+            keys.extend(ids.iter().map(|id| id_key(id)));
+            for (_, words, place) in &parts {
+                keys.iter().for_each(|key| prefetch(words, place.at(*key)));
+            }
+            for (part, words, place) in &parts {
+                let may_have = |key: u64| place.may_have(words[place.at(key)], key);
+                let some = || keys.iter().zip(0..).filter(|(key, _)| may_have(**key));
+                some().for_each(|(key, _)| place.prefetch(words, words[place.at(*key)]));
+                for (key, i) in some() {
+                    place.find(words, *key, |local| {
+                        let local = local as usize;
+                        let is_it = || {
+                            self.rows
+                                .get(part.segment.place(local))
+                                .is_some_and(|row| row.record.id == ids[i])
+                        };
+                        if part.has(local) && is_it() {
+                            found[i] = Some(part.segment.number(local));
+                        }
+                    });
                 }
-            });
-            if found.is_some() {
-                break;
             }
         }
         found
@@ -145,28 +165,33 @@ impl State {
     }
 
     /// Appends the numbers of records that have each key, in order, and of a few others.
+    ///
+    /// Everything is asked for before the first of it is read: buckets of all keys in all parts, then the postings of those that may have something.
     pub fn postings(&self, keys: &[BandKey], postings: &mut Postings) {
-        let mut buckets: Vec<Bucket> = Vec::with_capacity(TOGETHER * self.parts.len());
         let parts: Vec<(&Part, &[u64])> =
             self.parts.iter().map(|part| (part, part.segment.words())).collect();
+        let place = |part: &Part, key: &BandKey| part.segment.shape.directories[key.band as usize];
+        let mut some: Vec<(u32, u32)> = Vec::with_capacity(TOGETHER * parts.len());
         for keys in keys.chunks(TOGETHER) {
-            buckets.clear();
             for (part, words) in &parts {
-                let directories = &part.segment.shape.directories;
-                buckets.extend(keys.iter().map(|key| directories[key.band as usize].bucket(words, key.key)));
+                keys.iter().for_each(|key| prefetch(words, place(part, key).at(key.key)));
             }
-            let mut touched = 0;
-            for ((part, words), buckets) in parts.iter().zip(buckets.chunks_exact(keys.len())) {
-                let directories = &part.segment.shape.directories;
-                for (key, bucket) in keys.iter().zip(buckets) {
-                    touched ^= directories[key.band as usize].touch(words, *bucket);
+            some.clear();
+            for (key, i) in keys.iter().zip(0..) {
+                for ((part, words), j) in parts.iter().zip(0..) {
+                    let place = place(part, key);
+                    let bucket = words[place.at(key.key)];
+                    if place.may_have(bucket, key.key) {
+                        place.prefetch(words, bucket);
+                        some.push((i, j));
+                    }
                 }
             }
-            std::hint::black_box(touched);
-            for (i, key) in keys.iter().enumerate() {
-                for ((part, words), bucket) in parts.iter().zip(buckets.iter().skip(i).step_by(keys.len())) {
-                    let directory = &part.segment.shape.directories[key.band as usize];
-                    directory.find(words, key.key, *bucket, |local| {
+            let mut some = some.iter().peekable();
+            for (key, i) in keys.iter().zip(0..) {
+                while let Some((_, part)) = some.next_if(|(of, _)| *of == i) {
+                    let (part, words) = parts[*part as usize];
+                    place(part, key).find(words, key.key, |local| {
                         if part.has(local as usize) {
                             postings.push(part.segment.number(local as usize));
                         }
@@ -174,6 +199,15 @@ impl State {
                 }
                 postings.end_key();
             }
+        }
+    }
+
+    /// Asks for the rows of some numbers, at most [`FETCHED`].
+    pub fn prefetch(&self, numbers: &[DocNo]) {
+        let words = self.rows.map.words();
+        for number in numbers {
+            let at = self.place_of(*number).unwrap_or(usize::MAX);
+            (0..self.rows.stride + 8).step_by(8).for_each(|word| prefetch(words, at.saturating_add(word)));
         }
     }
 

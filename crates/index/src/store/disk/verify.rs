@@ -26,6 +26,8 @@ pub struct Report {
     pub derived: Vec<String>,
     /// What was done about it.
     pub repaired: Vec<String>,
+    /// What is not wrong, and should be looked after.
+    pub warnings: Vec<String>,
 }
 
 impl Report {
@@ -39,7 +41,7 @@ impl Shared {
     pub fn verify(&self) -> Result<Report> {
         self.refresh()?;
         let state = self.state();
-        let mut report = Report::default();
+        let mut report = Report { warnings: self.trouble().into_iter().collect(), ..Report::default() };
         self.verify_log(&state, &mut report);
         for part in &state.parts {
             self.verify_part(&state, part, &mut report);
@@ -108,7 +110,9 @@ impl Shared {
         let mut look = |directory: usize, key: u64, local: usize| {
             let place = segment.shape.directories[directory];
             let mut is_there = false;
-            place.find(words, key, place.bucket(words, key), |found| is_there |= found as usize == local);
+            if place.may_have(words[place.at(key)], key) {
+                place.find(words, key, |found| is_there |= found as usize == local);
+            }
             expected[directory] += 1;
             missing += u64::from(!is_there);
         };

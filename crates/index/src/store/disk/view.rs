@@ -10,7 +10,7 @@ use benzer_core::lsh::BandKey;
 use super::current::CURRENT;
 use super::log::Access;
 use super::open::Found;
-use super::state::State;
+use super::state::{FETCHED, State};
 use super::{Shared, trouble};
 use crate::error::Result;
 use crate::settings::Keeps;
@@ -29,18 +29,23 @@ impl View for Snapshot<'_> {
     }
 
     fn records(&self, numbers: &[DocNo], parts: Parts, visit: Visit<'_>) -> Result<()> {
-        for (&number, place) in numbers.iter().zip(0..) {
-            match self.state.row(number, parts) {
-                Some(Ok(row)) => visit(place, row.record)?,
-                Some(Err(number)) => return Err(self.shared.damaged(number)),
-                None => {}
+        let mut place = 0;
+        for numbers in numbers.chunks(FETCHED) {
+            self.state.prefetch(numbers);
+            for &number in numbers {
+                match self.state.row(number, parts) {
+                    Some(Ok(row)) => visit(place, row.record)?,
+                    Some(Err(number)) => return Err(self.shared.damaged(number)),
+                    None => {}
+                }
+                place += 1;
             }
         }
         Ok(())
     }
 
     fn numbers(&self, ids: &[&[u8]]) -> Result<Vec<Option<DocNo>>> {
-        Ok(ids.iter().map(|id| self.state.number(id)).collect())
+        Ok(self.state.numbers(ids))
     }
 
     fn scan(&self, from: DocNo, most: usize, parts: Parts, visit: Visit<'_>) -> Result<Option<DocNo>> {

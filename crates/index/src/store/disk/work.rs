@@ -1,15 +1,22 @@
 //! The thread that merges segments behind the writer.
 
+use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::Shared;
 use super::build;
 use super::part::{Limits, Merge, Part};
 use super::state::State;
+use super::{Shared, Sizes};
 use crate::error::Result;
+
+/// Segments in files, at most, once all is merged.
+const FILES: usize = 2;
+/// What has failed is tried again after twice this, then after longer and longer.
+const SOON: Duration = Duration::from_millis(50);
+const LATER: Duration = Duration::from_secs(30);
 
 /// The thread, which ends when this is dropped.
 #[derive(Debug)]
@@ -36,13 +43,19 @@ impl Signals {
         self.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for something to do; false when there will be nothing more.
-    fn next(&self) -> bool {
+    /// Waits for something to do, or until it is time to try again; false when there will be nothing more.
+    fn next(&self, try_again: Option<Duration>) -> bool {
         let mut now = self.now();
         now.is_idle = !now.has_work;
         self.changed.notify_all();
         while !now.has_work && !now.is_over {
-            now = self.changed.wait(now).unwrap_or_else(PoisonError::into_inner);
+            let timeout = try_again.unwrap_or(Duration::MAX);
+            let (after, waited) =
+                self.changed.wait_timeout(now, timeout).unwrap_or_else(PoisonError::into_inner);
+            now = after;
+            if waited.timed_out() {
+                break;
+            }
         }
         (now.has_work, now.is_idle) = (false, false);
         !now.is_over
@@ -57,10 +70,21 @@ impl Worker {
         });
         let of_thread = Arc::clone(&signals);
         let work = move || {
-            shared.rebuild_damaged(|| !of_thread.now().is_over).ok();
-            while of_thread.next() {
-                // What fails, as on a full disk, is tried again after the next batch; nothing depends on it.
-                while !of_thread.now().is_over && shared.merge_some().unwrap_or(false) {}
+            let go_on = || !of_thread.now().is_over;
+            let (mut is_checked, mut try_again) = (false, None);
+            while of_thread.next(try_again) {
+                let mut work = || -> Result<()> {
+                    if !is_checked {
+                        shared.rebuild_damaged(go_on)?;
+                        is_checked = true;
+                    }
+                    while go_on() && shared.merge_some()? {}
+                    Ok(())
+                };
+                // Nothing depends on it, so what fails, as on a full disk, is told and tried again.
+                let trouble = work().err().map(|error| error.to_string());
+                try_again = trouble.as_ref().map(|_| (try_again.unwrap_or(SOON) * 2).min(LATER));
+                shared.set_trouble(trouble);
             }
         };
         let thread = std::thread::Builder::new().name("benzer-merge".to_owned()).spawn(work).ok();
@@ -97,17 +121,47 @@ impl Drop for Worker {
     }
 }
 
+/// Parts that are to be one, from some number of records on in a file.
+#[derive(Debug)]
+struct Job {
+    parts: Range<usize>,
+    file: usize,
+}
+
 impl Shared {
     /// Merges the parts that should be one, or puts one into a file; whether there was something to do.
     pub fn merge_some(&self) -> Result<bool> {
+        self.merge(|state| next_job(state, &self.folder.sizes))
+    }
+
+    /// Puts what is on the heap into a file, if there is so much that opening would take a while without it.
+    pub fn flush(&self) -> Result<()> {
+        let least = self.folder.sizes.at_once;
+        let job = |state: &State| {
+            let first = state.parts.iter().position(|part| part.segment.path.is_none())?;
+            (state.n_on_heap() >= least).then_some(Job { parts: first..state.parts.len(), file: least })
+        };
+        self.merge(job).map(drop)
+    }
+
+    /// Does everything that is left to do.
+    pub fn settle(&self) -> Result<()> {
+        while self.merge_some()? {}
+        self.flush()?;
+        self.set_trouble(None);
+        Ok(())
+    }
+
+    fn merge(&self, job: impl Fn(&State) -> Option<Job>) -> Result<bool> {
         let _merging = self.merging.lock().unwrap_or_else(PoisonError::into_inner);
         let log = self.log()?;
         let state = self.state();
-        let Some(parts) = next_job(&state, self.folder.sizes.file) else { return Ok(false) };
+        let Some(job) = job(&state) else { return Ok(false) };
+        let parts = job.parts.clone();
         // From here on the writer leaves these parts alone.
         self.reserved.store(parts.end, Ordering::Release);
         drop(log);
-        let merged = self.merged(&state, parts.clone());
+        let merged = self.merged(&state, job);
         let log = self.log()?;
         self.reserved.store(0, Ordering::Release);
         let mut part = merged?;
@@ -134,7 +188,7 @@ impl Shared {
     }
 
     /// One part of several, without what is removed.
-    pub fn merged(&self, state: &State, parts: std::ops::Range<usize>) -> Result<Option<Part>> {
+    fn merged(&self, state: &State, Job { parts, file }: Job) -> Result<Option<Part>> {
         let merge = Merge::new(&state.parts[parts.clone()]);
         let is_behind_files = state.parts[..parts.start].iter().all(|part| part.segment.path.is_some());
         if merge.numbers.is_empty() {
@@ -142,19 +196,25 @@ impl Shared {
         }
         let source = merge.source(&state.rows);
         let segment = match is_behind_files {
-            true => self.folder.segment(&source),
+            true => self.folder.segment(&source, file),
             false => build::on_heap(&source, self.folder.made()),
         };
         Ok(Some(Part::new(segment?)))
     }
+
+    /// All parts as one.
+    pub fn all_merged(&self, state: &State) -> Result<Option<Part>> {
+        self.merged(state, Job { parts: 0..state.parts.len(), file: self.folder.sizes.at_once })
+    }
 }
 
 /// What should be merged next.
-fn next_job(state: &State, file: usize) -> Option<std::ops::Range<usize>> {
-    let n = state.parts.len();
-    let no_limits = Limits { first: 0, most: usize::MAX };
-    state.unmerged(no_limits).map(|from| from..n).or_else(|| {
+fn next_job(state: &State, sizes: &Sizes) -> Option<Job> {
+    let (n, file) = (state.parts.len(), sizes.file);
+    let no_limits = Limits { first: 0, most: usize::MAX, tiers: sizes.tiers(FILES) };
+    let parts = state.unmerged(no_limits).map(|from| from..n).or_else(|| {
         let on_heap = state.parts.iter().position(|part| part.segment.path.is_none())?;
         (state.parts[on_heap].segment.len() >= file).then_some(on_heap..on_heap + 1)
-    })
+    });
+    parts.map(|parts| Job { parts, file })
 }

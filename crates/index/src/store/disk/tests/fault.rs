@@ -36,7 +36,7 @@ pub(super) enum Step {
 impl Step {
     pub fn run(&self, disk: &Disk) -> Result<()> {
         match self {
-            Self::Put(documents) => disk.shared_put(batch(documents)),
+            Self::Put(documents) => disk.put(batch(documents)),
             Self::Remove(id) => disk.remove(&[id.as_bytes()]).map(drop),
             Self::Merge => disk.shared.merge_some().map(drop),
             Self::Compact => disk.compact(),
@@ -45,12 +45,7 @@ impl Step {
 }
 
 impl Disk {
-    /// Puts without the worker, so that everything happens in one order.
-    fn shared_put(&self, records: Records) -> Result<()> {
-        assert!(self.worker.is_none());
-        self.put(records)
-    }
-
+    /// A collection without the worker, so that everything happens in one order.
     pub(super) fn without_worker(path: &Path, files: Arc<dyn Files>) -> Self {
         let mut disk = Self::open_with(path, Access::Write, Way { files, sizes: SMALL }).unwrap();
         disk.worker = None;

@@ -3,6 +3,7 @@
 mod damage;
 mod fault;
 mod kill;
+mod merge;
 mod power;
 mod reopen;
 
@@ -18,7 +19,7 @@ use crate::settings::Keeps;
 use crate::store::{Parts, Store, conformance};
 
 /// Small segments, so that little makes files and merges.
-const SMALL: Sizes = Sizes { file: 48, at_once: 16, backlog: 4096 };
+const SMALL: Sizes = Sizes { few: 4, at_once: 16, file: 48, backlog: 4096 };
 
 fn small() -> Way {
     Way { sizes: SMALL, ..Way::default() }

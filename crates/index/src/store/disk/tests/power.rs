@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 
 use super::fault::steps;
 use super::*;
@@ -19,7 +19,7 @@ enum Operation {
     SyncFolder,
 }
 
-/// A disk that remembers every operation, or forgets to sync files of a kind.
+/// A disk that remembers every operation, or forgets to sync files of a kind. Several threads may use it: an operation is remembered and done before the next one is.
 #[derive(Debug, Default)]
 struct Recorder {
     operations: Mutex<Vec<Operation>>,
@@ -31,46 +31,49 @@ fn name(path: &Path) -> OsString {
 }
 
 impl Recorder {
-    fn add(&self, operation: Operation) {
-        self.operations.lock().unwrap().push(operation);
+    /// Remembers an operation; the next one waits until what is returned is dropped.
+    fn add(&self, operation: Operation) -> MutexGuard<'_, Vec<Operation>> {
+        let mut operations = self.operations.lock().unwrap();
+        operations.push(operation);
+        operations
     }
 }
 
 impl Files for Recorder {
     fn create(&self, path: &Path) -> io::Result<File> {
-        self.add(Operation::Create(name(path)));
+        let _next = self.add(Operation::Create(name(path)));
         Quick.create(path)
     }
 
     fn write(&self, path: &Path, file: &File, at: u64, bytes: &[u8]) -> io::Result<()> {
-        self.add(Operation::Write(name(path), at, bytes.to_vec()));
+        let _next = self.add(Operation::Write(name(path), at, bytes.to_vec()));
         Quick.write(path, file, at, bytes)
     }
 
     fn cut(&self, path: &Path, file: &File, bytes: u64) -> io::Result<()> {
-        self.add(Operation::Cut(name(path), bytes));
+        let _next = self.add(Operation::Cut(name(path), bytes));
         Quick.cut(path, file, bytes)
     }
 
     fn sync(&self, path: &Path, file: &File) -> io::Result<()> {
         if !self.forgets.is_some_and(|kind| name(path).to_string_lossy().starts_with(kind)) {
-            self.add(Operation::Sync(name(path)));
+            drop(self.add(Operation::Sync(name(path))));
         }
         Quick.sync(path, file)
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.add(Operation::Rename(name(from), name(to)));
+        let _next = self.add(Operation::Rename(name(from), name(to)));
         Quick.rename(from, to)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
-        self.add(Operation::Remove(name(path)));
+        let _next = self.add(Operation::Remove(name(path)));
         Quick.remove(path)
     }
 
     fn sync_folder(&self, path: &Path) -> io::Result<()> {
-        self.add(Operation::SyncFolder);
+        let _next = self.add(Operation::SyncFolder);
         Quick.sync_folder(path)
     }
 }
@@ -149,15 +152,32 @@ fn power_cut(start: &[(OsString, Vec<u8>)], operations: &[Operation], seed: u64,
     }
 }
 
+/// Who merges.
+#[derive(Clone, Copy, PartialEq)]
+enum Merging {
+    /// Nobody, but where a step says so.
+    InSteps,
+    /// The thread behind the writer, whenever it likes.
+    Behind,
+}
+
 /// Cuts the power after every operation of all steps; the first outcome that is wrong.
-fn first_wrong(forgets: Option<&'static str>, seeds: std::ops::Range<u64>) -> Option<String> {
+fn first_wrong(
+    forgets: Option<&'static str>,
+    merging: Merging,
+    seeds: std::ops::Range<u64>,
+) -> Option<String> {
     let folder = tempfile::tempdir().unwrap();
     drop(made(folder.path(), &quick()));
     let entries = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap());
     let start: Vec<(OsString, Vec<u8>)> =
         entries.map(|entry| (entry.file_name(), fs::read(entry.path()).unwrap())).collect();
     let recorder = Arc::new(Recorder { forgets, ..Recorder::default() });
-    let disk = Disk::without_worker(folder.path(), recorder.clone());
+    let way = Way { files: recorder.clone(), sizes: SMALL };
+    let mut disk = Disk::open_with(folder.path(), Access::Write, way).unwrap();
+    if merging == Merging::InSteps {
+        disk.worker = None;
+    }
     let n_operations = || recorder.operations.lock().unwrap().len();
     // After each step: how many operations there were, and what is there.
     let mut moments = vec![(n_operations(), Model::new())];
@@ -187,10 +207,22 @@ fn first_wrong(forgets: Option<&'static str>, seeds: std::ops::Range<u64>) -> Op
 
 #[test]
 fn a_power_cut_loses_nothing_that_was_acknowledged() {
-    assert_eq!(first_wrong(None, 0..3), None);
+    assert_eq!(first_wrong(None, Merging::InSteps, 0..3), None);
+}
+
+#[test]
+fn a_power_cut_while_another_thread_merges_loses_nothing_either() {
+    for first in [10, 20, 30] {
+        assert_eq!(first_wrong(None, Merging::Behind, first..first + 1), None);
+    }
+}
+
+#[test]
+fn segments_that_were_not_synced_cost_no_record() {
+    assert_eq!(first_wrong(Some("segment"), Merging::Behind, 0..1), None);
 }
 
 #[test]
 fn a_log_that_was_not_synced_would_be_noticed() {
-    assert!(first_wrong(Some("records"), 0..1).is_some());
+    assert!(first_wrong(Some("records"), Merging::InSteps, 0..1).is_some());
 }

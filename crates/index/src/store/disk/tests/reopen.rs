@@ -88,6 +88,26 @@ fn other_settings_are_refused() {
 }
 
 #[test]
+fn another_version_is_refused_with_expected_and_found() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(made(folder.path(), &quick()));
+    let path = folder.path().join(current::COLLECTION);
+    let whole = fs::read_to_string(&path).unwrap();
+    let refused = || match Disk::open(folder.path(), Access::Read).unwrap_err() {
+        Error::Incompatible { expected, found } => (expected, found),
+        error => panic!("{error}"),
+    };
+    fs::write(&path, whole.replacen("benzer collection 1 ", "benzer collection 7 ", 1)).unwrap();
+    assert_eq!(refused(), ("collection of version 1".to_owned(), "version 7".to_owned()));
+    let later = Settings { format: 7, ..test_settings() };
+    current::write(&Quick, &path, "collection", &later).unwrap();
+    assert_eq!(refused(), ("format 1".to_owned(), "format 7".to_owned()));
+    // What a collection was made for is told by the first difference.
+    let error = test_settings().expect(&Settings { recall: 0.9, ..test_settings() }).unwrap_err();
+    assert!(error.to_string().contains("expected recall 0.95, found recall 0.9"), "{error}");
+}
+
+#[test]
 fn a_second_writer_is_refused_with_the_pid_of_the_first() {
     let folder = tempfile::tempdir().unwrap();
     let disk = made(folder.path(), &small());
@@ -170,13 +190,12 @@ fn collections_have_names() {
     assert!(store::open("ftp://host").is_err());
 }
 
-/// Written once, and opened by every later version.
-#[test]
-fn the_collection_of_the_first_version_opens() {
-    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/formats/v1/collection");
-    let folder = tempfile::tempdir().unwrap();
-    let model = documents(0..64, 1);
+/// Written once by each version, and opened by every later one.
+fn golden(version: u32) -> (tempfile::TempDir, Vec<std::ffi::OsString>) {
+    let golden =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../testdata/formats/v{version}/collection"));
     if std::env::var_os("BENZER_WRITE_GOLDEN").is_some() && !golden.exists() {
+        let folder = tempfile::tempdir().unwrap();
         let disk = made(folder.path(), &small());
         disk.put(batch(&documents(0..70, 1))).unwrap();
         let rest = documents(64..70, 0);
@@ -195,6 +214,26 @@ fn the_collection_of_the_first_version_opens() {
     for name in &names {
         fs::copy(golden.join(name), folder.path().join(name)).unwrap();
     }
-    assert_eq!(whole_content(folder.path()), model);
+    (folder, names)
+}
+
+#[test]
+fn the_collection_of_this_version_opens_as_it_is() {
+    let (folder, names) = golden(2);
+    assert_eq!(whole_content(folder.path()), documents(0..64, 1));
     assert!(names.iter().all(|name| folder.path().join(name).exists()), "nothing was derived again");
+}
+
+#[test]
+fn the_collection_of_the_first_version_opens_and_its_segments_are_derived_again() {
+    let (folder, names) = golden(1);
+    assert_eq!(whole_content(folder.path()), documents(0..64, 1));
+    let is_gone = |name: &&std::ffi::OsString| !folder.path().join(name).exists();
+    let gone: Vec<_> = names.iter().filter(is_gone).collect();
+    assert!(gone.len() == 1 && gone[0].to_string_lossy().ends_with(".seg"), "{gone:?}");
+    // A reader derives them for itself, and leaves the folder as it is.
+    let (folder, names) = golden(1);
+    let reader = Disk::open_with(folder.path(), Access::Read, quick()).unwrap();
+    assert_eq!(content(&reader), documents(0..64, 1));
+    assert!(names.iter().all(|name| folder.path().join(name).exists()));
 }

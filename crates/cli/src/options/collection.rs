@@ -1,0 +1,102 @@
+//! What a new collection is to be.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use benzer_core::field::{FieldSpec, Kind, Schema};
+use benzer_index::{Keeps, Settings};
+use clap::Args;
+
+use crate::Usage;
+use crate::options::db::failed;
+use crate::options::text::TextArguments;
+
+/// What a schema file looks like, for helps.
+pub const SCHEMA: &str = "\
+A schema file is JSON: \
+{\"fields\": {\"title\": {\"kind\": \"text\", \"n\": 2}, \"tags\": {\"kind\": \"values\", \"weight\": 0.5}}}";
+
+/// Fields, threshold and recall of a collection, and what it keeps.
+#[derive(Debug, Clone, Args)]
+pub struct CollectionArguments {
+    /// Fields with text, such as `title,body`; only for a new collection
+    #[arg(long = "text", value_name = "FIELDS", value_delimiter = ',', help_heading = "Collection")]
+    text_fields: Vec<String>,
+    /// Fields with lists of values, such as `tags`; only for a new collection
+    #[arg(long = "values", value_name = "FIELDS", value_delimiter = ',', help_heading = "Collection")]
+    value_fields: Vec<String>,
+    /// The schema as a JSON file, instead of --text and --values
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["text_fields", "value_fields"], help_heading = "Collection")]
+    schema: Option<PathBuf>,
+    /// From which similarity on documents are found [default: 0.8]
+    #[arg(long, value_name = "T", help_heading = "Collection")]
+    threshold: Option<f64>,
+    /// The share of documents at the threshold that must be found [default: 0.95]
+    #[arg(long, value_name = "R", help_heading = "Collection")]
+    recall: Option<f64>,
+    /// Keep sketches, not documents: similarities are estimates then
+    #[arg(long, help_heading = "Collection")]
+    sketches_only: bool,
+    #[command(flatten)]
+    shingles: TextArguments,
+}
+
+impl CollectionArguments {
+    /// True if fields were named.
+    pub fn has_fields(&self) -> bool {
+        !self.text_fields.is_empty() || !self.value_fields.is_empty() || self.schema.is_some()
+    }
+
+    /// The settings that were asked for.
+    ///
+    /// # Errors
+    /// No fields; a schema that cannot be read; a threshold or a recall out of range.
+    pub fn settings(&self) -> anyhow::Result<Settings> {
+        if !self.has_fields() {
+            bail!(Usage::new("name the fields of the collection with --text and --values, or give --schema"));
+        }
+        let keeps = if self.sketches_only { Keeps::Sketches } else { Keeps::Documents };
+        let (threshold, recall) = (self.threshold.unwrap_or(0.8), self.recall.unwrap_or(0.95));
+        Settings::with_target(self.schema()?, threshold, recall, keeps)
+            .map_err(|error| Usage::new(error).into())
+    }
+
+    fn schema(&self) -> anyhow::Result<Schema> {
+        if let Some(path) = &self.schema {
+            if !self.shingles.is_default() {
+                bail!(Usage::new(
+                    "--schema: how text is cut into shingles is part of the schema, such as \"n\": 3"
+                ));
+            }
+            let text =
+                std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))?;
+            let schema = serde_json::from_str(&text);
+            return schema
+                .map_err(|error| Usage::new(format!("--schema `{}`: {error}", path.display())).into());
+        }
+        let options = self.shingles.shingler()?.options().clone();
+        let texts = self.text_fields.iter().map(|name| (name, Kind::Text(options.clone())));
+        let values = self.value_fields.iter().map(|name| (name, Kind::Values(Default::default())));
+        let fields = texts.chain(values).map(|(name, kind)| (name.clone(), FieldSpec { kind, weight: 1.0 }));
+        Ok(Schema::new(fields).map_err(Usage::new)?)
+    }
+
+    /// Refuses a collection that is not what was asked for.
+    ///
+    /// # Errors
+    /// The first difference.
+    pub fn expect(&self, found: &Settings) -> anyhow::Result<()> {
+        let advice = "the collection was made with other settings; leave out --text, --threshold and the like, or name another collection";
+        if self.has_fields() {
+            return self.settings()?.expect(found).map_err(failed).context(advice);
+        }
+        if !self.shingles.is_default() {
+            bail!(Usage::new("how text is cut into shingles is said when a collection is made"));
+        }
+        let keeps = if self.sketches_only { Keeps::Sketches } else { found.keeps };
+        let (threshold, recall) =
+            (self.threshold.unwrap_or(found.threshold), self.recall.unwrap_or(found.recall));
+        let asked = Settings { keeps, threshold, recall, ..found.clone() };
+        asked.expect(found).map_err(failed).context(advice)
+    }
+}

@@ -1,0 +1,139 @@
+//! Several processes on one collection, and a disk that is really full.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crate::bench::Bench;
+
+fn line(i: u64) -> String {
+    let words: Vec<String> = (0..30).map(|j| format!("w{}", (i * 31 + j * j) % 99_991)).collect();
+    format!("{{\"id\": \"{i:08}\", \"text\": \"{}\"}}\n", words.join(" "))
+}
+
+/// `benzer index`, fed until it is told to stop.
+struct Writer {
+    child: Child,
+    stop: Arc<AtomicBool>,
+    feed: JoinHandle<u64>,
+}
+
+impl Writer {
+    fn start(bench: &Bench) -> Self {
+        let mut command = bench.command(&["index", "news", "-", "--text", "text", "--batch", "100"]);
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let stop = Arc::new(AtomicBool::new(false));
+        let (mut input, is_over) = (child.stdin.take().unwrap(), stop.clone());
+        let feed = std::thread::spawn(move || {
+            let mut n = 0;
+            while !is_over.load(Ordering::Relaxed) {
+                let lines: String = (n..n + 500).map(line).collect();
+                input.write_all(lines.as_bytes()).unwrap();
+                n += 500;
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            n
+        });
+        Self { child, stop, feed }
+    }
+
+    /// How many documents it was given; it has ended well.
+    fn stop(self) -> u64 {
+        self.stop.store(true, Ordering::Relaxed);
+        let n = self.feed.join().unwrap();
+        assert!(self.child.wait_with_output().unwrap().status.success());
+        n
+    }
+}
+
+fn documents(bench: &Bench) -> u64 {
+    let ran = bench.run("collections stats news --format json");
+    // Before it is made there is none.
+    if ran.code == 0 { ran.json()["documents"].as_u64().unwrap() } else { 0 }
+}
+
+#[test]
+fn others_read_while_one_writes_and_a_second_writer_is_refused() {
+    let bench = Bench::new();
+    let writer = Writer::start(&bench);
+    let start = Instant::now();
+    while documents(&bench) < 1000 {
+        assert!(start.elapsed() < Duration::from_secs(60));
+    }
+    let pid = format!("another writer (pid {}) has", writer.child.id());
+    bench.run("index news articles.jsonl").fails(1, &[&pid, "wait for it"]);
+    bench.run("collections compact news").fails(1, &[&pid]);
+    bench.run("collections drop news").fails(1, &[&pid]);
+    let mut last = 0;
+    for round in 0..4 {
+        bench.run("search news --id 00000007 --threshold 0.9").ok();
+        assert!(bench.run("verify news").ok().out.contains("news: whole"));
+        // An export is the collection at one moment: the documents up to some batch, and all of them.
+        bench.run(&format!("collections export news -o {round}.benzer")).ok();
+        bench.run(&format!("collections import copy{round} {round}.benzer --db copies")).ok();
+        let copy = bench.run(&format!("collections stats copy{round} --db copies --format json")).json();
+        let n = copy["documents"].as_u64().unwrap();
+        assert!(n >= last && n.is_multiple_of(100), "{n} after {last}");
+        let id = |i: u64| bench.run(&format!("search copy{round} --db copies --id {i:08}")).code;
+        assert_eq!((id(0), id(n / 2), id(n - 1), id(n)), (0, 0, 0, 1), "{n}");
+        last = n;
+    }
+    let n = writer.stop();
+    assert!(n > last);
+    assert_eq!(documents(&bench), n);
+    bench.run("index news articles.jsonl").ok();
+}
+
+/// A file system of its own, which is taken away in the end.
+struct Mounted(PathBuf);
+
+impl Mounted {
+    fn new(path: &Path) -> Option<Self> {
+        std::fs::create_dir_all(path).unwrap();
+        mount(&["-t", "tmpfs", "-o", "size=5m", "tmpfs"], path).then(|| Self(path.into()))
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        Command::new("umount").arg(&self.0).status().ok();
+    }
+}
+
+fn mount(arguments: &[&str], path: &Path) -> bool {
+    let mut command = Command::new("mount");
+    let status = command.args(arguments).arg(path).stderr(Stdio::null()).status();
+    status.is_ok_and(|status| status.success())
+}
+
+#[test]
+fn on_a_full_disk_nothing_is_lost_and_with_more_room_it_goes_on() {
+    let bench = Bench::new();
+    let folder = bench.path("small");
+    let Some(mounted) = Mounted::new(&folder) else {
+        println!("skipped: no file system can be mounted here, which takes root");
+        return;
+    };
+    let all = 20_000;
+    bench.write("many.jsonl", (0..all).map(line).collect::<String>());
+    bench
+        .run("index news many.jsonl --text text --db small")
+        .fails(1, &["No space left", "nothing was changed: make room and try again"]);
+    let stats = || bench.run("collections stats news --db small --format json").json();
+    let n = stats()["documents"].as_u64().unwrap();
+    assert!(n > 0 && n < all && n.is_multiple_of(1000), "{n}");
+    assert!(bench.run("verify --db small").ok().out.contains("news: whole"));
+    // What is there is found, on the full disk too.
+    bench.run(&format!("search news --db small --id {:08}", n - 1)).ok();
+    bench.run(&format!("search news --db small --id {n:08}")).fails(1, &["there is no document"]);
+    assert!(mount(&["-o", "remount,size=100m"], &mounted.0));
+    let told = bench.run("index news many.jsonl --db small --continue --format json").json();
+    assert_eq!((told["passed"].as_u64(), told["inserted"].as_u64()), (Some(n), Some(all - n)), "{told}");
+    assert_eq!(stats()["documents"].as_u64(), Some(all));
+    assert!(bench.run("verify --db small").ok().out.contains("news: whole"));
+}
