@@ -13,10 +13,12 @@ use crate::store::{DocNo, Postings, Record, Stats, Visit};
 
 /// So many runs of one class are merged.
 const ALIKE: usize = 4;
-/// Keys that are looked up at the same time.
-const TOGETHER: usize = 144;
+/// Ids that are looked up at the same time.
+const TOGETHER: usize = 16;
+/// Keys whose lines are on their way into the cache while one is looked up. More at a time are slower: the processor has room for so many.
+const KEYS_AHEAD: usize = 20;
 /// Records that are on their way into the cache while one is looked at.
-const AHEAD: usize = 16;
+const RECORDS_AHEAD: usize = 8;
 
 /// Runs, the newest records, and what is removed of them. Cloning it copies pointers.
 #[derive(Debug, Clone)]
@@ -283,11 +285,11 @@ impl State {
                 self.runs[part].run.touch_id(local);
             }
         };
-        numbers.iter().take(AHEAD).for_each(touch);
-        numbers.iter().take(AHEAD / 2).for_each(touch_id);
+        numbers.iter().take(RECORDS_AHEAD).for_each(touch);
+        numbers.iter().take(RECORDS_AHEAD / 2).for_each(touch_id);
         for (i, number) in numbers.iter().enumerate() {
-            numbers.get(i + AHEAD).into_iter().for_each(touch);
-            numbers.get(i + AHEAD / 2).into_iter().for_each(touch_id);
+            numbers.get(i + RECORDS_AHEAD).into_iter().for_each(touch);
+            numbers.get(i + RECORDS_AHEAD / 2).into_iter().for_each(touch_id);
             if let Some(record) = self.record(*number) {
                 visit(i as u32, record)?;
             }
@@ -298,11 +300,14 @@ impl State {
     /// Appends the numbers of records that have each key, in order, and of a few others. What many keys need is asked for before the first of them is looked up, so that the memory works on all at
     /// once.
     pub fn postings(&self, keys: &[BandKey], postings: &mut Postings) {
-        for keys in keys.chunks(TOGETHER) {
-            for part in &**self.runs {
-                keys.iter().for_each(|key| part.run.bands().touch(key.band as usize, key.key));
-            }
-            keys.iter().for_each(|key| self.postings_of(*key, postings));
+        let touch = |key: &BandKey| {
+            self.runs.iter().for_each(|part| part.run.bands().touch(key.band as usize, key.key));
+        };
+        let ahead = (KEYS_AHEAD / self.runs.len().max(1)).max(1);
+        keys.iter().take(ahead).for_each(touch);
+        for (i, key) in keys.iter().enumerate() {
+            keys.get(i + ahead).into_iter().for_each(touch);
+            self.postings_of(*key, postings);
         }
     }
 
