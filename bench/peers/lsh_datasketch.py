@@ -8,7 +8,7 @@ from lsh_protocol import BANDS, REGISTERS, ROWS, Peer, Registers, main
 
 def signatures(registers: Registers) -> list[MinHash]:
     base = MinHash(num_perm=REGISTERS)
-    return [MinHash(num_perm=REGISTERS, hashvalues=row, permutations=base.permutations) for row in registers]
+    return [MinHash(num_perm=REGISTERS, hashvalues=row, permutations=base.permutations, scheme=base.scheme) for row in registers]
 
 
 if __name__ == "__main__":

@@ -42,9 +42,7 @@ impl Candidates {
         let mut start = 0;
         for &end in &*key_ends {
             let first = numbers.len();
-            seen.forget();
-            // A similar record comes in many bands.
-            numbers.extend(postings.of_all(start..end).iter().copied().filter(|number| seen.is_new(*number)));
+            seen.add_new(postings.of_all(start..end), numbers);
             sort_from(numbers, first);
             ends.push(numbers.len());
             start = end;
@@ -65,16 +63,14 @@ impl Candidates {
 
 /// Sorts the numbers from a place on, and drops those that come again.
 fn sort_from(numbers: &mut Vec<DocNo>, first: usize) {
-    if numbers.len() - first < 2 {
-        return;
-    }
     numbers[first..].sort_unstable();
-    let mut kept = first + 1;
-    for i in kept..numbers.len() {
-        if numbers[i] != numbers[kept - 1] {
-            numbers[kept] = numbers[i];
-            kept += 1;
-        }
+    let mut before = None;
+    let mut kept = first;
+    for i in first..numbers.len() {
+        let number = numbers[i];
+        numbers[kept] = number;
+        kept += usize::from(before != Some(number));
+        before = Some(number);
     }
     numbers.truncate(kept);
 }
@@ -94,6 +90,19 @@ impl Default for Seen {
 }
 
 impl Seen {
+    /// Appends numbers, most of those that come again once only: a similar record comes in many bands.
+    fn add_new(&mut self, given: &[DocNo], numbers: &mut Vec<DocNo>) {
+        self.forget();
+        let mut kept = numbers.len();
+        numbers.resize(kept + given.len(), 0);
+        for &number in given {
+            // Whether a number is new cannot be foretold: every one is written, and a new one stays.
+            numbers[kept] = number;
+            kept += usize::from(self.is_new(number));
+        }
+        numbers.truncate(kept);
+    }
+
     fn forget(&mut self) {
         self.round = self.round.wrapping_add(1);
         if self.round == 0 {
@@ -102,7 +111,7 @@ impl Seen {
         }
     }
 
-    /// False only for a number that came in this round.
+    /// False only for a number that came since [`Seen::forget`].
     #[inline]
     fn is_new(&mut self, number: DocNo) -> bool {
         let entry = u64::from(self.round) << 32 | u64::from(number);
@@ -119,10 +128,8 @@ mod tests {
     fn numbers_come_once_and_in_order() {
         let mut seen = Seen::default();
         for round in 0..3 {
-            seen.forget();
-            let given = [5, 1029, 5, 7, 1029, 0, 0, u32::MAX, 7];
             let mut numbers = vec![9, 9];
-            numbers.extend(given.into_iter().filter(|number| seen.is_new(*number)));
+            seen.add_new(&[5, 1029, 5, 7, 1029, 0, 0, u32::MAX, 7], &mut numbers);
             sort_from(&mut numbers, 2);
             assert_eq!(numbers, [9, 9, 0, 5, 7, 1029, u32::MAX], "round {round}");
         }

@@ -140,6 +140,12 @@ impl Postings {
         self.numbers.push(number);
     }
 
+    /// Appends numbers to the list of the current key.
+    #[inline]
+    pub fn extend(&mut self, numbers: impl Iterator<Item = DocNo>) {
+        self.numbers.extend(numbers);
+    }
+
     /// Ends the list of a key.
     #[inline]
     pub fn end_key(&mut self) {

@@ -159,19 +159,34 @@ impl Directories {
 
     /// Hands the local numbers of records that may have a key to `visit`, in order.
     #[inline]
-    pub fn find(&self, band: usize, key: u64, visit: impl FnMut(u32)) {
-        let (line, rest) = self.cut.place(key);
-        let line = &self.lines[band * self.cut.lines + line];
-        match line.is_spilled() {
-            None => line.find(rest, self.cut.local_bits, visit),
-            Some(range) => self.find_spilled(&self.spilled_of(band)[range], rest, visit),
+    pub fn find(&self, band: usize, key: u64, mut visit: impl FnMut(u32)) {
+        if let Some(spilled) = self.find_in_line(band, key, &mut visit) {
+            spilled.iter().for_each(|posting| visit(self.local(*posting)));
         }
     }
 
-    fn find_spilled(&self, mut postings: &[u32], rest: u32, mut visit: impl FnMut(u32)) {
-        postings = &postings[postings.partition_point(|posting| self.cut.rest(*posting) < rest)..];
-        let n = postings.partition_point(|posting| self.cut.rest(*posting) == rest);
-        postings[..n].iter().for_each(|posting| visit(self.cut.local(*posting)));
+    /// [`Directories::find`], but when the postings of a line are elsewhere it hands out nothing and returns them, which may be many.
+    #[inline]
+    pub fn find_in_line(&self, band: usize, key: u64, visit: impl FnMut(u32)) -> Option<&[u32]> {
+        let (line, rest) = self.cut.place(key);
+        let line = &self.lines[band * self.cut.lines + line];
+        let Some(range) = line.is_spilled() else {
+            line.find(rest, self.cut.local_bits, visit);
+            return None;
+        };
+        Some(self.spilled(&self.spilled_of(band)[range], rest))
+    }
+
+    /// The local number of a posting.
+    #[inline]
+    pub fn local(&self, posting: u32) -> u32 {
+        self.cut.local(posting)
+    }
+
+    /// Of the postings of a line, those that begin with some bits.
+    fn spilled<'a>(&self, postings: &'a [u32], rest: u32) -> &'a [u32] {
+        let from = &postings[postings.partition_point(|posting| self.cut.rest(*posting) < rest)..];
+        &from[..from.partition_point(|posting| self.cut.rest(*posting) == rest)]
     }
 
     /// Bytes of memory.

@@ -134,6 +134,15 @@ impl Run {
         }
     }
 
+    /// The number of the first record, if they follow each other without a gap.
+    #[inline]
+    pub fn first(&self) -> Option<DocNo> {
+        match &self.numbers {
+            Numbers::From(first) => Some(*first),
+            Numbers::Listed(_) => None,
+        }
+    }
+
     /// Where a number is, if it is here.
     #[inline]
     pub fn local(&self, number: DocNo) -> Option<usize> {

@@ -314,11 +314,19 @@ impl State {
     #[inline]
     fn postings_of(&self, key: BandKey, postings: &mut Postings) {
         for part in &**self.runs {
-            part.run.bands().find(key.band as usize, key.key, |local| {
+            let many = part.run.bands().find_in_line(key.band as usize, key.key, |local| {
                 if part.has(local as usize) {
                     postings.push(part.run.number(local as usize));
                 }
             });
+            let Some(many) = many else { continue };
+            let many = many.iter().map(|posting| part.run.bands().local(*posting));
+            match (part.run.first(), &part.removed) {
+                (Some(first), None) => postings.extend(many.map(|local| first + local)),
+                _ => postings.extend(
+                    many.filter(|local| part.has(*local as usize)).map(|local| part.run.number(local as usize)),
+                ),
+            }
         }
         if self.len > 0 {
             self.newest.find(key, self.len, |place| {
