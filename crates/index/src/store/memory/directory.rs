@@ -2,8 +2,8 @@
 //!
 //! Keys are in order cut into as many stretches of equal width as there are lines, one for about nine keys. A posting takes four bytes: the local number, and as many bits of the key after those that name
 //! its line as fit in. Keys that differ later than that are told apart by the caller, who has the sketch: with a million records there are 11 bits, and one search in thirteen meets a record that
-//! it does not look for; with a hundred million there are 4, and a search meets ten of them. A line that a common key has made too small points to its postings elsewhere, which are sorted and searched by
-//! halving. Together they take a little more than seven bytes for each posting.
+//! it does not look for; with a hundred million there are 4, and a search meets ten of them. A line that a common key has made too small points to its postings elsewhere, which are sorted. Together
+//! they take a little more than seven bytes for each posting.
 
 use super::line::{Line, POSTINGS};
 use super::streams::{Streams, mask};
@@ -15,6 +15,9 @@ const PER_LINE: usize = 9;
 const IN_CACHE: usize = 4096;
 /// Bits that name a stream, at most.
 const STREAM_BITS: u32 = 10;
+
+/// Spilled postings of a line that are counted.
+const COUNTED: usize = 512;
 
 /// How keys are cut: the same for all bands of a directory.
 #[derive(Debug, Clone, Copy, Default)]
@@ -185,14 +188,24 @@ impl Directories {
 
     /// Of the postings of a line, those that begin with some bits.
     fn spilled<'a>(&self, postings: &'a [u32], rest: u32) -> &'a [u32] {
-        let from = &postings[postings.partition_point(|posting| self.cut.rest(*posting) < rest)..];
-        &from[..from.partition_point(|posting| self.cut.rest(*posting) == rest)]
+        let first = u64::from(self.cut.posting(rest, 0));
+        let end = first + (1 << self.cut.local_bits);
+        &postings[n_below(postings, first)..n_below(postings, end)]
     }
 
     /// Bytes of memory.
     pub fn bytes(&self) -> usize {
         size_of::<Line>() * self.lines.capacity() + 4 * self.spilled.capacity()
     }
+}
+
+/// How many of sorted postings are below a limit. A few hundred are counted one after the other, which the memory foresees; halving would wait for it at every step.
+fn n_below(postings: &[u32], limit: u64) -> usize {
+    if postings.len() > COUNTED {
+        return postings.partition_point(|posting| u64::from(*posting) < limit);
+    }
+    let Ok(limit) = u32::try_from(limit) else { return postings.len() };
+    postings.iter().map(|posting| u32::from(*posting < limit)).sum::<u32>() as usize
 }
 
 #[cfg(test)]

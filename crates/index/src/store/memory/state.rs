@@ -324,7 +324,8 @@ impl State {
             match (part.run.first(), &part.removed) {
                 (Some(first), None) => postings.extend(many.map(|local| first + local)),
                 _ => postings.extend(
-                    many.filter(|local| part.has(*local as usize)).map(|local| part.run.number(local as usize)),
+                    many.filter(|local| part.has(*local as usize))
+                        .map(|local| part.run.number(local as usize)),
                 ),
             }
         }
