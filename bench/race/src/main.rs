@@ -4,6 +4,7 @@
 //! - `truth`: every pair with exact J >= 1/2, and its check by brute force.
 //! - `recall`: how many of those pairs somebody found, by bin of J. `judge`: how right somebody's removals are.
 //! - `sets`: flat arrays of pre-hashed sets, the input of the sketch race.
+//! - `signatures`: the input of the race of indexes; `lsh`: Benzer in it.
 //! - `sketch`, `text`: Benzer's own heats; `families`, `bands`: time at equal error, recall by bin of J; `scan`: counting at memory speed.
 //!
 //! `bench/README.md` has the file formats; `bench/run` calls all of this.
@@ -13,8 +14,8 @@ mod benzer;
 mod corpus;
 mod families;
 mod flat;
-mod index;
 mod judge;
+mod lsh;
 mod overlap;
 mod random;
 mod recall;
@@ -56,8 +57,10 @@ enum Command {
     Families(families::Options),
     /// One sketch against millions, beside reading their memory, as a Markdown table
     Scan(scan::Options),
-    /// The index in memory: signatures in, similar documents out, as a Markdown table
-    Index(index::Options),
+    /// Race: signatures into an index, and similar ones out of it
+    Lsh(lsh::Options),
+    /// Write the signatures of the race of indexes
+    Signatures(lsh::signatures::Options),
     /// The index on disk: durable batches in, similar documents out, bytes, opening again, as a Markdown table
     Store(store::Options),
     /// Write pre-hashed sets as flat arrays, with pairs of known J
@@ -76,7 +79,8 @@ fn main() -> ExitCode {
         Command::Bands(options) => bands::run(&options),
         Command::Families(options) => families::run(&options),
         Command::Scan(options) => scan::run(&options),
-        Command::Index(options) => index::run(&options),
+        Command::Lsh(options) => lsh::run(&options),
+        Command::Signatures(options) => lsh::signatures::run(&options),
         Command::Store(options) => store::run(&options),
         Command::Sets(options) => flat::run(&options),
     };

@@ -1,12 +1,15 @@
 //! Searching by sketches: many queries in one go, without making anything for each match.
 
 use benzer_core::estimate::Measured;
-use benzer_core::lsh::BandKey;
 
+use crate::candidates::Candidates;
 use crate::error::{Error, Result};
 use crate::index::{Index, now};
 use crate::record::Texts;
-use crate::store::{DocNo, Parts, Postings};
+use crate::store::Parts;
+
+/// Queries that are looked up together: many enough for a store to work on all of them at once, few enough for the cache.
+const TOGETHER: usize = 256;
 
 /// What many queries found; it can be used again.
 #[derive(Debug, Default)]
@@ -14,9 +17,7 @@ pub struct Hits {
     ids: Texts,
     estimates: Vec<Measured>,
     ends: Vec<usize>,
-    keys: Vec<BandKey>,
-    postings: Postings,
-    candidates: Vec<DocNo>,
+    candidates: Candidates,
 }
 
 impl Hits {
@@ -55,37 +56,34 @@ impl Index {
         if !(threshold > 0.0 && threshold <= 1.0) {
             return Err(Error::parameter("threshold", "above 0 and at most 1", threshold));
         }
-        let Hits { ids, estimates, ends, keys, postings, candidates } = hits;
+        let Hits { ids, estimates, ends, candidates } = hits;
         ids.clear();
         estimates.clear();
         ends.clear();
-        keys.clear();
-        postings.clear();
         let view = self.store().view()?;
-        let queries = || words.chunks_exact(layout.words());
-        queries().for_each(|record| layout.keys(record, |key| keys.push(key)));
-        view.postings(keys, postings)?;
-        let (mut start, now) = (0, now());
-        for query in queries() {
-            let end = start + layout.n_keys(query);
-            candidates.clear();
-            candidates.extend_from_slice(postings.of_all(start..end));
-            candidates.sort_unstable();
-            candidates.dedup();
-            start = end;
-            view.records(candidates, Parts::Sketches, &mut |_, record| {
-                let score = self.scorer().score(layout, self.all_fields(), (query, record.words))?;
-                if let Some(measured) =
-                    score.estimate.measured().filter(|measured| measured.value >= threshold)
-                    && (record.expires == 0 || record.expires > now)
-                    && layout.share_key(self.all_fields(), query, record.words)
+        let (fields, mut time) = (self.all_fields(), None);
+        for words in words.chunks(TOGETHER * layout.words().max(1)) {
+            let n_ends = ends.len() + words.len() / layout.words();
+            let query = |i: usize| &words[i * layout.words()..(i + 1) * layout.words()];
+            candidates.find(&*view, (layout, fields), words.chunks_exact(layout.words()))?;
+            let mut asked = 0;
+            view.records(candidates.numbers(), Parts::Sketches, &mut |place, record| {
+                while candidates.ends()[asked] <= place as usize {
+                    asked += 1;
+                    ends.push(estimates.len());
+                }
+                let pair = (query(asked), record.words);
+                let score = self.scorer().score(layout, fields, pair)?;
+                if let Some(measured) = score.estimate.measured().filter(|found| found.value >= threshold)
+                    && (record.expires == 0 || record.expires > *time.get_or_insert_with(now))
+                    && layout.share_key(fields, pair.0, pair.1)
                 {
                     ids.push(record.id);
                     estimates.push(*measured);
                 }
                 Ok(())
             })?;
-            ends.push(estimates.len());
+            ends.resize(n_ends, estimates.len());
         }
         Ok(())
     }

@@ -6,6 +6,7 @@ use benzer_core::sketch::Sketcher;
 
 use crate::error::Result;
 use crate::settings::{Keeps, Layout, Settings};
+use crate::store::{Record, hints};
 
 /// Strings one after the other.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -14,7 +15,15 @@ pub struct Texts {
     ends: Vec<usize>,
 }
 
+/// About how long an id is.
+const ID_BYTES: usize = 16;
+
 impl Texts {
+    /// Nothing yet, with room for `n` short ones.
+    pub fn with_room(n: usize) -> Self {
+        Self { bytes: hints::with_room(n * ID_BYTES), ends: hints::with_room(n) }
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.ends.len()
@@ -26,9 +35,17 @@ impl Texts {
     }
 
     /// One of them; past the end it is empty.
+    #[inline]
     pub fn get(&self, i: usize) -> &[u8] {
         let start = i.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or_default();
         self.ends.get(i).map_or(&[], |&end| &self.bytes[start..end])
+    }
+
+    /// Begins to bring the place of one into the cache.
+    #[inline]
+    pub(crate) fn touch(&self, i: usize) {
+        hints::prefetch(&self.ends, i.saturating_sub(1));
+        hints::prefetch(&self.ends, i);
     }
 
     /// All of them.
@@ -40,6 +57,13 @@ impl Texts {
     pub fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
         self.ends.push(self.bytes.len());
+    }
+
+    /// Appends all of others.
+    pub fn extend(&mut self, others: &Self) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(&others.bytes);
+        self.ends.extend(others.ends.iter().map(|end| start + end));
     }
 
     /// Removes all.
@@ -77,6 +101,12 @@ pub struct Records {
 }
 
 impl Records {
+    /// Nothing yet, with room for the words of `n` records. A store takes the memory over, so this is worth more than it saves in copying: much of it comes on large pages, where a search
+    /// finds its way faster.
+    pub fn with_room(layout: &Layout, n: usize) -> Self {
+        Self { words: hints::with_room(n * layout.words()), ids: Texts::with_room(n), ..Self::default() }
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.ids.len()
@@ -88,8 +118,53 @@ impl Records {
     }
 
     /// When a record is gone, if ever.
+    #[inline]
     pub fn expires(&self, i: usize) -> u64 {
         self.expires.get(i).copied().unwrap_or_default()
+    }
+
+    /// One of them; each has so many words.
+    #[inline]
+    pub(crate) fn get(&self, i: usize, stride: usize) -> Record<'_> {
+        Record {
+            id: self.ids.get(i),
+            words: &self.words[i * stride..(i + 1) * stride],
+            document: self.documents.get(i),
+            expires: self.expires(i),
+        }
+    }
+
+    /// Appends a record.
+    pub(crate) fn push(&mut self, record: Record<'_>) {
+        self.words.extend_from_slice(record.words);
+        self.ids.push(record.id);
+        if !record.document.is_empty() {
+            while self.documents.len() + 1 < self.ids.len() {
+                self.documents.push(&[]);
+            }
+            self.documents.push(record.document);
+        }
+        if record.expires > 0 || !self.expires.is_empty() {
+            self.expires.resize(self.ids.len() - 1, 0);
+            self.expires.push(record.expires);
+        }
+    }
+
+    /// Appends all of others.
+    pub(crate) fn extend(&mut self, others: &Self) {
+        let n = self.len();
+        self.words.extend_from_slice(&others.words);
+        self.ids.extend(&others.ids);
+        if !others.documents.is_empty() {
+            while self.documents.len() < n {
+                self.documents.push(&[]);
+            }
+            self.documents.extend(&others.documents);
+        }
+        if !others.expires.is_empty() {
+            self.expires.resize(n, 0);
+            self.expires.extend_from_slice(&others.expires);
+        }
     }
 }
 

@@ -251,14 +251,12 @@ impl Layout {
         })
     }
 
-    /// How many keys a record has.
-    pub(crate) fn n_keys(&self, record: &[u64]) -> usize {
-        let fields = self.fields.iter().filter(|field| field.size(record) > 0.0);
-        fields.map(|field| field.banding.bands()).sum()
-    }
-
     /// [`Layout::keys`] of some fields only.
+    #[inline]
     pub(crate) fn keys_of(&self, record: &[u64], fields: &[usize], mut visit: impl FnMut(BandKey)) {
+        if fields.len() == self.fields.len() {
+            return self.keys(record, visit);
+        }
         let bands = |i: usize| {
             let field = &self.fields[i];
             field.first_band as u32..(field.first_band + field.banding.bands()) as u32
@@ -268,6 +266,18 @@ impl Layout {
                 visit(key);
             }
         });
+    }
+
+    /// Hands the keys of some bands to `visit`, with the band.
+    #[inline]
+    pub(crate) fn keys_within(&self, record: &[u64], bands: Range<usize>, mut visit: impl FnMut(usize, u64)) {
+        for field in self.fields.iter().filter(|field| field.size(record) > 0.0) {
+            let words = field.sketch(record);
+            let end = bands.end.min(field.first_band + field.banding.bands());
+            for band in bands.start.max(field.first_band)..end {
+                visit(band, field.banding.key(words, band - field.first_band));
+            }
+        }
     }
 
     /// The key of one band, if its field is not empty.

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// `TASK --input STEM --registers K --runs R`, or `dedup --input CORPUS --out DIR`, or `dedup --about`.
+/// `TASK --input STEM --registers K --runs R`, or `lsh --input STEM --runs R [--memory]`, or `dedup --input CORPUS --out DIR`, or `dedup --about`.
 pub struct Options {
     pub task: String,
     pub input: PathBuf,
     pub out: PathBuf,
     pub about: bool,
+    pub memory: bool,
     pub registers: usize,
     pub runs: usize,
 }
@@ -18,24 +19,28 @@ pub struct Options {
 impl Options {
     pub fn parse() -> Self {
         let mut words = std::env::args().skip(1);
-        let task = words.next().expect("usage: peer-gaoya sketch|text|dedup --input STEM ...");
-        let mut options =
-            Self { task, input: PathBuf::new(), out: PathBuf::new(), about: false, registers: 128, runs: 7 };
+        let task = words.next().expect("usage: peer-gaoya sketch|text|lsh|dedup --input STEM ...");
+        let (input, out) = (PathBuf::new(), PathBuf::new());
+        let mut options = Self { task, input, out, about: false, memory: false, registers: 128, runs: 7 };
         while let Some(flag) = words.next() {
-            if flag == "--about" {
-                options.about = true;
-                continue;
-            }
-            let value = words.next().unwrap_or_else(|| panic!("{flag} needs a value"));
             match flag.as_str() {
-                "--input" => options.input = value.into(),
-                "--out" => options.out = value.into(),
-                "--registers" => options.registers = value.parse().expect("--registers is a number"),
-                "--runs" => options.runs = value.parse().expect("--runs is a number"),
-                _ => panic!("unknown option {flag}"),
+                "--about" => options.about = true,
+                "--memory" => options.memory = true,
+                _ => options.set(&flag, words.next()),
             }
         }
         options
+    }
+
+    fn set(&mut self, flag: &str, value: Option<String>) {
+        let value = value.unwrap_or_else(|| panic!("{flag} needs a value"));
+        match flag {
+            "--input" => self.input = value.into(),
+            "--out" => self.out = value.into(),
+            "--registers" => self.registers = value.parse().expect("--registers is a number"),
+            "--runs" => self.runs = value.parse().expect("--runs is a number"),
+            _ => panic!("unknown option {flag}"),
+        }
     }
 }
 
@@ -68,7 +73,8 @@ pub fn pairs(stem: &Path) -> Option<Vec<(usize, usize, f64)>> {
     Some(table.lines().skip(1).map(pair).collect())
 }
 
-fn with(stem: &Path, extension: &str) -> PathBuf {
+/// A file of an input.
+pub fn with(stem: &Path, extension: &str) -> PathBuf {
     let name = stem.file_name().expect("--input names a file").to_string_lossy();
     stem.with_file_name(format!("{name}.{extension}"))
 }

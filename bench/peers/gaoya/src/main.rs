@@ -5,6 +5,7 @@
 
 mod dedup;
 mod input;
+mod lsh;
 mod report;
 
 use std::hash::{BuildHasherDefault, Hasher};
@@ -23,6 +24,9 @@ fn main() {
     let options = input::Options::parse();
     if options.task == "dedup" {
         return if options.about { dedup::about() } else { dedup::run(&options.input, &options.out) };
+    }
+    if options.task == "lsh" {
+        return lsh::run(&options);
     }
     let (timing, signatures, report) = match options.task.as_str() {
         "sketch" => sketch(&options),

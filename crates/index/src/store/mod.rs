@@ -7,6 +7,7 @@ mod buckets;
 mod collections;
 pub mod conformance;
 mod disk;
+pub(crate) mod hints;
 mod memory;
 
 use std::fmt::Debug;
@@ -82,7 +83,7 @@ pub trait View {
     /// What the store says.
     fn postings(&self, keys: &[BandKey], postings: &mut Postings) -> Result<()>;
 
-    /// Hands the records of some numbers to `visit`, with the place of the number in the list. Numbers without a record are left out.
+    /// Hands the records of some numbers to `visit`, in the order of the list and with the place of the number in it. Numbers without a record are left out.
     ///
     /// # Errors
     /// What the store says, or what `visit` returns.
@@ -152,6 +153,12 @@ impl Postings {
         self.numbers.push(number);
     }
 
+    /// Appends numbers to the list of the current key.
+    #[inline]
+    pub fn extend(&mut self, numbers: impl Iterator<Item = DocNo>) {
+        self.numbers.extend(numbers);
+    }
+
     /// Ends the list of a key.
     #[inline]
     pub fn end_key(&mut self) {
@@ -165,6 +172,7 @@ impl Postings {
     }
 
     /// The lists of some keys in a row.
+    #[inline]
     pub fn of_all(&self, keys: std::ops::Range<usize>) -> &[DocNo] {
         let end = |i: usize| if i == 0 { 0 } else { self.ends[i - 1] };
         &self.numbers[end(keys.start)..end(keys.end)]

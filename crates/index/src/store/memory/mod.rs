@@ -5,12 +5,15 @@
 //! ```
 //!
 //! A reader takes the state as it is, which is one pointer, and keeps it. A writer makes the next state aside and swaps the pointer: readers never wait for it, and see a batch whole or not at
-//! all. Runs are merged when the last ones have grown alike, so that there are few of them: about three for every factor of four.
+//! all. Runs are merged by four, when so many have grown alike: there are at most three
+//! for every factor of four.
 
 mod directory;
+mod line;
 mod newest;
 mod run;
 mod state;
+mod streams;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
@@ -125,12 +128,7 @@ impl View for Snapshot {
     }
 
     fn records(&self, numbers: &[DocNo], _: Parts, visit: Visit<'_>) -> Result<()> {
-        for (&number, place) in numbers.iter().zip(0..) {
-            if let Some(record) = self.0.record(number) {
-                visit(place, record)?;
-            }
-        }
-        Ok(())
+        self.0.records(numbers, visit)
     }
 
     fn numbers(&self, ids: &[&[u8]]) -> Result<Vec<Option<DocNo>>> {

@@ -4,7 +4,7 @@
 //! is part of the state: a reader passes over those that came later.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use benzer_core::hash::mix;
 use benzer_core::lsh::BandKey;
@@ -12,21 +12,24 @@ use benzer_core::lsh::BandKey;
 use super::run::id_key;
 use crate::record::Records;
 use crate::settings::Layout;
-use crate::store::{DocNo, Record};
+use crate::store::Record;
 
 /// Places.
-pub(super) const PLACES: usize = 512;
+pub(super) const PLACES: usize = 2048;
 /// Slots for each posting, at least.
 const SPARE: usize = 2;
 /// The band under which ids are found.
 const IDS: u32 = u32::MAX;
 
-/// Records with numbers from `first` on.
+/// Bits of a slot that are the place + 1.
+const PLACE_BITS: u32 = 12;
+const _: () = assert!(PLACES < 1 << PLACE_BITS);
+
+/// Records that came one by one.
 #[derive(Debug)]
 pub(super) struct Newest {
-    pub first: DocNo,
     /// (tag of a key, place + 1), or zero. Written before the state that counts the place is published.
-    slots: Vec<AtomicU64>,
+    slots: Vec<AtomicU32>,
     records: Vec<OnceLock<Stored>>,
 }
 
@@ -39,11 +42,10 @@ struct Stored {
 }
 
 impl Newest {
-    pub fn new(first: DocNo, layout: &Layout) -> Self {
+    pub fn new(layout: &Layout) -> Self {
         let slots = (SPARE * PLACES * (layout.bands() + 1)).next_power_of_two();
         Self {
-            first,
-            slots: (0..slots).map(|_| AtomicU64::new(0)).collect(),
+            slots: (0..slots).map(|_| AtomicU32::new(0)).collect(),
             records: (0..PLACES).map(|_| OnceLock::new()).collect(),
         }
     }
@@ -72,14 +74,14 @@ impl Newest {
         while self.slots[slot].load(Relaxed) != 0 {
             slot = (slot + 1) & (self.slots.len() - 1);
         }
-        self.slots[slot].store(tag << 32 | (place as u64 + 1), Relaxed);
+        self.slots[slot].store(tag << PLACE_BITS | (place as u32 + 1), Relaxed);
     }
 
     /// Where a key begins, and its tag.
     #[inline]
-    fn slot(&self, BandKey { band, key }: BandKey) -> (usize, u64) {
+    fn slot(&self, BandKey { band, key }: BandKey) -> (usize, u32) {
         let hash = mix(key ^ u64::from(band) << 48);
-        (hash as usize & (self.slots.len() - 1), hash >> 32)
+        (hash as usize & (self.slots.len() - 1), (hash >> (32 + PLACE_BITS)) as u32)
     }
 
     /// Hands the places below `len` that have a key to `visit`, and maybe others.
@@ -91,8 +93,8 @@ impl Newest {
             if entry == 0 {
                 return;
             }
-            let place = (entry as u32 - 1) as usize;
-            if entry >> 32 == tag && place < len {
+            let place = (entry & ((1 << PLACE_BITS) - 1)) as usize - 1;
+            if entry >> PLACE_BITS == tag && place < len {
                 visit(place);
             }
             slot = (slot + 1) & (self.slots.len() - 1);
@@ -100,8 +102,8 @@ impl Newest {
     }
 
     /// Hands the places below `len` that have an id to `visit`.
-    pub fn find_id(&self, id: &[u8], len: usize, mut visit: impl FnMut(usize)) {
-        self.find(BandKey { band: IDS, key: id_key(id) }, len, |place| {
+    pub fn find_id(&self, id: &[u8], key: u64, len: usize, mut visit: impl FnMut(usize)) {
+        self.find(BandKey { band: IDS, key }, len, |place| {
             if self.record(place).id == id {
                 visit(place);
             }
@@ -116,6 +118,6 @@ impl Newest {
     }
 
     pub fn bytes(&self) -> usize {
-        8 * self.slots.len()
+        4 * self.slots.len()
     }
 }

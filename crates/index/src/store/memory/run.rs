@@ -1,11 +1,16 @@
 //! Records that do not change any more, with a directory for each band and one for the ids.
 
+use std::collections::HashMap;
+
 use benzer_core::hash;
 
-use super::directory::Directory;
-use crate::record::Records;
+use super::directory::{Cut, Directories};
+use crate::record::{Records, Texts};
 use crate::settings::Layout;
-use crate::store::{DocNo, Record};
+use crate::store::{DocNo, Record, hints};
+
+/// Words of a cache line.
+const LINE: usize = 8;
 
 /// Records in the order of their numbers.
 #[derive(Debug, Default)]
@@ -14,8 +19,8 @@ pub(super) struct Run {
     n: usize,
     stride: usize,
     records: Records,
-    bands: Vec<Directory>,
-    ids: Directory,
+    bands: Directories,
+    ids: Directories,
 }
 
 /// The numbers of records.
@@ -42,57 +47,78 @@ pub(super) fn id_key(id: &[u8]) -> u64 {
 /// Bands whose keys are gathered together: the records are read once for all of them.
 const TOGETHER: usize = 6;
 
-fn bands(words: &[u64], layout: &Layout) -> Vec<Directory> {
-    let n = words.len() / layout.words().max(1);
-    let mut keys: [(Vec<u64>, Vec<u32>); TOGETHER] = Default::default();
-    let mut directories = Vec::with_capacity(layout.bands());
+fn bands(words: &[u64], n: usize, layout: &Layout) -> Directories {
+    let cut = Cut::new(n);
+    let mut directories = Directories::new(cut, layout.bands());
+    let mut streams = cut.streams(TOGETHER.min(layout.bands()), n);
     for first in (0..layout.bands()).step_by(TOGETHER) {
         let bands = first..layout.bands().min(first + TOGETHER);
-        for (keys, locals) in &mut keys[..bands.len()] {
-            keys.clear();
-            keys.reserve(n);
-            locals.clear();
-        }
+        streams.clear();
         for (record, local) in words.chunks_exact(layout.words()).zip(0..) {
-            for (band, (keys, locals)) in bands.clone().zip(&mut keys) {
-                match layout.key(record, band) {
-                    Some(key) => keys.push(key),
-                    None => continue,
-                }
-                // As long as no key is missing, the place of a key is its local number.
-                if keys.len() as u32 != local + 1 {
-                    if locals.is_empty() {
-                        locals.extend(0..keys.len() as u32 - 1);
-                    }
-                    locals.push(local);
-                }
-            }
+            layout.keys_within(record, bands.clone(), |band, key| streams.push(band - first, key, local));
         }
-        for (keys, locals) in &keys[..bands.len()] {
-            directories.push(match locals.is_empty() {
-                true => Directory::new(keys, 0..),
-                false => Directory::new(keys, locals.iter().copied()),
-            });
-        }
+        directories.append(&streams, bands.len());
     }
     directories
 }
 
-/// The ids of records.
-pub(super) fn ids(records: &Records) -> Directory {
-    let keys: Vec<u64> = records.ids.iter().map(id_key).collect();
-    Directory::new(&keys, 0..)
+/// The ids of records, as a directory of one band.
+fn ids(ids: &Texts) -> Directories {
+    let cut = Cut::new(ids.len());
+    let mut streams = cut.streams(1, ids.len());
+    ids.iter().zip(0..).for_each(|(id, local)| streams.push(0, id_key(id), local));
+    let mut directories = Directories::new(cut, 1);
+    directories.append(&streams, 1);
+    directories
+}
+
+/// Records to make a run of: no id comes twice.
+#[derive(Debug)]
+pub(super) struct Distinct {
+    pub records: Records,
+    ids: Directories,
+}
+
+impl Distinct {
+    /// Of records whose ids are known to differ.
+    pub fn of_distinct(records: Records) -> Self {
+        Self { ids: ids(&records.ids), records }
+    }
+
+    /// Of an id that comes again only the last record stays.
+    pub fn of_any(records: Records, stride: usize) -> Self {
+        let distinct = Self::of_distinct(records);
+        let records = &distinct.records;
+        let is_same = |(a, b): (u32, u32)| records.ids.get(a as usize) == records.ids.get(b as usize);
+        if !distinct.ids.repeated().any(is_same) {
+            return distinct;
+        }
+        let last: HashMap<&[u8], usize> = records.ids.iter().zip(0..).collect();
+        let mut kept: Vec<usize> = last.into_values().collect();
+        kept.sort_unstable();
+        let mut some = Records::default();
+        kept.into_iter().for_each(|i| some.push(records.get(i, stride)));
+        Self::of_distinct(some)
+    }
 }
 
 impl Run {
     /// `numbers` are in order, one for each record.
-    pub fn new(numbers: Vec<DocNo>, records: Records, layout: &Layout) -> Self {
-        let n = numbers.len();
+    pub fn new(numbers: Vec<DocNo>, records: Distinct, layout: &Layout) -> Self {
         let first = numbers.first().copied().unwrap_or_default();
-        let is_dense = numbers.last().is_none_or(|last| (last - first) as usize + 1 == n);
-        let bands = bands(&records.words, layout);
-        let ids = ids(&records);
+        let is_dense = numbers.last().is_none_or(|last| (last - first) as usize + 1 == numbers.len());
         let numbers = if is_dense { Numbers::From(first) } else { Numbers::Listed(numbers) };
+        Self::of(numbers, records, layout)
+    }
+
+    /// Records with numbers from `first` on.
+    pub fn from(first: DocNo, records: Distinct, layout: &Layout) -> Self {
+        Self::of(Numbers::From(first), records, layout)
+    }
+
+    fn of(numbers: Numbers, Distinct { records, ids }: Distinct, layout: &Layout) -> Self {
+        let n = records.len();
+        let bands = bands(&records.words, n, layout);
         Self { numbers, n, stride: layout.words(), records, bands, ids }
     }
 
@@ -105,6 +131,15 @@ impl Run {
         match &self.numbers {
             Numbers::From(first) => first + local as u32,
             Numbers::Listed(numbers) => numbers[local],
+        }
+    }
+
+    /// The number of the first record, if they follow each other without a gap.
+    #[inline]
+    pub fn first(&self) -> Option<DocNo> {
+        match &self.numbers {
+            Numbers::From(first) => Some(*first),
+            Numbers::Listed(_) => None,
         }
     }
 
@@ -128,29 +163,49 @@ impl Run {
     }
 
     #[inline]
-    pub fn words(&self, local: usize) -> &[u64] {
-        &self.records.words[local * self.stride..(local + 1) * self.stride]
-    }
-
     pub fn record(&self, local: usize) -> Record<'_> {
-        Record {
-            id: self.records.ids.get(local),
-            words: self.words(local),
-            document: self.records.documents.get(local),
-            expires: self.records.expires(local),
-        }
+        self.records.get(local, self.stride)
     }
 
-    /// The directory of a band.
+    /// Begins to bring the words of a record into the cache, and the place of its id.
     #[inline]
-    pub fn band(&self, band: u32) -> &Directory {
-        &self.bands[band as usize]
+    pub fn touch(&self, local: usize) {
+        let start = local * self.stride;
+        for word in (start..start + self.stride).step_by(LINE) {
+            hints::prefetch(&self.records.words, word);
+        }
+        hints::prefetch(&self.records.words, start + self.stride - 1);
+        self.records.ids.touch(local);
+    }
+
+    /// Begins to bring the id of a record into the cache, whose place is there.
+    #[inline]
+    pub fn touch_id(&self, local: usize) {
+        let id = self.records.ids.get(local);
+        hints::prefetch(id, 0);
+        hints::prefetch(id, id.len().saturating_sub(1));
+    }
+
+    /// The records, if nothing has to be left out of them.
+    pub fn records(&self) -> &Records {
+        &self.records
+    }
+
+    /// The directories of the bands.
+    #[inline]
+    pub fn bands(&self) -> &Directories {
+        &self.bands
+    }
+
+    /// The directory of the ids, which has one band.
+    pub fn ids(&self) -> &Directories {
+        &self.ids
     }
 
     /// Hands the local numbers of records that have an id to `visit`; only one of them is not removed.
-    pub fn find_id(&self, id: &[u8], mut visit: impl FnMut(usize)) {
-        let key = id_key(id);
-        self.ids.find(key, self.ids.bucket(key), |local| {
+    #[inline]
+    pub fn find_id(&self, id: &[u8], key: u64, mut visit: impl FnMut(usize)) {
+        self.ids.find(0, key, |local| {
             if self.records.ids.get(local as usize) == id {
                 visit(local as usize);
             }
@@ -158,9 +213,8 @@ impl Run {
     }
 
     pub fn add_bytes(&self, stats: &mut crate::store::Stats) {
-        let directories = self.bands.iter().map(Directory::bytes).sum::<usize>() as u64;
-        stats.posting_bytes +=
-            directories + 4 * (matches!(self.numbers, Numbers::Listed(_)) as u64) * self.n as u64;
+        stats.posting_bytes += self.bands.bytes() as u64
+            + 4 * (matches!(self.numbers, Numbers::Listed(_)) as u64) * self.n as u64;
         stats.sketch_bytes += 8 * (self.records.words.capacity() + self.records.expires.capacity()) as u64;
         stats.id_bytes += (self.ids.bytes() + self.records.ids.bytes()) as u64;
         stats.document_bytes += self.records.documents.bytes() as u64;

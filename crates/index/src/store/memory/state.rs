@@ -1,21 +1,24 @@
 //! What a collection is at one moment.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use benzer_core::lsh::BandKey;
 
-use super::directory::Bucket;
 use super::newest::{Newest, PLACES};
-use super::run::{self, Run};
-use crate::record::Records;
+use super::run::{Distinct, Run, id_key};
+use crate::error::Result;
+use crate::record::{Records, Texts};
 use crate::settings::Layout;
-use crate::store::{DocNo, Postings, Record, Stats};
+use crate::store::{DocNo, Postings, Record, Stats, Visit};
 
-/// Runs are merged with the one before them when that is not so many times larger.
-const FACTOR: usize = 4;
-/// Keys that are looked up at the same time.
-const TOGETHER: usize = 72;
+/// So many runs of one class are merged.
+const ALIKE: usize = 4;
+/// Ids that are looked up at the same time.
+const TOGETHER: usize = 16;
+/// Keys whose lines are on their way into the cache while one is looked up. More at a time are slower: the processor has room for so many.
+const KEYS_AHEAD: usize = 20;
+/// Records that are on their way into the cache while one is looked at.
+const RECORDS_AHEAD: usize = 8;
 
 /// Runs, the newest records, and what is removed of them. Cloning it copies pointers.
 #[derive(Debug, Clone)]
@@ -23,6 +26,8 @@ pub(super) struct State {
     /// In the order of their numbers.
     runs: Arc<Vec<Part>>,
     newest: Arc<Newest>,
+    /// The number of the first of the newest.
+    first: DocNo,
     /// Places of the newest that count.
     len: usize,
     newest_removed: [u64; PLACES / 64],
@@ -37,6 +42,11 @@ struct Part {
 }
 
 impl Part {
+    /// How large the run is: a class has four times as many records as the one before.
+    fn class(&self) -> u32 {
+        (self.run.len() / PLACES).checked_ilog(ALIKE).map_or(0, |class| class + 1)
+    }
+
     #[inline]
     fn has(&self, local: usize) -> bool {
         self.removed.as_ref().is_none_or(|removed| removed[local / 64] >> (local % 64) & 1 == 0)
@@ -59,7 +69,8 @@ impl State {
     pub fn new(layout: &Layout) -> Self {
         Self {
             runs: Arc::default(),
-            newest: Arc::new(Newest::new(0, layout)),
+            newest: Arc::new(Newest::new(layout)),
+            first: 0,
             len: 0,
             newest_removed: [0; PLACES / 64],
             n_removed: 0,
@@ -68,7 +79,7 @@ impl State {
 
     /// The number of the next record.
     pub fn next(&self) -> DocNo {
-        self.newest.first + self.len as u32
+        self.first + self.len as u32
     }
 
     /// Adds one record to the newest, and replaces the one that has its id.
@@ -84,15 +95,11 @@ impl State {
     /// Adds many records as a run.
     pub fn add_run(&mut self, records: Records, layout: &Layout) {
         self.settle(layout);
-        let records = without_repeated(records, layout.words());
-        if !self.runs.is_empty() {
-            for id in records.ids.iter() {
-                self.remove(id);
-            }
-        }
-        let first = self.next();
-        self.newest = Arc::new(Newest::new(first + records.len() as u32, layout));
-        self.push(Run::new((first..).take(records.len()).collect(), records, layout), layout);
+        let records = Distinct::of_any(records, layout.words());
+        self.remove_all(&records.records.ids);
+        let run = Run::from(self.first, records, layout);
+        self.first += run.len() as u32;
+        self.push(run, layout);
     }
 
     /// Makes a run of the newest records.
@@ -102,28 +109,30 @@ impl State {
         }
         let (mut numbers, mut records) = (Vec::new(), Records::default());
         for place in (0..self.len).filter(|place| !self.is_removed_newest(*place)) {
-            numbers.push(self.newest.first + place as u32);
-            push(&mut records, self.newest.record(place));
+            numbers.push(self.first + place as u32);
+            records.push(self.newest.record(place));
         }
         self.n_removed -= (self.len - numbers.len()) as u64;
-        let next = self.next();
+        self.first = self.next();
         (self.len, self.newest_removed) = (0, [0; PLACES / 64]);
-        self.newest = Arc::new(Newest::new(next, layout));
-        self.push(Run::new(numbers, records, layout), layout);
+        self.newest = Arc::new(Newest::new(layout));
+        self.push(Run::new(numbers, Distinct::of_distinct(records), layout), layout);
     }
 
-    /// Appends a run, and merges as long as the last two are alike.
+    /// Appends a run, and merges until runs are the smaller the later they come, and few of a class.
     fn push(&mut self, run: Run, layout: &Layout) {
         let mut runs = Vec::clone(&self.runs);
         if run.len() > 0 {
             runs.push(Part { run: Arc::new(run), removed: None });
         }
-        while let [.., before, last] = &runs[..] {
-            if before.run.len() >= FACTOR * last.run.len() {
+        while let Some(class) = runs.last().map(Part::class) {
+            let first = runs.iter().rposition(|part| part.class() > class).map_or(0, |before| before + 1);
+            let is_alike = runs[first..].iter().all(|part| part.class() == class);
+            if is_alike && runs.len() - first < ALIKE {
                 break;
             }
-            let merged = self.merged(&[before.clone(), last.clone()], layout);
-            runs.truncate(runs.len() - 2);
+            let merged = self.merged(&runs[first..], layout);
+            runs.truncate(first);
             runs.extend(merged);
         }
         self.runs = Arc::new(runs);
@@ -131,17 +140,19 @@ impl State {
 
     /// One run of several, without what is removed.
     fn merged(&mut self, parts: &[Part], layout: &Layout) -> Option<Part> {
-        let (mut numbers, mut records) = (Vec::new(), Records::default());
         let n: usize = parts.iter().map(|part| part.run.len()).sum();
-        records.words.reserve_exact(n * layout.words());
+        let mut numbers = Vec::with_capacity(n);
+        let mut records = Records::with_room(layout, n);
         for part in parts {
-            for local in (0..part.run.len()).filter(|local| part.has(*local)) {
-                numbers.push(part.run.number(local));
-                push(&mut records, part.run.record(local));
+            let locals = (0..part.run.len()).filter(|local| part.has(*local));
+            numbers.extend(locals.clone().map(|local| part.run.number(local)));
+            match part.removed {
+                None => records.extend(part.run.records()),
+                Some(_) => locals.for_each(|local| records.push(part.run.record(local))),
             }
         }
         self.n_removed -= (n - numbers.len()) as u64;
-        let run = Arc::new(Run::new(numbers, records, layout));
+        let run = Arc::new(Run::new(numbers, Distinct::of_distinct(records), layout));
         (run.len() > 0).then_some(Part { run, removed: None })
     }
 
@@ -155,9 +166,27 @@ impl State {
         }
     }
 
+    /// Removes the records of many ids.
+    fn remove_all(&mut self, ids: &Texts) {
+        let mut keys = [0; TOGETHER];
+        for first in (0..ids.len()).step_by(if self.runs.is_empty() { usize::MAX } else { TOGETHER }) {
+            let together = first..ids.len().min(first + TOGETHER);
+            keys.iter_mut().zip(together.clone()).for_each(|(key, i)| *key = id_key(ids.get(i)));
+            let keys = &keys[..together.len()];
+            for part in &**self.runs {
+                keys.iter().for_each(|key| part.run.ids().touch(0, *key));
+            }
+            for (i, key) in together.zip(keys) {
+                if let Some(place) = self.place(ids.get(i), *key) {
+                    self.remove_at(&place);
+                }
+            }
+        }
+    }
+
     /// Removes the record of an id; whether there was one.
     pub fn remove(&mut self, id: &[u8]) -> bool {
-        let place = self.place(id);
+        let place = self.place(id, id_key(id));
         if let Some(place) = &place {
             self.remove_at(place);
         }
@@ -184,10 +213,11 @@ impl State {
         self.newest_removed[place / 64] >> (place % 64) & 1 == 1
     }
 
-    fn place(&self, id: &[u8]) -> Option<Place> {
+    /// Where the record of an id is, of which this is the key.
+    fn place(&self, id: &[u8], key: u64) -> Option<Place> {
         let mut found = None;
         if self.len > 0 {
-            self.newest.find_id(id, self.len, |place| {
+            self.newest.find_id(id, key, self.len, |place| {
                 if !self.is_removed_newest(place) {
                     found = Some(Place::Newest(place));
                 }
@@ -197,7 +227,7 @@ impl State {
             if found.is_some() {
                 break;
             }
-            part.run.find_id(id, |local| {
+            part.run.find_id(id, key, |local| {
                 if part.has(local) {
                     found = Some(Place::Run { part: i, local });
                 }
@@ -207,20 +237,29 @@ impl State {
     }
 
     fn place_of(&self, number: DocNo) -> Option<Place> {
-        if number >= self.newest.first {
-            let place = (number - self.newest.first) as usize;
+        if number >= self.first {
+            let place = (number - self.first) as usize;
             return (place < self.len && !self.is_removed_newest(place)).then_some(Place::Newest(place));
         }
-        let after = self.runs.partition_point(|part| part.run.number(0) <= number);
+        let (part, local) = self.in_run(number)?;
+        self.runs[part].has(local).then_some(Place::Run { part, local })
+    }
+
+    /// Which run has a number, removed or not, and where.
+    #[inline]
+    fn in_run(&self, number: DocNo) -> Option<(usize, usize)> {
+        let after = match &self.runs[..] {
+            [_] => 1,
+            runs => runs.partition_point(|part| part.run.number(0) <= number),
+        };
         let i = after.checked_sub(1)?;
-        let part = &self.runs[i];
-        part.run.local(number).filter(|local| part.has(*local)).map(|local| Place::Run { part: i, local })
+        Some((i, self.runs[i].run.local(number)?))
     }
 
     /// The number of an id.
     pub fn number(&self, id: &[u8]) -> Option<DocNo> {
-        self.place(id).map(|place| match place {
-            Place::Newest(place) => self.newest.first + place as u32,
+        self.place(id, id_key(id)).map(|place| match place {
+            Place::Newest(place) => self.first + place as u32,
             Place::Run { part, local } => self.runs[part].run.number(local),
         })
     }
@@ -234,45 +273,66 @@ impl State {
         })
     }
 
-    /// Appends the numbers of records that have each key, in order, and of a few others.
+    /// Hands the records of some numbers to `visit`, with their places in the list.
+    pub fn records(&self, numbers: &[DocNo], visit: Visit<'_>) -> Result<()> {
+        let touch = |number: &DocNo| {
+            if let Some((part, local)) = self.in_run(*number) {
+                self.runs[part].run.touch(local);
+            }
+        };
+        let touch_id = |number: &DocNo| {
+            if let Some((part, local)) = self.in_run(*number) {
+                self.runs[part].run.touch_id(local);
+            }
+        };
+        numbers.iter().take(RECORDS_AHEAD).for_each(touch);
+        numbers.iter().take(RECORDS_AHEAD / 2).for_each(touch_id);
+        for (i, number) in numbers.iter().enumerate() {
+            numbers.get(i + RECORDS_AHEAD).into_iter().for_each(touch);
+            numbers.get(i + RECORDS_AHEAD / 2).into_iter().for_each(touch_id);
+            if let Some(record) = self.record(*number) {
+                visit(i as u32, record)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends the numbers of records that have each key, in order, and of a few others. What many keys need is asked for before the first of them is looked up, so that the memory works on all at
+    /// once.
     pub fn postings(&self, keys: &[BandKey], postings: &mut Postings) {
-        let mut buckets = Vec::with_capacity(TOGETHER * self.runs.len());
-        for keys in keys.chunks(TOGETHER) {
-            buckets.clear();
-            for part in &**self.runs {
-                buckets.extend(keys.iter().map(|key| part.run.band(key.band).bucket(key.key)));
-            }
-            let mut touched = 0;
-            for (part, buckets) in self.runs.iter().zip(buckets.chunks_exact(keys.len())) {
-                for (key, bucket) in keys.iter().zip(buckets) {
-                    touched ^= part.run.band(key.band).touch(*bucket);
-                }
-            }
-            std::hint::black_box(touched);
-            for (i, key) in keys.iter().enumerate() {
-                self.postings_of(*key, buckets.iter().skip(i).step_by(keys.len()), postings);
-            }
+        let touch = |key: &BandKey| {
+            self.runs.iter().for_each(|part| part.run.bands().touch(key.band as usize, key.key));
+        };
+        let ahead = (KEYS_AHEAD / self.runs.len().max(1)).max(1);
+        keys.iter().take(ahead).for_each(touch);
+        for (i, key) in keys.iter().enumerate() {
+            keys.get(i + ahead).into_iter().for_each(touch);
+            self.postings_of(*key, postings);
         }
     }
 
     #[inline]
-    fn postings_of<'a>(
-        &self,
-        key: BandKey,
-        buckets: impl Iterator<Item = &'a Bucket>,
-        postings: &mut Postings,
-    ) {
-        for (part, bucket) in self.runs.iter().zip(buckets) {
-            part.run.band(key.band).find(key.key, *bucket, |local| {
+    fn postings_of(&self, key: BandKey, postings: &mut Postings) {
+        for part in &**self.runs {
+            let many = part.run.bands().find_in_line(key.band as usize, key.key, |local| {
                 if part.has(local as usize) {
                     postings.push(part.run.number(local as usize));
                 }
             });
+            let Some(many) = many else { continue };
+            let many = many.iter().map(|posting| part.run.bands().local(*posting));
+            match (part.run.first(), &part.removed) {
+                (Some(first), None) => postings.extend(many.map(|local| first + local)),
+                _ => postings.extend(
+                    many.filter(|local| part.has(*local as usize))
+                        .map(|local| part.run.number(local as usize)),
+                ),
+            }
         }
         if self.len > 0 {
             self.newest.find(key, self.len, |place| {
                 if !self.is_removed_newest(place) {
-                    postings.push(self.newest.first + place as u32);
+                    postings.push(self.first + place as u32);
                 }
             });
         }
@@ -285,9 +345,9 @@ impl State {
             let locals = (part.run.local_from(from)..part.run.len()).filter(|local| part.has(*local));
             locals.map(|local| (part.run.number(local), part.run.record(local)))
         });
-        let start = from.saturating_sub(self.newest.first) as usize;
+        let start = from.saturating_sub(self.first) as usize;
         let places = (start..self.len).filter(|place| !self.is_removed_newest(*place));
-        of_runs.chain(places.map(|place| (self.newest.first + place as u32, self.newest.record(place))))
+        of_runs.chain(places.map(|place| (self.first + place as u32, self.newest.record(place))))
     }
 
     pub fn stats(&self) -> Stats {
@@ -302,47 +362,4 @@ impl State {
         self.runs.iter().for_each(|part| part.run.add_bytes(&mut stats));
         stats
     }
-}
-
-/// Appends a record.
-fn push(records: &mut Records, record: Record<'_>) {
-    records.words.extend_from_slice(record.words);
-    records.ids.push(record.id);
-    if !record.document.is_empty() {
-        while records.documents.len() + 1 < records.ids.len() {
-            records.documents.push(&[]);
-        }
-        records.documents.push(record.document);
-    }
-    if record.expires > 0 || !records.expires.is_empty() {
-        records.expires.resize(records.ids.len() - 1, 0);
-        records.expires.push(record.expires);
-    }
-}
-
-/// The records whose id does not come again after them.
-fn without_repeated(records: Records, stride: usize) -> Records {
-    let is_same = |&(a, b): &(u32, u32)| records.ids.get(a as usize) == records.ids.get(b as usize);
-    if !run::ids(&records).repeated().any(|pair| is_same(&pair)) {
-        return records;
-    }
-    let last: HashMap<&[u8], usize> = records.ids.iter().zip(0..).collect();
-    let mut kept: Vec<usize> = last.into_values().collect();
-    kept.sort_unstable();
-    picked(&records, kept.into_iter(), stride)
-}
-
-/// Some of the records.
-fn picked(records: &Records, places: impl Iterator<Item = usize>, stride: usize) -> Records {
-    let mut some = Records::default();
-    for i in places {
-        let record = Record {
-            id: records.ids.get(i),
-            words: &records.words[i * stride..(i + 1) * stride],
-            document: records.documents.get(i),
-            expires: records.expires(i),
-        };
-        push(&mut some, record);
-    }
-    some
 }
