@@ -29,6 +29,7 @@
 //! **Limits.** A collection has at most 4,294,967,295 documents in its life, replaced and removed ones counted. Fields need a family with aligned registers kept one by
 //! one: sets and bags, not bottom-k.
 
+mod best;
 mod candidates;
 mod error;
 mod exact;
@@ -38,6 +39,7 @@ pub mod portable;
 mod query;
 mod record;
 mod score;
+mod search;
 mod settings;
 pub mod store;
 
