@@ -65,6 +65,7 @@ impl Index {
         let queries = || words.chunks_exact(layout.words());
         queries().for_each(|record| layout.keys(record, |key| keys.push(key)));
         view.postings(keys, postings)?;
+        view.prefetch(postings.of_all(0..keys.len()), Parts::Sketches)?;
         let (mut start, now) = (0, now());
         for query in queries() {
             let end = start + layout.n_keys(query);

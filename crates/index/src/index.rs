@@ -15,7 +15,7 @@ use crate::query::{Answer, FieldMatch, Match, Query};
 use crate::record::{Recorder, Records};
 use crate::score::{Score, Scorer};
 use crate::settings::{Keeps, Settings};
-use crate::store::{DocNo, Parts, Postings, Record, Stats, Store, View};
+use crate::store::{DocNo, Parts, Postings, Record, Stats, Store, View, Visit};
 
 /// Documents that [`Index::duplicates`] looks up at a time.
 const TOGETHER: usize = 1024;
@@ -48,8 +48,8 @@ struct Probe {
     words: Vec<u64>,
     features: Vec<Features>,
     document: Option<Document>,
-    /// Its own number, if it is in the collection: it is not its own match.
-    own: Option<DocNo>,
+    /// Its id: it is not its own match.
+    id: String,
 }
 
 /// What a query means for this collection.
@@ -137,9 +137,8 @@ impl Index {
     /// What the store says; a document that was damaged.
     pub fn get(&self, id: &str) -> Result<Option<Document>> {
         let view = self.store.view()?;
-        let Some(number) = self.number(&*view, id)? else { return Ok(None) };
         let mut found = None;
-        view.records(&[number], Parts::All, &mut |_, record| {
+        self.visit(&*view, id, Parts::All, &mut |_, record| {
             if !record.document.is_empty() {
                 found = Some(exact::document(record.id, record.document)?);
             }
@@ -154,9 +153,8 @@ impl Index {
     /// What the store says.
     pub fn sketch(&self, id: &str) -> Result<Option<Vec<(String, Sketch)>>> {
         let view = self.store.view()?;
-        let Some(number) = self.number(&*view, id)? else { return Ok(None) };
         let mut sketches = Vec::new();
-        view.records(&[number], Parts::Sketches, &mut |_, record| {
+        let is_there = self.visit(&*view, id, Parts::Sketches, &mut |_, record| {
             for field in self.recorder.layout().fields() {
                 let size = field.size(record.words);
                 if size > 0.0 {
@@ -166,7 +164,7 @@ impl Index {
             }
             Ok(())
         })?;
-        Ok(Some(sketches))
+        Ok(is_there.then_some(sketches))
     }
 
     /// The documents that are similar to one that need not be in the collection. If one with its id is, that is not a match.
@@ -185,15 +183,13 @@ impl Index {
     pub fn search_many(&self, documents: &[Document], query: &Query) -> Result<Vec<Answer>> {
         let terms = self.terms(query)?;
         let view = self.store.view()?;
-        let ids: Vec<&[u8]> = documents.iter().map(|document| document.id.as_bytes()).collect();
-        let own = view.numbers(&ids)?;
-        let probe = |(document, own): (&Document, Option<DocNo>)| -> Result<Probe> {
+        let probe = |document: &Document| -> Result<Probe> {
             let features = self.recorder.features(document)?;
             let mut words = Vec::new();
             self.recorder.words(&features, &mut words)?;
-            Ok(Probe { words, features, document: Some(document.clone()), own })
+            Ok(Probe { words, features, document: Some(document.clone()), id: document.id.clone() })
         };
-        let probes = documents.iter().zip(own).map(probe).collect::<Result<Vec<_>>>()?;
+        let probes = documents.iter().map(probe).collect::<Result<Vec<_>>>()?;
         self.answers(&*view, &probes, &terms, query)
     }
 
@@ -204,14 +200,13 @@ impl Index {
     pub fn search_id(&self, id: &str, query: &Query) -> Result<Answer> {
         let terms = self.terms(query)?;
         let view = self.store.view()?;
-        let own = self.number(&*view, id)?.ok_or_else(|| Error::NoDocument { id: id.to_owned() })?;
         let mut probe = None;
-        view.records(&[own], Parts::All, &mut |_, record| {
+        self.visit(&*view, id, Parts::All, &mut |_, record| {
             let document = (!record.document.is_empty()).then(|| exact::document(record.id, record.document));
             let document = document.transpose()?;
             let features = document.as_ref().map(|document| self.recorder.features(document)).transpose()?;
             let features = features.unwrap_or_default();
-            probe = Some(Probe { words: record.words.to_vec(), features, document, own: Some(own) });
+            probe = Some(Probe { words: record.words.to_vec(), features, document, id: id.to_owned() });
             Ok(())
         })?;
         let probe = probe.ok_or_else(|| Error::NoDocument { id: id.to_owned() })?;
@@ -242,6 +237,7 @@ impl Index {
             })?;
             let words: Vec<&[u64]> = batch.iter().map(|(_, _, words)| &words[..]).collect();
             let candidates = self.candidates(&*view, &words, &terms.fields)?;
+            view.prefetch(&candidates.concat(), Parts::Sketches)?;
             for ((number, id, words), candidates) in batch.iter().zip(candidates) {
                 let earlier: Vec<DocNo> = candidates.into_iter().filter(|other| other < number).collect();
                 view.records(&earlier, Parts::Sketches, &mut |_, record| {
@@ -289,8 +285,19 @@ impl Index {
         &self.all_fields
     }
 
-    fn number(&self, view: &dyn View, id: &str) -> Result<Option<DocNo>> {
-        Ok(view.numbers(&[id.as_bytes()])?.pop().flatten())
+    /// Hands the record of a document to `visit`; false if there is none. A record that another writer replaces at this moment is looked for again.
+    fn visit(&self, view: &dyn View, id: &str, parts: Parts, visit: Visit<'_>) -> Result<bool> {
+        let (mut is_there, mut last) = (false, None);
+        while !is_there {
+            let number = view.numbers(&[id.as_bytes()])?.pop().flatten().filter(|number| last != Some(*number));
+            let Some(number) = number else { return Ok(false) };
+            last = Some(number);
+            view.records(&[number], parts, &mut |place, record| {
+                is_there = true;
+                visit(place, record)
+            })?;
+        }
+        Ok(true)
     }
 
     fn terms(&self, query: &Query) -> Result<Terms> {
@@ -351,6 +358,9 @@ impl Index {
     ) -> Result<Vec<Answer>> {
         let words: Vec<&[u64]> = probes.iter().map(|probe| &probe.words[..]).collect();
         let candidates = self.candidates(view, &words, &terms.fields)?;
+        let is_exact = self.settings().keeps == Keeps::Documents;
+        let parts = if is_exact { Parts::All } else { Parts::Sketches };
+        view.prefetch(&candidates.concat(), parts)?;
         let (recall, warnings) = self.recall(terms);
         let answer = |(probe, candidates): (&Probe, Vec<DocNo>)| -> Result<Answer> {
             let mut matches = self.matches(view, probe, &candidates, terms, query)?;
@@ -388,8 +398,8 @@ impl Index {
         let is_exact = self.settings().keeps == Keeps::Documents && !probe.features.is_empty();
         let parts = if is_exact { Parts::All } else { Parts::Sketches };
         let mut matches = Vec::new();
-        view.records(candidates, parts, &mut |place, record| {
-            if probe.own == Some(candidates[place as usize]) || terms.is_gone(&record) {
+        view.records(candidates, parts, &mut |_, record| {
+            if record.id == probe.id.as_bytes() || terms.is_gone(&record) {
                 return Ok(());
             }
             let pair = (&probe.words[..], record.words);

@@ -70,6 +70,9 @@ pub struct Arguments {
     /// The share of documents at the threshold that must be found [default: 0.95]
     #[arg(long, value_name = "R", help_heading = "Collection")]
     recall: Option<f64>,
+    /// On Redis: how many documents the collection is laid out for; only for a new one [default: 1000000]
+    #[arg(long, value_name = "N", help_heading = "Collection")]
+    expected_documents: Option<u64>,
     /// Keep sketches, not documents: similarities are estimates then
     #[arg(long, help_heading = "Collection")]
     sketches_only: bool,
@@ -173,14 +176,15 @@ fn put(
 
 /// Opens the collection, or makes it.
 fn collection(arguments: &Arguments) -> anyhow::Result<Arc<dyn Store>> {
-    let collections = arguments.db.open()?;
+    let collections = arguments.db.open_for(arguments.expected_documents)?;
     let is_new = !collections.list().map_err(failed)?.contains(&arguments.name);
     let described =
         !arguments.text_fields.is_empty() || !arguments.value_fields.is_empty() || arguments.schema.is_some();
     if is_new && !described {
         bail!(Usage::new(format!(
             "there is no collection `{}` in `{}`; to make one, name its fields with --text and --values, or give --schema",
-            arguments.name, arguments.db.db
+            arguments.name,
+            arguments.db.shown()
         )));
     }
     if is_new {
