@@ -18,6 +18,7 @@ mod judge;
 mod overlap;
 mod random;
 mod recall;
+mod redis;
 mod scan;
 mod store;
 mod truth;
@@ -60,6 +61,8 @@ enum Command {
     Index(index::Options),
     /// The index on disk: durable batches in, similar documents out, bytes, opening again, as a Markdown table
     Store(store::Options),
+    /// The index behind an address, such as redis://: batches in, similar documents out, as JSON; or the signatures of it as a file
+    Redis(redis::Options),
     /// Write pre-hashed sets as flat arrays, with pairs of known J
     Sets(flat::Options),
 }
@@ -78,6 +81,7 @@ fn main() -> ExitCode {
         Command::Scan(options) => scan::run(&options),
         Command::Index(options) => index::run(&options),
         Command::Store(options) => store::run(&options),
+        Command::Redis(options) => redis::run(&options),
         Command::Sets(options) => flat::run(&options),
     };
     match outcome {

@@ -289,7 +289,8 @@ impl Index {
     fn visit(&self, view: &dyn View, id: &str, parts: Parts, visit: Visit<'_>) -> Result<bool> {
         let (mut is_there, mut last) = (false, None);
         while !is_there {
-            let number = view.numbers(&[id.as_bytes()])?.pop().flatten().filter(|number| last != Some(*number));
+            let number =
+                view.numbers(&[id.as_bytes()])?.pop().flatten().filter(|number| last != Some(*number));
             let Some(number) = number else { return Ok(false) };
             last = Some(number);
             view.records(&[number], parts, &mut |place, record| {

@@ -68,7 +68,11 @@ pub trait Collections: Debug + Send + Sync {
     /// # Errors
     /// No such collection; a store that has nothing to lay out; what the store says.
     fn reshard(&self, _name: &str, _expected_documents: u64) -> Result<()> {
-        Err(Error::parameter("db", "a collection on Redis; others find their layout themselves", "another one"))
+        Err(Error::parameter(
+            "db",
+            "a collection on Redis; others find their layout themselves",
+            "another one",
+        ))
     }
 }
 
@@ -81,7 +85,11 @@ pub fn open(url: &str) -> Result<Box<dyn Collections>> {
         "memory:" => Ok(Box::new(InMemory::default())),
         #[cfg(feature = "redis")]
         _ if super::redis::is_redis(url) => Ok(Box::new(super::redis::OnRedis::new(url)?)),
-        _ if url.is_empty() || url.contains("://") => Err(Error::parameter("db", KINDS, format!("`{}`", url.split('@').next_back().unwrap_or_default()))),
+        _ if url.is_empty() || url.contains("://") => Err(Error::parameter(
+            "db",
+            KINDS,
+            format!("`{}`", url.split('@').next_back().unwrap_or_default()),
+        )),
         _ => Ok(Box::new(OnDisk { folder: url.into() })),
     }
 }

@@ -24,7 +24,11 @@ pub(super) struct Replaced {
 
 impl Redis {
     /// Blocks by their numbers; `wanted` has slices and blocks, in order. Blocks without a posting are not there.
-    pub(super) fn blocks(&self, home: &Home, wanted: &[(u32, u32)]) -> Result<HashMap<u32, Vec<u8>>, Trouble> {
+    pub(super) fn blocks(
+        &self,
+        home: &Home,
+        wanted: &[(u32, u32)],
+    ) -> Result<HashMap<u32, Vec<u8>>, Trouble> {
         let mut requests = Requests::default();
         let by_slice: Vec<&[(u32, u32)]> = wanted.chunk_by(|a, b| a.0 == b.0).collect();
         for blocks in &by_slice {
@@ -61,7 +65,9 @@ impl Redis {
         let at = home.slice(blocks[0].0);
         let mut requests = Requests::default();
         requests.command(at.slot, &[b"GET", at.open().as_bytes()]);
-        blocks.iter().for_each(|(_, block)| requests.command(at.slot, &[b"GET", at.block(*block).as_bytes()]));
+        blocks
+            .iter()
+            .for_each(|(_, block)| requests.command(at.slot, &[b"GET", at.block(*block).as_bytes()]));
         self.client.call(&requests, How::default())
     }
 

@@ -39,7 +39,8 @@ fn key(client: &Client, list: &str) -> String {
 }
 
 fn listed(client: &Client, name: &str) -> Result<Listed> {
-    let answer = client.ask(slot::of(TAG.as_bytes()), &[b"HGET", key(client, "names").as_bytes(), name.as_bytes()])?;
+    let answer =
+        client.ask(slot::of(TAG.as_bytes()), &[b"HGET", key(client, "names").as_bytes(), name.as_bytes()])?;
     let raw = bytes(&answer).ok_or_else(|| Error::NoCollection { name: name.to_owned() })?;
     Ok(Listed { entry: Entry::decode(raw, name)?, raw: raw.to_vec() })
 }
@@ -86,7 +87,12 @@ impl OnRedis {
     }
 
     /// Puts one collection in the place of another, at once; false if somebody else was faster.
-    pub(super) fn publish(&self, name: &str, old: Option<&Listed>, new: Option<&Entry>) -> Result<bool, Trouble> {
+    pub(super) fn publish(
+        &self,
+        name: &str,
+        old: Option<&Listed>,
+        new: Option<&Entry>,
+    ) -> Result<bool, Trouble> {
         let raw = old.map_or(&[][..], |old| &old.raw);
         let (coming, uid) = new.map_or_else(Default::default, |new| (new.encode(), new.uid.clone()));
         let gone = old.map_or("", |old| &old.entry.uid);
@@ -144,7 +150,8 @@ impl Collections for OnRedis {
     fn list(&self) -> Result<Vec<String>> {
         let names = key(&self.client, "names");
         let answer = self.ask_list(&[b"HKEYS", names.as_bytes()])?;
-        let names = list(&answer).iter().filter_map(bytes).map(|name| String::from_utf8_lossy(name).into_owned());
+        let names =
+            list(&answer).iter().filter_map(bytes).map(|name| String::from_utf8_lossy(name).into_owned());
         let mut names: Vec<String> = names.collect();
         names.sort_unstable();
         Ok(names)

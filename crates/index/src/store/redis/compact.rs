@@ -3,10 +3,10 @@
 //! First the fence is raised in every slice, then all living numbers are listed, then block after block is read, and those with dead postings are replaced by a function that does so only if the
 //! block begins with what was read. Others may write and compact at the same time.
 
+use super::blocks::Replaced;
 use super::functions::Function;
 use super::home::Home;
 use super::net::How;
-use super::blocks::Replaced;
 use super::row::POSTING;
 use super::{Redis, Requests, Trouble, add_function, bytes, int, list, refused, row};
 use crate::store::DocNo;
@@ -117,13 +117,14 @@ impl Redis {
         home: &Home,
         visit: &mut dyn FnMut(&Home, Vec<(u32, u32, Vec<u8>)>) -> Result<(), Trouble>,
     ) -> Result<(), Trouble> {
-        let all = (0..home.entry.slices)
-            .flat_map(|slice| home.blocks_of(slice).map(move |block| (slice, block)));
+        let all =
+            (0..home.entry.slices).flat_map(|slice| home.blocks_of(slice).map(move |block| (slice, block)));
         let mut all = all.peekable();
         while all.peek().is_some() {
             let wanted: Vec<(u32, u32)> = all.by_ref().take(BLOCKS).collect();
             let mut found = self.blocks(home, &wanted)?;
-            let blocks = wanted.into_iter().filter_map(|(slice, block)| Some((slice, block, found.remove(&block)?)));
+            let blocks =
+                wanted.into_iter().filter_map(|(slice, block)| Some((slice, block, found.remove(&block)?)));
             visit(home, blocks.collect())?;
         }
         Ok(())

@@ -64,7 +64,8 @@ impl Entry {
 
     pub fn decode(bytes: &[u8], name: &str) -> Result<Self, Trouble> {
         let damaged = || Trouble::Damaged { what: format!("the entry of collection {name}") };
-        let text = std::str::from_utf8(bytes).ok().and_then(|text| text.strip_prefix(MAGIC)).ok_or_else(damaged)?;
+        let text =
+            std::str::from_utf8(bytes).ok().and_then(|text| text.strip_prefix(MAGIC)).ok_or_else(damaged)?;
         let (sum, json) = text.split_at_checked(16).ok_or_else(damaged)?;
         if u64::from_str_radix(sum, 16).ok() != Some(hash::element(json.as_bytes())) {
             return Err(damaged());
@@ -79,7 +80,8 @@ impl Entry {
 fn uid() -> String {
     use std::hash::{BuildHasher, Hasher};
     let random = std::collections::hash_map::RandomState::new().build_hasher().finish();
-    let time = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |t| t.as_nanos() as u64);
+    let time =
+        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |t| t.as_nanos() as u64);
     format!("{:012x}", hash::mix(random ^ hash::mix(time) ^ u64::from(std::process::id())) >> 16)
 }
 

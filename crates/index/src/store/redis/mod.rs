@@ -48,9 +48,9 @@ use crate::record::Records;
 use crate::settings::Settings;
 use crate::store::{Store, View};
 pub(super) use collections::OnRedis;
-pub(super) use net::is_redis;
 use functions::Function;
 use home::Home;
+pub(super) use net::is_redis;
 use net::{Client, How, Requests};
 use trouble::Trouble;
 
@@ -131,13 +131,7 @@ impl Store for Redis {
 }
 
 /// Adds a call of a function.
-fn add_function(
-    requests: &mut Requests,
-    slot: u16,
-    function: Function,
-    keys: &[String],
-    args: &[&[u8]],
-) {
+fn add_function(requests: &mut Requests, slot: u16, function: Function, keys: &[String], args: &[&[u8]]) {
     requests.add(slot, 3 + keys.len() + args.len(), |arguments| {
         arguments.word(b"FCALL");
         arguments.word(function.name().as_bytes());
@@ -164,7 +158,9 @@ fn is_stale(answer: &Value) -> bool {
 fn int(answer: &Value) -> i64 {
     match answer {
         Value::Int(number) => *number,
-        Value::BulkString(bytes) => std::str::from_utf8(bytes).ok().and_then(|text| text.parse().ok()).unwrap_or(0),
+        Value::BulkString(bytes) => {
+            std::str::from_utf8(bytes).ok().and_then(|text| text.parse().ok()).unwrap_or(0)
+        }
         _ => 0,
     }
 }

@@ -138,7 +138,8 @@ impl Redis {
     }
 
     fn keep_numbers(&self, home: &Home, slice: u32, top: i64, n: u32) -> Result<(), Trouble> {
-        let top = u32::try_from(top).ok().filter(|top| *top <= home.most() && *top >= n).ok_or(Trouble::Full)?;
+        let top =
+            u32::try_from(top).ok().filter(|top| *top <= home.most() && *top >= n).ok_or(Trouble::Full)?;
         let mut held = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
         if held.0 == home.entry.uid {
             held.1[slice as usize].push(top - n + 1..top + 1);
@@ -155,7 +156,8 @@ impl Redis {
 /// Adds the postings of all records, by block.
 pub(super) fn add_postings(requests: &mut Requests, home: &Home, records: &Records, numbers: &Numbers) {
     let stride = home.layout.words();
-    let mut postings: Vec<(u32, u32, [u8; POSTING])> = Vec::with_capacity(numbers.len() * home.layout.bands());
+    let mut postings: Vec<(u32, u32, [u8; POSTING])> =
+        Vec::with_capacity(numbers.len() * home.layout.bands());
     for (&place, &number) in numbers {
         home.layout.keys(&records.words[place * stride..][..stride], |key| {
             let block = home.block(key);

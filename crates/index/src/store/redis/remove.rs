@@ -55,7 +55,11 @@ impl Redis {
         let mut slices: Vec<u32> = (0..home.entry.slices).collect();
         while !slices.is_empty() {
             let gone = self.gone(home, &slices, now)?;
-            slices = gone.iter().filter(|(_, numbers)| numbers.len() == AT_ONCE).map(|(slice, _)| *slice).collect();
+            slices = gone
+                .iter()
+                .filter(|(_, numbers)| numbers.len() == AT_ONCE)
+                .map(|(slice, _)| *slice)
+                .collect();
             let doomed = self.doomed(home, &gone)?;
             if doomed.is_empty() {
                 break;
@@ -91,7 +95,8 @@ impl Redis {
     /// The ids of some numbers.
     fn doomed(&self, home: &Home, gone: &[(u32, Vec<Vec<u8>>)]) -> Result<Vec<Doomed>, Trouble> {
         let mut requests = Requests::default();
-        let gone: Vec<&(u32, Vec<Vec<u8>>)> = gone.iter().filter(|(_, numbers)| !numbers.is_empty()).collect();
+        let gone: Vec<&(u32, Vec<Vec<u8>>)> =
+            gone.iter().filter(|(_, numbers)| !numbers.is_empty()).collect();
         for (slice, numbers) in &gone {
             let at = home.slice(*slice);
             requests.add(at.slot, 2 + numbers.len(), |arguments| {
@@ -106,9 +111,8 @@ impl Redis {
             for (count, value) in numbers.iter().zip(list(answer)) {
                 let Ok(count) = <[u8; 4]>::try_from(&count[..]) else { continue };
                 let number = home.number(*slice, u32::from_be_bytes(count));
-                let record = bytes(value).and_then(|value| {
-                    row::read_record(number, value, home.layout.words(), &mut words)
-                });
+                let record = bytes(value)
+                    .and_then(|value| row::read_record(number, value, home.layout.words(), &mut words));
                 doomed.extend(record.map(|record| Doomed { id: record.id.to_vec(), number: Some(number) }));
             }
         }

@@ -31,7 +31,8 @@ impl Redis {
             let replaced = wanted.into_iter().filter_map(|(slice, block)| {
                 let old = blocks.remove(&block)?;
                 let kept = row::postings(&old).map(|(rest, number)| row::posting(rest, number));
-                let kept: Vec<_> = kept.filter(|posting| !surplus[&(slice, block)].contains(posting)).collect();
+                let kept: Vec<_> =
+                    kept.filter(|posting| !surplus[&(slice, block)].contains(posting)).collect();
                 Some(Replaced { slice, block, new: kept.concat(), old })
             });
             let n = self.replace(&home, &replaced.collect::<Vec<_>>())?;

@@ -35,9 +35,8 @@ impl OnRedis {
         self.prepare(&to)?;
         let to = Redis::new(Arc::clone(&self.client), to);
         self.turn(&home, "closed")?;
-        let copied = copy(&from, &to).and_then(|()| {
-            Ok(self.publish(name, Some(&old), Some(&to.home().entry))?)
-        });
+        let copied =
+            copy(&from, &to).and_then(|()| Ok(self.publish(name, Some(&old), Some(&to.home().entry))?));
         match copied {
             Ok(true) => Ok(self.erase(&home)?),
             Ok(false) => {

@@ -7,11 +7,12 @@ const RANGES: u32 = 256;
 
 /// The slot of a hash tag (CRC-16 of XMODEM, as Redis Cluster defines it).
 pub(super) fn of(tag: &[u8]) -> u16 {
-    let crc = tag.iter().fold(0u16, |crc, byte| {
-        (0..8).fold(crc ^ u16::from(*byte) << 8, |crc, _| {
-            if crc & 0x8000 == 0 { crc << 1 } else { crc << 1 ^ 0x1021 }
-        })
-    });
+    let crc =
+        tag.iter().fold(0u16, |crc, byte| {
+            (0..8).fold(crc ^ u16::from(*byte) << 8, |crc, _| {
+                if crc & 0x8000 == 0 { crc << 1 } else { crc << 1 ^ 0x1021 }
+            })
+        });
     crc % SLOTS
 }
 

@@ -56,7 +56,9 @@ impl Redis {
         let mut bad = BTreeSet::new();
         self.each_block(&home, &mut |home, blocks| {
             for (slice, block, bytes) in blocks {
-                let sum = living_postings(home, &living, &bytes).iter().fold(0u64, |all, one| all.wrapping_add(sum(one)));
+                let sum = living_postings(home, &living, &bytes)
+                    .iter()
+                    .fold(0u64, |all, one| all.wrapping_add(sum(one)));
                 if std::mem::take(&mut sums[block as usize]) != sum || bytes.len() % POSTING != 0 {
                     bad.insert((slice, block));
                 }
@@ -113,28 +115,38 @@ impl Redis {
     }
 
     /// Compares some blocks posting by posting.
-    fn look_closer(&self, home: &Home, living: &Living, bad: &BTreeSet<(u32, u32)>, found: &mut Found) -> Result<()> {
+    fn look_closer(
+        &self,
+        home: &Home,
+        living: &Living,
+        bad: &BTreeSet<(u32, u32)>,
+        found: &mut Found,
+    ) -> Result<()> {
         let mut expected: HashMap<u32, BTreeSet<[u8; POSTING]>> = HashMap::new();
         let mut ids: HashMap<DocNo, String> = HashMap::new();
         let (live, mut next) = (view::Live::new(self), Some(0));
         while let Some(from) = next {
-            next = live.scan(from, 4096, Parts::Sketches, &mut |number, record| {
-                if living.has(home, number) {
-                    each_posting(home, number, record.words, |block, posting| {
-                        if bad.contains(&(home.slice_of_block(block), block)) {
-                            expected.entry(block).or_default().insert(posting);
-                            ids.entry(number).or_insert_with(|| String::from_utf8_lossy(record.id).into_owned());
-                        }
-                    });
-                }
-                Ok(())
-            }).or_else(|error| if found.damaged.is_empty() { Err(error) } else { Ok(None) })?;
+            next = live
+                .scan(from, 4096, Parts::Sketches, &mut |number, record| {
+                    if living.has(home, number) {
+                        each_posting(home, number, record.words, |block, posting| {
+                            if bad.contains(&(home.slice_of_block(block), block)) {
+                                expected.entry(block).or_default().insert(posting);
+                                ids.entry(number)
+                                    .or_insert_with(|| String::from_utf8_lossy(record.id).into_owned());
+                            }
+                        });
+                    }
+                    Ok(())
+                })
+                .or_else(|error| if found.damaged.is_empty() { Err(error) } else { Ok(None) })?;
         }
         let wanted: Vec<(u32, u32)> = bad.iter().copied().collect();
         let blocks = self.blocks(home, &wanted)?;
         let mut hurt = BTreeSet::new();
         for (slice, block) in wanted {
-            let there = blocks.get(&block).map_or_else(BTreeSet::new, |bytes| living_postings(home, living, bytes));
+            let there =
+                blocks.get(&block).map_or_else(BTreeSet::new, |bytes| living_postings(home, living, bytes));
             let expected = expected.remove(&block).unwrap_or_default();
             for posting in expected.difference(&there) {
                 hurt.extend(row::postings(posting).map(|(_, number)| number));

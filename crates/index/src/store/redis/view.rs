@@ -115,7 +115,12 @@ impl<'a> Live<'a> {
         Ok(())
     }
 
-    fn scan_some(&self, home: &Home, buckets: std::ops::Range<u32>, parts: Parts) -> Result<Vec<(u32, Value)>, Trouble> {
+    fn scan_some(
+        &self,
+        home: &Home,
+        buckets: std::ops::Range<u32>,
+        parts: Parts,
+    ) -> Result<Vec<(u32, Value)>, Trouble> {
         let wants_documents = parts == Parts::All && home.entry.settings.keeps == Keeps::Documents;
         let at_once = if wants_documents { BUCKETS.0 } else { BUCKETS.1 };
         let buckets: Vec<(u32, u32)> =

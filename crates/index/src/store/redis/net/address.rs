@@ -51,7 +51,10 @@ impl Address {
             Some((user, password)) => (text(user)?, text(password)?),
         };
         let mut address = Self {
-            nodes: hosts.split(',').map(|host| node(host).ok_or_else(|| wrong(url))).collect::<Result<_>>()?,
+            nodes: hosts
+                .split(',')
+                .map(|host| node(host).ok_or_else(|| wrong(url)))
+                .collect::<Result<_>>()?,
             is_cluster: scheme.ends_with("+cluster"),
             is_secure: scheme.starts_with("rediss"),
             user,
@@ -75,7 +78,8 @@ impl Address {
     }
 
     fn set(&mut self, name: &str, value: &str) -> Result<()> {
-        let bad = |expected: &str| Error::parameter("db", format!("with {name}={expected}"), format!("`{value}`"));
+        let bad =
+            |expected: &str| Error::parameter("db", format!("with {name}={expected}"), format!("`{value}`"));
         let seconds = || {
             let number = value.parse().ok().filter(|seconds: &f64| *seconds > 0.0 && *seconds <= 86_400.0);
             number.map(Duration::from_secs_f64).ok_or_else(|| bad("seconds, above 0 and at most 86400"))

@@ -193,7 +193,8 @@ impl Call<'_> {
                 self.note(Trouble::Unreachable { address, why: text, seconds })?;
             }
             "ASK" => {
-                if let Some((host, port)) = error.redirect_node() {
+                let node = error.redirect_node().and_then(|(address, _)| address.rsplit_once(':'));
+                if let Some((host, port)) = node.and_then(|(host, port)| Some((host, port.parse().ok()?))) {
                     self.asking.insert(place, Node { host: host.to_owned(), port });
                 }
             }

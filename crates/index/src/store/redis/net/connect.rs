@@ -28,8 +28,7 @@ impl fmt::Display for Node {
 
 pub(super) fn connect(address: &Address, node: &Node) -> Result<Connection, Trouble> {
     let tell = |error: RedisError| told(address, node, &error);
-    let mut connection =
-        client(address, node)?.get_connection_with_timeout(address.timeout).map_err(tell)?;
+    let mut connection = client(address, node)?.get_connection_with_timeout(address.timeout).map_err(tell)?;
     connection.set_read_timeout(Some(address.timeout)).map_err(tell)?;
     connection.set_write_timeout(Some(address.timeout)).map_err(tell)?;
     let info: String = cmd("INFO").arg("server").query(&mut connection).map_err(tell)?;
@@ -60,12 +59,10 @@ fn client(address: &Address, node: &Node) -> Result<Client, Trouble> {
         false => ConnectionAddr::Tcp(host, port),
         true => ConnectionAddr::TcpTls { host, port, insecure: false, tls_params: None },
     };
-    let info: ConnectionInfo =
-        place.into_connection_info().map_err(tell)?.set_redis_settings(settings);
+    let info: ConnectionInfo = place.into_connection_info().map_err(tell)?.set_redis_settings(settings);
     match &address.ca {
         Some(certificate) if address.is_secure => {
-            let certificates =
-                TlsCertificates { client_tls: None, root_cert: Some(certificate.clone()) };
+            let certificates = TlsCertificates { client_tls: None, root_cert: Some(certificate.clone()) };
             Client::build_with_tls(info, certificates).map_err(tell)
         }
         _ => Client::open(info).map_err(tell),

@@ -19,7 +19,8 @@ fn lost_postings_are_found_and_made_again_from_the_records() {
     let blocks: Vec<String> = server.ask(&["KEYS", "benzer:{lost/*}:p*"]);
     let () = server.ask(&["DEL", &blocks[0], &blocks[1]]);
     let block: Vec<u8> = cmd("GET").arg(&blocks[2]).query(&mut server.connection()).unwrap();
-    let () = cmd("SET").arg(&blocks[2]).arg(&block[..block.len() - 6]).query(&mut server.connection()).unwrap();
+    let () =
+        cmd("SET").arg(&blocks[2]).arg(&block[..block.len() - 6]).query(&mut server.connection()).unwrap();
     let () = cmd("APPEND").arg(&blocks[3]).arg(&block[..6]).query(&mut server.connection()).unwrap();
     let report = collections.verify("lost").unwrap();
     assert!(!report.is_whole() && report.records.is_empty() && report.documents == 300, "{report:?}");

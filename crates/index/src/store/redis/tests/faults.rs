@@ -113,7 +113,8 @@ fn a_full_server_refuses_the_batch_and_takes_it_when_there_is_room() {
 
 #[test]
 fn a_wrong_password_is_told() {
-    let server = Server::start(&["--requirepass", "right", "--user", "me on >mine ~benzer:* &* +@all"]);
+    let server =
+        Server::start(&["--requirepass", "right", "--user", "me", "on", ">mine", "~benzer:*", "&*", "+@all"]);
     let url = |who: &str| format!("redis://{who}127.0.0.1:{}/?{OPTIONS}", server.port);
     refused(&url(":secret@"), &["password"]);
     refused(&url(""), &["password"]);
@@ -158,7 +159,9 @@ fn a_server_that_is_too_old_is_told() {
     refused(&format!("redis://127.0.0.1:{old}"), &["6.2.14", "7.0", "Valkey"]);
     let odd = pretender("# Server\r\nserver:odd\r\n");
     refused(&format!("redis://127.0.0.1:{odd}"), &["unknown", "7.0"]);
-    let valkey = pretender("# Server\r\nredis_version:7.2.4\r\nserver_name:valkey\r\nvalkey_version:8.0.1\r\nredis_mode:standalone\r\n");
+    let valkey = pretender(
+        "# Server\r\nredis_version:7.2.4\r\nserver_name:valkey\r\nvalkey_version:8.0.1\r\nredis_mode:standalone\r\n",
+    );
     OnRedis::new(&format!("redis://127.0.0.1:{valkey}")).unwrap();
 }
 
@@ -176,7 +179,17 @@ fn connections_are_secured_and_certificates_checked() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).display().to_string();
     let made_certificate = Command::new("openssl")
-        .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"])
+        .args([
+            "req",
+            "-x509",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:prime256v1",
+            "-nodes",
+            "-days",
+            "2",
+        ])
         .args(["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost"])
         .args(["-addext", "basicConstraints=critical,CA:FALSE"])
         .args(["-keyout", &path("key.pem"), "-out", &path("cert.pem")])

@@ -23,7 +23,7 @@ pub struct Server {
     child: Child,
     pub port: u16,
     arguments: Vec<String>,
-    pub folder: TempDir,
+    _folder: TempDir,
 }
 
 /// The path of the server; it is installed if it is not there.
@@ -60,7 +60,7 @@ impl Server {
             }
             let mut child = spawn(&all);
             if await_port(&mut child, port) {
-                return Self { child, port, arguments: all, folder };
+                return Self { child, port, arguments: all, _folder: folder };
             }
         }
         panic!("no server could be started with {arguments:?}");
@@ -167,7 +167,9 @@ impl Cluster {
             let () = self.nodes[0].ask(&words);
         }
         let all = self.nodes.len();
-        until(|| self.nodes.iter().all(|node| node.ask::<String>(&["CLUSTER", "NODES"]).lines().count() == all));
+        until(|| {
+            self.nodes.iter().all(|node| node.ask::<String>(&["CLUSTER", "NODES"]).lines().count() == all)
+        });
         for (replica, master) in self.nodes[3..].iter().zip(&self.nodes) {
             let id: String = master.ask(&["CLUSTER", "MYID"]);
             until(|| {

@@ -116,7 +116,9 @@ fn a_move_that_was_ended_is_made_good_by_another() {
     index.insert(&documents(0..100)).unwrap();
     // As a run leaves it that was killed: closed, and half of a copy.
     let home = collections.store("news").unwrap().home();
-    let copy = collections.home(super::super::home::Entry::new("news", home.entry.settings.clone(), &home.layout, 5_000_000)).unwrap();
+    let copy = collections
+        .home(super::super::home::Entry::new("news", home.entry.settings.clone(), &home.layout, 5_000_000))
+        .unwrap();
     collections.prepare(&copy).unwrap();
     for at in &home.slices {
         let () = server.ask(&["SET", &at.open(), "closed"]);
@@ -137,7 +139,14 @@ fn a_move_that_was_ended_is_made_good_by_another() {
 fn foreign_keys_are_never_touched_and_nothing_is_left_of_a_dropped_collection() {
     let server = Server::start(&[]);
     let mut foreign: BTreeMap<String, String> = BTreeMap::new();
-    for key in ["a", "benzer", "benzer:x", "benzer:{collections}", "benzer:{news/0/0.0}:r", "other:{collections}:names"] {
+    for key in [
+        "a",
+        "benzer",
+        "benzer:x",
+        "benzer:{collections}",
+        "benzer:{news/0/0.0}:r",
+        "other:{collections}:names",
+    ] {
         let () = server.ask(&["SET", key, "mine"]);
         foreign.insert(key.to_owned(), "mine".to_owned());
     }
@@ -157,7 +166,12 @@ fn foreign_keys_are_never_touched_and_nothing_is_left_of_a_dropped_collection() 
     let () = server.ask(&["CONFIG", "RESETSTAT"]);
     collections.remove("news").unwrap();
     let commands: String = server.ask(&["INFO", "commandstats"]);
-    assert!(!commands.contains("cmdstat_keys:") && !commands.contains("cmdstat_scan:") && !commands.contains("cmdstat_flush"), "{commands}");
+    assert!(
+        !commands.contains("cmdstat_keys:")
+            && !commands.contains("cmdstat_scan:")
+            && !commands.contains("cmdstat_flush"),
+        "{commands}"
+    );
     assert!(collections.list().unwrap().is_empty());
     assert!(collections.remove("news").is_err());
     // A writer that does not know yet is told, and leaves nothing behind.

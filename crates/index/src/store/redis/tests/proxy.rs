@@ -72,7 +72,8 @@ fn pass(mut from: TcpStream, mut to: TcpStream, answers: Option<&Shared>) {
                 is_cut = left < n as i64;
                 n = n.min(left as usize);
                 // Once it is cut, others go through again.
-                let rest = if is_cut && !shared.is_down.load(Ordering::SeqCst) { -1 } else { left - n as i64 };
+                let rest =
+                    if is_cut && !shared.is_down.load(Ordering::SeqCst) { -1 } else { left - n as i64 };
                 shared.left.store(rest, Ordering::SeqCst);
             }
             shared.n_cut.fetch_add(usize::from(is_cut), Ordering::SeqCst);

@@ -28,8 +28,9 @@ fn concurrent_upserts_of_one_id_end_as_one_of_them() {
             scope.spawn(move || {
                 let index = opened(&url, "upserts");
                 for round in 0..15 {
-                    let batch: Vec<_> =
-                        (0..30).map(|i| document(&format!("d{i}"), writer * 1000 + round * 100 + i)).collect();
+                    let batch: Vec<_> = (0..30)
+                        .map(|i| document(&format!("d{i}"), writer * 1000 + round * 100 + i))
+                        .collect();
                     index.insert(&batch).unwrap();
                 }
             });
@@ -44,7 +45,10 @@ fn concurrent_upserts_of_one_id_end_as_one_of_them() {
         let last: Vec<_> = (0..4u64).map(|writer| document(&id, writer * 1000 + 1400 + i)).collect();
         assert!(last.contains(&kept), "{kept:?}");
         for document in last {
-            let found = index.search(&benzer_core::field::Document { id: String::new(), ..document.clone() }, &Query::default());
+            let found = index.search(
+                &benzer_core::field::Document { id: String::new(), ..document.clone() },
+                &Query::default(),
+            );
             let ids: Vec<String> = found.unwrap().matches.into_iter().map(|found| found.id).collect();
             assert_eq!(ids.contains(&id), document == kept);
         }
@@ -87,7 +91,9 @@ fn readers_never_see_half_a_document() {
                             index.recorder().words(&features, &mut words).unwrap();
                             words == record.words
                         });
-                        let Some(Content::Text(text)) = version(v.unwrap()).fields.remove("body") else { panic!() };
+                        let Some(Content::Text(text)) = version(v.unwrap()).fields.remove("body") else {
+                            panic!()
+                        };
                         assert!(String::from_utf8_lossy(record.document).contains(&text));
                         Ok(())
                     })
