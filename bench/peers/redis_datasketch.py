@@ -23,7 +23,7 @@ SINGLE = 2000
 
 def sketches(registers: np.ndarray, numbers: Iterable[int]) -> list[tuple[str, LeanMinHash]]:
     """Ids and signatures of some documents."""
-    return [(f"{i:016x}", LeanMinHash(seed=1, hashvalues=registers[i].astype(np.uint64))) for i in numbers]
+    return [(f"{i:016x}", LeanMinHash(seed=1, scheme="affine32", hashvalues=registers[i].astype(np.uint64))) for i in numbers]
 
 
 def main() -> None:

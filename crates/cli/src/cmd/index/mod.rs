@@ -29,7 +29,7 @@ pub const ABOUT: &str = "\
 Put documents into a collection, which is made if it is not there.
 
 A document with an id that is there already replaces the old one. Every batch is one durable commit: what \
-was told as done survives a crash. The collection is made for a threshold and a recall, and with the fields of --text and \
+was told as done survives a crash (on Redis: what the settings of the server say, docs/guide/redis.md). The collection is made for a threshold and a recall, and with the fields of --text and \
 --values, or those of a schema file; later runs must agree.";
 
 const EXAMPLES: &str = "\
@@ -188,7 +188,11 @@ fn collection(arguments: &Arguments) -> anyhow::Result<Arc<dyn Store>> {
         )));
     }
     if is_new {
-        return collections.create(&arguments.name, settings(arguments)?).map_err(failed);
+        match collections.create(&arguments.name, settings(arguments)?) {
+            // Another writer was faster: then this one joins in, below.
+            Err(Error::Exists { .. }) => {}
+            made => return made.map_err(failed),
+        }
     }
     let store = collections.open(&arguments.name).map_err(failed)?;
     if described {

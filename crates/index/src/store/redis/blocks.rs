@@ -85,7 +85,7 @@ impl Redis {
             let (some, tail) = rest.split_at(some.count());
             rest = tail;
             let at = home.slice(first.slice);
-            let mut keys = vec![at.open(), at.meta()];
+            let mut keys = vec![at.open()];
             keys.extend(some.iter().map(|one| at.block(one.block)));
             let words = some.iter().flat_map(|one| {
                 let sum: String = Sha1::digest(&one.old).iter().map(|byte| format!("{byte:02x}")).collect();

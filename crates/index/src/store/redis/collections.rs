@@ -73,6 +73,22 @@ impl OnRedis {
         self.client.ask(slot::of(TAG.as_bytes()), words)
     }
 
+    /// A server that throws away any key when it is full would lose documents without a word.
+    fn refuse_eviction(&self) -> Result<(), Trouble> {
+        let answer = self.ask_list(&[b"INFO", b"memory"])?;
+        let info = match &answer {
+            Value::VerbatimString { text, .. } => text.as_str(),
+            other => bytes(other).and_then(|info| std::str::from_utf8(info).ok()).unwrap_or_default(),
+        };
+        let field = |name: &str| info.lines().find_map(|line| line.strip_prefix(name));
+        match field("maxmemory_policy:") {
+            Some(policy) if policy.starts_with("allkeys") && field("maxmemory:") != Some("0") => {
+                Err(Trouble::Evicts { address: self.client.address.to_string(), policy: policy.to_owned() })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Makes the slices of a collection that has no name yet.
     pub(super) fn prepare(&self, home: &Home) -> Result<(), Trouble> {
         let leftovers = key(&self.client, "leftovers");
@@ -165,6 +181,7 @@ impl Collections for OnRedis {
             Err(Error::NoCollection { .. }) => {}
             Err(other) => return Err(other),
         }
+        self.refuse_eviction()?;
         let layout = settings.layout()?;
         let home = self.home(Entry::new(name, settings, &layout, self.client.address.expected_documents))?;
         self.prepare(&home)?;

@@ -54,18 +54,21 @@ impl Redis {
     pub(super) fn compact_all(&self, home: &Home) -> Result<(), Trouble> {
         let (ends, dead) = self.raise_fences(home)?;
         let living = self.living(home, ends)?;
+        let mut kept = vec![0u64; home.slices.len()];
         self.each_block(home, &mut |home, blocks| {
             let replaced = blocks.into_iter().filter_map(|(slice, block, old)| {
                 let new = without_dead(home, &living, &old);
+                kept[slice as usize] += new.len() as u64;
                 (new.len() < old.len()).then_some(Replaced { slice, block, old, new })
             });
             let replaced: Vec<Replaced> = replaced.collect();
             if replaced.is_empty() { Ok(()) } else { self.replace(home, &replaced).map(drop) }
         })?;
         let mut requests = Requests::default();
-        for (at, dead) in home.slices.iter().zip(dead).filter(|(_, dead)| *dead > 0) {
-            let keys = [at.open(), at.meta()];
-            add_function(&mut requests, at.slot, Function::Settle, &keys, &[dead.to_string().as_bytes()]);
+        for ((at, dead), kept) in home.slices.iter().zip(dead).zip(kept) {
+            let args = [dead.to_string(), kept.to_string()];
+            let args = [args[0].as_bytes(), args[1].as_bytes()];
+            add_function(&mut requests, at.slot, Function::Settle, &[at.open(), at.meta()], &args);
         }
         self.change(&requests)?.iter().try_for_each(refused)
     }

@@ -17,19 +17,6 @@ local function add(meta, field, amount)
   end
 end
 
--- keys: open, meta, blocks; args: what is appended to each block
-local function post(keys, args)
-  local no = refused(keys[1])
-  if no then return no end
-  local bytes = 0
-  for i = 1, #args do
-    redis.call('APPEND', keys[i + 2], args[i])
-    bytes = bytes + #args[i]
-  end
-  add(keys[2], 'posting_bytes', bytes)
-  return bytes
-end
-
 -- Takes the record of a number out; the bytes of record and document.
 local function erase(keys, entry)
   local number = string.sub(entry, 1, 4)
@@ -42,12 +29,12 @@ local function erase(keys, entry)
 end
 
 -- keys: open, meta, records, documents, expiry, id buckets
--- args: how many numbers to reserve, then of each record: place of its id bucket, id, number, time of expiry or '', record, document or ''
+-- args: how many numbers to reserve, how many bytes of postings were appended, then of each record: place of its id bucket, id, number, time of expiry or '', record, document or ''
 local function put(keys, args)
   local no = refused(keys[1])
   if no then return no end
   local fence = tonumber(redis.call('HGET', keys[2], 'fence') or '0')
-  for i = 2, #args, 6 do
+  for i = 3, #args, 6 do
     if struct.unpack('>I4', args[i + 2]) <= fence then
       local entry = redis.call('HGET', keys[5 + args[i]], args[i + 1])
       if not entry or string.sub(entry, 1, 4) ~= args[i + 2] then
@@ -56,7 +43,7 @@ local function put(keys, args)
     end
   end
   local documents, dead, record_bytes, document_bytes = 0, 0, 0, 0
-  for i = 2, #args, 6 do
+  for i = 3, #args, 6 do
     local bucket, id, number, expires, record, document =
       keys[5 + args[i]], args[i + 1], args[i + 2], args[i + 3], args[i + 4], args[i + 5]
     local old = redis.call('HGET', bucket, id)
@@ -77,6 +64,7 @@ local function put(keys, args)
   add(keys[2], 'dead', dead)
   add(keys[2], 'record_bytes', record_bytes)
   add(keys[2], 'document_bytes', document_bytes)
+  add(keys[2], 'posting_bytes', tonumber(args[2]))
   if args[1] == '0' then return 0 end
   return redis.call('HINCRBY', keys[2], 'next', args[1])
 end
@@ -144,31 +132,30 @@ local function fence(keys)
   return { tonumber(held[1] or '0'), tonumber(held[2] or '0') }
 end
 
--- keys: open, meta, blocks; args: of each block: the bytes that were read, their SHA-1, what they become. What was appended since then stays.
+-- keys: open, blocks; args: of each block: the bytes that were read, their SHA-1, what they become. What was appended since then stays.
 local function compact(keys, args)
   local no = refused(keys[1])
   if no then return no end
-  local replaced, freed = 0, 0
-  for i = 3, #keys do
-    local at = 3 * (i - 3)
+  local replaced = 0
+  for i = 2, #keys do
+    local at = 3 * (i - 2)
     local read, sum, new = tonumber(args[at + 1]), args[at + 2], args[at + 3]
     local block = redis.call('GET', keys[i]) or ''
     if #block >= read and redis.sha1hex(string.sub(block, 1, read)) == sum then
       block = new .. string.sub(block, read + 1)
       if block == '' then redis.call('DEL', keys[i]) else redis.call('SET', keys[i], block) end
-      replaced, freed = replaced + 1, freed + read - #new
+      replaced = replaced + 1
     end
   end
-  add(keys[2], 'posting_bytes', -freed)
   return replaced
 end
 
--- keys: open, meta; args: how many removed records a compaction has cleaned up after
+-- keys: open, meta; args: how many removed records a compaction has cleaned up after, and the bytes of postings that it has left
 local function settle(keys, args)
   local no = refused(keys[1])
   if no then return no end
   local dead = tonumber(redis.call('HGET', keys[2], 'dead') or '0')
-  redis.call('HSET', keys[2], 'dead', math.max(0, dead - tonumber(args[1])))
+  redis.call('HSET', keys[2], 'dead', math.max(0, dead - tonumber(args[1])), 'posting_bytes', args[2])
   return 1
 end
 
@@ -197,7 +184,6 @@ local function publish(keys, args)
 end
 
 local reads, frees = { 'no-writes' }, { 'allow-oom' }
-redis.register_function('PREFIX_post', post)
 redis.register_function('PREFIX_put', put)
 redis.register_function{ function_name = 'PREFIX_remove', callback = remove, flags = frees }
 redis.register_function{ function_name = 'PREFIX_fence', callback = fence, flags = frees }

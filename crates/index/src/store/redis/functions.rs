@@ -11,7 +11,6 @@ const CODE: &str = include_str!("functions.lua");
 /// The functions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Function {
-    Post,
     Put,
     Remove,
     Scan,
@@ -27,7 +26,6 @@ impl Function {
     /// The name under which the server knows it.
     pub fn name(self) -> String {
         let name = match self {
-            Self::Post => "post",
             Self::Put => "put",
             Self::Remove => "remove",
             Self::Scan => "scan",

@@ -193,7 +193,22 @@ impl Slice {
     }
 
     pub fn block(&self, block: u32) -> String {
-        format!("{}p{block:x}", self.prefix)
+        let mut key = String::new();
+        self.write_block(block, &mut key);
+        key
+    }
+
+    /// Writes the key of a block; `key` is overwritten.
+    pub fn write_block(&self, block: u32, key: &mut String) {
+        key.clear();
+        key.push_str(&self.prefix);
+        key.push('p');
+        let digits = block.checked_ilog(16).unwrap_or(0);
+        key.extend(
+            (0..=digits)
+                .rev()
+                .map(|digit| char::from(b"0123456789abcdef"[(block >> (4 * digit) & 15) as usize])),
+        );
     }
 }
 
@@ -234,6 +249,14 @@ mod tests {
         }
         let all: usize = (0..64).map(|slice| home.blocks_of(slice).count()).sum();
         assert_eq!(all, home.layout.bands() << home.entry.bits);
+    }
+
+    #[test]
+    fn blocks_are_named_in_hex() {
+        let slice = Slice { prefix: "a:".to_owned(), slot: 0 };
+        for block in [0, 1, 15, 16, 0x1234, 0xabc_def0, u32::MAX] {
+            assert_eq!(slice.block(block), format!("a:p{block:x}"));
+        }
     }
 
     #[test]

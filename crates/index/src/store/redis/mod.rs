@@ -31,6 +31,7 @@ mod remove;
 mod repair;
 mod reshard;
 mod row;
+mod scan;
 mod slot;
 #[cfg(test)]
 mod tests;
@@ -40,6 +41,8 @@ mod view;
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use ::redis::Value;
 
@@ -53,6 +56,9 @@ use home::Home;
 pub(super) use net::is_redis;
 use net::{Client, How, Requests};
 use trouble::Trouble;
+
+/// How long a writer waits before it looks again whether a closed collection is open.
+const CLOSED: Duration = Duration::from_millis(100);
 
 /// A collection.
 #[derive(Debug)]
@@ -94,12 +100,16 @@ impl Redis {
         self.client.call(requests, How { wait: self.client.address.wait, ..How::default() })
     }
 
-    /// Does something with the collection where it is now; once more if it has moved meanwhile.
+    /// Does something with the collection where it is now. One that has moved is followed, one that is about to is waited for.
     fn at_home<T>(&self, mut work: impl FnMut(&Home) -> Result<T, Trouble>) -> Result<T> {
-        let home = self.home();
-        match work(&home) {
-            Err(Trouble::Gone) => Ok(work(&*self.move_house(&home)?)?),
-            other => Ok(other?),
+        let deadline = Instant::now() + self.client.address.retry;
+        let mut home = self.home();
+        loop {
+            match work(&home) {
+                Err(Trouble::Gone) => home = self.move_house(&home)?,
+                Err(Trouble::Closed) if Instant::now() < deadline => sleep(CLOSED),
+                other => return Ok(other?),
+            }
         }
     }
 }

@@ -1,21 +1,21 @@
 //! Putting records: numbers, postings, then the records themselves, in one round trip to each node.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::functions::Function;
 use super::home::Home;
+use super::net::How;
 use super::row::{self, POSTING};
-use super::{Redis, Requests, Trouble, add_function, int, is_stale, refused};
+use super::{CLOSED, Redis, Requests, Trouble, add_function, int, is_stale, refused};
 use crate::error::{Error, Result};
 use crate::record::Records;
 use crate::settings::Keeps;
 use crate::store::{DocNo, Record};
 
-/// Blocks of one call of a function, and bytes of records.
-const BLOCKS: usize = 256;
+/// Bytes of records of one call of the function, about.
 const BYTES: usize = 1 << 18;
 /// How often a batch is sent with new numbers, because compaction has passed the old ones.
 const TRIES: usize = 8;
@@ -35,22 +35,35 @@ impl Redis {
         let mut tries = 0;
         while !left.is_empty() {
             match self.put_some(&home, records, &left) {
-                Ok(stale) => {
-                    (left, tries) = (stale, tries + 1);
-                    if tries == TRIES && !left.is_empty() {
-                        return Err(Trouble::Refused {
-                            address: self.client.address.to_string(),
-                            why: "compactions overtake the batch; send it again".to_owned(),
-                        }
-                        .into());
-                    }
+                Ok(_) if tries == TRIES => {
+                    let why = "compactions overtake the batch; send it again".to_owned();
+                    return Err(Trouble::Refused { address: self.client.address.to_string(), why }.into());
                 }
-                Err(Trouble::Gone) => home = self.move_house(&home)?,
-                Err(Trouble::Closed) if Instant::now() < deadline => sleep(Duration::from_millis(100)),
+                Ok(stale) => (left, tries) = (stale, tries + 1),
+                Err(Trouble::Gone) => home = self.leave(&home, records, &left)?,
+                Err(Trouble::Closed) if Instant::now() < deadline => sleep(CLOSED),
                 Err(other) => return Err(other.into()),
             }
         }
         Ok(())
+    }
+
+    /// Looks where a collection is that is gone, and removes what this batch has appended to blocks that nobody knows any more.
+    fn leave(&self, home: &Home, records: &Records, places: &[usize]) -> Result<Arc<Home>> {
+        let moved = self.move_house(home);
+        if matches!(moved, Ok(_) | Err(Error::NoCollection { .. })) {
+            let stride = home.layout.words();
+            let mut requests = Requests::default();
+            for place in places {
+                home.layout.keys(&records.words[place * stride..][..stride], |key| {
+                    let block = home.block(key);
+                    let at = home.slice(home.slice_of_block(block));
+                    requests.command(at.slot, &[b"UNLINK", at.block(block).as_bytes()]);
+                });
+            }
+            self.client.call(&requests, How::default())?;
+        }
+        moved
     }
 
     /// Puts some records; those whose numbers were refused.
@@ -104,7 +117,13 @@ impl Redis {
             for &(slice, n) in &missing {
                 let slice = home.slice(slice);
                 let keys = [slice.open(), slice.meta()];
-                add_function(&mut requests, slice.slot, Function::Put, &keys, &[n.to_string().as_bytes()]);
+                add_function(
+                    &mut requests,
+                    slice.slot,
+                    Function::Put,
+                    &keys,
+                    &[n.to_string().as_bytes(), b"0"],
+                );
             }
             let answers = self.change(&requests)?;
             for ((slice, n), answer) in missing.into_iter().zip(&answers) {
@@ -114,7 +133,9 @@ impl Redis {
         }
         let mut held = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
         let mut numbers = Numbers::new();
-        for (&slice, places) in by_slice {
+        // Another thread may be at work in another place of a collection that has moved.
+        let is_ours = held.0 == home.entry.uid;
+        for (&slice, places) in by_slice.iter().filter(|_| is_ours) {
             let mut free = held.1[slice as usize].iter_mut().flatten();
             for &place in places {
                 // Another thread may have taken them in between: then the batch is tried again.
@@ -167,21 +188,17 @@ pub(super) fn add_postings(requests: &mut Requests, home: &Home, records: &Recor
     add_blocks(requests, home, postings);
 }
 
-/// Adds postings, each with the slice and number of its block.
+/// Adds postings, each with the slice and number of its block. They are appended by plain commands: a function would take twice as long for each of them.
 pub(super) fn add_blocks(requests: &mut Requests, home: &Home, mut postings: Vec<(u32, u32, [u8; POSTING])>) {
     postings.sort_unstable();
-    for of_slice in postings.chunk_by(|a, b| a.0 == b.0) {
-        let slice = home.slice(of_slice[0].0);
-        let blocks: Vec<(u32, Vec<u8>)> = of_slice
-            .chunk_by(|a, b| a.1 == b.1)
-            .map(|block| (block[0].1, block.iter().flat_map(|posting| posting.2).collect()))
-            .collect();
-        for blocks in blocks.chunks(BLOCKS) {
-            let mut keys = vec![slice.open(), slice.meta()];
-            keys.extend(blocks.iter().map(|(block, _)| slice.block(*block)));
-            let args: Vec<&[u8]> = blocks.iter().map(|(_, bytes)| &bytes[..]).collect();
-            add_function(requests, slice.slot, Function::Post, &keys, &args);
-        }
+    let (mut key, mut bytes) = (String::new(), Vec::new());
+    for of_block in postings.chunk_by(|a, b| a.1 == b.1) {
+        let (slice, block, _) = of_block[0];
+        let at = home.slice(slice);
+        at.write_block(block, &mut key);
+        bytes.clear();
+        bytes.extend(of_block.iter().flat_map(|posting| posting.2));
+        requests.command(at.slot, &[b"APPEND", key.as_bytes(), &bytes]);
     }
 }
 
@@ -224,12 +241,15 @@ fn add_puts(
         })
         .collect();
     let (mut bytes, stride) = (Vec::new(), home.layout.words());
-    requests.add(at.slot, 4 + keys.len() + 6 * places.len(), |arguments| {
+    let n_keys: usize =
+        places.iter().map(|place| home.layout.n_keys(&records.words[place * stride..][..stride])).sum();
+    requests.add(at.slot, 5 + keys.len() + 6 * places.len(), |arguments| {
         arguments.word(b"FCALL");
         arguments.word(Function::Put.name().as_bytes());
         arguments.number(keys.len() as u64);
         keys.iter().for_each(|key| arguments.word(key.as_bytes()));
         arguments.number(ahead.into());
+        arguments.number((POSTING * n_keys) as u64);
         for (&place, bucket) in places.iter().zip(buckets) {
             let (record, number) = (record(records, place, stride), numbers[&place]);
             arguments.number(bucket as u64);

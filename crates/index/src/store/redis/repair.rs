@@ -17,13 +17,6 @@ impl Redis {
             let n = self.remove_doomed(&home, damaged)?;
             report.repaired.push(format!("{n} damaged records were taken out"));
         }
-        if !missing.is_empty() {
-            let n = missing.len();
-            let mut requests = Requests::default();
-            add_blocks(&mut requests, &home, missing);
-            self.change(&requests)?.iter().try_for_each(refused)?;
-            report.repaired.push(format!("{n} missing postings were made again from the records"));
-        }
         if !surplus.is_empty() {
             let mut wanted: Vec<(u32, u32)> = surplus.keys().copied().collect();
             wanted.sort_unstable();
@@ -36,7 +29,14 @@ impl Redis {
                 Some(Replaced { slice, block, new: kept.concat(), old })
             });
             let n = self.replace(&home, &replaced.collect::<Vec<_>>())?;
-            report.repaired.push(format!("{n} blocks were cleaned of postings that belong elsewhere"));
+            report.repaired.push(format!("{n} blocks were cleaned of what does not belong there"));
+        }
+        if !missing.is_empty() {
+            let n = missing.len();
+            let mut requests = Requests::default();
+            add_blocks(&mut requests, &home, missing);
+            self.change(&requests)?.iter().try_for_each(refused)?;
+            report.repaired.push(format!("{n} missing postings were made again from the records"));
         }
         if !miscounted.is_empty() {
             let mut requests = Requests::default();

@@ -62,7 +62,7 @@ impl OnRedis {
 }
 
 fn copy(from: &Redis, to: &Redis) -> Result<()> {
-    let view = view::Live::new(from);
+    let view = view::Live::at(from, from.home());
     let mut next = Some(0);
     while let Some(at) = next {
         let mut records = Records::default();

@@ -110,6 +110,35 @@ pub(super) fn postings(block: &[u8]) -> impl Iterator<Item = (u16, DocNo)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_refused(mut bytes in prop::collection::vec(any::<u8>(), 0..60), expires in any::<bool>()) {
+            if bytes.len() >= 6 {
+                (bytes[0], bytes[1]) = (VERSION, u8::from(expires));
+                let sum = checksum(9, &[&bytes[1..2], &bytes[6..]]);
+                bytes[2..6].copy_from_slice(&sum);
+            }
+            let mut words = Vec::new();
+            if let Some(record) = read_record(9, &bytes, 2, &mut words) {
+                prop_assert!(record.id.len() + 16 < bytes.len());
+            }
+            let _ = (read_document(9, &bytes), postings(&bytes).count());
+        }
+    }
+
+    /// What version 1 has written must be read for good.
+    #[test]
+    fn the_bytes_of_version_1_do_not_change() {
+        let record = Record { id: b"id", words: &[1, u64::MAX], document: &[], expires: 7 };
+        let (mut bytes, mut document) = (Vec::new(), Vec::new());
+        write_record(9, &record, &mut bytes);
+        write_document(9, b"{}", &mut document);
+        let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let expected = "GOLDEN";
+        assert_eq!(hex(&bytes) + &hex(&document), expected);
+    }
 
     #[test]
     fn records_come_back_and_damage_is_noticed() {

@@ -5,10 +5,16 @@ use crate::error::Error;
 /// Why a server did not do what it was asked.
 #[derive(Debug, Clone, thiserror::Error)]
 pub(super) enum Trouble {
+    #[error("`{address}` does not answer: {why}")]
+    Unreachable { address: String, why: String },
     #[error(
         "`{address}` does not answer: {why}; tried for {seconds} s. What was being written can be sent again without harm"
     )]
-    Unreachable { address: String, why: String, seconds: u64 },
+    GivenUp { address: String, why: String, seconds: f64 },
+    #[error(
+        "`{address}` throws keys away when it is full (maxmemory-policy {policy}), and documents with them; set it to noeviction"
+    )]
+    Evicts { address: String, policy: String },
     #[error(
         "`{address}` refuses the password or the user: {why}; give them as redis://USER:PASSWORD@HOST, or redis://:PASSWORD@HOST"
     )]

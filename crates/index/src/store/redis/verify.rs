@@ -4,6 +4,7 @@
 //! looked at posting by posting. Others may write meanwhile: what is put later is not alive by this list, and what is removed keeps its postings until somebody compacts.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use benzer_core::hash;
 
@@ -15,7 +16,7 @@ use super::row::{self, POSTING};
 use super::{Redis, Trouble, bytes, int, view};
 use crate::error::Result;
 use crate::settings::Keeps;
-use crate::store::{DocNo, Parts, Report, View};
+use crate::store::{DocNo, Parts, Report};
 
 /// Lines of a report about one kind of damage.
 const LINES: usize = 20;
@@ -26,7 +27,7 @@ pub(super) struct Found {
     pub damaged: Vec<Doomed>,
     /// Postings that are missing: slice, block, posting.
     pub missing: Vec<(u32, u32, [u8; POSTING])>,
-    /// Postings of living records in blocks where they do not belong, by slice and block.
+    /// Blocks that have to be written anew, by slice and block: without postings of living records that do not belong there, and without what is no posting.
     pub surplus: HashMap<(u32, u32), BTreeSet<[u8; POSTING]>>,
     /// By how much the counted number of documents is too large, by slice.
     pub miscounted: Vec<(u32, i64)>,
@@ -46,7 +47,7 @@ impl Redis {
         let mut living = Living::new(self.ends(&home)?);
         let mut sums = vec![0u64; home.layout.bands() << home.entry.bits];
         let mut per_slice = vec![0i64; home.slices.len()];
-        self.each_record(&mut found, &mut |number, words| {
+        self.each_record(&home, &mut found, &mut |number, words| {
             living.add(&home, number);
             per_slice[home.parts(number).0 as usize] += 1;
             each_posting(&home, number, words, |block, posting| {
@@ -84,9 +85,14 @@ impl Redis {
     }
 
     /// Hands number and words of every record that is whole to `visit`, and notes those that are not.
-    fn each_record(&self, found: &mut Found, visit: &mut dyn FnMut(DocNo, &[u64])) -> Result<()> {
+    fn each_record(
+        &self,
+        home: &Arc<Home>,
+        found: &mut Found,
+        visit: &mut dyn FnMut(DocNo, &[u64]),
+    ) -> Result<()> {
         let keeps = self.settings.keeps == Keeps::Documents;
-        let (live, mut words, mut next) = (view::Live::new(self), Vec::new(), Some(0));
+        let (live, mut words, mut next) = (view::Live::at(self, Arc::clone(home)), Vec::new(), Some(0));
         while let Some(from) = next {
             next = live.scan_raw(from, 4096, Parts::All, &mut |home, id, number, record, document| {
                 let record = row::read_record(number, record, home.layout.words(), &mut words);
@@ -98,18 +104,13 @@ impl Redis {
                         found.report.documents += 1;
                     }
                     _ => {
-                        if found.damaged.len() < LINES {
-                            let id = String::from_utf8_lossy(id);
-                            found.report.records.push(format!("the record of document `{id}` is damaged"));
-                        }
+                        let name = String::from_utf8_lossy(id);
+                        found.report.records.push(format!("the record of document `{name}` is damaged"));
                         found.damaged.push(Doomed { id: id.to_vec(), number: Some(number) });
                     }
                 }
                 Ok(())
             })?;
-        }
-        if found.damaged.len() > LINES {
-            found.report.records.push(format!("and {} more", found.damaged.len() - LINES));
         }
         Ok(())
     }
@@ -117,29 +118,27 @@ impl Redis {
     /// Compares some blocks posting by posting.
     fn look_closer(
         &self,
-        home: &Home,
+        home: &Arc<Home>,
         living: &Living,
         bad: &BTreeSet<(u32, u32)>,
         found: &mut Found,
     ) -> Result<()> {
         let mut expected: HashMap<u32, BTreeSet<[u8; POSTING]>> = HashMap::new();
         let mut ids: HashMap<DocNo, String> = HashMap::new();
-        let (live, mut next) = (view::Live::new(self), Some(0));
+        let (live, mut words, mut next) = (view::Live::at(self, Arc::clone(home)), Vec::new(), Some(0));
         while let Some(from) = next {
-            next = live
-                .scan(from, 4096, Parts::Sketches, &mut |number, record| {
-                    if living.has(home, number) {
-                        each_posting(home, number, record.words, |block, posting| {
-                            if bad.contains(&(home.slice_of_block(block), block)) {
-                                expected.entry(block).or_default().insert(posting);
-                                ids.entry(number)
-                                    .or_insert_with(|| String::from_utf8_lossy(record.id).into_owned());
-                            }
-                        });
-                    }
-                    Ok(())
-                })
-                .or_else(|error| if found.damaged.is_empty() { Err(error) } else { Ok(None) })?;
+            next = live.scan_raw(from, 4096, Parts::Sketches, &mut |home, id, number, record, _| {
+                let record = row::read_record(number, record, home.layout.words(), &mut words);
+                if let Some(record) = record.filter(|_| living.has(home, number)) {
+                    each_posting(home, number, record.words, |block, posting| {
+                        if bad.contains(&(home.slice_of_block(block), block)) {
+                            expected.entry(block).or_default().insert(posting);
+                            ids.entry(number).or_insert_with(|| String::from_utf8_lossy(id).into_owned());
+                        }
+                    });
+                }
+                Ok(())
+            })?;
         }
         let wanted: Vec<(u32, u32)> = bad.iter().copied().collect();
         let blocks = self.blocks(home, &wanted)?;
@@ -153,7 +152,8 @@ impl Redis {
                 found.missing.push((slice, block, *posting));
             }
             let surplus: BTreeSet<_> = there.difference(&expected).copied().collect();
-            if !surplus.is_empty() {
+            let is_torn = blocks.get(&block).is_some_and(|bytes| bytes.len() % POSTING != 0);
+            if !surplus.is_empty() || is_torn {
                 found.surplus.insert((slice, block), surplus);
             }
         }
@@ -166,7 +166,7 @@ impl Redis {
         }
         if !found.surplus.is_empty() {
             let n = found.surplus.len();
-            found.report.derived.push(format!("{n} blocks have postings that belong elsewhere"));
+            found.report.derived.push(format!("{n} blocks have something that does not belong there"));
         }
         Ok(())
     }

@@ -7,28 +7,22 @@ use std::sync::Arc;
 use ::redis::Value;
 use benzer_core::lsh::BandKey;
 
-use super::functions::Function;
 use super::home::Home;
 use super::net::How;
 use super::row::{self, POSTING};
-use super::{Redis, Requests, Trouble, add_function, bytes, int, list, refused};
+use super::{Redis, Requests, Trouble, bytes, int, list, scan};
 use crate::error::Result;
 use crate::settings::Keeps;
 use crate::store::{DocNo, Parts, Postings, Record, Stats, View, Visit};
 
-/// Id buckets of one call of the function, if documents are wanted and if not.
-const BUCKETS: (usize, usize) = (8, 32);
-/// Id buckets that a scan asks for at first, and at most.
-const WINDOW: (u32, u32) = (64, 8192);
-
 /// The collection as it is whenever it is looked at.
 pub(super) struct Live<'a> {
-    store: &'a Redis,
-    home: RefCell<Arc<Home>>,
+    pub(super) store: &'a Redis,
+    pub(super) home: RefCell<Arc<Home>>,
     /// Nothing has been told about the collection yet: it may still turn out to have moved.
     is_fresh: Cell<bool>,
     fetched: RefCell<HashMap<DocNo, Option<Fetched>>>,
-    window: Cell<u32>,
+    pub(super) window: Cell<u32>,
 }
 
 /// A record as it came.
@@ -39,17 +33,22 @@ struct Fetched {
 
 impl<'a> Live<'a> {
     pub fn new(store: &'a Redis) -> Self {
+        Self { is_fresh: Cell::new(true), ..Self::at(store, store.home()) }
+    }
+
+    /// A view of a place that is not left.
+    pub fn at(store: &'a Redis, home: Arc<Home>) -> Self {
         Self {
             store,
-            home: RefCell::new(store.home()),
-            is_fresh: Cell::new(true),
+            home: RefCell::new(home),
+            is_fresh: Cell::new(false),
             fetched: RefCell::default(),
-            window: Cell::new(WINDOW.0),
+            window: Cell::new(scan::WINDOW.0),
         }
     }
 
     /// Does something where the collection is. One that has moved is followed, unless numbers of its old place have been told.
-    fn at_home<T>(&self, mut work: impl FnMut(&Home) -> Result<T, Trouble>) -> Result<T> {
+    pub(super) fn at_home<T>(&self, mut work: impl FnMut(&Home) -> Result<T, Trouble>) -> Result<T> {
         let home = Arc::clone(&self.home.borrow());
         let done = match work(&home) {
             Err(Trouble::Gone) => {
@@ -113,84 +112,6 @@ impl<'a> Live<'a> {
             }
         }
         Ok(())
-    }
-
-    fn scan_some(
-        &self,
-        home: &Home,
-        buckets: std::ops::Range<u32>,
-        parts: Parts,
-    ) -> Result<Vec<(u32, Value)>, Trouble> {
-        let wants_documents = parts == Parts::All && home.entry.settings.keeps == Keeps::Documents;
-        let at_once = if wants_documents { BUCKETS.0 } else { BUCKETS.1 };
-        let buckets: Vec<(u32, u32)> =
-            buckets.map(|i| (i / home.entry.id_buckets, i % home.entry.id_buckets)).collect();
-        let (mut requests, mut slices) = (Requests::default(), Vec::new());
-        for of_slice in buckets.chunk_by(|a, b| a.0 == b.0) {
-            let at = home.slice(of_slice[0].0);
-            for some in of_slice.chunks(at_once) {
-                let mut keys = vec![at.open(), at.records(), at.documents()];
-                keys.extend(some.iter().map(|(_, bucket)| at.ids(*bucket)));
-                let wanted: &[u8] = if wants_documents { b"1" } else { b"0" };
-                add_function(&mut requests, at.slot, Function::Scan, &keys, &[wanted]);
-                slices.push(of_slice[0].0);
-            }
-        }
-        let answers = self.store.client.call(&requests, How::default())?;
-        answers.iter().try_for_each(refused)?;
-        Ok(slices.into_iter().zip(answers).collect())
-    }
-
-    /// Hands what a scan has brought to `visit`: id, number, record, document. How many there were.
-    pub fn visit_scanned(
-        &self,
-        home: &Home,
-        slice: u32,
-        answer: &Value,
-        visit: &mut dyn FnMut(&[u8], DocNo, &[u8], &[u8]) -> Result<()>,
-    ) -> Result<usize> {
-        let values = list(answer);
-        for one in values.chunks_exact(4) {
-            let parts: Vec<&[u8]> = one.iter().filter_map(bytes).collect();
-            let [id, count, record, document] = parts[..] else { continue };
-            let count = <[u8; 4]>::try_from(count).map_or(0, u32::from_be_bytes);
-            visit(id, home.number(slice, count), record, document)?;
-        }
-        Ok(values.len() / 4)
-    }
-
-    /// Goes through all id buckets from one on, until there was something; where to go on.
-    pub fn scan_raw(
-        &self,
-        from: u32,
-        most: usize,
-        parts: Parts,
-        visit: &mut dyn FnMut(&Home, &[u8], DocNo, &[u8], &[u8]) -> Result<()>,
-    ) -> Result<Option<u32>> {
-        let (mut at, mut n) = (from, 0);
-        loop {
-            let (home, answers, end) = self.at_home(|home| {
-                let end = at.saturating_add(self.window.get()).min(home.entry.slices * home.entry.id_buckets);
-                let answers = self.scan_some(home, at..end, parts)?;
-                Ok((Arc::clone(&self.home.borrow()), answers, end))
-            })?;
-            let before = n;
-            for (slice, answer) in &answers {
-                n += self.visit_scanned(&home, *slice, answer, &mut |id, number, record, document| {
-                    visit(&home, id, number, record, document)
-                })?;
-            }
-            // About as many buckets the next time as give what is wanted at once.
-            let window = u64::from(self.window.get()) * most.min(4096) as u64 / (n - before).max(1) as u64;
-            self.window.set((window as u32).clamp(1, 2 * self.window.get()).min(WINDOW.1));
-            at = end;
-            if at >= home.entry.slices * home.entry.id_buckets {
-                return Ok(None);
-            }
-            if n >= most || n > 0 && most < usize::MAX {
-                return Ok(Some(at));
-            }
-        }
     }
 }
 
@@ -304,14 +225,15 @@ impl View for Live<'_> {
                 requests.command(at.slot, &[&[b"HMGET" as &[u8], meta.as_bytes()], &fields[..]].concat());
             }
             let answers = self.store.client.call(&requests, How::default())?;
-            let mut sums = [0u64; 5];
+            let mut sums = [0i64; 5];
             for answers in answers.chunks_exact(2) {
                 bytes(&answers[0]).ok_or(Trouble::Gone)?;
                 for (sum, value) in sums.iter_mut().zip(list(&answers[1])) {
-                    *sum += int(value).max(0) as u64;
+                    *sum += int(value);
                 }
             }
-            let [documents, removed, posting_bytes, record_bytes, document_bytes] = sums;
+            let [documents, removed, posting_bytes, record_bytes, document_bytes] =
+                sums.map(|sum| sum.max(0) as u64);
             let sketch_bytes = 8 * home.layout.words() as u64 * documents;
             let id_bytes = record_bytes.saturating_sub(sketch_bytes);
             let parts = home.entry.slices.into();

@@ -58,13 +58,16 @@ impl Client {
                     return Ok(call.answers.into_iter().flatten().collect());
                 }
                 if Instant::now() >= deadline {
-                    let (address, why) = (self.address.to_string(), "slots keep moving".to_owned());
-                    return Err(Trouble::Unreachable { address, why, seconds: self.address.retry.as_secs() });
+                    let why = "slots keep moving".to_owned();
+                    return Err(self.given_up(self.address.to_string(), why));
                 }
                 continue;
             };
             if Instant::now() + pause >= deadline {
-                return Err(trouble);
+                return Err(match trouble {
+                    Trouble::Unreachable { address, why } => self.given_up(address, why),
+                    other => other,
+                });
             }
             sleep(pause);
             pause = (2 * pause).min(LONGEST);
@@ -74,6 +77,10 @@ impl Client {
                 });
             }
         }
+    }
+
+    fn given_up(&self, address: String, why: String) -> Trouble {
+        Trouble::GivenUp { address, why, seconds: self.address.retry.as_secs_f64() }
     }
 
     /// [`Client::call`] of a single command.
@@ -189,8 +196,7 @@ impl Call<'_> {
         let text = error.to_string();
         match error.code().unwrap_or_default() {
             "MOVED" => {
-                let (address, seconds) = (node.to_string(), self.client.address.retry.as_secs());
-                self.note(Trouble::Unreachable { address, why: text, seconds })?;
+                self.note(Trouble::Unreachable { address: node.to_string(), why: text })?;
             }
             "ASK" => {
                 let node = error.redirect_node().and_then(|(address, _)| address.rsplit_once(':'));

@@ -81,7 +81,7 @@ pub(super) fn told(address: &Address, node: &Node, error: &RedisError) -> Troubl
         _ if is_certificate => Trouble::Tls { address: place, why },
         (ErrorKind::Io | ErrorKind::Parse, _)
         | (_, "LOADING" | "CLUSTERDOWN" | "MASTERDOWN" | "TRYAGAIN" | "READONLY" | "BUSY") => {
-            Trouble::Unreachable { address: place, why, seconds: address.retry.as_secs() }
+            Trouble::Unreachable { address: place, why }
         }
         _ => Trouble::Refused { address: place, why },
     }

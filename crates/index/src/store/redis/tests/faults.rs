@@ -112,6 +112,18 @@ fn a_full_server_refuses_the_batch_and_takes_it_when_there_is_room() {
 }
 
 #[test]
+fn no_collection_is_made_where_keys_are_thrown_away() {
+    let server = Server::start(&["--maxmemory", "1gb", "--maxmemory-policy", "allkeys-lru"]);
+    let collections = OnRedis::new(&server.url()).unwrap();
+    let make = || collections.create("x", super::lab::settings(Keeps::Sketches)).map(drop);
+    let told = make().unwrap_err().to_string();
+    assert!(told.contains("allkeys-lru") && told.contains("noeviction"), "{told}");
+    assert_eq!(server.ask::<u64>(&["DBSIZE"]), 0);
+    let () = server.ask(&["CONFIG", "SET", "maxmemory-policy", "noeviction"]);
+    make().unwrap();
+}
+
+#[test]
 fn a_wrong_password_is_told() {
     let server =
         Server::start(&["--requirepass", "right", "--user", "me", "on", ">mine", "~benzer:*", "&*", "+@all"]);
