@@ -13,6 +13,8 @@ use super::{Redis, Requests, Trouble, add_function, int, refused};
 /// Blocks that one call of a function replaces, and about how many bytes.
 const AT_ONCE: usize = 64;
 const BYTES: usize = 1 << 20;
+/// Blocks of one command that reads them.
+const KEYS: usize = 512;
 
 /// A block that becomes another.
 pub(super) struct Replaced {
@@ -30,13 +32,21 @@ impl Redis {
         wanted: &[(u32, u32)],
     ) -> Result<HashMap<u32, Vec<u8>>, Trouble> {
         let mut requests = Requests::default();
-        let by_slice: Vec<&[(u32, u32)]> = wanted.chunk_by(|a, b| a.0 == b.0).collect();
+        // A single server has no slots: keys of all slices may be in one command, and one look at whether the collection is there is enough.
+        let is_cluster = self.client.address.is_cluster;
+        let by_slice =
+            wanted.chunk_by(|a, b| !is_cluster || a.0 == b.0).flat_map(|blocks| blocks.chunks(KEYS));
+        let by_slice: Vec<&[(u32, u32)]> = by_slice.collect();
+        let mut key = String::new();
         for blocks in &by_slice {
             let at = home.slice(blocks[0].0);
             requests.add(at.slot, 2 + blocks.len(), |arguments| {
                 arguments.word(b"MGET");
                 arguments.word(at.open().as_bytes());
-                blocks.iter().for_each(|(_, block)| arguments.word(at.block(*block).as_bytes()));
+                for (slice, block) in *blocks {
+                    home.slice(*slice).write_block(*block, &mut key);
+                    arguments.word(key.as_bytes());
+                }
             });
         }
         let how = How { give_back_moving: true, ..How::default() };

@@ -136,7 +136,7 @@ mod tests {
         write_record(9, &record, &mut bytes);
         write_document(9, b"{}", &mut document);
         let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-        let expected = "GOLDEN";
+        let expected = "01019b5cef6007000000000000000269640100000000000000ffffffffffffffff014159edfe7b7d";
         assert_eq!(hex(&bytes) + &hex(&document), expected);
     }
 
