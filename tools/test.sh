@@ -33,8 +33,9 @@ command -v cargo >/dev/null || { echo "cargo is missing: install Rust 1.95 or ne
 
 part "format" cargo fmt --all --check
 part "lints" cargo clippy --release --workspace --all-targets -- -D warnings
-part "without object stores" cargo clippy --release --package benzer-cli --no-default-features -- -D warnings
+part "without object stores and redis" cargo clippy --release --package benzer-cli --no-default-features -- -D warnings
 part "build" cargo test --release --workspace --no-run
+part "redis" bash tools/redis.sh
 part "python" bash tools/python.sh
 part "tests" cargo test --release --workspace
 part "browser" bash tools/browser-test.sh

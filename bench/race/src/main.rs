@@ -19,6 +19,7 @@ mod lsh;
 mod overlap;
 mod random;
 mod recall;
+mod redis;
 mod scan;
 mod store;
 mod truth;
@@ -63,6 +64,8 @@ enum Command {
     Signatures(lsh::signatures::Options),
     /// The index on disk: durable batches in, similar documents out, bytes, opening again, as a Markdown table
     Store(store::Options),
+    /// The index behind an address, such as redis://: batches in, similar documents out, as JSON; or the signatures of it as a file
+    Redis(redis::Options),
     /// Write pre-hashed sets as flat arrays, with pairs of known J
     Sets(flat::Options),
 }
@@ -82,6 +85,7 @@ fn main() -> ExitCode {
         Command::Lsh(options) => lsh::run(&options),
         Command::Signatures(options) => lsh::signatures::run(&options),
         Command::Store(options) => store::run(&options),
+        Command::Redis(options) => redis::run(&options),
         Command::Sets(options) => flat::run(&options),
     };
     match outcome {

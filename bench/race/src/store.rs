@@ -33,7 +33,7 @@ pub struct Options {
 }
 
 /// Words of registers.
-const WORDS: u64 = 16;
+pub const WORDS: u64 = 16;
 
 /// Prints a Markdown table.
 pub fn run(options: &Options) -> Result<()> {
@@ -133,7 +133,8 @@ fn search(index: &Index, options: &Options, when: &str) -> Result<()> {
     Ok(())
 }
 
-fn records(range: std::ops::Range<u64>, content: usize) -> Records {
+/// Documents with these numbers, with some bytes of content each.
+pub fn records(range: std::ops::Range<u64>, content: usize) -> Records {
     let mut records = Records::default();
     let document = format!("{{\"body\": \"{}\"}}", "x".repeat(content));
     for i in range {
@@ -147,7 +148,7 @@ fn records(range: std::ops::Range<u64>, content: usize) -> Records {
 }
 
 /// The words of a document.
-fn push(i: u64, words: &mut Vec<u64>) {
+pub fn push(i: u64, words: &mut Vec<u64>) {
     words.push(120f64.to_bits());
     let is_copy = i > 0 && mix(i ^ 0xabc).is_multiple_of(10);
     let base = if is_copy { mix(i) % i } else { i };

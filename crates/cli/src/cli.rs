@@ -150,8 +150,7 @@ fn rerun(matches: &clap::ArgMatches) -> Vec<String> {
 
 /// Lets every option be given as a variable.
 fn with_environment(command: clap::Command) -> clap::Command {
-    let name_them = |command: clap::Command| command.mut_args(variable);
-    name_them(command).mut_subcommands(name_them)
+    command.mut_args(variable).mut_subcommands(with_environment)
 }
 
 fn variable(argument: clap::Arg) -> clap::Arg {

@@ -8,9 +8,6 @@ use crate::index::{Index, now};
 use crate::record::Texts;
 use crate::store::Parts;
 
-/// Queries that are looked up together: many enough for a store to work on all of them at once, few enough for the cache.
-const TOGETHER: usize = 256;
-
 /// What many queries found; it can be used again.
 #[derive(Debug, Default)]
 pub struct Hits {
@@ -62,7 +59,8 @@ impl Index {
         ends.clear();
         let view = self.store().view()?;
         let (fields, mut time) = (self.all_fields(), None);
-        for words in words.chunks(TOGETHER * layout.words().max(1)) {
+        let together = view.together().saturating_mul(layout.words()).max(1);
+        for words in words.chunks(together) {
             let n_ends = ends.len() + words.len() / layout.words();
             let query = |i: usize| &words[i * layout.words()..(i + 1) * layout.words()];
             candidates.find(&*view, (layout, fields), words.chunks_exact(layout.words()))?;

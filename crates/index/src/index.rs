@@ -11,7 +11,7 @@ use crate::exact;
 use crate::record::{Recorder, Records};
 use crate::score::Scorer;
 use crate::settings::Settings;
-use crate::store::{DocNo, Parts, Stats, Store, View};
+use crate::store::{Parts, Record, Stats, Store, View, Visit};
 
 /// A collection of documents that can be searched for similar ones.
 #[derive(Debug)]
@@ -114,10 +114,9 @@ impl Index {
     /// What the store says; a document that was damaged.
     pub fn get(&self, id: &str) -> Result<Option<Document>> {
         let view = self.store.view()?;
-        let Some(number) = self.number(&*view, id)? else { return Ok(None) };
         let mut found = None;
-        view.records(&[number], Parts::All, &mut |_, record| {
-            if !record.document.is_empty() && !is_gone(&record, now()) {
+        self.visit(&*view, id, Parts::All, &mut |_, record| {
+            if !record.document.is_empty() {
                 found = Some(exact::document(record.id, record.document)?);
             }
             Ok(())
@@ -131,10 +130,8 @@ impl Index {
     /// What the store says.
     pub fn sketch(&self, id: &str) -> Result<Option<Vec<(String, Sketch)>>> {
         let view = self.store.view()?;
-        let Some(number) = self.number(&*view, id)? else { return Ok(None) };
-        let (mut sketches, mut is_there) = (Vec::new(), false);
-        view.records(&[number], Parts::Sketches, &mut |_, record| {
-            is_there = !is_gone(&record, now());
+        let mut sketches = Vec::new();
+        let is_there = self.visit(&*view, id, Parts::Sketches, &mut |_, record| {
             for field in self.recorder.layout().fields() {
                 let size = field.size(record.words);
                 if size > 0.0 {
@@ -171,8 +168,21 @@ impl Index {
         &self.all_fields
     }
 
-    pub(crate) fn number(&self, view: &dyn View, id: &str) -> Result<Option<DocNo>> {
-        Ok(view.numbers(&[id.as_bytes()])?.pop().flatten())
+    /// Hands the record of a document to `visit`; false if there is none, or it has lived its time. A record that another writer replaces at this moment is looked for again.
+    pub(crate) fn visit(&self, view: &dyn View, id: &str, parts: Parts, visit: Visit<'_>) -> Result<bool> {
+        let (mut is_read, mut is_there, mut last) = (false, false, None);
+        while !is_read {
+            let number =
+                view.numbers(&[id.as_bytes()])?.pop().flatten().filter(|number| last != Some(*number));
+            let Some(number) = number else { return Ok(false) };
+            last = Some(number);
+            view.records(&[number], parts, &mut |place, record| {
+                is_read = true;
+                is_there = !is_gone(&record, now());
+                if is_there { visit(place, record) } else { Ok(()) }
+            })?;
+        }
+        Ok(is_there)
     }
 }
 

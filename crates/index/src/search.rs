@@ -22,8 +22,8 @@ struct Probe {
     words: Vec<u64>,
     features: Vec<Features>,
     document: Option<Document>,
-    /// Its own number, if it is in the collection: it is not its own match.
-    own: Option<DocNo>,
+    /// Its id: it is not its own match.
+    id: String,
 }
 
 /// What a query means for this collection.
@@ -50,15 +50,13 @@ impl Index {
     pub fn search_many(&self, documents: &[Document], query: &Query) -> Result<Vec<Answer>> {
         let terms = self.terms(query)?;
         let view = self.store().view()?;
-        let ids: Vec<&[u8]> = documents.iter().map(|document| document.id.as_bytes()).collect();
-        let own = view.numbers(&ids)?;
-        let probe = |(document, own): (&Document, Option<DocNo>)| -> Result<Probe> {
+        let probe = |document: &Document| -> Result<Probe> {
             let features = self.recorder().features(document)?;
             let mut words = Vec::new();
             self.recorder().words(&features, &mut words)?;
-            Ok(Probe { words, features, document: Some(document.clone()), own })
+            Ok(Probe { words, features, document: Some(document.clone()), id: document.id.clone() })
         };
-        let probes = documents.iter().zip(own).map(probe).collect::<Result<Vec<_>>>()?;
+        let probes = documents.iter().map(probe).collect::<Result<Vec<_>>>()?;
         self.answers(&*view, &probes, &terms, query)
     }
 
@@ -69,18 +67,14 @@ impl Index {
     pub fn search_id(&self, id: &str, query: &Query) -> Result<Answer> {
         let terms = self.terms(query)?;
         let view = self.store().view()?;
-        let own = self.number(&*view, id)?.ok_or_else(|| Error::NoDocument { id: id.to_owned() })?;
         let mut probe = None;
-        view.records(&[own], Parts::All, &mut |_, record| {
-            if terms.is_gone(&record) {
-                return Ok(());
-            }
+        self.visit(&*view, id, Parts::All, &mut |_, record| {
             let document = (!record.document.is_empty()).then(|| exact::document(record.id, record.document));
             let document = document.transpose()?;
             let features =
                 document.as_ref().map(|document| self.recorder().features(document)).transpose()?;
             let features = features.unwrap_or_default();
-            probe = Some(Probe { words: record.words.to_vec(), features, document, own: Some(own) });
+            probe = Some(Probe { words: record.words.to_vec(), features, document, id: id.to_owned() });
             Ok(())
         })?;
         let probe = probe.ok_or_else(|| Error::NoDocument { id: id.to_owned() })?;
@@ -176,8 +170,8 @@ impl Index {
             while candidates.ends()[asked] <= place as usize {
                 asked += 1;
             }
-            let (probe, number) = (&probes[asked], candidates.numbers()[place as usize]);
-            if probe.own == Some(number) || terms.is_gone(&record) {
+            let probe = &probes[asked];
+            if record.id == probe.id.as_bytes() || terms.is_gone(&record) {
                 return Ok(());
             }
             self.offer(probe, &record, (terms, query), &mut best[asked])

@@ -240,6 +240,13 @@ impl Layout {
         }
     }
 
+    /// How many keys a record has.
+    #[cfg(feature = "redis")]
+    pub(crate) fn n_keys(&self, record: &[u64]) -> usize {
+        let fields = self.fields.iter().filter(|field| field.size(record) > 0.0);
+        fields.map(|field| field.banding.bands()).sum()
+    }
+
     /// True if two records share a band key of some fields.
     pub(crate) fn share_key(&self, fields: &[usize], a: &[u64], b: &[u64]) -> bool {
         fields.iter().map(|&i| &self.fields[i]).any(|field| {

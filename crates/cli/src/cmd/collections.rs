@@ -58,6 +58,17 @@ enum Action {
     Export(Export),
     /// Make a collection of an exported file
     Import(Import),
+    /// On Redis: lay a collection out for another number of documents; it can be searched meanwhile, and writers wait
+    Reshard(Reshard),
+}
+
+#[derive(Debug, Args)]
+struct Reshard {
+    #[command(flatten)]
+    one: One,
+    /// The number of documents
+    #[arg(long, value_name = "N")]
+    expected_documents: u64,
 }
 
 #[derive(Debug, Args)]
@@ -84,6 +95,9 @@ struct Import {
     /// The exported file
     #[arg(value_name = "FILE")]
     file: PathBuf,
+    /// On Redis: how many documents the collection is laid out for [default: 1000000]
+    #[arg(long, value_name = "N")]
+    expected_documents: Option<u64>,
 }
 
 #[derive(Debug, Args)]
@@ -123,7 +137,7 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
             if view.format == view::Format::Json { write_json(out, &all) } else { shown(&all, view, out) }
         }
         Action::Create(Create { one: One { name, db }, made }) => {
-            let store = db.open()?.create(name, made.settings()?).map_err(failed)?;
+            let store = db.open_for(made.expected_documents)?.create(name, made.settings()?).map_err(failed)?;
             drop(store);
             show(db, name, view, out)
         }
@@ -148,7 +162,12 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
             file.commit()?;
             Ok(writeln!(out, "{} documents of `{name}` are in `{}`", grouped(n), output.display())?)
         }
-        Action::Import(Import { one: One { name, db }, file }) => {
+        Action::Reshard(Reshard { one: One { name, db }, expected_documents }) => {
+            db.open()?.reshard(name, *expected_documents).map_err(failed)?;
+            let one = collection(db, name)?;
+            if view.format == view::Format::Json { write_json(out, &one) } else { shown(&[one], view, out) }
+        }
+        Action::Import(Import { one: One { name, db }, file, expected_documents }) => {
             let open = || anyhow::Ok(BufReader::new(std::fs::File::open(file)?));
             let import = || {
                 portable::Import::new(open().with_context(|| format!("cannot read `{}`", file.display()))?)
@@ -160,7 +179,8 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
                 .map_err(failed)
                 .with_context(|| format!("`{}`", file.display()))?;
             let import = import()?;
-            let store = db.open()?.create(name, import.settings().clone()).map_err(failed)?;
+            let collections = db.open_for(*expected_documents)?;
+            let store = collections.create(name, import.settings().clone()).map_err(failed)?;
             for records in import {
                 store.put(records.map_err(failed)?).map_err(failed)?;
             }

@@ -34,6 +34,9 @@ pub struct CollectionArguments {
     /// The share of documents at the threshold that must be found [default: 0.95]
     #[arg(long, value_name = "R", help_heading = "Collection")]
     recall: Option<f64>,
+    /// On Redis: how many documents the collection is laid out for; only for a new one [default: 1000000]
+    #[arg(long, value_name = "N", help_heading = "Collection")]
+    pub expected_documents: Option<u64>,
     /// Keep sketches, not documents: similarities are estimates then
     #[arg(long, help_heading = "Collection")]
     sketches_only: bool,

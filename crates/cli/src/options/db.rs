@@ -1,5 +1,7 @@
 //! Which collections, and what is said when they cannot be used.
 
+use std::path::PathBuf;
+
 use benzer_index::store::{self, Collections};
 use clap::Args;
 
@@ -8,19 +10,61 @@ use crate::Usage;
 /// The place of collections.
 #[derive(Debug, Clone, Args)]
 pub struct DbArguments {
-    /// Where the collections are: a folder
+    /// Where the collections are: a folder, or redis://HOST:PORT, redis+cluster://HOST:PORT,..., with TLS rediss:// and rediss+cluster://
     #[arg(long, value_name = "URL", default_value = "./benzer-data", help_heading = "Collection")]
     pub db: String,
+    /// On Redis: so many replicas must acknowledge a batch before it counts
+    #[arg(long, value_name = "N", help_heading = "Collection")]
+    redis_wait: Option<u32>,
+    /// On Redis with TLS: the certificate that the server's is checked with, if the system does not know it (PEM)
+    #[arg(long, value_name = "FILE", help_heading = "Collection")]
+    redis_ca: Option<PathBuf>,
 }
 
 impl DbArguments {
     /// The collections.
     ///
     /// # Errors
-    /// An address of another kind.
+    /// An address of another kind; a server that cannot be used.
     pub fn open(&self) -> anyhow::Result<Box<dyn Collections>> {
-        store::open(&self.db).map_err(failed)
+        self.open_for(None)
     }
+
+    /// The collections, of which new ones are laid out for a number of documents where that matters.
+    ///
+    /// # Errors
+    /// As [`DbArguments::open`].
+    pub fn open_for(&self, expected_documents: Option<u64>) -> anyhow::Result<Box<dyn Collections>> {
+        let wait = self.redis_wait.map(|n| format!("wait={n}"));
+        let ca = self.redis_ca.as_ref().map(|path| format!("ca={}", encoded(&path.display().to_string())));
+        let expected = expected_documents.map(|n| format!("expected_documents={n}"));
+        let options: Vec<String> = [wait, ca, expected].into_iter().flatten().collect();
+        if options.is_empty() {
+            return store::open(&self.db).map_err(failed);
+        }
+        if !self.db.starts_with("redis") || !self.db.contains("://") {
+            let what = "--redis-wait, --redis-ca and --expected-documents are for collections on Redis";
+            return Err(Usage::new(format!("{what}; --db is `{}`", self.db)).into());
+        }
+        let joint = if self.db.contains('?') { '&' } else { '?' };
+        store::open(&format!("{}{joint}{}", self.db, options.join("&"))).map_err(failed)
+    }
+
+    /// The address without a password.
+    pub fn shown(&self) -> String {
+        match (self.db.split_once("://"), self.db.rsplit_once('@')) {
+            (Some((scheme, _)), Some((_, rest))) => format!("{scheme}://...@{rest}"),
+            _ => self.db.clone(),
+        }
+    }
+}
+
+/// A path as the value of an option of an address.
+fn encoded(text: &str) -> String {
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-~".contains(byte);
+    text.bytes()
+        .map(|byte| if plain(&byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect()
 }
 
 /// An error of the index, with blame where it belongs.

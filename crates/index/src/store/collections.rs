@@ -13,6 +13,12 @@ use crate::settings::Settings;
 /// The longest name of a collection, in bytes.
 const LONGEST: usize = 100;
 
+/// What can be opened.
+#[cfg(feature = "redis")]
+const KINDS: &str = "`memory:`, the path of a folder, or an address that begins with redis://, rediss://, redis+cluster:// or rediss+cluster://";
+#[cfg(not(feature = "redis"))]
+const KINDS: &str = "`memory:` or the path of a folder (this build has no Redis)";
+
 /// Collections by name.
 pub trait Collections: Debug + Send + Sync {
     /// The names of all collections, in order.
@@ -56,23 +62,39 @@ pub trait Collections: Debug + Send + Sync {
     /// # Errors
     /// No such collection; another writer; what the store says.
     fn repair(&self, name: &str) -> Result<Report>;
+
+    /// Lays a collection out for another number of documents, where that is decided when it is made.
+    ///
+    /// # Errors
+    /// No such collection; a store that has nothing to lay out; what the store says.
+    fn reshard(&self, _name: &str, _expected_documents: u64) -> Result<()> {
+        Err(Error::parameter(
+            "db",
+            "a collection on Redis; others find their layout themselves",
+            "another one",
+        ))
+    }
 }
 
-/// The collections of `memory:`, or of a folder.
+/// The collections of `memory:`, of a folder, or of a server: `redis://`, `redis+cluster://`, or with TLS `rediss://`, `rediss+cluster://`.
 ///
 /// # Errors
-/// Another kind of address.
+/// Another kind of address; a server that cannot be used.
 pub fn open(url: &str) -> Result<Box<dyn Collections>> {
     match url {
         "memory:" => Ok(Box::new(InMemory::default())),
-        _ if url.is_empty() || url.contains("://") => {
-            Err(Error::parameter("db", "`memory:` or the path of a folder", format!("`{url}`")))
-        }
+        #[cfg(feature = "redis")]
+        _ if super::redis::is_redis(url) => Ok(Box::new(super::redis::OnRedis::new(url)?)),
+        _ if url.is_empty() || url.contains("://") => Err(Error::parameter(
+            "db",
+            KINDS,
+            format!("`{}`", url.split('@').next_back().unwrap_or_default()),
+        )),
         _ => Ok(Box::new(OnDisk { folder: url.into() })),
     }
 }
 
-fn check_name(name: &str) -> Result<()> {
+pub(super) fn check_name(name: &str) -> Result<()> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     match !name.is_empty() && name.len() <= LONGEST && name.chars().all(is_plain) && !name.starts_with('.') {
         true => Ok(()),

@@ -21,11 +21,28 @@ use crate::settings::{Keeps, Settings};
 /// Makes an empty collection of some settings.
 pub type Make<'a> = &'a mut dyn FnMut(Settings) -> Result<Arc<dyn Store>>;
 
+/// What others see at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Atomic {
+    /// A batch; a view does not change.
+    Batch,
+    /// A document; a view shows what comes later.
+    Document,
+}
+
 /// Runs everything; a store that does not conform panics with the sentence that it breaks.
 ///
 /// # Panics
 /// If the store does not conform.
 pub fn run(make: Make<'_>) {
+    run_atomic(Atomic::Batch, make);
+}
+
+/// Runs everything that a store can promise for which this is atomic.
+///
+/// # Panics
+/// If the store does not conform.
+pub fn run_atomic(atomic: Atomic, make: Make<'_>) {
     an_empty_collection_has_nothing(make);
     what_is_put_is_found(make);
     an_id_seen_again_replaces_the_old_document(make);
@@ -33,8 +50,10 @@ pub fn run(make: Make<'_>) {
     ids_are_any_text(make);
     empty_fields_have_no_keys(make);
     documents_expire(make);
-    a_batch_is_seen_whole_or_not_at_all(make);
-    a_view_does_not_change(make);
+    every_document_is_there_at_every_moment(make);
+    if atomic == Atomic::Batch {
+        a_view_does_not_change(make);
+    }
     many_operations_agree_with_a_model(make);
     compacting_changes_nothing_that_is_found(make);
 }
@@ -186,7 +205,7 @@ fn documents_expire(make: Make<'_>) {
     assert_eq!(index.stats().expect("stats").documents, 2);
 }
 
-fn a_batch_is_seen_whole_or_not_at_all(make: Make<'_>) {
+fn every_document_is_there_at_every_moment(make: Make<'_>) {
     let index = made(make, Keeps::Sketches);
     let versions: Vec<Vec<Document>> =
         (0..2).map(|v| (0..20).map(|i| document(format!("d{i}"), 50 + v, i)).collect()).collect();

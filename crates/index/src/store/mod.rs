@@ -3,12 +3,13 @@
 //! A [`Store`] is synchronous and batch-shaped: one call is one round trip, whatever the number of documents. It knows records and band keys, never documents' meaning.
 //! Every store passes the same [`conformance`] suite.
 
-mod buckets;
 mod collections;
 pub mod conformance;
 mod disk;
 pub(crate) mod hints;
 mod memory;
+#[cfg(feature = "redis")]
+mod redis;
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -31,7 +32,8 @@ pub trait Store: Debug + Send + Sync {
     /// What the collection is.
     fn settings(&self) -> &Settings;
 
-    /// Adds records, and replaces those that have the same id: all of them, or on an error none. When it returns, they are as durable as the store is.
+    /// Adds records, and replaces those that have the same id: all of them, or on an error none (on Redis each document whole or not at all, and the batch can be sent again). When it
+    /// returns, they are as durable as the store is.
     ///
     /// # Errors
     /// What the store says; then nothing has changed.
@@ -49,7 +51,7 @@ pub trait Store: Debug + Send + Sync {
     /// What the store says.
     fn expire(&self, now: u64) -> Result<u64>;
 
-    /// The collection as it is now. What comes later does not show in it.
+    /// The collection as it is now. What comes later does not show in it; on Redis it may, document by document.
     ///
     /// # Errors
     /// What the store says.
@@ -89,13 +91,18 @@ pub trait View {
     /// What the store says, or what `visit` returns.
     fn records(&self, numbers: &[DocNo], parts: Parts, visit: Visit<'_>) -> Result<()>;
 
+    /// How many searches are best looked up together: many enough to work on all of them at once, few enough for the cache.
+    fn together(&self) -> usize {
+        256
+    }
+
     /// The numbers of some ids.
     ///
     /// # Errors
     /// What the store says.
     fn numbers(&self, ids: &[&[u8]]) -> Result<Vec<Option<DocNo>>>;
 
-    /// Hands records to `visit`, with their numbers, in the order of these, from one number on and at most so many; where to go on, if there may be more.
+    /// Hands records to `visit`, with their numbers, each once, from one place on (0 is the first) and about so many at most; where to go on, if there may be more.
     ///
     /// # Errors
     /// What the store says, or what `visit` returns.

@@ -29,7 +29,7 @@ pub const ABOUT: &str = "\
 Put documents into a collection, which is made if it is not there.
 
 A document with an id that is there already replaces the old one. Every batch is one durable commit: what \
-was told as done survives a crash. The collection is made for a threshold and a recall, and with the fields of --text and \
+was told as done survives a crash (on Redis: what the settings of the server say, docs/guide/redis.md). The collection is made for a threshold and a recall, and with the fields of --text and \
 --values, or those of a schema file; later runs must agree.";
 
 const EXAMPLES: &str = "\
@@ -165,16 +165,21 @@ fn put(
 
 /// Opens the collection, or makes it.
 fn collection(arguments: &Arguments) -> anyhow::Result<Arc<dyn Store>> {
-    let collections = arguments.db.open()?;
+    let collections = arguments.db.open_for(arguments.made.expected_documents)?;
     let is_new = !collections.list().map_err(failed)?.contains(&arguments.name);
     if is_new && !arguments.made.has_fields() {
         bail!(Usage::new(format!(
             "there is no collection `{}` in `{}`; to make one, name its fields with --text and --values, or give --schema",
-            arguments.name, arguments.db.db
+            arguments.name,
+            arguments.db.shown()
         )));
     }
     if is_new {
-        return collections.create(&arguments.name, arguments.made.settings()?).map_err(failed);
+        match collections.create(&arguments.name, arguments.made.settings()?) {
+            // Another writer was faster: then this one joins in, below.
+            Err(Error::Exists { .. }) => {}
+            made => return made.map_err(failed),
+        }
     }
     let store = collections.open(&arguments.name).map_err(failed)?;
     arguments.made.expect(store.settings())?;

@@ -1,0 +1,51 @@
+//! The library of functions that run inside of the server.
+//!
+//! Its name has a hash of its code, so that clients of different versions do not get in each other's way. It is loaded where it is missing.
+
+use std::sync::OnceLock;
+
+use benzer_core::hash;
+
+const CODE: &str = include_str!("functions.lua");
+
+/// The functions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Function {
+    Put,
+    Remove,
+    Scan,
+    Numbers,
+    Fence,
+    Compact,
+    Settle,
+    Turn,
+    Publish,
+}
+
+impl Function {
+    /// The name under which the server knows it.
+    pub fn name(self) -> String {
+        let name = match self {
+            Self::Put => "put",
+            Self::Remove => "remove",
+            Self::Scan => "scan",
+            Self::Numbers => "numbers",
+            Self::Fence => "fence",
+            Self::Compact => "compact",
+            Self::Settle => "settle",
+            Self::Turn => "turn",
+            Self::Publish => "publish",
+        };
+        format!("{}_{name}", prefix())
+    }
+}
+
+fn prefix() -> &'static str {
+    static PREFIX: OnceLock<String> = OnceLock::new();
+    PREFIX.get_or_init(|| format!("benzer_{:08x}", hash::element(CODE.as_bytes()) >> 32))
+}
+
+/// The code as the server takes it.
+pub(super) fn library() -> String {
+    format!("#!lua name={}\n{}", prefix(), CODE.replace("PREFIX", prefix()))
+}

@@ -1,0 +1,121 @@
+//! Removing documents, by id or because their time has come.
+
+use std::collections::BTreeMap;
+
+use super::functions::Function;
+use super::home::Home;
+use super::{Redis, Requests, Trouble, add_function, bytes, int, list, refused, row};
+use crate::store::DocNo;
+
+/// Documents of one call of the function.
+const AT_ONCE: usize = 256;
+
+/// A document to remove, if it has a number still, or in any case.
+pub(super) struct Doomed {
+    pub id: Vec<u8>,
+    pub number: Option<DocNo>,
+}
+
+impl Redis {
+    pub(super) fn remove_ids(&self, home: &Home, ids: &[&[u8]]) -> Result<u64, Trouble> {
+        let doomed = ids.iter().map(|id| Doomed { id: id.to_vec(), number: None });
+        self.remove_doomed(home, doomed.collect())
+    }
+
+    /// Removes documents; how many were there.
+    pub(super) fn remove_doomed(&self, home: &Home, doomed: Vec<Doomed>) -> Result<u64, Trouble> {
+        let mut by_slice = BTreeMap::<u32, Vec<(u32, Doomed)>>::new();
+        for one in doomed {
+            let (slice, bucket) = home.place(&one.id);
+            by_slice.entry(slice).or_default().push((bucket, one));
+        }
+        let mut requests = Requests::default();
+        for (slice, doomed) in &by_slice {
+            let at = home.slice(*slice);
+            for doomed in doomed.chunks(AT_ONCE) {
+                let mut keys = vec![at.open(), at.meta(), at.records(), at.documents(), at.expiry()];
+                keys.extend(doomed.iter().map(|(bucket, _)| at.ids(*bucket)));
+                let words = doomed.iter().zip(1u32..).flat_map(|((_, one), place)| {
+                    let number = one.number.map(|number| home.parts(number).1.to_be_bytes().to_vec());
+                    [place.to_string().into_bytes(), one.id.clone(), number.unwrap_or_default()]
+                });
+                let words: Vec<Vec<u8>> = words.collect();
+                let words: Vec<&[u8]> = words.iter().map(|word| &word[..]).collect();
+                add_function(&mut requests, at.slot, Function::Remove, &keys, &words);
+            }
+        }
+        let answers = self.change(&requests)?;
+        answers.iter().try_for_each(refused)?;
+        Ok(answers.iter().map(|answer| int(answer).unsigned_abs()).sum())
+    }
+
+    /// Removes what is gone at a time, a bounded number at once.
+    pub(super) fn expire_at(&self, home: &Home, now: u64) -> Result<u64, Trouble> {
+        let mut all = 0;
+        let mut slices: Vec<u32> = (0..home.entry.slices).collect();
+        while !slices.is_empty() {
+            let gone = self.gone(home, &slices, now)?;
+            slices = gone
+                .iter()
+                .filter(|(_, numbers)| numbers.len() == AT_ONCE)
+                .map(|(slice, _)| *slice)
+                .collect();
+            let doomed = self.doomed(home, &gone)?;
+            if doomed.is_empty() {
+                break;
+            }
+            all += self.remove_doomed(home, doomed)?;
+        }
+        Ok(all)
+    }
+
+    /// Numbers of some slices whose time has come.
+    fn gone(&self, home: &Home, slices: &[u32], now: u64) -> Result<Vec<(u32, Vec<Vec<u8>>)>, Trouble> {
+        let mut requests = Requests::default();
+        for slice in slices {
+            let at = home.slice(*slice);
+            let (time, n) = (now.to_string(), AT_ONCE.to_string());
+            let words: [&[u8]; 8] = [
+                b"ZRANGE",
+                &at.expiry().into_bytes(),
+                b"0",
+                time.as_bytes(),
+                b"BYSCORE",
+                b"LIMIT",
+                b"0",
+                n.as_bytes(),
+            ];
+            requests.command(at.slot, &words);
+        }
+        let answers = self.client.call(&requests, Default::default())?;
+        let numbers = |answer| list(answer).iter().filter_map(bytes).map(<[u8]>::to_vec).collect();
+        Ok(slices.iter().copied().zip(answers.iter().map(numbers)).collect())
+    }
+
+    /// The ids of some numbers.
+    fn doomed(&self, home: &Home, gone: &[(u32, Vec<Vec<u8>>)]) -> Result<Vec<Doomed>, Trouble> {
+        let mut requests = Requests::default();
+        let gone: Vec<&(u32, Vec<Vec<u8>>)> =
+            gone.iter().filter(|(_, numbers)| !numbers.is_empty()).collect();
+        for (slice, numbers) in &gone {
+            let at = home.slice(*slice);
+            requests.add(at.slot, 2 + numbers.len(), |arguments| {
+                arguments.word(b"HMGET");
+                arguments.word(at.records().as_bytes());
+                numbers.iter().for_each(|number| arguments.word(number));
+            });
+        }
+        let answers = self.client.call(&requests, Default::default())?;
+        let (mut doomed, mut words) = (Vec::new(), Vec::new());
+        for ((slice, numbers), answer) in gone.into_iter().zip(&answers) {
+            for (count, value) in numbers.iter().zip(list(answer)) {
+                let Ok(count) = <[u8; 4]>::try_from(&count[..]) else { continue };
+                let number = home.number(*slice, u32::from_be_bytes(count));
+                let record = bytes(value)
+                    .and_then(|value| row::read_record(number, value, home.layout.words(), &mut words));
+                doomed.extend(record.map(|record| Doomed { id: record.id.to_vec(), number: Some(number) }));
+            }
+        }
+        Ok(doomed)
+    }
+}

@@ -1,0 +1,53 @@
+//! Making right what the records say: missing postings are added, those that belong elsewhere removed, damaged records taken out.
+
+use super::blocks::Replaced;
+use super::net::Requests;
+use super::put::add_blocks;
+use super::row;
+use super::verify::Found;
+use super::{Redis, refused};
+use crate::error::Result;
+use crate::store::Report;
+
+impl Redis {
+    pub(super) fn repair_all(&self) -> Result<Report> {
+        let Found { mut report, damaged, missing, surplus, miscounted } = self.verify_all()?;
+        let home = self.home();
+        if !damaged.is_empty() {
+            let n = self.remove_doomed(&home, damaged)?;
+            report.repaired.push(format!("{n} damaged records were taken out"));
+        }
+        if !surplus.is_empty() {
+            let mut wanted: Vec<(u32, u32)> = surplus.keys().copied().collect();
+            wanted.sort_unstable();
+            let mut blocks = self.blocks(&home, &wanted)?;
+            let replaced = wanted.into_iter().filter_map(|(slice, block)| {
+                let old = blocks.remove(&block)?;
+                let kept = row::postings(&old).map(|(rest, number)| row::posting(rest, number));
+                let kept: Vec<_> =
+                    kept.filter(|posting| !surplus[&(slice, block)].contains(posting)).collect();
+                Some(Replaced { slice, block, new: kept.concat(), old })
+            });
+            let n = self.replace(&home, &replaced.collect::<Vec<_>>())?;
+            report.repaired.push(format!("{n} blocks were cleaned of what does not belong there"));
+        }
+        if !missing.is_empty() {
+            let n = missing.len();
+            let mut requests = Requests::default();
+            add_blocks(&mut requests, &home, missing);
+            self.change(&requests)?.iter().try_for_each(refused)?;
+            report.repaired.push(format!("{n} missing postings were made again from the records"));
+        }
+        if !miscounted.is_empty() {
+            let mut requests = Requests::default();
+            for (slice, n) in miscounted {
+                let at = home.slice(slice);
+                let less = (-n).to_string();
+                requests.command(at.slot, &[b"HINCRBY", at.meta().as_bytes(), b"documents", less.as_bytes()]);
+            }
+            self.change(&requests)?;
+            report.repaired.push("the documents were counted again".to_owned());
+        }
+        Ok(report)
+    }
+}
