@@ -353,12 +353,13 @@ impl Index {
         let candidates = self.candidates(view, &words, &terms.fields)?;
         let (recall, warnings) = self.recall(terms);
         let answer = |(probe, candidates): (&Probe, Vec<DocNo>)| -> Result<Answer> {
+            let n_candidates = candidates.iter().filter(|other| Some(**other) != probe.own).count();
             let mut matches = self.matches(view, probe, &candidates, terms, query)?;
             matches.sort_by(by_similarity_then_id);
             let n_matches = matches.len();
             matches.drain(..query.offset.min(n_matches));
             matches.truncate(query.limit);
-            Ok(Answer { matches, n_matches, recall, warnings: warnings.clone() })
+            Ok(Answer { matches, n_matches, n_candidates, recall, warnings: warnings.clone() })
         };
         probes.iter().zip(candidates).map(answer).collect()
     }

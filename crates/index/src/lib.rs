@@ -29,6 +29,8 @@
 //! **Limits.** A collection has at most 4,294,967,295 documents in its life, replaced and removed ones counted. Fields need a family with aligned registers kept one by
 //! one: sets and bags, not bottom-k.
 
+mod clusters;
+pub mod compare;
 mod error;
 mod exact;
 mod hits;
@@ -38,11 +40,14 @@ mod query;
 mod record;
 mod score;
 mod settings;
+mod skew;
 pub mod store;
 
+pub use clusters::{Cluster, Member};
 pub use error::{Error, Result};
 pub use hits::Hits;
 pub use index::{Index, Inserted};
 pub use query::{Answer, Explanation, FieldMatch, Match, Query};
 pub use record::{Recorder, Records, Texts};
 pub use settings::{FieldSettings, Keeps, Layout, Settings};
+pub use skew::Skew;
