@@ -38,5 +38,7 @@ part "build" cargo test --release --workspace --no-run
 part "python" bash tools/python.sh
 part "tests" cargo test --release --workspace
 part "browser" bash tools/browser-test.sh
+part "page" bash tools/page-test.sh
+part "api" bash tools/api-test.sh
 part "documentation" env RUSTDOCFLAGS="-D warnings" cargo doc --release --workspace --no-deps
 summary

@@ -98,6 +98,12 @@ pub enum Command {
     /// Make again what is derived from the records of collections
     #[command(long_about = cmd::check::ABOUT_REPAIR)]
     Repair(cmd::check::RepairArguments),
+    /// Serve collections over REST, with a page to look at them
+    #[command(long_about = cmd::serve::ABOUT)]
+    Serve(cmd::serve::Arguments),
+    /// Make, list and revoke the keys of a server
+    #[command(long_about = cmd::key::ABOUT)]
+    Key(cmd::key::Arguments),
 }
 
 /// Reads all three layers.
@@ -150,8 +156,7 @@ fn rerun(matches: &clap::ArgMatches) -> Vec<String> {
 
 /// Lets every option be given as a variable.
 fn with_environment(command: clap::Command) -> clap::Command {
-    let name_them = |command: clap::Command| command.mut_args(variable);
-    name_them(command).mut_subcommands(name_them)
+    command.mut_args(variable).mut_subcommands(with_environment)
 }
 
 fn variable(argument: clap::Arg) -> clap::Arg {

@@ -23,7 +23,7 @@ pub fn fill(shelf: &Shelf) -> Result<()> {
         return Ok(());
     }
     let schema = serde_json::from_str(SCHEMA).expect("the schema of the sample is one");
-    let settings = Settings::with_target(schema, 0.5, 0.95, benzer_index::Keeps::Documents)?;
+    let settings = Settings::with_target(schema, 0.7, 0.95, benzer_index::Keeps::Documents)?;
     let (index, _) = shelf.create(NAME, settings)?;
     let inserted = index.insert(&documents())?;
     let failed = inserted.outcomes.into_iter().find_map(Result::err);

@@ -68,10 +68,12 @@ impl Shelf {
     /// # Errors
     /// One that is there with others; what the store says.
     pub fn create(&self, name: &str, settings: Settings) -> Result<(Arc<Index>, bool)> {
-        {
+        if self.opened(name).is_none() {
             let _changing = self.change();
             match self.collections.create(name, settings.clone()) {
                 Ok(store) => return Ok((self.keep(name, Index::new(store)?), true)),
+                // Another request made it meanwhile, and has it open.
+                Err(Error::Locked { .. }) if self.opened(name).is_some() => {}
                 Err(Error::Exists { .. }) => {}
                 Err(error) => return Err(error.into()),
             }

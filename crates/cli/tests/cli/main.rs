@@ -9,5 +9,6 @@ mod folders;
 mod help;
 mod layers;
 mod plan;
+mod serve;
 mod sets;
 mod sketch;

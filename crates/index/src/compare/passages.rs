@@ -101,8 +101,7 @@ mod tests {
     #[test]
     fn pieces_of_bytes_are_whole_characters() {
         let text = "ééé".repeat(1_000);
-        let cut =
-            cut(&[&text, &text], TextOptions { unit: Unit::Bytes, n: 1_000, ..TextOptions::default() });
+        let cut = cut(&[&text, &text], TextOptions { unit: Unit::Bytes, n: 1_000, ..TextOptions::default() });
         assert_eq!(cut[0].len(), 1);
         let shingler = Shingler::new(&TextOptions::default()).unwrap();
         assert_eq!(passages(&shingler, &[Some(&"x".repeat(LONGEST + 1)), Some("y")]), None);

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use benzer_core::field::Document;
@@ -18,7 +19,8 @@ use crate::body::{Media, Received, check_depth};
 use crate::config::Limits;
 use crate::error::{ApiError, ErrorBody, ErrorDetail, Result};
 use crate::wire::document::{
-    BatchAnswer, DocumentBody, DocumentResult, DocumentSketch, FieldRegisters, Incoming,
+    BatchAnswer, DocumentBody, DocumentList, DocumentResult, DocumentSketch, FieldRegisters, Incoming,
+    ListedDocument, PageQuery,
 };
 
 /// Put documents into a collection
@@ -125,6 +127,30 @@ fn put(shared: &Shared, index: &Index, batch: Vec<Parsed>) -> Result<Vec<Documen
         }
     }
     Ok(results)
+}
+
+/// The documents of a collection, a page at a time
+#[utoipa::path(get, path = "/collections/{name}/documents", tag = "documents", params(("name" = String, Path), PageQuery), responses(
+        (status = 200, description = "A page", body = DocumentList),
+        (status = "4XX", description = "The request cannot be served; `error.code` says why", body = ErrorBody),
+        (status = "5XX", description = "The server is too busy, or failed", body = ErrorBody)
+))]
+pub async fn list(
+    State(state): State<Shared>,
+    Extension(access): Extension<Access>,
+    Path(name): Path<String>,
+    query: Result<Query<PageQuery>, QueryRejection>,
+) -> Result<Response> {
+    let Query(PageQuery { from, limit }) = query.map_err(|error| ApiError::bad(error.body_text()))?;
+    if !(1..=1000).contains(&limit) {
+        return Err(ApiError::bad(format!("`limit` must be between 1 and 1000, got {limit}")));
+    }
+    let get = move |_: &Shared, _: &str, index: &Arc<Index>| {
+        let (documents, next) = index.list(from, limit)?;
+        let documents = documents.into_iter().map(|(id, fields)| ListedDocument { id, fields }).collect();
+        Ok(json(&DocumentList { documents, next }))
+    };
+    reading(&state, &access, name, get).await
 }
 
 /// A document

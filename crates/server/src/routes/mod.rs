@@ -66,7 +66,7 @@ fn described() -> OpenApiRouter<Shared> {
         .routes(routes!(collections::list))
         .routes(routes!(collections::create, collections::read, collections::remove))
         .routes(routes!(collections::stats))
-        .routes(routes!(documents::insert))
+        .routes(routes!(documents::insert, documents::list))
         .routes(routes!(documents::read, documents::remove))
         .routes(routes!(documents::sketch))
         .routes(routes!(search::search))

@@ -36,6 +36,7 @@ pub const FILES: &[File] = &[
     file!("/ui/diff.js", "diff.js", "text/javascript; charset=utf-8"),
     file!("/ui/search.js", "search.js", "text/javascript; charset=utf-8"),
     file!("/ui/collections.js", "collections.js", "text/javascript; charset=utf-8"),
+    file!("/ui/upload.js", "upload.js", "text/javascript; charset=utf-8"),
     file!("/ui/duplicates.js", "duplicates.js", "text/javascript; charset=utf-8"),
     file!("/ui/compare.js", "compare.js", "text/javascript; charset=utf-8"),
     file!("/ui/planner.js", "planner.js", "text/javascript; charset=utf-8"),

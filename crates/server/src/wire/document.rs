@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use benzer_core::field::{Content, Document};
 use benzer_core::sketch::Sketch;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use crate::error::ErrorDetail;
 
@@ -88,6 +88,44 @@ pub enum FieldValue {
     Text(String),
     /// An integer: the same value as its decimal digits.
     Integer(i64),
+}
+
+/// A page of documents.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct DocumentList {
+    /// In the order in which they came.
+    pub documents: Vec<ListedDocument>,
+    /// What to give as `from` for the next page, if there may be one.
+    pub next: Option<u32>,
+}
+
+/// A document of a page.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ListedDocument {
+    /// Its id.
+    pub id: String,
+    /// Its contents, where they are kept.
+    #[schema(value_type = Option<Contents>)]
+    pub fields: Option<BTreeMap<String, Content>>,
+}
+
+/// Which page is wanted.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct PageQuery {
+    /// Where to go on: `next` of the page before.
+    #[serde(default)]
+    #[param(default = 0)]
+    pub from: u32,
+    /// Documents of a page.
+    #[serde(default = "usual_page")]
+    #[param(default = 20, minimum = 1, maximum = 1000)]
+    pub limit: usize,
+}
+
+const fn usual_page() -> usize {
+    20
 }
 
 /// What became of a batch.
