@@ -41,12 +41,23 @@ pub struct Key {
     pub hash: String,
 }
 
+/// The version of the file that this build writes and reads.
+const VERSION: u32 = 1;
+
 /// All keys of a file.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Keys {
+    /// The version of the file.
+    version: u32,
     /// In the order in which they were made.
     pub keys: Vec<Key>,
+}
+
+impl Default for Keys {
+    fn default() -> Self {
+        Self { version: VERSION, keys: Vec::new() }
+    }
 }
 
 impl Keys {
@@ -55,13 +66,20 @@ impl Keys {
     /// # Errors
     /// A file that cannot be read or is not one of keys.
     pub fn read(path: &Path) -> io::Result<Self> {
+        let wrong = |what: String| {
+            io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!("`{}` is not a file of keys: {what}", path.display()),
+            )
+        };
         match fs::read(path) {
-            Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
-                io::Error::new(
-                    io::ErrorKind::InvalidData,
-                    format!("`{}` is not a file of keys: {error}", path.display()),
-                )
-            }),
+            Ok(bytes) => {
+                let keys: Self = serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))?;
+                match keys.version {
+                    VERSION => Ok(keys),
+                    other => Err(wrong(format!("expected version {VERSION}, found {other}"))),
+                }
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
             Err(error) => {
                 Err(io::Error::new(error.kind(), format!("cannot read `{}`: {error}", path.display())))
@@ -202,8 +220,12 @@ mod tests {
         let id = read.keys[0].id.clone();
         assert!(read.revoke(&id) && !read.revoke(&id));
         assert!(read.find(&key).is_none());
-        fs::write(&path, "{").unwrap();
-        assert!(Keys::read(&path).unwrap_err().to_string().contains("not a file of keys"));
+        for (text, part) in
+            [("{", "not a file of keys"), (r#"{"version": 2, "keys": []}"#, "expected version 1, found 2")]
+        {
+            fs::write(&path, text).unwrap();
+            assert!(Keys::read(&path).unwrap_err().to_string().contains(part));
+        }
         assert!(keys.create("none", &[], &[]).is_err());
     }
 }

@@ -141,12 +141,13 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
     }
 }
 
+fn shown(key: &Key) -> Shown<'_> {
+    let Key { id, label, scopes, collections, created, .. } = key;
+    Shown { id, label, scopes, collections, created: *created }
+}
+
 fn list(keys: &[Key], view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     if view.format == view::Format::Json {
-        let shown = |key| {
-            let Key { id, label, scopes, collections, created, .. } = key;
-            Shown { id, label, scopes, collections, created: *created }
-        };
         return write_json(out, &keys.iter().map(shown).collect::<Vec<_>>());
     }
     if keys.is_empty() {

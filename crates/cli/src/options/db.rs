@@ -36,7 +36,7 @@ pub fn failed(error: benzer_index::Error) -> anyhow::Error {
 /// The file of keys.
 #[derive(Debug, Clone, Args)]
 pub struct KeysArguments {
-    /// The file of keys [default: keys.json in the folder of --db, else ./benzer-keys.json]
+    /// The file of keys [default: .keys.json in the folder of --db, else ./benzer-keys.json]
     #[arg(long, value_name = "FILE", help_heading = "Security")]
     keys: Option<PathBuf>,
 }
@@ -46,7 +46,7 @@ impl KeysArguments {
     pub fn path(&self, db: &DbArguments) -> PathBuf {
         let is_folder = db.db != "memory:" && !db.db.contains("://");
         let usual =
-            || if is_folder { Path::new(&db.db).join("keys.json") } else { "benzer-keys.json".into() };
+            || if is_folder { Path::new(&db.db).join(".keys.json") } else { "benzer-keys.json".into() };
         self.keys.clone().unwrap_or_else(usual)
     }
 }

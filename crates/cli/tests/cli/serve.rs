@@ -106,8 +106,12 @@ fn keys_are_made_listed_used_and_revoked() {
     assert_eq!((&listed[0]["label"], &listed[0]["scopes"]), (&json!("website"), &json!(["read"])));
     assert!(!listed.to_string().contains(&key[12..]));
     let server = Running::start(&bench, "--db data");
-    let asked = |key: &str| server.ask("GET", "/collections", &format!("authorization: Bearer {key}\r\n"), "").0;
-    assert_eq!((asked(&key), asked("bz_wrong"), server.ask("GET", "/collections", "", "").0), (200, 401, 401));
+    let asked =
+        |key: &str| server.ask("GET", "/collections", &format!("authorization: Bearer {key}\r\n"), "").0;
+    assert_eq!(
+        (asked(&key), asked("bz_wrong"), server.ask("GET", "/collections", "", "").0),
+        (200, 401, 401)
+    );
     let id = listed[0]["id"].as_str().unwrap();
     bench.run(&format!("key revoke {id} --db data")).ok();
     let gone = (0..100).any(|_| {
@@ -122,7 +126,9 @@ fn keys_are_made_listed_used_and_revoked() {
 #[test]
 fn beyond_this_machine_a_key_is_needed() {
     let bench = Bench::in_memory();
-    bench.run("serve --db data --listen 0.0.0.0:0 --check").fails(2, &["without a key", "benzer key create", "127.0.0.1"]);
+    bench
+        .run("serve --db data --listen 0.0.0.0:0 --check")
+        .fails(2, &["without a key", "benzer key create", "127.0.0.1"]);
     bench.run("key create any --db data").ok();
     bench.run("serve --db data --listen 0.0.0.0:0 --check").ok();
 }
@@ -134,7 +140,9 @@ fn what_cannot_be_served_is_said_before_it_starts() {
     bench.write("bad.json", "not keys");
     let half = bench.run("serve --db memory: --tls-cert bad.pem");
     assert!(half.code == 2 && half.err.contains("--tls-key"), "{half:?}");
-    bench.run("serve --db memory: --tls-cert bad.pem --tls-key bad.pem --check").fails(1, &["bad.pem", "PEM"]);
+    bench
+        .run("serve --db memory: --tls-cert bad.pem --tls-key bad.pem --check")
+        .fails(1, &["bad.pem", "PEM"]);
     bench.run("serve --db memory: --keys bad.json --check").fails(1, &["bad.json", "not a file of keys"]);
     bench.run("serve --db ftp://x --check").fails(2, &["ftp://x"]);
     bench.run("serve --db memory: --max-batch 0 --check").fails(2, &["--max-batch must be at least 1"]);

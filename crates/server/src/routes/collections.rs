@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 
+use super::at::At;
 use super::{json, reading};
 use crate::access::Access;
 use crate::app::Shared;
@@ -53,7 +54,7 @@ pub async fn list(State(state): State<Shared>, Extension(access): Extension<Acce
 pub async fn create(
     State(state): State<Shared>,
     Extension(access): Extension<Access>,
-    Path(name): Path<String>,
+    At(name): At<String>,
     Json(wanted): Json<NewCollection>,
 ) -> Result<Response> {
     access.check(Scope::Write, Some(&name))?;
@@ -76,7 +77,7 @@ pub async fn create(
 pub async fn read(
     State(state): State<Shared>,
     Extension(access): Extension<Access>,
-    Path(name): Path<String>,
+    At(name): At<String>,
 ) -> Result<Response> {
     let collection = reading(&state, &access, name, |_, name, index| Collection::of(name, index)).await?;
     Ok(json(&collection))
@@ -91,7 +92,7 @@ pub async fn read(
 pub async fn remove(
     State(state): State<Shared>,
     Extension(access): Extension<Access>,
-    Path(name): Path<String>,
+    At(name): At<String>,
 ) -> Result<StatusCode> {
     access.check(Scope::Write, Some(&name))?;
     let shared = Arc::clone(&state);
@@ -108,7 +109,7 @@ pub async fn remove(
 pub async fn stats(
     State(state): State<Shared>,
     Extension(access): Extension<Access>,
-    Path(name): Path<String>,
+    At(name): At<String>,
 ) -> Result<Response> {
     let measure = |_: &Shared, _: &str, index: &Arc<benzer_index::Index>| {
         Ok(CollectionStats::of(index.stats()?, index.skew()?))

@@ -5,13 +5,14 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use axum::Extension;
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use benzer_core::field::Document;
 use benzer_index::{Error, Index, Keeps};
 use serde_json::value::RawValue;
 
+use super::at::At;
 use super::{json, milliseconds, reading, writing};
 use crate::access::Access;
 use crate::app::Shared;
@@ -37,7 +38,7 @@ use crate::wire::document::{
 pub async fn insert(
     State(state): State<Shared>,
     Extension(access): Extension<Access>,
-    Path(name): Path<String>,
+    At(name): At<String>,
     received: Received,
 ) -> Result<Response> {
     let start = Instant::now();
@@ -138,7 +139,7 @@ fn put(shared: &Shared, index: &Index, batch: Vec<Parsed>) -> Result<Vec<Documen
 pub async fn list(
     State(state): State<Shared>,
     Extension(access): Extension<Access>,
-    Path(name): Path<String>,
+    At(name): At<String>,
     query: Result<Query<PageQuery>, QueryRejection>,
 ) -> Result<Response> {
     let Query(PageQuery { from, limit }) = query.map_err(|error| ApiError::bad(error.body_text()))?;
@@ -165,7 +166,7 @@ pub async fn list(
 pub async fn read(
     State(state): State<Shared>,
     Extension(access): Extension<Access>,
-    Path((name, id)): Path<(String, String)>,
+    At((name, id)): At<(String, String)>,
 ) -> Result<Response> {
     let get = move |_: &Shared, _: &str, index: &Arc<Index>| {
         if let Some(document) = index.get(&id)? {
@@ -192,7 +193,7 @@ pub async fn read(
 pub async fn remove(
     State(state): State<Shared>,
     Extension(access): Extension<Access>,
-    Path((name, id)): Path<(String, String)>,
+    At((name, id)): At<(String, String)>,
 ) -> Result<StatusCode> {
     let remove = move |shared: &Shared, _: &str, index: &Arc<Index>| {
         let start = Instant::now();
@@ -213,7 +214,7 @@ pub async fn remove(
 pub async fn sketch(
     State(state): State<Shared>,
     Extension(access): Extension<Access>,
-    Path((name, id)): Path<(String, String)>,
+    At((name, id)): At<(String, String)>,
 ) -> Result<Response> {
     let get = move |_: &Shared, _: &str, index: &Arc<Index>| {
         let Some(sketches) = index.sketch(&id)? else { return Err(Error::NoDocument { id }.into()) };

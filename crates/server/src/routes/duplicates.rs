@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use axum::Extension;
 use axum::body::{Body, Bytes};
-use axum::extract::{Path, Query, State};
+use axum::extract::{Query, State};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use benzer_index::{Error, Index};
@@ -16,6 +16,7 @@ use hyper::body::Frame;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 
+use super::at::At;
 use crate::access::Access;
 use crate::app::Shared;
 use crate::error::{ApiError, ErrorBody, Result};
@@ -39,7 +40,7 @@ const WAITING: usize = 4;
 pub async fn duplicates(
     State(state): State<Shared>,
     Extension(access): Extension<Access>,
-    Path(name): Path<String>,
+    At(name): At<String>,
     query: Result<Query<DuplicatesQuery>, axum::extract::rejection::QueryRejection>,
 ) -> Result<Response> {
     access.check(Scope::Read, Some(&name))?;

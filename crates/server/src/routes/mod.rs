@@ -1,5 +1,6 @@
 //! The routes: thin shells over the index, one file for each thing that they are about.
 
+pub mod at;
 pub mod collections;
 pub mod compare;
 pub mod documents;

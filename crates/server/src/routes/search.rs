@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::Response;
 use benzer_index::Index;
 
+use super::at::At;
 use super::{json, milliseconds, reading};
 use crate::access::Access;
 use crate::app::Shared;
@@ -30,7 +31,7 @@ const MOST_EXPLAINED: usize = 100;
 pub async fn search(
     State(state): State<Shared>,
     Extension(access): Extension<Access>,
-    Path(name): Path<String>,
+    At(name): At<String>,
     Json(request): Json<SearchRequest>,
 ) -> Result<Response> {
     let start = Instant::now();

@@ -69,7 +69,7 @@ pub enum FieldSchema {
 
 /// Options of a field of text.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct TextField {
     /// What a shingle is made of.
     #[schema(default = "words")]
@@ -90,16 +90,15 @@ pub struct TextField {
     #[schema(default = "drop")]
     pub punctuation: Punctuation,
     /// Languages whose stop words are left out, such as `en`; with the unit words only.
-    #[schema(max_items = 0)]
     pub stop_words: Vec<String>,
     /// Count repeated shingles.
     #[schema(default = false)]
     pub bag: bool,
     /// Bits of an element's hash.
-    #[schema(default = 64, minimum = 64, maximum = 64)]
+    #[schema(default = 64)]
     pub bits: u32,
     /// Weight of the field in the similarity of documents.
-    #[schema(default = 1.0, minimum = 0.001, maximum = 1000)]
+    #[schema(default = 1.0, exclusive_minimum = 0)]
     pub weight: f64,
 }
 
@@ -144,13 +143,13 @@ pub enum Punctuation {
 
 /// Options of a field of values.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct ValuesField {
     /// Count repeated values.
     #[schema(default = false)]
     pub bag: bool,
     /// Weight of the field in the similarity of documents.
-    #[schema(default = 1.0, minimum = 0.001, maximum = 1000)]
+    #[schema(default = 1.0, exclusive_minimum = 0)]
     pub weight: f64,
 }
 

@@ -8,4 +8,5 @@ mod limits;
 mod page;
 mod security;
 mod similarity;
+mod tls;
 mod wire;
