@@ -28,7 +28,7 @@ for _ in $(seq 100); do [ -s "$work/said" ] && break; sleep 0.1; done
 url=$(sed -n 's/.*"url":"\([^"]*\)".*/\1/p' "$work/said")
 [ -n "$url" ] || { cat "$work/log" >&2; fail "the server did not start"; }
 
-(cd "$work" && "$folder/venv/bin/schemathesis" --config-file "$OLDPWD/crates/server/tests/schemathesis/schemathesis.toml" run "$url/openapi.json" --max-examples "${EXAMPLES:-40}" --seed 1) || { cat "$work/log" >&2; fail "the API does not keep its description"; }
+(cd "$work" && "$folder/venv/bin/schemathesis" --config-file "$OLDPWD/crates/server/tests/schemathesis/schemathesis.toml" run "$url/openapi.json" --max-examples "${EXAMPLES:-100}" --seed 1) || { cat "$work/log" >&2; fail "the API does not keep its description"; }
 kill -0 "$server" || { cat "$work/log" >&2; fail "the server is gone"; }
 [ ! -s "$work/log" ] || { cat "$work/log" >&2; fail "the server has logged errors"; }
 kill "$server"

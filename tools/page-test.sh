@@ -33,5 +33,5 @@ if ! cmp -s "$tests/package-lock.json" "$modules/.installed"; then
   npm ci --prefix "$modules" --ignore-scripts --no-audit --no-fund --silent || fail "npm could not install the packages"
   cp "$tests/package-lock.json" "$modules/.installed"
 fi
-node --test --test-concurrency=1 "$tests/page.test.mjs"
+timeout 900 node --test --test-concurrency=1 "$tests/page.test.mjs"
 echo "page test: ok"

@@ -116,6 +116,7 @@ function render(place, collection, asked, answer, threshold) {
   show(place, facts, answer.warnings.map(warning => h("p", {class: "notice warn"}, warning)),
     cards.length ? cards : h("div", {class: "card empty"}, "Nothing in this collection is that similar. Try a lower similarity."));
   say(`${answer.n_matches} matches`);
+  if (matchMedia("(max-width: 820px)").matches) place.scrollIntoView({block: "start"});
 }
 
 function card(collection, asked, match, threshold) {
