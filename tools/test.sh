@@ -39,5 +39,7 @@ part "redis" bash tools/redis.sh
 part "python" bash tools/python.sh
 part "tests" cargo test --release --workspace
 part "browser" bash tools/browser-test.sh
+part "page" bash tools/page-test.sh
+part "api" bash tools/api-test.sh
 part "documentation" env RUSTDOCFLAGS="-D warnings" cargo doc --release --workspace --no-deps
 summary

@@ -98,6 +98,12 @@ pub enum Command {
     /// Make again what is derived from the records of collections
     #[command(long_about = cmd::check::ABOUT_REPAIR)]
     Repair(cmd::check::RepairArguments),
+    /// Serve collections over REST, with a page to look at them
+    #[command(long_about = cmd::serve::ABOUT)]
+    Serve(cmd::serve::Arguments),
+    /// Make, list and revoke the keys of a server
+    #[command(long_about = cmd::key::ABOUT)]
+    Key(cmd::key::Arguments),
 }
 
 /// Reads all three layers.

@@ -31,21 +31,28 @@
 
 mod best;
 mod candidates;
+mod clusters;
+pub mod compare;
 mod error;
 mod exact;
 mod hits;
 mod index;
+mod list;
 pub mod portable;
 mod query;
 mod record;
 mod score;
 mod search;
 mod settings;
+mod skew;
 pub mod store;
 
+pub use clusters::{Cluster, Member};
 pub use error::{Error, Result};
 pub use hits::Hits;
 pub use index::{Index, Inserted};
+pub use list::Listed;
 pub use query::{Answer, Explanation, FieldMatch, Match, Query};
 pub use record::{Recorder, Records, Texts};
 pub use settings::{FieldSettings, Keeps, Layout, Settings};
+pub use skew::Skew;

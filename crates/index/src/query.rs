@@ -32,6 +32,8 @@ pub struct Answer {
     pub matches: Vec<Match>,
     /// How many there are without limit and offset.
     pub n_matches: usize,
+    /// Documents that share a band key with the query: what was compared to find them.
+    pub n_candidates: usize,
     /// The share of documents at the asked threshold that the bands find.
     pub recall: f64,
     /// What to know about this answer.

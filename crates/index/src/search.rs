@@ -165,7 +165,7 @@ impl Index {
         candidates.find(view, (self.recorder().layout(), &terms.fields), words)?;
         let most = query.offset.saturating_add(query.limit);
         let mut best: Vec<Best> = probes.iter().map(|_| Best::new(most)).collect();
-        let mut asked = 0;
+        let (mut asked, mut compared) = (0, vec![0; probes.len()]);
         view.records(candidates.numbers(), self.parts(probes), &mut |place, record| {
             while candidates.ends()[asked] <= place as usize {
                 asked += 1;
@@ -174,15 +174,16 @@ impl Index {
             if record.id == probe.id.as_bytes() || terms.is_gone(&record) {
                 return Ok(());
             }
+            compared[asked] += 1;
             self.offer(probe, &record, (terms, query), &mut best[asked])
         })?;
         let (recall, warnings) = self.recall(terms);
-        let answer = |best: Best| {
+        let answer = |(best, n_candidates): (Best, usize)| {
             let (mut matches, n_matches) = best.into_sorted();
             matches.drain(..query.offset.min(matches.len()));
-            Answer { matches, n_matches, recall, warnings: warnings.clone() }
+            Answer { matches, n_matches, n_candidates, recall, warnings: warnings.clone() }
         };
-        Ok(best.into_iter().map(answer).collect())
+        Ok(best.into_iter().zip(compared).map(answer).collect())
     }
 
     /// Documents are needed only where similarities can be exact.

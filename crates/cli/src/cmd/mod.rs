@@ -8,10 +8,12 @@ pub mod explain;
 pub mod features;
 pub mod groups;
 pub mod index;
+pub mod key;
 pub mod pairs;
 pub mod plan;
 pub mod rethreshold;
 pub mod search;
+pub mod serve;
 pub mod sketch;
 
 use std::io::Write;
@@ -42,6 +44,8 @@ pub fn run(cli: &Cli, out: &mut dyn Write) -> anyhow::Result<()> {
         Command::Collections(arguments) => collections::run(arguments, &view, out),
         Command::Verify(arguments) => check::verify(arguments, &view, out),
         Command::Repair(arguments) => check::repair(arguments, &view, out),
+        Command::Serve(arguments) => serve::run(arguments, &view, out),
+        Command::Key(arguments) => key::run(arguments, &view, out),
     }
 }
 

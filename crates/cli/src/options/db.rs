@@ -1,6 +1,6 @@
 //! Which collections, and what is said when they cannot be used.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use benzer_index::store::{self, Collections};
 use clap::Args;
@@ -72,5 +72,23 @@ pub fn failed(error: benzer_index::Error) -> anyhow::Error {
     match error {
         benzer_index::Error::Parameter { .. } => Usage::new(error).into(),
         other => other.into(),
+    }
+}
+
+/// The file of keys.
+#[derive(Debug, Clone, Args)]
+pub struct KeysArguments {
+    /// The file of keys [default: .keys.json in the folder of --db, else ./benzer-keys.json]
+    #[arg(long, value_name = "FILE", help_heading = "Security")]
+    keys: Option<PathBuf>,
+}
+
+impl KeysArguments {
+    /// Where it is.
+    pub fn path(&self, db: &DbArguments) -> PathBuf {
+        let is_folder = db.db != "memory:" && !db.db.contains("://");
+        let usual =
+            || if is_folder { Path::new(&db.db).join(".keys.json") } else { "benzer-keys.json".into() };
+        self.keys.clone().unwrap_or_else(usual)
     }
 }

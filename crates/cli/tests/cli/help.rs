@@ -2,7 +2,7 @@
 
 use crate::bench::Bench;
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 16] = [
     "compare",
     "dedup",
     "explain",
@@ -17,6 +17,8 @@ const COMMANDS: [&str; 14] = [
     "verify",
     "repair",
     "collections",
+    "serve",
+    "key",
 ];
 
 /// The lines under "Examples:".
@@ -35,7 +37,9 @@ fn every_example_of_the_help_runs() {
             assert!(examples.len() >= 2, "{command} has {examples:?}");
             for example in examples {
                 let arguments = example.strip_prefix("benzer ").expect("an example is a call of benzer");
-                let ran = bench.run(arguments).ok();
+                // A server does not end by itself; with --check it says whether it would start.
+                let check = if command == "serve" { " --check" } else { "" };
+                let ran = bench.run(&format!("{arguments}{check}")).ok();
                 assert!(!ran.err.contains("warning"), "{example}: {ran:?}");
             }
         }
@@ -51,7 +55,8 @@ fn every_command_of_the_readme_runs() {
     assert!(calls.len() >= 4, "{calls:?}");
     for call in calls {
         let arguments = call.split(" #").next().unwrap().replace("examples/", "");
-        bench.run(arguments.trim()).ok();
+        let check = if arguments.starts_with("serve") { " --check" } else { "" };
+        bench.run(&format!("{}{check}", arguments.trim())).ok();
     }
     assert!(
         !readme

@@ -10,5 +10,6 @@ mod help;
 mod layers;
 mod plan;
 mod processes;
+mod serve;
 mod sets;
 mod sketch;

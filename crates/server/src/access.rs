@@ -1,0 +1,254 @@
+//! Who asks, and what they may do.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::{Instant, SystemTime};
+
+use axum::http::{HeaderMap, StatusCode, Uri, header};
+
+use crate::error::{ApiError, Result};
+use crate::keys::{Key, Keys, Scope};
+
+/// What a request may do.
+#[derive(Debug, Clone)]
+pub struct Access {
+    /// Nothing where no key is needed.
+    key: Option<Key>,
+}
+
+impl Access {
+    /// Refuses what the key is not for.
+    ///
+    /// # Errors
+    /// 403 for a scope that the key lacks; a collection that it is not for looks as if it were not there.
+    pub fn check(&self, scope: Scope, collection: Option<&str>) -> Result<()> {
+        let Some(key) = &self.key else { return Ok(()) };
+        if !key.scopes.contains(&scope) {
+            let name = if scope == Scope::Read { "read" } else { "write" };
+            let message = format!("this key has not the scope `{name}`");
+            return Err(ApiError::new(StatusCode::FORBIDDEN, "forbidden", message));
+        }
+        match collection {
+            Some(name) if !self.sees(name) => Err(ApiError::no_collection(name)),
+            None if !key.collections.is_empty() => Err(ApiError::new(
+                StatusCode::FORBIDDEN,
+                "forbidden",
+                "this key is limited to some collections",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a collection is there for this key.
+    pub fn sees(&self, collection: &str) -> bool {
+        let all =
+            |key: &Key| key.collections.is_empty() || key.collections.iter().any(|name| name == collection);
+        self.key.as_ref().is_none_or(all)
+    }
+
+    /// May read something, without regard to collections.
+    ///
+    /// # Errors
+    /// 403 without the scope.
+    pub fn check_read(&self) -> Result<()> {
+        match &self.key {
+            Some(key) if !key.scopes.contains(&Scope::Read) => self.check(Scope::Read, None),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The keys of the file, read again when it changes, and how often each was used lately.
+#[derive(Debug)]
+pub struct Gate {
+    path: PathBuf,
+    keys: RwLock<(Option<SystemTime>, Arc<Keys>)>,
+    needs_key: bool,
+    /// Requests per second; 0 is no limit.
+    rate: f64,
+    buckets: Mutex<HashMap<String, (f64, Instant)>>,
+}
+
+impl Gate {
+    /// With the keys of a file. A key is needed if there is one, or if the server is reached from beyond this machine.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn new(path: PathBuf, beyond_loopback: bool, rate: f64) -> std::io::Result<Self> {
+        let keys = (changed(&path), Arc::new(Keys::read(&path)?));
+        let needs_key = beyond_loopback || !keys.1.keys.is_empty();
+        Ok(Self { path, keys: RwLock::new(keys), needs_key, rate, buckets: Mutex::default() })
+    }
+
+    /// Whether requests need a key.
+    pub fn needs_key(&self) -> bool {
+        self.needs_key
+    }
+
+    /// Reads the file again if it has changed; a file that cannot be read leaves the keys as they are.
+    pub fn refresh(&self) {
+        let now = changed(&self.path);
+        if now == self.keys.read().unwrap_or_else(PoisonError::into_inner).0 {
+            return;
+        }
+        match Keys::read(&self.path) {
+            Ok(keys) => {
+                tracing::info!(keys = keys.keys.len(), "the file of keys has changed");
+                *self.keys.write().unwrap_or_else(PoisonError::into_inner) = (now, Arc::new(keys));
+            }
+            Err(error) => tracing::error!(%error, "the keys stay as they were"),
+        }
+    }
+
+    /// Lets a request in, or says why not.
+    ///
+    /// # Errors
+    /// 401 without a good key, 421 for a name that is not this machine's, 429 for too many requests.
+    pub fn enter(&self, headers: &HeaderMap, uri: &Uri) -> Result<Access> {
+        let access = match self.needs_key {
+            true => Access { key: Some(self.key(headers)?) },
+            false => {
+                own_name(headers, uri)?;
+                Access { key: None }
+            }
+        };
+        self.count(access.key.as_ref().map_or("", |key| &key.id))?;
+        Ok(access)
+    }
+
+    fn key(&self, headers: &HeaderMap) -> Result<Key> {
+        let refused = |message: &str| ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", message);
+        let shown = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+        let shown = shown.ok_or_else(|| {
+            refused("send a key: `Authorization: Bearer bz_...`; `benzer key create` makes one")
+        })?;
+        let (scheme, key) = shown.split_once(' ').unwrap_or(("", shown));
+        if !scheme.eq_ignore_ascii_case("bearer") {
+            return Err(refused("send the key as `Authorization: Bearer bz_...`"));
+        }
+        let keys = Arc::clone(&self.keys.read().unwrap_or_else(PoisonError::into_inner).1);
+        keys.find(key.trim()).cloned().ok_or_else(|| refused("there is no such key, or it was revoked"))
+    }
+
+    /// A bucket of tokens for each key: it holds those of one second.
+    fn count(&self, id: &str) -> Result<()> {
+        if self.rate <= 0.0 {
+            return Ok(());
+        }
+        let (now, most) = (Instant::now(), self.rate.max(1.0));
+        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        if !buckets.contains_key(id) {
+            buckets.insert(id.to_owned(), (most, now));
+        }
+        let (tokens, last) = buckets.get_mut(id).expect("it was just put there");
+        *tokens = (*tokens + now.duration_since(*last).as_secs_f64() * self.rate).min(most);
+        *last = now;
+        if *tokens < 1.0 {
+            let wait = ((1.0 - *tokens) / self.rate).ceil().max(1.0) as u64;
+            let message = format!("more than {} requests per second; slow down", self.rate);
+            return Err(ApiError::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message).after(wait));
+        }
+        *tokens -= 1.0;
+        Ok(())
+    }
+}
+
+fn changed(path: &std::path::Path) -> Option<SystemTime> {
+    std::fs::metadata(path).and_then(|metadata| metadata.modified()).ok()
+}
+
+/// Without keys only this machine may ask, and not a page whose name was made to point here.
+fn own_name(headers: &HeaderMap, uri: &Uri) -> Result<()> {
+    let named = headers
+        .get(header::HOST)
+        .and_then(|host| host.to_str().ok())
+        .or(uri.authority().map(|all| all.as_str()));
+    let host = named.map(|host| match host.rsplit_once(':') {
+        Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
+        _ => host,
+    });
+    let plain = host.map(|host| host.trim_start_matches('[').trim_end_matches(']'));
+    let is_own = |host: &str| {
+        host.eq_ignore_ascii_case("localhost")
+            || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
+    };
+    match plain.is_none_or(is_own) {
+        true => Ok(()),
+        false => Err(ApiError::new(
+            StatusCode::MISDIRECTED_REQUEST,
+            "wrong_host",
+            "without keys this server answers as `localhost` only; make a key with `benzer key create`",
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(name: header::HeaderName, value: &str) -> HeaderMap {
+        HeaderMap::from_iter([(name, value.parse().unwrap())])
+    }
+
+    #[test]
+    fn only_this_machine_by_its_own_name_needs_no_key() {
+        let gate = Gate::new("no-such-file".into(), false, 0.0).unwrap();
+        for (host, status) in [
+            ("localhost:7700", None),
+            ("127.0.0.1", None),
+            ("[::1]:80", None),
+            ("evil.example:7700", Some(421)),
+            ("10.0.0.1", Some(421)),
+            ("localhost.evil.example", Some(421)),
+        ] {
+            let entered = gate.enter(&headers(header::HOST, host), &Uri::from_static("/"));
+            assert_eq!(entered.err().map(|error| error.status().as_u16()), status, "{host}");
+        }
+        assert!(Gate::new("no-such-file".into(), true, 0.0).unwrap().needs_key());
+    }
+
+    #[test]
+    fn a_revoked_key_is_out_and_a_new_one_in() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("keys.json");
+        let mut keys = Keys::default();
+        let old = keys.create("old", &[Scope::Read], &[]).unwrap();
+        keys.write(&path).unwrap();
+        let gate = Gate::new(path.clone(), false, 0.0).unwrap();
+        let enter = |key: &str| {
+            gate.enter(&headers(header::AUTHORIZATION, &format!("Bearer {key}")), &Uri::from_static("/"))
+        };
+        assert!(enter(&old).is_ok() && enter("bz_x_y").is_err());
+        assert!(gate.enter(&HeaderMap::new(), &Uri::from_static("/")).is_err());
+        assert!(
+            gate.enter(&headers(header::AUTHORIZATION, &format!("Basic {old}")), &Uri::from_static("/"))
+                .is_err()
+        );
+        let mut keys = Keys::default();
+        let new = keys.create("new", &[Scope::Write], &["a".into()]).unwrap();
+        keys.write(&path).unwrap();
+        std::fs::File::options()
+            .write(true)
+            .open(&path)
+            .unwrap()
+            .set_modified(SystemTime::UNIX_EPOCH)
+            .unwrap();
+        gate.refresh();
+        assert!(enter(&old).is_err());
+        let access = enter(&new).unwrap();
+        assert!(access.check(Scope::Write, Some("a")).is_ok());
+        let status = |refused: Result<()>| refused.unwrap_err().status().as_u16();
+        assert_eq!(status(access.check(Scope::Write, Some("b"))), 404);
+        assert_eq!(status(access.check(Scope::Write, None)), 403);
+        assert_eq!(status(access.check(Scope::Read, Some("a"))), 403);
+    }
+
+    #[test]
+    fn too_many_requests_of_one_key_are_told_when_to_come_back() {
+        let gate = Gate::new("no-such-file".into(), false, 5.0).unwrap();
+        let enter = || gate.enter(&HeaderMap::new(), &Uri::from_static("/"));
+        assert!((0..5).all(|_| enter().is_ok()));
+        assert_eq!(enter().unwrap_err().status(), StatusCode::TOO_MANY_REQUESTS);
+    }
+}

@@ -1,0 +1,125 @@
+//! The application: its state, its routes, and what every request goes through.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use benzer_index::store::Collections;
+use tokio::sync::Semaphore;
+use tower_http::catch_panic::CatchPanicLayer;
+
+use crate::access::Gate;
+use crate::budget::Budget;
+use crate::config::{Config, Limits};
+use crate::error::ApiError;
+use crate::guard;
+use crate::metrics::Metrics;
+use crate::pool::Pool;
+use crate::routes;
+use crate::shelf::Shelf;
+
+/// What all requests share.
+#[derive(Debug)]
+pub struct State {
+    /// The collections.
+    pub shelf: Shelf,
+    /// Who may come in.
+    pub gate: Gate,
+    /// What is too much.
+    pub limits: Limits,
+    /// The memory of bodies.
+    pub bodies: Budget,
+    /// Threads for searches and other quick reads.
+    pub readers: Pool,
+    /// Threads for inserts and for making and removing collections.
+    pub writers: Pool,
+    /// Threads for what reads whole collections.
+    pub scanners: Pool,
+    /// Places for requests.
+    pub places: Arc<Semaphore>,
+    /// What is counted.
+    pub metrics: Metrics,
+    /// Whether the server is going down.
+    pub stopping: AtomicBool,
+    /// When it came up.
+    pub started: Instant,
+}
+
+/// The state as handlers see it.
+pub type Shared = Arc<State>;
+
+impl State {
+    /// With some collections.
+    ///
+    /// # Errors
+    /// A file of keys that cannot be read.
+    pub fn new(config: &Config, collections: Box<dyn Collections>) -> std::io::Result<Self> {
+        let limits = config.limits.clone();
+        Ok(Self {
+            shelf: Shelf::new(collections),
+            gate: Gate::new(config.keys.clone(), !config.listen.ip().is_loopback(), limits.rate)?,
+            bodies: Budget::new(limits.bodies),
+            readers: Pool::new(limits.threads),
+            writers: Pool::new(limits.threads.div_ceil(2)),
+            scanners: Pool::new(limits.threads.div_ceil(2)),
+            places: Arc::new(Semaphore::new(limits.requests)),
+            metrics: Metrics::default(),
+            stopping: AtomicBool::new(false),
+            started: Instant::now(),
+            limits,
+        })
+    }
+}
+
+/// The whole application.
+///
+/// # Errors
+/// An origin that is none.
+pub fn app(state: Shared, cors: &[String]) -> Result<Router, axum::http::header::InvalidHeaderValue> {
+    let guarded = routes::api()
+        .layer(CatchPanicLayer::custom(panicked))
+        .layer(from_fn_with_state(Arc::clone(&state), guard::admit));
+    let app = guarded
+        .merge(routes::open())
+        .fallback(routes::nothing)
+        .method_not_allowed_fallback(routes::wrong_method)
+        .layer(from_fn_with_state(Arc::clone(&state), guard::observe));
+    let app = match guard::cors(cors)? {
+        Some(cors) => app.layer(cors),
+        None => app,
+    };
+    Ok(app.with_state(state))
+}
+
+/// Lets documents go whose time is over, and reads the file of keys again when it changes, until the server ends.
+pub async fn housekeeping(state: Shared) {
+    let mut expired = Instant::now();
+    loop {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        state.gate.refresh();
+        if expired.elapsed() > Duration::from_secs(30) {
+            expired = Instant::now();
+            let shared = Arc::clone(&state);
+            let expire = move || {
+                for (name, index) in shared.shelf.all_open() {
+                    match index.expire() {
+                        Ok(0) => {}
+                        Ok(n) => tracing::info!(collection = name, documents = n, "documents have expired"),
+                        Err(error) => tracing::error!(collection = name, %error, "documents cannot expire"),
+                    }
+                }
+                Ok(())
+            };
+            let _ = state.writers.run(expire).await;
+        }
+    }
+}
+
+fn panicked(_: Box<dyn std::any::Any + Send>) -> axum::response::Response {
+    tracing::error!("a request panicked");
+    let status = axum::http::StatusCode::INTERNAL_SERVER_ERROR;
+    let message = "the request ended in a way that was not foreseen; the server's log says how";
+    axum::response::IntoResponse::into_response(ApiError::new(status, "internal", message))
+}

@@ -1,0 +1,106 @@
+//! What every request goes through: it is counted, logged and answered with safe headers; those of the API need a key, a place and an end.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::header::{self, HeaderName, InvalidHeaderValue};
+use axum::http::{HeaderValue, Method};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use tower_http::cors::{AllowOrigin, Any, CorsLayer};
+
+use crate::app::Shared;
+use crate::error::ApiError;
+
+/// The policy of the page: its own files, its own API, nothing else.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
+     form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+static NUMBER: AtomicU64 = AtomicU64::new(1);
+
+/// Numbers, times, counts and logs a request, and puts the headers of safety on its answer.
+pub async fn observe(State(state): State<Shared>, request: Request, next: Next) -> Response {
+    let (start, id) = (Instant::now(), NUMBER.fetch_add(1, Ordering::Relaxed));
+    let method = request.method().clone();
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let path = tracing::enabled!(tracing::Level::INFO).then(|| request.uri().path().to_owned());
+    let mut response = next.run(request).await;
+    let (time, status) = (start.elapsed(), response.status().as_u16());
+    let known = if is_usual(&method) { method.as_str() } else { "OTHER" };
+    state.metrics.request(known, route.as_ref().map_or("other", |route| route.as_str()), status, time);
+    if let Some(path) = path {
+        let ms = time.as_secs_f64() * 1000.0;
+        tracing::info!(request = id, %method, path, status, ms, "request");
+    }
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+        (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
+        (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+        (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
+        (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin")),
+        (REQUEST_ID, HeaderValue::from(id)),
+    ] {
+        headers.insert(name, value);
+    }
+    response
+}
+
+fn is_usual(method: &Method) -> bool {
+    matches!(
+        *method,
+        Method::GET | Method::PUT | Method::POST | Method::DELETE | Method::HEAD | Method::OPTIONS
+    )
+}
+
+/// Lets a request in: with a good key, within its rate, if there is a place; and ends it when its time is up.
+pub async fn admit(State(state): State<Shared>, mut request: Request, next: Next) -> Response {
+    let access = match state.gate.enter(request.headers(), request.uri()) {
+        Ok(access) => access,
+        Err(refused) => {
+            if refused.status().as_u16() == 429 {
+                state.metrics.refused("rate_limited");
+            }
+            return refused.into_response();
+        }
+    };
+    let Ok(_place) = Arc::clone(&state.places).try_acquire_owned() else {
+        state.metrics.refused("overloaded");
+        let message = format!("{} requests are being served already; try again", state.limits.requests);
+        return ApiError::overloaded(message).into_response();
+    };
+    request.extensions_mut().insert(access);
+    match tokio::time::timeout(state.limits.time, next.run(request)).await {
+        Ok(response) => response,
+        Err(_) => {
+            state.metrics.refused("timeout");
+            ApiError::timeout(state.limits.time.as_secs()).into_response()
+        }
+    }
+}
+
+/// Pages of these origins may use the API; without any, only the server's own page.
+///
+/// # Errors
+/// An origin that is none.
+pub fn cors(origins: &[String]) -> Result<Option<CorsLayer>, InvalidHeaderValue> {
+    if origins.is_empty() {
+        return Ok(None);
+    }
+    let origin = match origins.iter().any(|origin| origin == "*") {
+        true => AllowOrigin::from(Any),
+        false => AllowOrigin::list(
+            origins.iter().map(|origin| origin.parse()).collect::<Result<Vec<HeaderValue>, _>>()?,
+        ),
+    };
+    let layer = CorsLayer::new()
+        .allow_origin(origin)
+        .allow_methods([Method::GET, Method::PUT, Method::POST, Method::DELETE])
+        .allow_headers([header::AUTHORIZATION, header::CONTENT_TYPE, header::CONTENT_ENCODING])
+        .expose_headers([header::RETRY_AFTER, REQUEST_ID]);
+    Ok(Some(layer))
+}

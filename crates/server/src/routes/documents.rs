@@ -1,0 +1,225 @@
+//! Documents: put in by batches, read, removed.
+
+use std::sync::Arc;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use axum::Extension;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use benzer_core::field::Document;
+use benzer_index::{Error, Index, Keeps};
+use serde_json::value::RawValue;
+
+use super::at::At;
+use super::{json, milliseconds, reading, writing};
+use crate::access::Access;
+use crate::app::Shared;
+use crate::body::{Media, Received, check_depth};
+use crate::config::Limits;
+use crate::error::{ApiError, ErrorBody, ErrorDetail, Result};
+use crate::wire::document::{
+    BatchAnswer, DocumentBody, DocumentList, DocumentResult, DocumentSketch, FieldRegisters, Incoming,
+    ListedDocument, PageQuery,
+};
+
+/// Put documents into a collection
+///
+/// A JSON array of documents, or one on each line (`application/x-ndjson`). A document with an id that is there replaces the old one. The batch is one durable commit; a document that cannot
+/// be taken is told at its position, and the others are not touched by that.
+#[utoipa::path(post, path = "/collections/{name}/documents", tag = "documents", params(("name" = String, Path)),
+    request_body(description = "The batch", content((Vec<DocumentBody> = "application/json"), (String = "application/x-ndjson"))),
+    responses(
+        (status = 200, description = "An answer for each document, by its position", body = BatchAnswer),
+        (status = "4XX", description = "The request cannot be served; `error.code` says why", body = ErrorBody),
+        (status = "5XX", description = "The server is too busy, or failed", body = ErrorBody)
+))]
+pub async fn insert(
+    State(state): State<Shared>,
+    Extension(access): Extension<Access>,
+    At(name): At<String>,
+    received: Received,
+) -> Result<Response> {
+    let start = Instant::now();
+    let insert = move |shared: &Shared, _: &str, index: &Arc<Index>| {
+        let limits = &shared.limits;
+        let media = received.media;
+        let (bytes, _taken) = received.decompressed(limits.body)?;
+        let batch = documents(&bytes, media, limits)?;
+        drop(bytes);
+        put(shared, index, batch)
+    };
+    let results = writing(&state, &access, name, insert).await?;
+    let rejected = results.iter().filter(|result| matches!(result, DocumentResult::Rejected { .. })).count();
+    let inserted = results.len() - rejected;
+    state.metrics.inserted(inserted, rejected);
+    Ok(json(&BatchAnswer { inserted, rejected, results, took_ms: milliseconds(start) }))
+}
+
+/// A document and how long it lives, or why there is none.
+type Parsed = Result<(Document, Option<u64>), ErrorDetail>;
+
+fn documents(bytes: &[u8], media: Media, limits: &Limits) -> Result<Vec<Parsed>> {
+    let too_many =
+        || ApiError::too_large(format!("the batch has more than {} documents; send several", limits.batch));
+    match media {
+        Media::Json => {
+            check_depth(bytes, limits.depth)?;
+            let raw: Vec<&RawValue> = parse_borrowed(bytes)?;
+            if raw.len() > limits.batch {
+                return Err(too_many());
+            }
+            Ok(raw.into_iter().map(|raw| document(raw.get().as_bytes(), limits)).collect())
+        }
+        Media::Lines => {
+            let lines = || bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+            if lines().count() > limits.batch {
+                return Err(too_many());
+            }
+            let line = |line| match check_depth(line, limits.depth) {
+                Ok(()) => document(line, limits),
+                Err(error) => Err(error.detail().clone()),
+            };
+            Ok(lines().map(line).collect())
+        }
+    }
+}
+
+fn parse_borrowed<'a>(bytes: &'a [u8]) -> Result<Vec<&'a RawValue>> {
+    serde_json::from_slice(bytes).map_err(|error| {
+        let message = format!("the body is not a list of documents: {error}");
+        ApiError::new(StatusCode::BAD_REQUEST, "invalid_json", message)
+    })
+}
+
+fn document(json: &[u8], limits: &Limits) -> Parsed {
+    if json.len() > limits.document {
+        let message = format!("the document is larger than {} bytes", limits.document);
+        return Err(ApiError::too_large(message).detail().clone());
+    }
+    let incoming: Incoming = serde_json::from_slice(json).map_err(|error| {
+        let message = format!("the document is not understood: {error}");
+        ApiError::new(StatusCode::BAD_REQUEST, "invalid_document", message).detail().clone()
+    })?;
+    Ok(incoming.document())
+}
+
+fn put(shared: &Shared, index: &Index, batch: Vec<Parsed>) -> Result<Vec<DocumentResult>> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let (mut good, mut expires, mut results) = (Vec::new(), Vec::new(), Vec::with_capacity(batch.len()));
+    for parsed in batch {
+        results.push(match parsed {
+            Ok((document, ttl)) => {
+                good.push(document);
+                expires.push(ttl.map(|seconds| now.saturating_add(seconds)));
+                DocumentResult::Inserted
+            }
+            Err(error) => DocumentResult::Rejected { error },
+        });
+    }
+    let start = Instant::now();
+    let inserted = index.insert_until(&good, |i| expires[i])?;
+    shared.metrics.store("insert", start.elapsed());
+    let mut outcomes = inserted.outcomes.into_iter();
+    for result in results.iter_mut().filter(|result| matches!(result, DocumentResult::Inserted)) {
+        if let Some(Err(error)) = outcomes.next() {
+            *result = DocumentResult::Rejected { error: ApiError::from(error).detail().clone() };
+        }
+    }
+    Ok(results)
+}
+
+/// The documents of a collection, a page at a time
+#[utoipa::path(get, path = "/collections/{name}/documents", tag = "documents", params(("name" = String, Path), PageQuery), responses(
+        (status = 200, description = "A page", body = DocumentList),
+        (status = "4XX", description = "The request cannot be served; `error.code` says why", body = ErrorBody),
+        (status = "5XX", description = "The server is too busy, or failed", body = ErrorBody)
+))]
+pub async fn list(
+    State(state): State<Shared>,
+    Extension(access): Extension<Access>,
+    At(name): At<String>,
+    query: Result<Query<PageQuery>, QueryRejection>,
+) -> Result<Response> {
+    let Query(PageQuery { from, limit }) = query.map_err(|error| ApiError::bad(error.body_text()))?;
+    if !(1..=1000).contains(&limit) {
+        return Err(ApiError::bad(format!("`limit` must be between 1 and 1000, got {limit}")));
+    }
+    let get = move |_: &Shared, _: &str, index: &Arc<Index>| {
+        let (documents, next) = index.list(from, limit)?;
+        let documents = documents.into_iter().map(|(id, fields)| ListedDocument { id, fields }).collect();
+        Ok(json(&DocumentList { documents, next }))
+    };
+    reading(&state, &access, name, get).await
+}
+
+/// A document
+///
+/// Only of collections that keep documents.
+#[utoipa::path(get, path = "/collections/{name}/documents/{id}", tag = "documents",
+    params(("name" = String, Path), ("id" = String, Path)), responses(
+        (status = 200, description = "The document", body = DocumentBody),
+        (status = "4XX", description = "The request cannot be served; `error.code` says why", body = ErrorBody),
+        (status = "5XX", description = "The server is too busy, or failed", body = ErrorBody)
+))]
+pub async fn read(
+    State(state): State<Shared>,
+    Extension(access): Extension<Access>,
+    At((name, id)): At<(String, String)>,
+) -> Result<Response> {
+    let get = move |_: &Shared, _: &str, index: &Arc<Index>| {
+        if let Some(document) = index.get(&id)? {
+            return Ok(DocumentBody { id: document.id, fields: document.fields, ttl: None });
+        }
+        if index.settings().keeps == Keeps::Sketches && index.sketch(&id)?.is_some() {
+            let message = format!(
+                "the collection keeps sketches only, so that `{id}` cannot be read; GET .../sketch has its sketch"
+            );
+            return Err(ApiError::new(StatusCode::NOT_FOUND, "document_not_kept", message));
+        }
+        Err(Error::NoDocument { id }.into())
+    };
+    Ok(json(&reading(&state, &access, name, get).await?))
+}
+
+/// Remove a document
+#[utoipa::path(delete, path = "/collections/{name}/documents/{id}", tag = "documents",
+    params(("name" = String, Path), ("id" = String, Path)), responses(
+        (status = 204, description = "It is gone"),
+        (status = "4XX", description = "The request cannot be served; `error.code` says why", body = ErrorBody),
+        (status = "5XX", description = "The server is too busy, or failed", body = ErrorBody)
+))]
+pub async fn remove(
+    State(state): State<Shared>,
+    Extension(access): Extension<Access>,
+    At((name, id)): At<(String, String)>,
+) -> Result<StatusCode> {
+    let remove = move |shared: &Shared, _: &str, index: &Arc<Index>| {
+        let start = Instant::now();
+        let removed = index.remove(&[&id])?;
+        shared.metrics.store("remove", start.elapsed());
+        if removed > 0 { Ok(StatusCode::NO_CONTENT) } else { Err(Error::NoDocument { id }.into()) }
+    };
+    writing(&state, &access, name, remove).await
+}
+
+/// The sketches of a document, field by field
+#[utoipa::path(get, path = "/collections/{name}/documents/{id}/sketch", tag = "documents",
+    params(("name" = String, Path), ("id" = String, Path)), responses(
+        (status = 200, description = "The sketches", body = DocumentSketch),
+        (status = "4XX", description = "The request cannot be served; `error.code` says why", body = ErrorBody),
+        (status = "5XX", description = "The server is too busy, or failed", body = ErrorBody)
+))]
+pub async fn sketch(
+    State(state): State<Shared>,
+    Extension(access): Extension<Access>,
+    At((name, id)): At<(String, String)>,
+) -> Result<Response> {
+    let get = move |_: &Shared, _: &str, index: &Arc<Index>| {
+        let Some(sketches) = index.sketch(&id)? else { return Err(Error::NoDocument { id }.into()) };
+        let fields = sketches.into_iter().map(|(field, sketch)| FieldRegisters::of(field, &sketch)).collect();
+        Ok(DocumentSketch { id, fields })
+    };
+    Ok(json(&reading(&state, &access, name, get).await?))
+}

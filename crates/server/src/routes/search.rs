@@ -1,0 +1,54 @@
+//! Search by a document or by the id of one.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::Extension;
+use axum::extract::State;
+use axum::response::Response;
+use benzer_index::Index;
+
+use super::at::At;
+use super::{json, milliseconds, reading};
+use crate::access::Access;
+use crate::app::Shared;
+use crate::body::Json;
+use crate::error::{ApiError, ErrorBody, Result};
+use crate::wire::search::{SearchAnswer, SearchRequest};
+
+/// Matches that one answer has at most.
+const MOST: usize = 1000;
+/// Matches that can be explained at a time.
+const MOST_EXPLAINED: usize = 100;
+
+/// Find similar documents
+#[utoipa::path(post, path = "/collections/{name}/search", tag = "similarity", params(("name" = String, Path)), request_body = SearchRequest,
+    responses(
+        (status = 200, description = "The similar documents, the most similar first", body = SearchAnswer),
+        (status = "4XX", description = "The request cannot be served; `error.code` says why", body = ErrorBody),
+        (status = "5XX", description = "The server is too busy, or failed", body = ErrorBody)
+))]
+pub async fn search(
+    State(state): State<Shared>,
+    Extension(access): Extension<Access>,
+    At(name): At<String>,
+    Json(request): Json<SearchRequest>,
+) -> Result<Response> {
+    let start = Instant::now();
+    let most = if request.explain { MOST_EXPLAINED } else { MOST };
+    if request.limit > most {
+        return Err(ApiError::bad(format!("`limit` must be at most {most}, got {}", request.limit)));
+    }
+    let find = move |shared: &Shared, _: &str, index: &Arc<Index>| {
+        let query = request.query();
+        let begin = Instant::now();
+        let answer = match (request.document, request.id) {
+            (Some(document), None) => index.search(&document.document(), &query)?,
+            (None, Some(id)) => index.search_id(&id, &query)?,
+            _ => return Err(ApiError::bad("give either `document` or `id`")),
+        };
+        shared.metrics.search(answer.n_candidates, answer.n_matches, begin.elapsed());
+        Ok(json(&SearchAnswer::of(answer, milliseconds(start))))
+    };
+    reading(&state, &access, name, find).await
+}

@@ -1,0 +1,160 @@
+//! Schemas of collections, as users write them. The core reads them; these types describe them.
+
+use std::collections::BTreeMap;
+
+use benzer_core::field::{Kind, Schema};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use crate::error::{ApiError, Result};
+
+/// Longer shingles make every document cost as much more, and find nothing that shorter ones do not.
+const LONGEST_SHINGLE: usize = 100;
+/// More fields than anybody has.
+const MOST_FIELDS: usize = 64;
+
+/// Fields by name, each with its kind and options.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[schema(
+    value_type = BTreeMap<String, FieldSchema>,
+    example = json!({"body": {"kind": "text"}})
+)]
+pub struct Fields(pub BTreeMap<String, Map<String, Value>>);
+
+impl Fields {
+    /// The schema that they are.
+    ///
+    /// # Errors
+    /// Options that make no sense, with the name of the field.
+    pub fn schema(self) -> Result<Schema> {
+        if self.0.len() > MOST_FIELDS {
+            return Err(ApiError::bad(format!("a schema has at most {MOST_FIELDS} fields")));
+        }
+        let mut whole = Map::new();
+        whole.insert(
+            "fields".to_owned(),
+            self.0.into_iter().map(|(name, field)| (name, Value::Object(field))).collect(),
+        );
+        let schema: Schema = serde_json::from_value(Value::Object(whole))
+            .map_err(|error| ApiError::bad(format!("the schema: {error}")))?;
+        for (name, field) in schema.fields() {
+            if let Kind::Text(options) = &field.kind
+                && options.n > LONGEST_SHINGLE
+            {
+                let message =
+                    format!("field `{name}`: `n` must be at most {LONGEST_SHINGLE}, got {}", options.n);
+                return Err(ApiError::bad(message));
+            }
+        }
+        Ok(schema)
+    }
+
+    /// Of a schema, with all defaults.
+    pub fn of(schema: &Schema) -> Self {
+        let mut written = serde_json::to_value(schema).unwrap_or_default();
+        Self(serde_json::from_value(written["fields"].take()).unwrap_or_default())
+    }
+}
+
+/// A field: text, or values.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum FieldSchema {
+    /// Running text, compared by its shingles.
+    Text(TextField),
+    /// A list of strings and integers, or an object from value to count.
+    Values(ValuesField),
+}
+
+/// Options of a field of text.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(default)]
+pub struct TextField {
+    /// What a shingle is made of.
+    #[schema(default = "words")]
+    pub unit: Unit,
+    /// Tokens of a shingle: fewer find looser similarity.
+    #[schema(default = 5, minimum = 1, maximum = 100)]
+    pub n: usize,
+    /// Normalize to Unicode form NFKC.
+    #[schema(default = true)]
+    pub nfkc: bool,
+    /// Fold to lower case.
+    #[schema(default = true)]
+    pub lower: bool,
+    /// Remove diacritics: `résumé` and `resume` are one.
+    #[schema(default = false)]
+    pub strip_diacritics: bool,
+    /// Whether punctuation between words counts.
+    #[schema(default = "drop")]
+    pub punctuation: Punctuation,
+    /// Languages whose stop words are left out, such as `en`; with the unit words only.
+    pub stop_words: Vec<String>,
+    /// Count repeated shingles.
+    #[schema(default = false)]
+    pub bag: bool,
+    /// Bits of an element's hash.
+    #[schema(default = 64)]
+    pub bits: u32,
+    /// Weight of the field in the similarity of documents.
+    #[schema(default = 1.0, exclusive_minimum = 0)]
+    pub weight: f64,
+}
+
+impl Default for TextField {
+    fn default() -> Self {
+        Self {
+            unit: Unit::Words,
+            n: 5,
+            nfkc: true,
+            lower: true,
+            strip_diacritics: false,
+            punctuation: Punctuation::Drop,
+            stop_words: Vec::new(),
+            bag: false,
+            bits: 64,
+            weight: 1.0,
+        }
+    }
+}
+
+/// The unit of a shingle.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Unit {
+    /// Words; character bigrams in scripts without spaces.
+    Words,
+    /// Characters of the normalized text.
+    Characters,
+    /// Bytes of the text as it is.
+    Bytes,
+}
+
+/// What happens to punctuation between words.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Punctuation {
+    /// It does not count.
+    Drop,
+    /// It counts like words.
+    Keep,
+}
+
+/// Options of a field of values.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(default)]
+pub struct ValuesField {
+    /// Count repeated values.
+    #[schema(default = false)]
+    pub bag: bool,
+    /// Weight of the field in the similarity of documents.
+    #[schema(default = 1.0, exclusive_minimum = 0)]
+    pub weight: f64,
+}
+
+impl Default for ValuesField {
+    fn default() -> Self {
+        Self { bag: false, weight: 1.0 }
+    }
+}

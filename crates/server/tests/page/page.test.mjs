@@ -1,0 +1,217 @@
+// The page in a real browser: every flow, at desktop and phone size, without a word on the console.
+import assert from "node:assert/strict";
+import {after, before, test} from "node:test";
+import {readFileSync, writeFileSync} from "node:fs";
+import {tmpdir} from "node:os";
+import {join} from "node:path";
+import {execFileSync} from "node:child_process";
+import {accessibility, browse, open, phone, picture, serve, sideways} from "./lab.mjs";
+
+let server, browser;
+before(async () => { [server, browser] = await Promise.all([serve(), browse()]); });
+after(async () => { await browser?.close(); await server?.stop(); });
+
+// Opens a view, does something with it, and holds it to what every view has to keep.
+async function visit(name, hash, options, work) {
+  const {page, context, complaints} = await open(browser, `${server.url}/${hash}`, options);
+  await work(page);
+  assert.deepEqual(await accessibility(page), [], `${name}: accessibility`);
+  assert.equal(await sideways(page), 0, `${name} scrolls sideways`);
+  await picture(page, name);
+  assert.deepEqual(complaints, [], `${name}: the console`);
+  await context.close();
+}
+
+const article = JSON.parse(readFileSync(new URL("../../../../examples/articles.jsonl", import.meta.url), "utf8").split("\n")[0]);
+
+test("search by text gives cards with error bars, and one opens side by side", async () => {
+  await visit("search", "#/search/demo", {}, async page => {
+    await page.getByLabel("text", {exact: true}).fill(article.text);
+    await page.getByRole("button", {name: "Search", exact: true}).click();
+    await page.locator(".match").first().waitFor();
+    assert.equal(await page.locator(".match .id").first().textContent(), article.id);
+    assert.equal(await page.locator(".match .score").first().textContent(), "1.000");
+    assert.ok(await page.locator(".match").first().locator(".whisker").count() >= 3, "no error bar");
+    assert.match(await page.locator(".facts").first().textContent(), /finds [\d.]+% of those/);
+    await page.locator(".match .snippet:not(:empty)").first().waitFor();
+  });
+  await visit("side-by-side", `#/search/demo/${article.id}`, {}, async page => {
+    await page.locator(".match").first().click();
+    const dialog = page.locator("dialog");
+    await dialog.locator("mark").first().waitFor();
+    assert.ok(await dialog.locator(".differs").count() > 0, "nothing differs");
+    assert.match(await dialog.textContent(), /elements are in both/);
+  });
+});
+
+test("a dropped file is searched for, and nothing similar is said kindly", async () => {
+  await visit("search-drop", "#/search/demo", {}, async page => {
+    const area = page.getByLabel("text", {exact: true});
+    const data = await page.evaluateHandle(text => { const data = new DataTransfer(); data.items.add(new File([text], "a.txt")); return data; }, article.text);
+    await area.dispatchEvent("drop", {dataTransfer: data});
+    await page.waitForFunction(() => document.querySelector("textarea").value.length > 100);
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", {name: "Search", exact: true}).click();
+    await page.locator(".match").first().waitFor();
+    await area.fill("nothing that anybody has ever written about anything at all");
+    await page.getByRole("button", {name: "Search", exact: true}).click();
+    await page.getByText("Nothing in this collection is that similar").waitFor();
+    await page.getByRole("tab", {name: "Document"}).click();
+    await page.getByRole("button", {name: "Pick one for me"}).click();
+    await page.locator(".facts, .notice").first().waitFor();
+  });
+});
+
+test("a collection is made, filled from a file, measured and deleted", async () => {
+  const file = join(tmpdir(), `benzer-page-${process.pid}.jsonl`);
+  const line = i => JSON.stringify({id: `n${i}`, body: `note ${i} about ${["trains", "rivers", "bread"][i % 3]} and what became of them after the long winter of the year ${1900 + i % 50}`, tags: ["a", `t${i % 5}`]});
+  writeFileSync(file, `${Array.from({length: 2500}, (_, i) => line(i)).join("\n")}\n{oops\n`);
+  await visit("collections", "#/collections", {}, async page => {
+    await page.getByLabel("Start from a file").setInputFiles(file);
+    await page.locator(".fieldrow").nth(1).waitFor();
+    assert.equal(await page.locator(".fieldrow").count(), 2);
+    const maker = page.locator("form");
+    await maker.getByLabel("Name").first().fill("notes");
+    await page.getByRole("button", {name: "Make the collection"}).click();
+    await page.locator("[data-collection=notes]").waitFor();
+    await page.getByText("2,500 documents").first().waitFor();
+    await page.locator(".toast", {hasText: "1 were not taken"}).waitFor();
+    const card = page.locator("[data-collection=notes]");
+    await card.locator("input[type=file]").setInputFiles(file);
+    await page.locator(".toast", {hasText: "2,500 documents indexed"}).waitFor();
+    await card.getByRole("button", {name: "Statistics"}).click();
+    await card.getByText("bucket skew").waitFor();
+    await page.waitForFunction(() => document.querySelectorAll(".toast").length === 0, null, {timeout: 30000});
+  });
+  await visit("collections-delete", "#/collections", {}, async page => {
+    const card = page.locator("[data-collection=notes]");
+    await card.getByRole("button", {name: "Delete"}).click();
+    await page.getByRole("button", {name: "Keep it"}).click();
+    await card.getByRole("button", {name: "Delete"}).click();
+    await page.getByRole("button", {name: "Delete it"}).click();
+    await card.waitFor({state: "detached"});
+    await page.locator("[data-collection=demo]").waitFor();
+  });
+});
+
+test("duplicates are clusters with a histogram, and can be exported", async () => {
+  await visit("duplicates", "#/duplicates/demo", {}, async page => {
+    await page.getByRole("button", {name: "Find duplicates"}).click();
+    await page.locator(".cluster").first().waitFor();
+    const more = page.getByRole("button", {name: "Show more"});
+    while (await more.isVisible()) await more.click();
+    const counts = (await page.locator(".cluster .count").allTextContents()).map(Number);
+    assert.ok(counts.length > 1 && counts.every((n, i) => i === 0 || n <= counts[i - 1]), `not the largest first: ${counts}`);
+    assert.ok(await page.locator("svg.chart .column").count() > 0, "no histogram");
+    const [csv] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", {name: "Export CSV"}).click()]);
+    const lines = readFileSync(await csv.path(), "utf8").trim().split("\n");
+    assert.equal(lines[0], "cluster,leader,id,similarity,low,high");
+    assert.equal(lines.length - 1, counts.reduce((sum, n) => sum + n - 1, 0));
+    await page.locator(".cluster").first().getByRole("button", {name: /Compare/}).first().click();
+    await page.locator("dialog mark").first().waitFor();
+    await page.keyboard.press("Escape");
+    await page.locator("dialog").waitFor({state: "detached"});
+  });
+});
+
+test("two and three texts are compared as they are typed", async () => {
+  await visit("compare", "#/compare", {}, async page => {
+    await page.locator("svg.chart circle").nth(1).waitFor();
+    await page.getByRole("button", {name: "+ Add a third text"}).click();
+    await page.getByLabel("Text A", {exact: true}).first().fill("one two three four five six");
+    await page.getByLabel("Text B", {exact: true}).first().fill("one two three four five seven");
+    await page.getByLabel("Text C", {exact: true}).first().fill("zero one two three four eight");
+    await page.getByLabel("How many").fill("1");
+    await page.getByText("Three-way: A ∩ B ∩ C").waitFor();
+    assert.equal(await page.locator("svg.chart circle").count(), 3);
+    const rows = await page.locator("tbody tr").allTextContents();
+    assert.equal(rows.length, 7);
+    assert.match(rows.at(-1), /in all three4/);
+    // 4 words of 9 are in all three, 5 of 7 in the first two.
+    assert.match(await page.locator("main").textContent(), /Three-way: A ∩ B ∩ C0\.444/);
+    assert.match(await page.locator("main").textContent(), /Two-way: A ∩ B0\.714/);
+  });
+});
+
+test("the planner redraws as the sliders move", async () => {
+  await visit("planner", "#/planner", {}, async page => {
+    await page.getByText("128 registers of 8 bits, 18 x 7").waitFor();
+    const curve = () => page.locator("svg.chart .curve").getAttribute("points");
+    const lines = () => page.locator("svg.chart polyline.line").first().getAttribute("points");
+    const [before, traded] = [await curve(), await lines()];
+    assert.ok(await page.locator("svg.chart polyline.line").count() >= 6, "not all kinds of sketches");
+    const threshold = page.getByRole("slider", {name: "Threshold"});
+    await threshold.focus();
+    for (let i = 0; i < 10; i += 1) await page.keyboard.press("ArrowLeft");
+    await page.waitForFunction(old => document.querySelector("svg.chart .curve")?.getAttribute("points") !== old, before);
+    assert.notEqual(await lines(), traded);
+    await page.getByRole("slider", {name: "Memory"}).fill("22");
+    await page.getByText("This cannot be met").waitFor();
+    await page.getByRole("slider", {name: "Memory"}).fill("46");
+    await page.locator("svg.chart .curve").waitFor();
+  });
+});
+
+test("the reference lists every route", async () => {
+  await visit("reference", "reference", {}, async page => {
+    await page.locator(".op").first().waitFor();
+    assert.ok(await page.locator(".op").count() >= 17);
+    await page.locator(".op", {hasText: "/collections/{name}/search"}).first().locator("summary").first().click();
+    await page.getByText("SearchRequest").first().waitFor();
+  });
+});
+
+test("everything works in the dark and on a phone", async () => {
+  for (const [name, options] of [["phone", phone], ["dark", {colorScheme: "dark"}]]) {
+    for (const view of ["search/demo/" + article.id, "collections", "duplicates/demo", "compare", "planner"]) {
+      await visit(`${name}-${view.split("/")[0]}`, `#/${view}`, options, async page => {
+        await page.locator("main h1").waitFor();
+        if (view.startsWith("search")) await page.locator(".match").first().waitFor();
+        if (view === "collections") await page.locator("[data-collection=demo]").waitFor();
+        if (view.startsWith("duplicates")) { await page.getByRole("button", {name: "Find duplicates"}).click(); await page.locator(".cluster").first().waitFor(); }
+        if (view === "compare") await page.locator("svg.chart").first().waitFor();
+        if (view === "planner") await page.locator("svg.chart").nth(1).waitFor();
+        if (options.colorScheme) {
+          const [red] = await page.evaluate(() => getComputedStyle(document.body).backgroundColor.match(/\d+/g).map(Number));
+          assert.ok(red < 60, "it is not dark");
+        }
+      });
+    }
+  }
+  await visit("phone-side-by-side", `#/search/demo/${article.id}`, phone, async page => {
+    await page.locator(".match").first().click();
+    await page.locator("dialog mark").first().waitFor();
+  });
+});
+
+test("the keyboard reaches everything", async () => {
+  await visit("keyboard", "#/search/demo", {}, async page => {
+    await page.locator("main h1").waitFor();
+    await page.keyboard.press("Tab");
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), "Skip to the content");
+    const seen = new Set();
+    for (let i = 0; i < 25; i += 1) {
+      await page.keyboard.press("Tab");
+      seen.add(await page.evaluate(() => document.activeElement.textContent || document.activeElement.tagName));
+    }
+    for (const name of ["Collections", "Planner", "Document", "Search"]) assert.ok(seen.has(name), `${name} is not reached: ${[...seen]}`);
+  });
+});
+
+test("a server with keys asks for one", async () => {
+  const keys = join(tmpdir(), `benzer-page-keys-${process.pid}.json`);
+  const key = execFileSync(process.env.BENZER, ["key", "create", "page", "--keys", keys], {encoding: "utf8", stdio: ["ignore", "pipe", "ignore"]}).trim();
+  const guarded = await serve("--keys", keys);
+  try {
+    const {page, context} = await open(browser, guarded.url);
+    await page.getByRole("textbox", {name: "Key"}).waitFor();
+    assert.deepEqual(await accessibility(page), []);
+    await picture(page, "key");
+    await page.getByRole("textbox", {name: "Key"}).fill(key);
+    await page.getByRole("button", {name: "Use this key"}).click();
+    await page.getByLabel("Collection").waitFor();
+    await context.close();
+  } finally {
+    await guarded.stop();
+  }
+});
