@@ -11,7 +11,7 @@ def sha1_hash32(data: Any) -> int:
     """The first 32 bits of SHA-1, the lowest byte first.
 
     >>> sha1_hash32(b"benzer")
-    2613408042
+    986158211
     """
     (value,) = struct.unpack("<I", hashlib.sha1(data).digest()[:4])
     return int(value)

@@ -242,7 +242,7 @@ class MinHashLSH:
 
     def get_counts(self) -> list[dict[Hashable, int]]:
         """For each band, from the names of its buckets to the number of keys in each."""
-        return [dict(self._tables.counts(band)) for band in range(self.b)]
+        return [{name: n for name, n in self._tables.counts(band).items()} for band in range(self.b)]
 
     def get_subset_counts(self, *keys: Hashable) -> list[dict[Hashable, int]]:
         """The same, of some keys only."""

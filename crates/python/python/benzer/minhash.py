@@ -84,7 +84,7 @@ class MinHash:
     >>> a.update_batch([b"the", b"quick", b"brown", b"fox"])
     >>> b.update_batch([b"the", b"quick", b"brown", b"dog"])
     >>> a.jaccard(b)
-    0.609375
+    0.625
     """
 
     scheme: str

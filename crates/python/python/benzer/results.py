@@ -71,7 +71,8 @@ class DedupResult:
         """The rows of the input that are removed, from 0 on; for tables."""
         if not self._is_table:
             raise DedupError("files have no common row numbers; see removed_file and removed_row of evidence")
-        return np.sort(np.array(self._evidence["removed_row"], dtype=np.int64))
+        # The engine counts rows from 1 on.
+        return np.sort(np.array(self._evidence["removed_row"], dtype=np.int64) - 1)
 
     @property
     def kept_rows(self) -> npt.NDArray[np.int64]:

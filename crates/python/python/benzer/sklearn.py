@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sparse
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import validation
 
 from benzer import _benzer
-from benzer.sketch import Sketcher, Unit
+from benzer.sketch import Sketcher
 
 __all__ = ["BBitMinHashVectorizer"]
 
@@ -46,7 +46,7 @@ class BBitMinHashVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[mi
         *,
         analyzer: Literal["auto", "text", "set"] = "auto",
         ngram: int = 1,
-        unit: Unit = "words",
+        unit: str = "words",
         seed: int = 42,
         normalize: bool = False,
         dtype: Any = np.float64,
@@ -65,13 +65,14 @@ class BBitMinHashVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[mi
         if not 1 <= self.b <= 16:
             raise ValueError(f"b must be between 1 and 16, got {self.b}")
         self._checked(X, reset=True)
-        self._sketcher = Sketcher(f"b{self.b}", self.num_perm, self.seed, ngram=self.ngram, unit=self.unit)
+        unit: Any = self.unit
+        self._sketcher = Sketcher(f"b{self.b}", self.num_perm, self.seed, ngram=self.ngram, unit=unit)
         self.n_features_out_ = self.num_perm << self.b
         return self
 
     def transform(self, X: Any) -> sparse.csr_matrix:  # noqa: N803
         """A sparse matrix with a row for each text or set, and `num_perm` ones in each. A set without elements has none."""
-        check_is_fitted(self, "n_features_out_")
+        validation.check_is_fitted(self, "n_features_out_")
         words, empty = self._sketched(self._checked(X, reset=False))
         n = len(words)
         columns = _benzer.one_hot(self._sketcher.inner, words).reshape(n, self.num_perm)
@@ -84,7 +85,7 @@ class BBitMinHashVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[mi
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
         """The names of the columns: ``r3=5`` is the value 5 of register 3."""
-        check_is_fitted(self, "n_features_out_")
+        validation.check_is_fitted(self, "n_features_out_")
         values = 1 << self.b
         return np.array([f"r{i}={v}" for i in range(self.num_perm) for v in range(values)], dtype=object)
 
@@ -92,13 +93,13 @@ class BBitMinHashVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[mi
         """A matrix as scikit-learn checks it, or a list of texts or sets."""
         if isinstance(X, str | bytes):
             raise ValueError("Iterable over raw text documents expected, string object received.")
-        if sparse.issparse(X) or hasattr(X, "dtypes") or getattr(X, "ndim", 0) == 2:
-            return validate_data(self, X, reset=reset, accept_sparse="csr")
+        if _is_sparse(X) or hasattr(X, "dtypes") or getattr(X, "ndim", 0) == 2:
+            return _validated(self, X, reset=reset, accept_sparse="csr")
         if getattr(X, "dtype", None) is not None and X.dtype.kind in "fiubc":
-            return validate_data(self, X, reset=reset)
+            return _validated(self, X, reset=reset)
         rows = X if hasattr(X, "__arrow_c_stream__") else list(X)
         if isinstance(rows, list) and rows and self._kind(rows[0]) == "matrix":
-            return validate_data(self, X, reset=reset)
+            return _validated(self, X, reset=reset)
         return rows
 
     def _kind(self, first: Any) -> str:
@@ -112,7 +113,7 @@ class BBitMinHashVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[mi
     def _sketched(self, rows: Any) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.bool_]]:
         """The words of all sketches, and which sets are empty."""
         sketcher = self._sketcher
-        if isinstance(rows, np.ndarray) or sparse.issparse(rows):
+        if isinstance(rows, np.ndarray) or _is_sparse(rows):
             matrix = sparse.csr_matrix(rows)
             matrix.eliminate_zeros()
             hashes = _scattered(matrix.indices)
@@ -137,3 +138,11 @@ class BBitMinHashVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[mi
 def _scattered(columns: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
     """Numbers of columns as 64-bit elements; the registers mix them."""
     return columns.astype(np.uint64)
+
+
+def _is_sparse(data: Any) -> bool:
+    return bool(sparse.issparse(data))
+
+
+def _validated(estimator: Any, data: Any, **options: Any) -> Any:
+    return validation.validate_data(estimator, data, **options)

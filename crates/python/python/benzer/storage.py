@@ -121,7 +121,7 @@ class RedisTables:
             import redis
         except ImportError as error:
             raise ImportError("a storage of type redis needs the package redis: pip install redis") from error
-        self._redis = redis.Redis(**_settled(self._config["redis"]))
+        self._redis: Any = redis.Redis(**_settled(self._config["redis"]))
         self._transaction = _settled(self._config.get("redis_buffer", {})).get("transaction", True)
         self._pipe: Any = None
         self._pending: dict[bytes, bytes | None] = {}
@@ -158,7 +158,7 @@ class RedisTables:
     def _stored_bands(self, key: bytes) -> bytes | None:
         if key in self._pending:
             return self._pending[key]
-        found: bytes | None = self._redis.hget(self._all, key)  # type: ignore[assignment]
+        found: bytes | None = self._redis.hget(self._all, key)
         return found
 
     def _change(self, key: bytes, old: bytes | None, new: bytes | None) -> None:
@@ -182,7 +182,7 @@ class RedisTables:
             self._pending.clear()
 
     def __len__(self) -> int:
-        return int(self._redis.hlen(self._all))  # type: ignore[arg-type]
+        return int(self._redis.hlen(self._all))
 
     def __contains__(self, key: Any) -> bool:
         return self._stored_bands(key) is not None
@@ -213,7 +213,7 @@ class RedisTables:
     def query(self, hashvalues: Any, bands: int | None = None) -> list[Any]:
         """The keys that share a band: one round trip."""
         buckets = self._band_keys(hashvalues)[: self._bands if bands is None else bands]
-        found: list[Any] = list(self._redis.sunion([self._bucket_name(i, key) for i, key in enumerate(buckets)]))  # type: ignore[arg-type]
+        found: list[Any] = list(self._redis.sunion([self._bucket_name(i, key) for i, key in enumerate(buckets)]))
         return found
 
     def query_many(self, matrix: Any) -> list[list[Any]]:
@@ -236,7 +236,7 @@ class RedisTables:
 
     def keys(self) -> list[Any]:
         """All keys."""
-        return list(self._redis.hkeys(self._all))  # type: ignore[arg-type]
+        return list(self._redis.hkeys(self._all))
 
     def bands_of(self, key: Any) -> list[int] | None:
         """The keys of the bands of a key."""
@@ -245,12 +245,12 @@ class RedisTables:
 
     def bucket(self, band: int, key: int) -> list[Any]:
         """The members of a bucket."""
-        return list(self._redis.smembers(self._bucket_name(band, key)))  # type: ignore[arg-type]
+        return list(self._redis.smembers(self._bucket_name(band, key)))
 
     def counts(self, band: int) -> dict[bytes, int]:
         """The number of members of each bucket of a band."""
         counts: dict[bytes, int] = {}
-        for stored in self._redis.hvals(self._all):  # type: ignore[union-attr]
+        for stored in self._redis.hvals(self._all):
             name = stored[8 * band : 8 * band + 8]
             counts[name] = counts.get(name, 0) + 1
         return counts

@@ -97,9 +97,10 @@ class WeightedMinHashGenerator:
 
         As in datasketch, the samples are not those of :meth:`minhash`.
         """
-        import scipy.sparse as sparse  # type: ignore[import-untyped, unused-ignore]
+        import scipy.sparse as sparse
 
-        if not (isinstance(X, np.ndarray) or sparse.issparse(X)):
+        is_matrix: bool = isinstance(X, np.ndarray) or bool(sparse.issparse(X))
+        if not is_matrix:
             raise TypeError("Input X must be a sparse matrix or numpy matrix")
         if X.ndim != 2:
             raise ValueError("Input must have two dimensions")
