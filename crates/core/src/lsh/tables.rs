@@ -1,28 +1,35 @@
 //! Band tables: from the keys of the bands to the entries that have them, in memory, for one entry at a time or many.
 //!
-//! An entry is a number from 0 on, with one 64-bit key for each band. Per band there is a table of slots with open addressing; a slot holds the newest entry of its
-//! key, and each entry the one before it with the same key. Keys lie beside the entry, not in the slots, so an entry of b bands takes 12 b bytes and its slots
-//! between 5 b and 11 b.
+//! An entry is a number from 0 on, with one 64-bit key for each band; keys are hashes, whose bits are used as they are. Per band there is a table of slots with open
+//! addressing. A slot holds half of a key and the newest entry that has it, so that another key is passed over without looking it up, and each entry knows the one
+//! before it with the same key. An entry of b bands takes 12 b bytes, and its slots between 10 b and 15 b.
 //!
 //! ```
+//! use benzer_core::hash::mix;
 //! use benzer_core::lsh::Tables;
 //! let mut tables = Tables::new(2);
-//! let a = tables.insert(&[10, 20]);
-//! let b = tables.insert(&[10, 21]);
+//! let a = tables.insert(&[mix(10), mix(20)]);
+//! let b = tables.insert(&[mix(10), mix(21)]);
 //! let mut found = Vec::new();
-//! tables.candidates(&[10, 20], &mut found);
+//! tables.candidates(&[mix(10), mix(20)], &mut found);
 //! assert_eq!(found, [a, b]);
 //! tables.remove(a);
-//! tables.candidates(&[10, 20], &mut found);
+//! tables.candidates(&[mix(10), mix(20)], &mut found);
 //! assert_eq!(found, [b]);
 //! ```
 
-use crate::hash::mix;
-
 /// No entry.
 const NONE: u32 = u32::MAX;
+/// An empty slot.
+const EMPTY: u64 = u64::MAX;
+/// The part of a slot that is half of a key; the rest is an entry.
+const TAG: u64 = !0 << 32;
 /// Slots of an empty table.
 const FEWEST: usize = 8;
+/// Entries whose slots are asked for before the first is looked at, so that the memory works on many of them at once.
+const TOGETHER: usize = 16;
+/// Up to so many candidates, each is looked for among those before it; longer lists are sorted.
+const SHORT: usize = 24;
 
 /// Tables of band keys.
 #[derive(Debug, Clone)]
@@ -33,8 +40,8 @@ pub struct Tables {
     /// For each entry and band the entry before it with the same key.
     before: Vec<u32>,
     /// For each band the slots, in one row.
-    slots: Vec<u32>,
-    /// Slots of one band, a power of two.
+    slots: Vec<u64>,
+    /// Slots of one band.
     n_slots: usize,
     /// Keys in each band's slots.
     used: Vec<usize>,
@@ -49,7 +56,7 @@ impl Tables {
             bands,
             keys: Vec::new(),
             before: Vec::new(),
-            slots: vec![NONE; bands * FEWEST],
+            slots: vec![EMPTY; bands * FEWEST],
             n_slots: FEWEST,
             used: vec![0; bands],
             free: Vec::new(),
@@ -75,9 +82,9 @@ impl Tables {
     pub fn reserve(&mut self, more: usize) {
         self.keys.reserve_exact(more * self.bands);
         self.before.reserve_exact(more * self.bands);
-        let wanted = (self.len() + more) * 4 / 3 + 1;
+        let wanted = (self.len() + more) * 4 / 3 + FEWEST;
         if wanted > self.n_slots {
-            self.resize(wanted.next_power_of_two());
+            self.resize(wanted);
         }
     }
 
@@ -87,8 +94,8 @@ impl Tables {
     /// Another number of keys than bands.
     pub fn insert(&mut self, keys: &[u64]) -> u32 {
         assert_eq!(keys.len(), self.bands, "one key for each band");
-        if self.used.iter().max().is_some_and(|used| used * 4 >= self.n_slots * 3) {
-            self.resize(self.n_slots * 2);
+        if self.used.iter().any(|used| used * 5 >= self.n_slots * 4) {
+            self.resize(self.n_slots * 3 / 2);
         }
         let entry = self.free.pop().unwrap_or_else(|| {
             let entry = (self.before.len() / self.bands) as u32;
@@ -99,31 +106,42 @@ impl Tables {
         let start = entry as usize * self.bands;
         self.keys[start..start + self.bands].copy_from_slice(keys);
         for (band, &key) in keys.iter().enumerate() {
-            let slot = self.slot(band, key);
-            let head = self.slots[slot];
+            let (slot, head) = self.find(band, key);
             self.used[band] += usize::from(head == NONE);
             self.before[start + band] = head;
-            self.slots[slot] = entry;
+            self.slots[slot] = tag(key) | u64::from(entry);
         }
         entry
+    }
+
+    /// Adds many entries, whose keys follow each other, and hands their numbers to `inserted`.
+    pub fn extend(&mut self, keys: &[u64], mut inserted: impl FnMut(u32)) {
+        let mut slots = vec![EMPTY; TOGETHER * self.bands];
+        for keys in keys.chunks(TOGETHER * self.bands) {
+            // What is read here is not used: it only brings the slots near.
+            self.read(keys, &mut slots);
+            std::hint::black_box(&slots);
+            keys.chunks_exact(self.bands).for_each(|keys| inserted(self.insert(keys)));
+        }
     }
 
     /// Removes an entry; its number is given to a later one.
     pub fn remove(&mut self, entry: u32) {
         for band in 0..self.bands {
             let at = entry as usize * self.bands + band;
-            let slot = self.slot(band, self.keys[at]);
-            if self.slots[slot] != entry {
-                let mut newer = self.slots[slot];
+            let (slot, head) = self.find(band, self.keys[at]);
+            let before = self.before[at];
+            if head != entry {
+                let mut newer = head;
                 while self.before[newer as usize * self.bands + band] != entry {
                     newer = self.before[newer as usize * self.bands + band];
                 }
-                self.before[newer as usize * self.bands + band] = self.before[at];
-            } else if self.before[at] == NONE {
+                self.before[newer as usize * self.bands + band] = before;
+            } else if before == NONE {
                 self.vacate(band, slot);
                 self.used[band] -= 1;
             } else {
-                self.slots[slot] = self.before[at];
+                self.slots[slot] = self.slots[slot] & TAG | u64::from(before);
             }
         }
         self.free.push(entry);
@@ -136,39 +154,62 @@ impl Tables {
 
     /// The entries that have a key in a band, the newest first.
     pub fn of(&self, band: usize, key: u64) -> impl Iterator<Item = u32> + '_ {
-        self.chain(band, self.slots[self.slot(band, key)])
+        self.chain(band, self.find(band, key).1)
     }
 
     /// The entries that share a key with these in the first bands, as many as there are keys: each once, in order.
     pub fn candidates(&self, keys: &[u64], found: &mut Vec<u32>) {
         found.clear();
-        // The slots first, so that the memory is asked for all of them at once.
-        let mut heads = [NONE; 64];
-        for (group, keys) in keys.chunks(64).enumerate() {
-            for (band, (head, key)) in heads.iter_mut().zip(keys).enumerate() {
-                *head = self.slots[self.first(group * 64 + band, *key)];
-            }
-            for (band, (&head, &key)) in heads.iter().zip(keys).enumerate() {
-                let band = group * 64 + band;
-                if head != NONE {
-                    let first = self.keys[head as usize * self.bands + band] == key;
-                    let head = if first { head } else { self.slots[self.slot(band, key)] };
-                    found.extend(self.chain(band, head));
-                }
-            }
+        for (band, &key) in keys.iter().enumerate() {
+            self.collect(band, self.find(band, key).1, found);
         }
         found.sort_unstable();
         found.dedup();
     }
 
+    /// The candidates of many entries, whose keys follow each other, one list after the other: each candidate once, in any order.
+    pub fn candidates_of_many(&self, keys: &[u64], mut visit: impl FnMut(&[u32])) {
+        let (mut slots, mut found) = (vec![EMPTY; TOGETHER * self.bands], Vec::new());
+        for keys in keys.chunks(TOGETHER * self.bands) {
+            self.read(keys, &mut slots);
+            for (keys, slots) in keys.chunks_exact(self.bands).zip(slots.chunks_exact(self.bands)) {
+                found.clear();
+                for (band, (&key, &slot)) in keys.iter().zip(slots).enumerate() {
+                    let head = match slot {
+                        EMPTY => NONE,
+                        _ if self.holds(slot, band, key) => slot as u32,
+                        _ => self.find(band, key).1,
+                    };
+                    self.collect(band, head, &mut found);
+                }
+                if found.len() > SHORT {
+                    found.sort_unstable();
+                    found.dedup();
+                }
+                visit(&found);
+            }
+        }
+    }
+
     /// Each key of a band with the number of its entries.
     pub fn buckets(&self, band: usize) -> impl Iterator<Item = (u64, usize)> + '_ {
         let slots = &self.slots[band * self.n_slots..][..self.n_slots];
-        slots.iter().filter(|&&head| head != NONE).map(move |&head| {
-            (self.keys[head as usize * self.bands + band], self.chain(band, head).count())
+        slots.iter().filter(|&&slot| slot != EMPTY).map(move |&slot| {
+            (self.keys[slot as u32 as usize * self.bands + band], self.chain(band, slot as u32).count())
         })
     }
 
+    /// Adds the entries of a bucket; a short list holds none twice.
+    #[inline]
+    fn collect(&self, band: usize, head: u32, found: &mut Vec<u32>) {
+        for entry in self.chain(band, head) {
+            if found.len() > SHORT || !found.contains(&entry) {
+                found.push(entry);
+            }
+        }
+    }
+
+    #[inline]
     fn chain(&self, band: usize, head: u32) -> impl Iterator<Item = u32> + '_ {
         let entry = |entry: u32| (entry != NONE).then_some(entry);
         std::iter::successors(entry(head), move |&newer| {
@@ -176,66 +217,92 @@ impl Tables {
         })
     }
 
-    /// Where the search for a key begins.
+    /// Reads the slots at which the search for keys begins.
     #[inline]
-    fn first(&self, band: usize, key: u64) -> usize {
-        band * self.n_slots + (mix(key) as usize & (self.n_slots - 1))
+    fn read(&self, keys: &[u64], slots: &mut [u64]) {
+        for (keys, slots) in keys.chunks_exact(self.bands).zip(slots.chunks_exact_mut(self.bands)) {
+            for (band, (&key, slot)) in keys.iter().zip(slots).enumerate() {
+                *slot = self.slots[self.home(band, key)];
+            }
+        }
     }
 
-    /// The slot of a key, or the empty one where it would be.
+    /// Where the search for a key begins: the upper bits of the key, as the lower ones are in the slot.
     #[inline]
-    fn slot(&self, band: usize, key: u64) -> usize {
-        let start = band * self.n_slots;
-        let mut slot = self.first(band, key);
+    fn home(&self, band: usize, key: u64) -> usize {
+        band * self.n_slots + ((u128::from(key) * self.n_slots as u128) >> 64) as usize
+    }
+
+    #[inline]
+    fn holds(&self, slot: u64, band: usize, key: u64) -> bool {
+        slot & TAG == tag(key) && self.keys[slot as u32 as usize * self.bands + band] == key
+    }
+
+    /// The slot of a key with its newest entry, or the empty one where it would be.
+    #[inline]
+    fn find(&self, band: usize, key: u64) -> (usize, u32) {
+        let mut place = self.home(band, key);
         loop {
-            let head = self.slots[slot];
-            if head == NONE || self.keys[head as usize * self.bands + band] == key {
-                return slot;
+            let slot = self.slots[place];
+            if slot == EMPTY {
+                return (place, NONE);
             }
-            slot = start + ((slot - start + 1) & (self.n_slots - 1));
+            if self.holds(slot, band, key) {
+                return (place, slot as u32);
+            }
+            place = self.next(band, place);
         }
+    }
+
+    #[inline]
+    fn next(&self, band: usize, place: usize) -> usize {
+        if place + 1 == (band + 1) * self.n_slots { band * self.n_slots } else { place + 1 }
     }
 
     /// Empties a slot and moves up what was displaced by it.
-    fn vacate(&mut self, band: usize, slot: usize) {
-        let (start, mask) = (band * self.n_slots, self.n_slots - 1);
-        let mut gap = slot - start;
-        let mut next = (gap + 1) & mask;
-        loop {
-            let head = self.slots[start + next];
-            if head == NONE {
-                break;
-            }
-            let key = self.keys[head as usize * self.bands + band];
-            let home = self.first(band, key) - start;
+    fn vacate(&mut self, band: usize, place: usize) {
+        let from = |start: usize, end: usize| (end + self.n_slots - start) % self.n_slots;
+        let (mut gap, mut place) = (place, self.next(band, place));
+        let mut moved = Vec::new();
+        while self.slots[place] != EMPTY {
+            let slot = self.slots[place];
+            let home = self.home(band, self.keys[slot as u32 as usize * self.bands + band]);
             // It may move to the gap if its home is not between the gap and itself.
-            if (next.wrapping_sub(home) & mask) >= (next.wrapping_sub(gap) & mask) {
-                self.slots[start + gap] = head;
-                gap = next;
+            if from(home, place) >= from(gap, place) {
+                moved.push((gap, slot));
+                gap = place;
             }
-            next = (next + 1) & mask;
+            place = self.next(band, place);
         }
-        self.slots[start + gap] = NONE;
+        moved.into_iter().for_each(|(place, slot)| self.slots[place] = slot);
+        self.slots[gap] = EMPTY;
     }
 
     fn resize(&mut self, n_slots: usize) {
         let old = std::mem::take(&mut self.slots);
         let n_old = self.n_slots;
-        self.slots = vec![NONE; self.bands * n_slots];
+        self.slots = vec![EMPTY; self.bands * n_slots];
         self.n_slots = n_slots;
         for (band, slots) in old.chunks_exact(n_old).enumerate() {
-            for &head in slots.iter().filter(|&&head| head != NONE) {
-                let slot = self.slot(band, self.keys[head as usize * self.bands + band]);
-                self.slots[slot] = head;
+            for &slot in slots.iter().filter(|&&slot| slot != EMPTY) {
+                let key = self.keys[slot as u32 as usize * self.bands + band];
+                let (place, _) = self.find(band, key);
+                self.slots[place] = slot;
             }
         }
     }
 }
 
+/// The part of a key that is in its slot.
+#[inline]
+fn tag(key: u64) -> u64 {
+    key << 32
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hash::split;
+    use crate::hash::{mix, split};
     use proptest::prelude::*;
     use std::collections::{BTreeMap, BTreeSet};
 
@@ -252,7 +319,7 @@ mod tests {
                     model.remove(&entry);
                     tables.remove(entry);
                 } else {
-                    let keys: Vec<u64> = (0..bands as u64).map(|band| split(draw, band) % kinds).collect();
+                    let keys: Vec<u64> = (0..bands as u64).map(|band| mix(split(draw, band) % kinds)).collect();
                     let entry = tables.insert(&keys);
                     prop_assert!(model.insert(entry, keys).is_none());
                 }
@@ -260,11 +327,16 @@ mod tests {
             }
             let mut found = Vec::new();
             for probe in 0..8u64 {
-                let keys: Vec<u64> = (0..bands as u64).map(|band| split(probe, band) % kinds).collect();
+                let keys: Vec<u64> = (0..bands as u64).map(|band| mix(split(probe, band) % kinds)).collect();
                 tables.candidates(&keys, &mut found);
                 let shares = |other: &Vec<u64>| other.iter().zip(&keys).any(|(a, b)| a == b);
                 let expected: Vec<u32> = model.iter().filter(|(_, k)| shares(k)).map(|(e, _)| *e).collect();
                 prop_assert_eq!(&found, &expected);
+                tables.candidates_of_many(&keys.repeat(3), |many| {
+                    let mut many = many.to_vec();
+                    many.sort_unstable();
+                    assert_eq!(many, expected);
+                });
                 let first: BTreeSet<u32> = tables.of(0, keys[0]).collect();
                 prop_assert!(first.iter().all(|e| model[e][0] == keys[0]));
             }
@@ -279,10 +351,13 @@ mod tests {
     #[test]
     fn reserving_changes_nothing() {
         let mut tables = Tables::new(3);
-        let a = tables.insert(&[1, 2, 3]);
+        let [one, two, three] = [1, 2, 3].map(mix);
+        let a = tables.insert(&[one, two, three]);
         tables.reserve(1000);
-        let b = tables.insert(&[1, 5, 6]);
-        assert_eq!(tables.of(0, 1).collect::<Vec<_>>(), [b, a]);
+        let mut added = Vec::new();
+        tables.extend(&[one, mix(5), mix(6), mix(7), mix(8), mix(9)], |entry| added.push(entry));
+        assert_eq!(added, [a + 1, a + 2]);
+        assert_eq!(tables.of(0, one).collect::<Vec<_>>(), [a + 1, a]);
         assert!(!tables.is_empty() && tables.bands() == 3);
     }
 }

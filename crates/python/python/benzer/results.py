@@ -45,11 +45,17 @@ class DedupResult:
 
     @cached_property
     def _evidence(self) -> dict[str, list[Any]]:
-        return _benzer.evidence(str(self.folder))
+        found = _benzer.evidence(str(self.folder))
+        if self._is_table:
+            # The engine counts the rows of its own copy from 1 on.
+            for name in ("removed_row", "kept_row"):
+                found[name] = [None if row is None else row - 1 for row in found[name]]
+            del found["removed_file"], found["kept_file"]
+        return found
 
     @property
     def evidence(self) -> Any:
-        """For every removed document the kept one, their similarity, and by which rule."""
+        """For every removed document the kept one, their similarity, and by which rule. Rows of tables are counted from 0 on, lines of files from 1 on."""
         return frames.table(self._data, self._evidence)
 
     @property
@@ -71,8 +77,7 @@ class DedupResult:
         """The rows of the input that are removed, from 0 on; for tables."""
         if not self._is_table:
             raise DedupError("files have no common row numbers; see removed_file and removed_row of evidence")
-        # The engine counts rows from 1 on.
-        return np.sort(np.array(self._evidence["removed_row"], dtype=np.int64) - 1)
+        return np.sort(np.array(self._evidence["removed_row"], dtype=np.int64))
 
     @property
     def kept_rows(self) -> npt.NDArray[np.int64]:

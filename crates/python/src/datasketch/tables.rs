@@ -123,7 +123,7 @@ impl BandTables {
             py.detach(|| {
                 self.hashed(rows, width, start..end, threads, &mut bands);
                 entries.clear();
-                entries.extend(bands.chunks_exact(self.bands).map(|bands| tables.insert(bands)));
+                tables.extend(&bands, |entry| entries.push(entry));
             });
             for (&entry, key) in entries.iter().zip(keys.by_ref()) {
                 known.insert(py, key, entry)?;
@@ -312,14 +312,17 @@ impl BandTables {
         let tables = &inner.tables;
         let found = py.detach(|| {
             parallel::fill(n, 1, out, parallel::threads(threads), |part, out| {
-                let (mut values, mut keys, mut found) = (Vec::new(), Vec::new(), Vec::new());
-                for (row, out) in part.zip(out) {
+                let (mut values, mut keys) = (Vec::new(), Vec::with_capacity(part.len() * self.bands));
+                for row in part {
                     rows.read(row * width..row * width + self.bands * self.rows, &mut values);
-                    keys.clear();
                     keys.extend(values.chunks_exact(self.rows).map(key));
-                    tables.candidates(&keys, &mut found);
-                    *out = keep(&found);
                 }
+                let mut out = out.iter_mut();
+                tables.candidates_of_many(&keys, |found| {
+                    if let Some(out) = out.next() {
+                        *out = keep(found);
+                    }
+                });
                 Ok::<(), ()>(())
             })
         });
