@@ -26,6 +26,7 @@ summary() {
   printf '%s\n' "${times[@]}"
   printf '%6d s  in all\n\n' "$SECONDS"
   awk '/^test result:/ { passed += $4; failed += $6; skipped += $8 }
+       /^[0-9]+ passed/ { passed += $1 }
        END { printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped }' "$log"
 }
 
@@ -37,6 +38,7 @@ part "without object stores" cargo clippy --release --package benzer-cli --no-de
 part "build" cargo test --release --workspace --no-run
 part "python" bash tools/python.sh
 part "tests" cargo test --release --workspace
+part "python package" bash tools/python-test.sh
 part "browser" bash tools/browser-test.sh
 part "documentation" env RUSTDOCFLAGS="-D warnings" cargo doc --release --workspace --no-deps
 summary

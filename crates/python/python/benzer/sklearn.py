@@ -95,7 +95,8 @@ class BBitMinHashVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[mi
             raise ValueError("Iterable over raw text documents expected, string object received.")
         if _is_sparse(X) or hasattr(X, "dtypes") or getattr(X, "ndim", 0) == 2:
             return _validated(self, X, reset=reset, accept_sparse="csr")
-        if getattr(X, "dtype", None) is not None and X.dtype.kind in "fiubc":
+        numeric = getattr(X, "dtype", None) is not None and X.dtype.kind in "fiubc"
+        if numeric or (hasattr(X, "__array__") and not hasattr(X, "__iter__")):
             return _validated(self, X, reset=reset)
         rows = X if hasattr(X, "__arrow_c_stream__") else list(X)
         if isinstance(rows, list) and rows and self._kind(rows[0]) == "matrix":
