@@ -41,7 +41,7 @@ def main() -> None:
     print(f"{len(rows)} texts, {len(set(labels))} labels\n")
     print(f"{'features':<24} {'model':<20} {'accuracy':>8} {'features s':>10} {'training s':>10} {'ones/text':>10}")
     for name, vectorizer in features.items():
-        for model in (LinearSVC(C=1.0), LogisticRegression(C=1.0, max_iter=1000)):
+        for model in (LinearSVC(C=1.0, max_iter=5000), LogisticRegression(C=1.0, max_iter=1000)):
             show(name, vectorizer, model, parts)
 
 

@@ -3,6 +3,7 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use pyo3::prelude::*;
+use serde::Deserialize;
 
 use benzer_core::field::{Document, Schema};
 use benzer_index::store::{self, Collections};
@@ -25,20 +26,10 @@ pub(crate) struct Collection {
 
 #[pymethods]
 impl Collection {
-    /// Opens a collection, or makes it if there is a schema and no collection of that name.
+    /// Opens a collection, or makes it if it is said what it shall be and there is none of that name.
     #[new]
-    #[pyo3(signature = (url, name, schema, threshold, recall, keep_documents, read_only))]
-    fn new(
-        py: Python<'_>,
-        url: &str,
-        name: &str,
-        schema: Option<&str>,
-        threshold: Option<f64>,
-        recall: Option<f64>,
-        keep_documents: bool,
-        read_only: bool,
-    ) -> PyResult<Self> {
-        let settings = schema.map(|schema| settings(schema, threshold, recall, keep_documents)).transpose()?;
+    fn new(py: Python<'_>, url: &str, name: &str, wanted: Option<&str>, read_only: bool) -> PyResult<Self> {
+        let settings = wanted.map(|wanted| parsed::<Wanted>(wanted)?.settings()).transpose()?;
         let index = py.detach(|| {
             let collections = store::open(url).map_err(error::index)?;
             let opened = if read_only { collections.read(name) } else { collections.open(name) };
@@ -166,18 +157,23 @@ fn open(url: &str) -> PyResult<Box<dyn Collections>> {
     store::open(url).map_err(error::index)
 }
 
-fn settings(
-    schema: &str,
+/// What a new collection shall be.
+#[derive(Debug, Deserialize)]
+struct Wanted {
+    schema: Schema,
     threshold: Option<f64>,
     recall: Option<f64>,
     keep_documents: bool,
-) -> PyResult<Settings> {
-    let schema: Schema =
-        serde_json::from_str(schema).map_err(|error| error::exception("SchemaError", error.to_string()))?;
-    let usual = Settings::new(schema.clone()).map_err(error::index)?;
-    let keeps = if keep_documents { Keeps::Documents } else { Keeps::Sketches };
-    let (threshold, recall) = (threshold.unwrap_or(usual.threshold), recall.unwrap_or(usual.recall));
-    Settings::with_target(schema, threshold, recall, keeps).map_err(error::index)
+}
+
+impl Wanted {
+    fn settings(self) -> PyResult<Settings> {
+        let usual = Settings::new(self.schema.clone()).map_err(error::index)?;
+        let keeps = if self.keep_documents { Keeps::Documents } else { Keeps::Sketches };
+        let (threshold, recall) =
+            (self.threshold.unwrap_or(usual.threshold), self.recall.unwrap_or(usual.recall));
+        Settings::with_target(self.schema, threshold, recall, keeps).map_err(error::index)
+    }
 }
 
 fn parsed<'a, T: serde::Deserialize<'a>>(text: &'a str) -> PyResult<T> {

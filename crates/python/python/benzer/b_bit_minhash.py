@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from benzer import _benzer
-from benzer.minhash import MinHash, check_scheme
+from benzer.minhash import MinHash
+from benzer.schemes import check_scheme
 
 _CODES = {"affine32": 1, "affine64": 2}
 _SCHEMES = {code: scheme for scheme, code in _CODES.items()}

@@ -72,8 +72,11 @@ class Index:
     ) -> None:
         self.url = str(url)
         self.name = collection
-        given = None if schema is None else json.dumps(_schema(schema))
-        self._inner = _benzer.Collection(self.url, collection, given, threshold, recall, keep_documents, read_only)
+        wanted = None
+        if schema is not None:
+            options = {"threshold": threshold, "recall": recall, "keep_documents": keep_documents}
+            wanted = json.dumps({"schema": _schema(schema), **options})
+        self._inner = _benzer.Collection(self.url, collection, wanted, read_only)
         self._fields: dict[str, Any] = json.loads(self._inner.settings())["schema"]["fields"]
 
     @property

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from benzer import _benzer
-from benzer.minhash import MinHash, check_scheme, exact_array
+from benzer.minhash import MinHash
+from benzer.schemes import check_scheme, exact_array
 
 _FORMATS = {"legacy": "I", "affine32": "I", "affine64": "Q"}
 _CODES = {"affine32": 1, "affine64": 2}

@@ -10,7 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from benzer import _benzer
-from benzer.minhash import MinHash, consistent
+from benzer.minhash import MinHash
+from benzer.schemes import consistent
+from benzer.sessions import MinHashLSHDeletionSession, MinHashLSHInsertionSession
 from benzer.storage import Buckets, Keys, RedisTables, Tables
 
 Sketches = npt.NDArray[Any] | Sequence[MinHash]
@@ -266,43 +268,3 @@ class MinHashLSH:
             tables = _benzer.BandTables(self.b, self.r, self.hashfunc)
             tables.restore(keys, bands)
             self._tables = tables
-
-
-class _Session:
-    """A context at whose end the buffer of the storage is emptied."""
-
-    def __init__(self, lsh: MinHashLSH, buffer_size: int) -> None:
-        self.lsh = lsh
-        self.lsh.buffer_size = buffer_size
-        if isinstance(lsh._tables, RedisTables):
-            lsh._tables.begin()
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Sends what is left."""
-        if isinstance(self.lsh._tables, RedisTables):
-            self.lsh._tables.flush()
-
-
-class MinHashLSHInsertionSession(_Session):
-    """A context for many insertions."""
-
-    def __enter__(self) -> MinHashLSHInsertionSession:
-        return self
-
-    def insert(self, key: Hashable, minhash: Any, check_duplication: bool = True) -> None:
-        """As :meth:`MinHashLSH.insert`."""
-        self.lsh.insert(key, minhash, check_duplication=check_duplication)
-
-
-class MinHashLSHDeletionSession(_Session):
-    """A context for many deletions."""
-
-    def __enter__(self) -> MinHashLSHDeletionSession:
-        return self
-
-    def remove(self, key: Hashable) -> None:
-        """As :meth:`MinHashLSH.remove`."""
-        self.lsh.remove(key)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benzer import _benzer
-from benzer.minhash import consistent
+from benzer.schemes import consistent
 
 
 class MinHashLSHForest:

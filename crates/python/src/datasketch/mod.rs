@@ -1,6 +1,7 @@
 //! The kernels of the classes that have datasketch's names.
 
 mod ensemble;
+mod entries;
 mod forest;
 mod functions;
 mod keys;

@@ -12,17 +12,14 @@ use pyo3::sync::MutexExt;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
 use benzer_core::hash;
-use benzer_core::lsh::Tables;
 
-use super::keys::{Key, Keys};
+use super::entries::{Entries, key};
+use super::keys::Key;
 use super::registers::{Matrix, Rows, registers};
 use crate::{error, parallel};
 
 /// Rows that are hashed before they are inserted.
 const BATCH: usize = 1 << 16;
-/// The odd constant of [`key`]: the golden ratio.
-const FOLD: u64 = 0x9e37_79b9_7f4a_7c15;
-const TAKEN: &str = "The given key already exists";
 const UNKNOWN: &str = "The given key does not exist";
 
 /// The tables of an index.
@@ -32,12 +29,7 @@ pub(crate) struct BandTables {
     rows: usize,
     /// Makes the bytes of a band shorter.
     hashfunc: Option<Py<PyAny>>,
-    inner: Mutex<Inner>,
-}
-
-struct Inner {
-    tables: Tables,
-    keys: Keys,
+    inner: Mutex<Entries>,
 }
 
 #[pymethods]
@@ -45,7 +37,7 @@ impl BandTables {
     #[new]
     #[pyo3(signature = (bands, rows, hashfunc = None))]
     fn new(bands: usize, rows: usize, hashfunc: Option<Py<PyAny>>) -> Self {
-        let inner = Mutex::new(Inner { tables: Tables::new(bands), keys: Keys::default() });
+        let inner = Mutex::new(Entries::new(bands));
         Self { bands, rows, hashfunc, inner }
     }
 
@@ -113,7 +105,7 @@ impl BandTables {
         if check {
             inner.check_new(py, &keys)?;
         }
-        let Inner { tables, keys: known } = &mut *inner;
+        let Entries { tables, keys: known } = &mut *inner;
         known.reserve(n);
         py.detach(|| tables.reserve(n));
         let mut keys = keys.into_iter();
@@ -243,7 +235,7 @@ impl BandTables {
 }
 
 impl BandTables {
-    fn lock<'a>(&'a self, py: Python<'_>) -> MutexGuard<'a, Inner> {
+    fn lock<'a>(&'a self, py: Python<'_>) -> MutexGuard<'a, Entries> {
         self.inner.lock_py_attached(py).unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
@@ -302,7 +294,7 @@ impl BandTables {
         threads: Option<usize>,
         out: &mut Vec<T>,
         keep: impl Fn(&[u32]) -> T + Sync,
-    ) -> PyResult<MutexGuard<'a, Inner>> {
+    ) -> PyResult<MutexGuard<'a, Entries>> {
         let py = matrix.py();
         let matrix = self.matrix(matrix)?;
         let (n, width) = matrix.shape();
@@ -329,46 +321,4 @@ impl BandTables {
         debug_assert!(found.is_ok(), "looking up cannot fail");
         Ok(inner)
     }
-}
-
-impl Inner {
-    /// The keys of entries.
-    fn objects<'py>(&self, py: Python<'py>, entries: &[u32]) -> PyResult<Bound<'py, PyList>> {
-        let keys = entries.iter().filter_map(|&entry| Some(self.keys.of(entry)?.object(py)));
-        PyList::new(py, keys.collect::<Vec<_>>())
-    }
-
-    fn insert(&mut self, py: Python<'_>, key: Key, bands: &[u64], check: bool) -> PyResult<()> {
-        if let Some(entry) = self.keys.find(py, &key)? {
-            if check {
-                return Err(PyValueError::new_err(TAKEN));
-            }
-            // A key that is given again replaces its bands.
-            self.tables.remove(entry);
-            self.keys.remove(entry);
-        }
-        let entry = self.tables.insert(bands);
-        self.keys.insert(py, key, entry)
-    }
-
-    /// Refuses keys that are there already, or twice among the new ones.
-    fn check_new(&self, py: Python<'_>, keys: &[Key]) -> PyResult<()> {
-        let mut new = Keys::default();
-        new.reserve(keys.len());
-        for (i, key) in keys.iter().enumerate() {
-            if self.keys.find(py, key)?.is_some() || new.find(py, key)?.is_some() {
-                return Err(PyValueError::new_err(TAKEN));
-            }
-            new.insert(py, Key::new(&key.object(py)), i as u32)?;
-        }
-        Ok(())
-    }
-}
-
-/// The key of a band: its values, folded two by two. Values may have few bits, so every one of them goes through a multiplication.
-#[inline]
-fn key(values: &[u64]) -> u64 {
-    let (pairs, rest) = values.as_chunks::<2>();
-    let folded = pairs.iter().fold(hash::FINISH, |state, &[a, b]| hash::fold(a ^ state, b ^ FOLD));
-    hash::mix(rest.iter().fold(folded, |state, &last| hash::fold(last ^ state, FOLD)))
 }
