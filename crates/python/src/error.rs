@@ -46,7 +46,9 @@ pub(crate) fn index(error: benzer_index::Error) -> PyErr {
     match error {
         Error::Core(error) => core(error),
         Error::Parameter { .. } => exception("ParameterError", error.to_string()),
-        Error::NoCollection { .. } | Error::NoDocument { .. } => exception("NotFoundError", error.to_string()),
+        Error::NoCollection { .. } | Error::NoDocument { .. } => {
+            exception("NotFoundError", error.to_string())
+        }
         Error::Exists { .. } => exception("ExistsError", error.to_string()),
         _ => exception("StoreError", error.to_string()),
     }

@@ -3,8 +3,8 @@
 use pyo3::prelude::*;
 
 use benzer_core::estimate::{Estimate, of};
-use benzer_core::sketch::{self, Bits};
 use benzer_core::estimate::{Registers, Scheme, two_way};
+use benzer_core::sketch::{self, Bits};
 
 use crate::error;
 use crate::sketch::Sketch;
@@ -30,7 +30,9 @@ fn bar(estimate: Estimate) -> PyResult<Bar> {
         Estimate::Value(m) => Ok((m.value, m.standard_error, m.low, m.high)),
         Estimate::Saturated { at_most } => Err(error::exception(
             "SaturatedError",
-            format!("the sketch is full: all that can be said is at most {at_most}; use more registers or bits"),
+            format!(
+                "the sketch is full: all that can be said is at most {at_most}; use more registers or bits"
+            ),
         )),
         Estimate::Undefined { why } => Err(error::exception("UndefinedError", why.to_owned())),
     }

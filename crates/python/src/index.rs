@@ -137,7 +137,9 @@ impl Collection {
 impl Collection {
     fn index(&self) -> PyResult<Arc<Index>> {
         let index = self.index.read().unwrap_or_else(PoisonError::into_inner).clone();
-        index.ok_or_else(|| error::exception("StoreError", "the collection is closed; open it again".to_owned()))
+        index.ok_or_else(|| {
+            error::exception("StoreError", "the collection is closed; open it again".to_owned())
+        })
     }
 }
 

@@ -2,11 +2,11 @@
 //!
 //! The extension module of the Python package: every function here converts arguments, releases the interpreter's lock, and calls another crate.
 //!
-//! - [`datasketch`]: the kernels of the classes that have datasketch's names.
-//! - [`bulk`]: many texts or sets in one call, on all cores.
-//! - [`sketch`], [`estimate`], [`plan`]: the core's own sketches, estimators and plans.
-//! - [`dedup`], [`index`], `cli`: the engines.
-//! - [`error`]: which Python exception an error is.
+//! - `datasketch`: the kernels of the classes that have datasketch's names.
+//! - `bulk`: many texts or sets in one call, on all cores.
+//! - `sketch`, `estimate`, `plan`: the core's own sketches, estimators and plans.
+//! - `dedup`, `index`, `cli`: the engines.
+//! - `error`: which Python exception an error is.
 //!
 //! The classes and functions that users see are in `python/benzer`; nothing here is public Python.
 

@@ -9,9 +9,9 @@ use pyo3::types::{PyBytes, PyInt, PyString, PyType};
 
 use benzer_cli::options::sketches::{SketchArguments, SketchName};
 use benzer_core::Features;
+use benzer_core::field::Value;
 use benzer_core::field::text::{Shingler, TextOptions};
 use benzer_core::field::values::{self, ValuesOptions};
-use benzer_core::field::Value;
 use benzer_core::hash;
 use benzer_core::sketch::{Bits, Packing, SketchSpec, odd};
 
@@ -105,10 +105,7 @@ impl Sketch {
         odd::symmetric_difference(&self.inner, &other.inner).map(Self::from).map_err(error::core)
     }
 
-    fn __reduce__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
         Ok((py.get_type::<Self>().getattr("decode")?, (self.encode(py),)))
     }
 
@@ -141,9 +138,7 @@ impl Sketcher {
         let options: TextOptions =
             serde_json::from_str(text).map_err(|error| error::parameter(error.to_string()))?;
         let shingler = Shingler::new(&options).map_err(error::core)?;
-        let make = |pipeline: &str| {
-            spec(name, registers, seed, pipeline)?.sketcher().map_err(error::core)
-        };
+        let make = |pipeline: &str| spec(name, registers, seed, pipeline)?.sketcher().map_err(error::core);
         let bag = ValuesOptions { bag: options.bag };
         let texts = make(shingler.pipeline().as_str())?;
         Ok(Self { values: make(bag.pipeline().as_str())?, texts, shingler })
@@ -174,9 +169,7 @@ impl Sketcher {
 
     /// The sketch of a text.
     fn text(&self, py: Python<'_>, text: &str) -> PyResult<Sketch> {
-        py.detach(|| self.texts.sketch(&self.shingler.features(text)))
-            .map(Sketch::from)
-            .map_err(error::core)
+        py.detach(|| self.texts.sketch(&self.shingler.features(text))).map(Sketch::from).map_err(error::core)
     }
 
     /// The sketch of values: strings, bytes or integers.
@@ -192,7 +185,9 @@ impl Sketcher {
             }
             Some(weights) => {
                 let (n, got) = (elements.len(), weights.len());
-                return Err(error::parameter(format!("`weights` must be {n}, one for each value, got {got}")));
+                return Err(error::parameter(format!(
+                    "`weights` must be {n}, one for each value, got {got}"
+                )));
             }
         };
         self.of(values.py(), &features)

@@ -125,7 +125,7 @@ def test_wrong_requests_say_what_is_wrong(articles: Rows) -> None:
         (errors.ParameterError, "audit", {"audit": "no"}),
         (errors.ParameterError, "verify", {"verify": "maybe"}),
         (errors.ParameterError, "size", {"memory": "much"}),
-        (KeyError, "no column 'body'", {"text": "body"}),
+        (errors.ColumnError, "no column 'body'", {"text": "body"}),
     ]
     for exception, words, options in wrong:
         with pytest.raises(exception, match=words):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import json
 import pickle
 import subprocess
@@ -49,6 +50,7 @@ def test_the_command_line_gives_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_all_kinds_of_columns_give_the_same_rows() -> None:
+    import datasets
     import pandas as pd
     import polars as pl
 
@@ -68,6 +70,8 @@ def test_all_kinds_of_columns_give_the_same_rows() -> None:
         pd.Series(texts),
         pd.Series(texts, dtype="string[pyarrow]"),
         np.array(texts, dtype=object),
+        datasets.Dataset.from_dict({"text": texts})["text"],
+        datasets.Dataset.from_dict({"text": ["x", *texts]}).select(range(1, 1002))["text"],
     ]
     for column in columns:
         assert np.array_equal(benzer.sketch_texts(column, ngram=2, num_perm=64), expected), type(column)
@@ -103,6 +107,13 @@ def test_rows_are_registers(sketch: str, dtype: Any, width: int) -> None:
     sketcher = Sketcher(sketch, 100)
     assert np.array_equal(sketcher.words(rows)[1], sketcher.sketch_hashes(hashes[4:]).words)
     assert np.array_equal(benzer.sketch_csr(hashes.astype(np.int64), np.array([0, 4, 10], np.int32), 100, sketch=sketch), rows)
+
+
+def test_anything_with_a_buffer_is_an_array() -> None:
+    expected = benzer.sketch_csr(np.arange(6, dtype=np.uint64), [0, 2, 6])
+    hashes, offsets = array.array("Q", range(6)), memoryview(array.array("q", [0, 2, 6]))
+    assert np.array_equal(benzer.sketch_csr(hashes, offsets), expected)
+    assert np.array_equal(benzer.sketch_csr(memoryview(hashes), pa.array([0, 2, 6])), expected)
 
 
 def test_wrong_offsets_are_refused() -> None:

@@ -14,7 +14,10 @@ fn answers() -> Vec<Json> {
 }
 
 fn bytes(hex: &str) -> Vec<u8> {
-    hex.as_bytes().chunks(2).map(|pair| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
+    hex.as_bytes()
+        .chunks(2)
+        .map(|pair| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap())
+        .collect()
 }
 
 fn number(answer: &Json, name: &str) -> u64 {
@@ -70,12 +73,22 @@ fn the_command_line_writes_the_known_answers() {
     let (input, output) = (folder.path().join("texts.jsonl"), folder.path().join("texts.bsk"));
     let lines = answers.iter().map(|answer| serde_json::json!({"text": answer["text"]}).to_string() + "\n");
     std::fs::write(&input, lines.collect::<String>()).unwrap();
-    let arguments = [&"benzer".into(), &"sketch".into(), &input, &"-o".into(), &output, &"--registers".into(), &"64".into()];
-    assert_eq!(benzer_cli::run_to(arguments.map(|argument: &std::path::PathBuf| argument.clone()), &mut Vec::new()), 0);
+    let arguments = [
+        &"benzer".into(),
+        &"sketch".into(),
+        &input,
+        &"-o".into(),
+        &output,
+        &"--registers".into(),
+        &"64".into(),
+    ];
+    assert_eq!(
+        benzer_cli::run_to(arguments.map(|argument: &std::path::PathBuf| argument.clone()), &mut Vec::new()),
+        0
+    );
     let mut reader = SketchReader::open(&output).unwrap();
     let block = reader.next_block().unwrap().unwrap();
-    let stored: Vec<Sketch> =
-        block.records().map(|record| record.sketch(reader.header()).unwrap()).collect();
+    let stored: Vec<Sketch> = block.records().map(|record| record.sketch(reader.header()).unwrap()).collect();
     assert_eq!(stored.len(), 4);
     for (answer, stored) in answers.iter().zip(stored) {
         assert_eq!(stored.words(), sketch(answer).words(), "{answer}");

@@ -18,9 +18,9 @@ pub fn optimal(k: usize, most_rows: usize, threshold: f64, ratio: f64, [w_fp, w_
         let high = above.as_ref().map(|above| (above, above.powers_of(rows, jaccard)));
         for bands in 1..=k / rows {
             let wrong = below.integral(&low, |band| of_bands(band, bands));
-            let missed = high.as_ref().map_or(0.0, |(above, high)| {
-                above.integral(high, |band| 1.0 - of_bands(band, bands))
-            });
+            let missed = high
+                .as_ref()
+                .map_or(0.0, |(above, high)| above.integral(high, |band| 1.0 - of_bands(band, bands)));
             costs.push((bands, rows, w_fp * wrong + w_fn * missed));
         }
     }

@@ -27,6 +27,13 @@ class SchemaError(BenzerError, ValueError):
     """A schema, a document or a query that cannot be read, or a document that does not suit its schema."""
 
 
+class ColumnError(ParameterError, KeyError):
+    """A table has no such column."""
+
+    # A KeyError shows its message in quotes.
+    __str__ = Exception.__str__
+
+
 class PlanError(BenzerError, ValueError):
     """A goal that no sketch meets; the message says what would have to give."""
 

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from benzer.errors import ColumnError
+
 
 def kind(data: Any) -> str:
     """``dataset``, ``pandas``, ``polars``, ``arrow``, ``paths`` or ``records``."""
@@ -41,6 +43,11 @@ def _attribute(module: Any, name: str) -> Any:
     return getattr(module, name, ())
 
 
+def is_dataset_column(data: Any) -> bool:
+    """Whether it is a column of a `datasets.Dataset`, which reads rows only when they are asked for."""
+    return "datasets" in sys.modules and kind(getattr(data, "source", ())) == "dataset" and hasattr(data, "column_name")
+
+
 def columns(data: Any, names: list[str]) -> Any:
     """An Arrow table of some columns, without a copy where the library keeps Arrow itself."""
     pa = _pyarrow()
@@ -48,7 +55,7 @@ def columns(data: Any, names: list[str]) -> Any:
     present = names_of(data)
     missing = [name for name in names if name not in present]
     if missing:
-        raise KeyError(f"there is no column {', '.join(map(repr, missing))}; the columns are {', '.join(map(repr, present))}")
+        raise ColumnError(f"there is no column {', '.join(map(repr, missing))}; the columns are {', '.join(map(repr, present))}")
     if known == "dataset":
         # With a selection of rows, Arrow has to gather them.
         chosen = data.select_columns(names).with_format("arrow")

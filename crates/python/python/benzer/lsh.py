@@ -112,9 +112,13 @@ class MinHashLSH:
         return [Buckets(self._tables, band) for band in range(self.b)]
 
     def _check(self, minhash: Any) -> str | None:
-        if len(minhash) != self.h:
-            raise ValueError("Expecting minhash with length %d, got %d" % (self.h, len(minhash)))
-        return consistent(self._minhash_scheme, minhash)
+        n = len(minhash.hashvalues)
+        if n != self.h:
+            raise ValueError("Expecting minhash with length %d, got %d" % (self.h, n))
+        known = self._minhash_scheme
+        if known is not None and getattr(minhash, "scheme", None) == known:
+            return known
+        return consistent(known, minhash)
 
     def _stored(self, key: Any) -> Any:
         return pickle.dumps(key) if self.prepickle else key

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from benzer import frames
+
 
 class Buffers(NamedTuple):
     """Strings of an Arrow array: their bytes, and where each begins and the last ends."""
@@ -37,6 +39,8 @@ def _arrow(texts: Any) -> Any:
         return None
     if isinstance(texts, pa.Array | pa.ChunkedArray):
         column = texts
+    elif frames.is_dataset_column(texts):
+        column = frames.columns(texts.source, [texts.column_name]).column(0)
     elif hasattr(texts, "__arrow_c_stream__") or hasattr(texts, "__arrow_c_array__"):
         column = pa.chunked_array(texts)
     else:

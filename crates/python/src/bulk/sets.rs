@@ -19,7 +19,8 @@ pub(super) fn sketch_csr<'py>(
     threads: Option<usize>,
 ) -> PyResult<Bound<'py, PyArray2<u64>>> {
     let offsets = offsets.as_slice()?.iter().map(|&offset| {
-        usize::try_from(offset).map_err(|_| error::parameter(format!("`offsets` must not be negative, got {offset}")))
+        usize::try_from(offset)
+            .map_err(|_| error::parameter(format!("`offsets` must not be negative, got {offset}")))
     });
     let offsets = offsets.collect::<PyResult<Vec<usize>>>()?;
     sketch(py, sketcher, elements.as_slice()?, &offsets, threads)
@@ -71,12 +72,16 @@ pub(super) fn mismatches<'py>(
     b: PyReadonlyArray1<'py, i64>,
 ) -> PyResult<Bound<'py, PyArray1<u32>>> {
     let spec = sketcher.texts.spec();
-    let bits = kept(spec).ok_or_else(|| error::parameter("rows of this sketch cannot be compared in bulk"))?;
+    let bits =
+        kept(spec).ok_or_else(|| error::parameter("rows of this sketch cannot be compared in bulk"))?;
     let (rows, width) = words.as_array().dim();
     let (words, a, b) = (words.as_slice()?, a.as_slice()?, b.as_slice()?);
     let known = |row: &i64| usize::try_from(*row).is_ok_and(|row| row < rows);
     if a.len() != b.len() || !a.iter().chain(b).all(known) || width != spec.words() {
-        return Err(error::parameter(format!("expected pairs of rows below {rows} of {} words", spec.words())));
+        return Err(error::parameter(format!(
+            "expected pairs of rows below {rows} of {} words",
+            spec.words()
+        )));
     }
     let row = |i: i64| &words[i as usize * width..][..width];
     let counts = py.detach(|| {

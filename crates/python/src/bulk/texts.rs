@@ -38,7 +38,8 @@ pub(super) fn sketch_buffers<'py>(
             (Ok(start), Ok(end)) => data.get(start..end),
             _ => None,
         };
-        let bytes = bytes.ok_or_else(|| error::parameter(format!("the offsets of row {i} are not in the data")))?;
+        let bytes =
+            bytes.ok_or_else(|| error::parameter(format!("the offsets of row {i} are not in the data")))?;
         std::str::from_utf8(bytes).map_err(|_| error::parameter(format!("the text of row {i} is not UTF-8")))
     };
     sketch(py, sketcher, offsets.len().saturating_sub(1), threads, text)
@@ -64,7 +65,12 @@ fn sketch<'py, 'a>(
                     continue;
                 }
                 let start = offsets[offsets.len() - 1];
-                offsets.push(sketcher.shingler.write_elements(text(row)?, &mut scratch, &mut elements, start));
+                offsets.push(sketcher.shingler.write_elements(
+                    text(row)?,
+                    &mut scratch,
+                    &mut elements,
+                    start,
+                ));
             }
             if bag {
                 return Ok(());

@@ -1,7 +1,7 @@
 //! The hash functions of a MinHash, and what is done with its hash values.
 
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
-use pyo3::exceptions::{PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use benzer_core::sketch::{Scheme, permutations};
@@ -166,6 +166,8 @@ fn named(scheme: &str) -> PyResult<Scheme> {
         "legacy" => Ok(Scheme::Legacy),
         "affine32" => Ok(Scheme::Affine32),
         "affine64" => Ok(Scheme::Affine64),
-        other => Err(PyValueError::new_err(format!("`scheme` must be legacy, affine32 or affine64, got `{other}`"))),
+        other => Err(PyValueError::new_err(format!(
+            "`scheme` must be legacy, affine32 or affine64, got `{other}`"
+        ))),
     }
 }

@@ -43,7 +43,9 @@ pub(crate) enum Rows<'a> {
 impl<'py> Matrix<'py> {
     /// Takes a matrix that lies row by row.
     pub(crate) fn new(array: &Bound<'py, PyAny>) -> PyResult<Self> {
-        let wrong = || PyValueError::new_err("expected a matrix of uint8, uint16, uint32 or uint64, a row for each set");
+        let wrong = || {
+            PyValueError::new_err("expected a matrix of uint8, uint16, uint32 or uint64, a row for each set")
+        };
         let array = array.py().import("numpy")?.call_method1("ascontiguousarray", (array,))?;
         if let Ok(array) = array.cast::<PyArray2<u32>>() {
             return Ok(Self::Words(array.readonly()));

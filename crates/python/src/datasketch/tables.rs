@@ -207,10 +207,7 @@ impl BandTables {
     }
 
     /// All keys, and a matrix with the keys of their bands: what a copy is made of.
-    fn state<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyArray2<u64>>)> {
+    fn state<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyArray2<u64>>)> {
         let inner = self.lock(py);
         let (mut keys, mut bands) = (Vec::new(), Vec::new());
         for (entry, key) in inner.keys.iter() {

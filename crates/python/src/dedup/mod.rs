@@ -43,7 +43,8 @@ fn dedup(py: Python<'_>, request: &str, progress: Option<&Bound<'_, PyAny>>) -> 
                 interrupted = interrupted.and(Err(error));
             }
         }
-        let summary = run.join().map_err(|_| error::exception("DedupError", "the run ended unexpectedly".to_owned()));
+        let summary =
+            run.join().map_err(|_| error::exception("DedupError", "the run ended unexpectedly".to_owned()));
         interrupted?;
         if let Some(progress) = progress {
             watch.tell(progress)?;
@@ -55,7 +56,12 @@ fn dedup(py: Python<'_>, request: &str, progress: Option<&Bound<'_, PyAny>>) -> 
 
 /// Resolves a finished run again at a higher threshold; threshold before, removed before, removed now, restored.
 #[pyfunction]
-fn rethreshold(py: Python<'_>, folder: PathBuf, threshold: &str, out: PathBuf) -> PyResult<(f64, u64, u64, u64)> {
+fn rethreshold(
+    py: Python<'_>,
+    folder: PathBuf,
+    threshold: &str,
+    out: PathBuf,
+) -> PyResult<(f64, u64, u64, u64)> {
     let threshold = threshold.parse().map_err(error::dedup)?;
     let outcome = py.detach(|| benzer_dedup::results::rethreshold(&folder, threshold, &out));
     let outcome = outcome.map_err(error::dedup)?;

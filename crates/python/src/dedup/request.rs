@@ -51,7 +51,8 @@ pub(super) struct Request {
 impl Request {
     /// The options of the run.
     pub(super) fn options(&self) -> PyResult<Options> {
-        let preset = self.preset.as_deref().map(|name| Preset::named(name).map_err(error::core)).transpose()?;
+        let preset =
+            self.preset.as_deref().map(|name| Preset::named(name).map_err(error::core)).transpose()?;
         let threshold = match (&self.threshold, &preset) {
             (Some(threshold), _) => threshold.clone(),
             (None, Some(preset)) => preset.threshold.to_string(),
