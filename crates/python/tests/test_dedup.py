@@ -125,7 +125,7 @@ def test_wrong_requests_say_what_is_wrong(articles: Rows) -> None:
         (errors.ParameterError, "audit", {"audit": "no"}),
         (errors.ParameterError, "verify", {"verify": "maybe"}),
         (errors.ParameterError, "size", {"memory": "much"}),
-        (errors.ColumnError, "no column 'body'", {"text": "body"}),
+        (errors.ColumnError, "no 'body'", {"text": "body"}),
     ]
     for exception, words, options in wrong:
         with pytest.raises(exception, match=words):
@@ -134,6 +134,12 @@ def test_wrong_requests_say_what_is_wrong(articles: Rows) -> None:
         benzer.dedup("no-such-file.jsonl")
     with pytest.raises(TypeError, match="expected paths"):
         benzer.dedup(5)
+    with pytest.raises(TypeError, match="dictionaries"):
+        benzer.dedup([("a", "b")])
+    with pytest.raises(errors.ColumnError, match="no column 'body'; the columns are 'id', 'title', 'text'"):
+        benzer.dedup(pd.DataFrame(articles), text="body")
+    nothing = benzer.dedup([])
+    assert nothing.counts["read"] == 0 and nothing.kept == []
 
 
 def test_collections(articles: Rows, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from benzer import _benzer, frames
+from benzer.errors import ColumnError
 from benzer.progress import Progress, reporting
 from benzer.results import DedupResult
 from benzer.sketch import Unit, text_options
@@ -78,6 +79,8 @@ def dedup(
     if kind == "records" and not isinstance(data, list):
         data = list(data)
     texts = [text] if isinstance(text, str) else list(text)
+    if kind == "records" and not all(isinstance(row, dict) for row in data):
+        raise TypeError("a list of documents must be a list of dictionaries; make one of texts with [{'text': text} for text in texts]")
     holder = tempfile.TemporaryDirectory(prefix="benzer-")
     folder = Path(output) if output is not None else Path(holder.name) / "results"
     old, old_texts, old_id = _input(against, texts, id, None, Path(holder.name) / "against.arrow")
@@ -131,6 +134,8 @@ def _input(
         names["id"] = id
     if order is not None:
         names["order"] = order
+    if frames.kind(data) == "records":
+        return _lines(data, names, path.with_suffix(".jsonl")), [f"text{i}" for i in range(len(texts))], None if id is None else "id"
     table = frames.columns(data, list(dict.fromkeys(names.values())))
     import pyarrow as pa
 
@@ -138,6 +143,18 @@ def _input(
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
         writer.write_table(table, max_chunksize=65536)
     return [str(path)], [f"text{i}" for i in range(len(texts))], None if id is None else "id"
+
+
+def _lines(rows: list[Any], names: dict[str, str], path: Path) -> list[str]:
+    """Dictionaries as lines of JSON, for which nothing has to be installed."""
+    present = frames.names_of(rows)
+    missing = [name for name in names.values() if name not in present]
+    if missing and rows:
+        raise ColumnError(f"there is no {', '.join(map(repr, missing))} in the first dictionary, which has {', '.join(map(repr, present))}")
+    with path.open("w", encoding="utf-8") as file:
+        for row in rows:
+            file.write(json.dumps({short: row.get(name) for short, name in names.items()}) + "\n")
+    return [str(path)]
 
 
 def _order(keep: str) -> str | None:

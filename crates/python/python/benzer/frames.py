@@ -67,8 +67,7 @@ def columns(data: Any, names: list[str]) -> Any:
     if known == "arrow":
         table = data if isinstance(data, pa.Table) else pa.Table.from_batches([data])
         return table.select(names)
-    rows = data if isinstance(data, list) else list(data)
-    return pa.table({name: [row[name] for row in rows] for name in names})
+    raise TypeError(f"expected a table, got {type(data).__name__}")
 
 
 def names_of(data: Any) -> list[str]:
