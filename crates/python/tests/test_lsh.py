@@ -151,6 +151,12 @@ def test_bulk_calls_do_what_single_ones_do(dtype: Any) -> None:
     with pytest.raises(ValueError, match="already exists"):
         lsh.insert_many(np.array([1, 2]), matrix[:2])
     assert 5000 not in lsh
+    lsh.insert_many([1, 2, 2, "new"], matrix[[0, 1, 5, 6]], check_duplication=False)
+    assert len(lsh) == 3001
+    moved = lsh.keys[2]
+    lsh.remove(2)
+    lsh.insert_many([2], matrix[5:6])
+    assert lsh.keys[2] == moved
     with pytest.raises(ValueError, match="columns"):
         lsh.insert_many([1], matrix[:1, :8])
     with pytest.raises(ValueError, match="expected 2"):

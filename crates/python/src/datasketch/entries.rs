@@ -45,15 +45,40 @@ impl Entries {
         self.keys.insert(py, key, entry)
     }
 
+    /// Adds keys that are not there yet, with the keys of their bands one after the other.
+    pub(super) fn insert_new(
+        &mut self,
+        py: Python<'_>,
+        keys: impl Iterator<Item = Key>,
+        bands: &[u64],
+    ) -> PyResult<()> {
+        let mut entries = Vec::with_capacity(bands.len() / self.tables.bands());
+        let tables = &mut self.tables;
+        py.detach(|| tables.extend(bands, |entry| entries.push(entry)));
+        entries.into_iter().zip(keys).try_for_each(|(entry, key)| self.keys.insert(py, key, entry))
+    }
+
     /// Refuses keys that are there already, or twice among the new ones.
-    pub(super) fn check_new(&self, py: Python<'_>, keys: &[Key]) -> PyResult<()> {
-        let mut new = Keys::default();
-        new.reserve(keys.len());
-        for (i, key) in keys.iter().enumerate() {
-            if self.keys.find(py, key)?.is_some() || new.find(py, key)?.is_some() {
-                return Err(PyValueError::new_err(TAKEN));
+    pub(super) fn check_new(&mut self, py: Python<'_>, keys: &[Key]) -> PyResult<()> {
+        let taken = || Err(PyValueError::new_err(TAKEN));
+        if self.keys.len() > 0 {
+            for key in keys {
+                if self.keys.find(py, key)?.is_some() {
+                    return taken();
+                }
             }
-            new.insert(py, Key::new(&key.object(py)), i as u32)?;
+        }
+        // Integers that grow are all different.
+        let grow = |pair: &[Key]| matches!(pair, [Key::Integer(a), Key::Integer(b)] if a < b);
+        if keys.windows(2).all(grow) {
+            return Ok(());
+        }
+        let mut new = Keys::default();
+        for (key, i) in keys.iter().zip(0..) {
+            if new.find(py, key)?.is_some() {
+                return taken();
+            }
+            new.insert(py, Key::new(&key.object(py)), i)?;
         }
         Ok(())
     }

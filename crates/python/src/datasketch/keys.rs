@@ -65,6 +65,8 @@ pub(super) struct Keys {
     hashes: Vec<u64>,
     slots: Vec<u32>,
     used: usize,
+    /// Entries that no slot has yet: they get one when a key is looked up.
+    waiting: Vec<u32>,
 }
 
 impl Keys {
@@ -77,33 +79,25 @@ impl Keys {
     pub(super) fn reserve(&mut self, more: usize) {
         self.keys.reserve_exact(more);
         self.hashes.reserve_exact(more);
-        let wanted = ((self.used + more) * 3 / 2).next_power_of_two();
-        if wanted > self.slots.len() {
-            self.resize(wanted);
-        }
+        self.waiting.reserve_exact(more);
     }
 
     /// The entry of a key.
-    pub(super) fn find(&self, py: Python<'_>, key: &Key) -> PyResult<Option<u32>> {
+    pub(super) fn find(&mut self, py: Python<'_>, key: &Key) -> PyResult<Option<u32>> {
+        self.settle();
+        let hash = key.hash(py)?;
         if self.slots.is_empty() {
-            key.hash(py)?;
             return Ok(None);
         }
-        let entry = self.slots[self.slot(py, key, key.hash(py)?)?];
+        let entry = self.slots[self.slot(py, key, hash)?];
         Ok((entry != NONE).then_some(entry))
     }
 
     /// Gives an entry to a key that is not there yet.
     pub(super) fn insert(&mut self, py: Python<'_>, key: Key, entry: u32) -> PyResult<()> {
-        if (self.used + 1) * 3 > self.slots.len() * 2 {
-            self.resize((self.slots.len() * 2).max(8));
-        }
         let hash = key.hash(py)?;
-        let slot = self.slot(py, &key, hash)?;
-        if self.slots[slot] == NONE {
-            self.used += 1;
-        }
-        self.slots[slot] = entry;
+        self.used += 1;
+        self.waiting.push(entry);
         let place = entry as usize;
         if self.keys.len() <= place {
             self.keys.resize_with(place + 1, || None);
@@ -116,6 +110,7 @@ impl Keys {
 
     /// Forgets the key of an entry.
     pub(super) fn remove(&mut self, entry: u32) {
+        self.settle();
         let mask = self.slots.len() - 1;
         let mut gap = self.first(self.hashes[entry as usize]);
         while self.slots[gap] != entry {
@@ -166,16 +161,28 @@ impl Keys {
         }
     }
 
-    fn resize(&mut self, n_slots: usize) {
-        self.slots = vec![NONE; n_slots];
-        for entry in 0..self.keys.len() {
-            if self.keys[entry].is_some() {
-                let mut slot = self.first(self.hashes[entry]);
-                while self.slots[slot] != NONE {
-                    slot = (slot + 1) & (n_slots - 1);
-                }
-                self.slots[slot] = entry as u32;
+    /// Gives slots to the entries that wait for one.
+    fn settle(&mut self) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        let mut waiting = std::mem::take(&mut self.waiting);
+        if self.used * 3 > self.slots.len() * 2 {
+            self.slots = vec![NONE; (self.used * 2).next_power_of_two().max(8)];
+            waiting.clear();
+            waiting.extend((0..).zip(&self.keys).filter_map(|(entry, key)| key.as_ref().map(|_| entry)));
+        }
+        for &entry in &waiting {
+            let mut slot = self.first(self.hashes[entry as usize]);
+            while self.slots[slot] != NONE {
+                slot = (slot + 1) & (self.slots.len() - 1);
             }
+            self.slots[slot] = entry;
+        }
+        // A list that was long gives its memory back.
+        if waiting.len() < 1024 {
+            waiting.clear();
+            self.waiting = waiting;
         }
     }
 }

@@ -46,7 +46,8 @@ impl BandTables {
     }
 
     fn __contains__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
-        Ok(self.lock(py).keys.find(py, &Key::new(key))?.is_some())
+        let key = Key::new(key);
+        Ok(self.lock(py).keys.find(py, &key)?.is_some())
     }
 
     /// The key of each band of hash values; of a weighted MinHash, which has pairs, of rows of pairs.
@@ -105,20 +106,19 @@ impl BandTables {
         if check {
             inner.check_new(py, &keys)?;
         }
-        let Entries { tables, keys: known } = &mut *inner;
-        known.reserve(n);
+        inner.keys.reserve(n);
+        let tables = &mut inner.tables;
         py.detach(|| tables.reserve(n));
         let mut keys = keys.into_iter();
-        let (mut bands, mut entries) = (Vec::new(), Vec::new());
+        let mut bands = Vec::new();
         for start in (0..n).step_by(BATCH) {
             let end = (start + BATCH).min(n);
-            py.detach(|| {
-                self.hashed(rows, width, start..end, threads, &mut bands);
-                entries.clear();
-                tables.extend(&bands, |entry| entries.push(entry));
-            });
-            for (&entry, key) in entries.iter().zip(keys.by_ref()) {
-                known.insert(py, key, entry)?;
+            py.detach(|| self.hashed(rows, width, start..end, threads, &mut bands));
+            if check {
+                inner.insert_new(py, keys.by_ref().take(end - start), &bands)?;
+            } else {
+                let rows = keys.by_ref().zip(bands.chunks_exact(self.bands));
+                rows.take(end - start).try_for_each(|(key, bands)| inner.insert(py, key, bands, false))?;
             }
         }
         Ok(())
@@ -183,7 +183,7 @@ impl BandTables {
 
     /// The keys of the bands of a key; nothing for one that is not there.
     fn bands_of(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u64>>> {
-        let inner = self.lock(py);
+        let mut inner = self.lock(py);
         let entry = inner.keys.find(py, &Key::new(key))?;
         Ok(entry.map(|entry| inner.tables.keys(entry).to_vec()))
     }
