@@ -62,6 +62,8 @@ def test_every_removal_has_its_evidence(articles: Rows) -> None:
         assert row["similarity"] >= 0.7 and row["rule"] in ("verified", "exact-copy")
         a, b = (sketcher.sketch_text(texts[row[name]]) for name in ("removed_row", "kept_row"))
         assert benzer.estimate.jaccard(a, b).value == pytest.approx(row["similarity"], abs=0.1)
+    assert result.evidence["removed_id"] == result.evidence["removed_row"] and result.evidence["kept_id"].type == pa.int64()
+    assert set(result.pairs["id_b"].to_pylist()) >= set(result.evidence["removed_id"].to_pylist())
     assert not set(result.evidence["kept_row"].to_pylist()) & set(result.evidence["removed_row"].to_pylist())
 
 

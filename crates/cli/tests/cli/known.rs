@@ -1,5 +1,7 @@
 //! Sketches that must be the same in Rust, on the command line and in Python, whose tests read the same file.
 
+use std::ffi::OsString;
+
 use benzer_cli::options::sketches::{SketchArguments, SketchName};
 use benzer_core::field::text::{Shingler, TextOptions, Unit};
 use benzer_core::field::{Content, Value, values::ValuesOptions};
@@ -73,19 +75,16 @@ fn the_command_line_writes_the_known_answers() {
     let (input, output) = (folder.path().join("texts.jsonl"), folder.path().join("texts.bsk"));
     let lines = answers.iter().map(|answer| serde_json::json!({"text": answer["text"]}).to_string() + "\n");
     std::fs::write(&input, lines.collect::<String>()).unwrap();
-    let arguments = [
-        &"benzer".into(),
-        &"sketch".into(),
-        &input,
-        &"-o".into(),
-        &output,
-        &"--registers".into(),
-        &"64".into(),
+    let arguments: [OsString; 7] = [
+        "benzer".into(),
+        "sketch".into(),
+        input.into(),
+        "-o".into(),
+        (&output).into(),
+        "--registers".into(),
+        "64".into(),
     ];
-    assert_eq!(
-        benzer_cli::run_to(arguments.map(|argument: &std::path::PathBuf| argument.clone()), &mut Vec::new()),
-        0
-    );
+    assert_eq!(benzer_cli::run_to(arguments, &mut Vec::new()), 0);
     let mut reader = SketchReader::open(&output).unwrap();
     let block = reader.next_block().unwrap().unwrap();
     let stored: Vec<Sketch> = block.records().map(|record| record.sketch(reader.header()).unwrap()).collect();

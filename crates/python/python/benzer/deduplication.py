@@ -118,7 +118,7 @@ def dedup(
     }
     with reporting(progress) as report:
         summary = json.loads(_benzer.dedup(json.dumps(request), report))
-    return DedupResult(data, folder, summary, holder)
+    return DedupResult(data, folder, summary, holder, has_ids=id is not None)
 
 
 def _input(

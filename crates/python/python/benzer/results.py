@@ -23,9 +23,11 @@ class DedupResult:
         folder: Path,
         summary: dict[str, Any],
         holder: tempfile.TemporaryDirectory[str],
+        *,
+        has_ids: bool,
         base: DedupResult | None = None,
     ) -> None:
-        self._data, self._holder, self._base = data, holder, base
+        self._data, self._holder, self._has_ids, self._base = data, holder, has_ids, base
         self.folder = folder
         """The folder of the results: evidence.parquet, pairs.parquet, report.html, manifest.json and others."""
         self.summary = summary
@@ -51,19 +53,26 @@ class DedupResult:
             for name in ("removed_row", "kept_row"):
                 found[name] = [None if row is None else row - 1 for row in found[name]]
             del found["removed_file"], found["kept_file"]
+        return self._named(found, "removed_id", "kept_id")
+
+    def _named(self, found: dict[str, list[Any]], *columns: str) -> dict[str, list[Any]]:
+        """Rows of a table without ids are called by their number."""
+        if self._is_table and not self._has_ids:
+            for name in columns:
+                found[name] = [int(one.rpartition(":")[2]) - 1 for one in found[name]]
         return found
 
     @property
     def evidence(self) -> Any:
-        """For every removed document the kept one, their similarity, and by which rule. Rows of tables are counted from 0 on, lines of files from 1 on."""
+        """For every removed document the kept one, their similarity, and by which rule. Rows of tables are counted from 0 on (and are the ids, if there are none), lines of files from 1 on."""
         return frames.table(self._data, self._evidence)
 
     @property
     def pairs(self) -> Any:
         """All pairs of documents that are similar enough."""
+        found = self._named(_benzer.pairs(str((self._base or self).folder)), "id_a", "id_b")
         if self._base is None:
-            return frames.table(self._data, _benzer.pairs(str(self.folder)))
-        found = _benzer.pairs(str(self._base.folder))
+            return frames.table(self._data, found)
         threshold = self.summary["threshold"]
         rows = [i for i, similarity in enumerate(found["similarity"]) if similarity >= threshold]
         return frames.table(self._data, {name: [column[i] for i in rows] for name, column in found.items()})
@@ -114,7 +123,7 @@ class DedupResult:
         _was, before, removed, restored = _benzer.rethreshold(str(source.folder), text, str(folder))
         counts = {**source.counts, "removed": removed, "kept": source.counts["kept"] + restored}
         summary = {**source.summary, "counts": counts, "threshold": threshold, "removed_before": before}
-        return DedupResult(self._data, folder, summary, holder, source)
+        return DedupResult(self._data, folder, summary, holder, has_ids=self._has_ids, base=source)
 
     def report(self, path: str | Path | None = None) -> Path:
         """The page that a person should look at before anything is deleted; copied to `path`, if one is given."""
