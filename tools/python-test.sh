@@ -29,4 +29,5 @@ export PYTHONDONTWRITEBYTECODE=1
 "$python" -m pytest -p no:cacheprovider tests
 "$python" -m pytest -p no:cacheprovider --doctest-modules --pyargs benzer
 "$python" -m mypy --cache-dir "$folder/mypy" python/benzer
+(cd "$folder" && "$python" -m mypy.stubtest --ignore-disjoint-bases benzer._benzer)
 "$python" -m pyright --pythonpath "$python"
