@@ -4,7 +4,47 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-__all__: list[str]
+__all__ = [
+    "BandTables",
+    "Collection",
+    "Forest",
+    "Functions",
+    "Sketch",
+    "Sketcher",
+    "cli",
+    "collections",
+    "containment",
+    "dedup",
+    "drop_collection",
+    "equal",
+    "evidence",
+    "hamming",
+    "intersection",
+    "jaccard",
+    "jaccard_of_counts",
+    "mismatches",
+    "n_way",
+    "one_hot",
+    "optimal_bands",
+    "optimal_bands_of_containment",
+    "optimal_partitions",
+    "pairs",
+    "plan",
+    "presets",
+    "rethreshold",
+    "set_size",
+    "sketch_buffers",
+    "sketch_csr",
+    "sketch_sets",
+    "sketch_strings",
+    "smaller",
+    "three_way",
+    "union",
+    "venn",
+    "version",
+    "weighted_minhash",
+]
+
 version: str
 
 _Bar = tuple[float, float, float, float]
