@@ -1,5 +1,5 @@
 # The local commands are the CI commands.
-.PHONY: test check bench bench-dedup doc build clean
+.PHONY: test check bench bench-dedup bench-python doc build wheel clean
 
 # Everything: format, lints, all tests of all kinds, with the time of each part and the totals.
 test:
@@ -14,6 +14,10 @@ check:
 build:
 	cargo build --release
 
+# The Python package: target/wheels/benzer-*.whl (abi3, from 3.10 on) and its sources
+wheel:
+	@bash tools/wheel.sh --sdist
+
 # The race with the peers, one pinned core; results go to bench/results/. Micro-benchmarks: cargo bench --package benzer-bench
 bench:
 	@python3 bench/run
@@ -21,6 +25,10 @@ bench:
 # Whole deduplications beside the peers, one pinned core, with quality beside speed; the peers take a gigabyte to install.
 bench-dedup:
 	@python3 bench/dedup
+
+# The Python package beside datasketch and rensa, one pinned core; results go to bench/results/.
+bench-python:
+	@python3 bench/python
 
 # API documentation: target/doc/benzer_core/index.html
 doc:

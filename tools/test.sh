@@ -26,6 +26,7 @@ summary() {
   printf '%s\n' "${times[@]}"
   printf '%6d s  in all\n\n' "$SECONDS"
   awk '/^test result:/ { passed += $4; failed += $6; skipped += $8 }
+       /^[0-9]+ passed/ { passed += $1 }
        END { printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped }' "$log"
 }
 
@@ -38,6 +39,7 @@ part "build" cargo test --release --workspace --no-run
 part "redis" bash tools/redis.sh
 part "python" bash tools/python.sh
 part "tests" cargo test --release --workspace
+part "python package" bash tools/python-test.sh
 part "browser" bash tools/browser-test.sh
 part "page" bash tools/page-test.sh
 part "api" bash tools/api-test.sh

@@ -137,7 +137,8 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
             if view.format == view::Format::Json { write_json(out, &all) } else { shown(&all, view, out) }
         }
         Action::Create(Create { one: One { name, db }, made }) => {
-            let store = db.open_for(made.expected_documents)?.create(name, made.settings()?).map_err(failed)?;
+            let store =
+                db.open_for(made.expected_documents)?.create(name, made.settings()?).map_err(failed)?;
             drop(store);
             show(db, name, view, out)
         }

@@ -7,6 +7,7 @@ mod compare;
 mod dedup;
 mod folders;
 mod help;
+mod known;
 mod layers;
 mod plan;
 mod processes;

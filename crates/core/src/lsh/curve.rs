@@ -122,7 +122,7 @@ fn check(k: usize, threshold: f64, weights: [f64; 2]) -> Result<()> {
 }
 
 /// Gauss-Legendre quadrature with 64 points: 12 digits for these integrands.
-struct Quadrature {
+pub(super) struct Quadrature {
     points: Vec<f64>,
     weights: Vec<f64>,
 }
@@ -130,7 +130,7 @@ struct Quadrature {
 impl Quadrature {
     const N: usize = 64;
 
-    fn new(from: f64, to: f64) -> Self {
+    pub(super) fn new(from: f64, to: f64) -> Self {
         let (centre, radius) = (0.5 * (from + to), 0.5 * (to - from));
         let (points, weights) = (0..Self::N)
             .map(|i| {
@@ -154,10 +154,15 @@ impl Quadrature {
     }
 
     fn powers(&self, rows: usize) -> Vec<f64> {
-        self.points.iter().map(|&p| libm::pow(p, rows as f64)).collect()
+        self.powers_of(rows, |p| p)
     }
 
-    fn integral(&self, bands: &[f64], f: impl Fn(f64) -> f64) -> f64 {
+    /// `jaccard(p)` to the power of `rows`, at each point.
+    pub(super) fn powers_of(&self, rows: usize, jaccard: impl Fn(f64) -> f64) -> Vec<f64> {
+        self.points.iter().map(|&p| libm::pow(jaccard(p), rows as f64)).collect()
+    }
+
+    pub(super) fn integral(&self, bands: &[f64], f: impl Fn(f64) -> f64) -> f64 {
         bands.iter().zip(&self.weights).map(|(&band, w)| w * f(band)).sum()
     }
 }

@@ -10,6 +10,8 @@
 //! | [`expected`] | how many candidate pairs will there be? |
 //! | [`prefilter`] | how many equal registers must a candidate have? |
 //! | [`bucket`] | which pairs does a bucket give? |
+//! | [`tables`], [`forest`] | which sets share a whole band, or the longest part of one, with this one? |
+//! | [`ensemble`] | which sets contain this one, whatever their sizes? |
 //!
 //! # The candidate graph
 //!
@@ -25,11 +27,16 @@ pub mod banding;
 pub mod bucket;
 pub mod choose;
 pub mod curve;
+pub mod ensemble;
 pub mod expected;
+pub mod forest;
 pub mod prefilter;
+pub mod tables;
 
 pub use banding::{BandKey, Banding};
 pub use choose::{Target, choose};
 pub use curve::Shape;
 pub use expected::Expected;
+pub use forest::Forest;
 pub use prefilter::Prefilter;
+pub use tables::Tables;

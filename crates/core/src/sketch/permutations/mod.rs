@@ -3,6 +3,7 @@
 //! Register i is the minimum over the set of `h_i(x)`. Variance J(1-J)/k, cost n k. The [`Scheme`] says what `h_i` is; the datasketch schemes
 //! give that tool's registers bit for bit (elements are its 32- or 64-bit token hashes), which known answers in testdata/golden prove.
 
+mod functions;
 mod numpy;
 
 use std::fmt;
@@ -15,6 +16,8 @@ use super::aligned::{Aligned, Registers};
 use crate::Level;
 use crate::hash::{mix, split, stream};
 use crate::{Error, Result};
+
+pub use functions::Functions;
 
 /// The Mersenne prime 2^61 - 1, modulus of [`Scheme::Linear`] and [`Scheme::Legacy`].
 pub const MERSENNE_61: u64 = (1 << 61) - 1;

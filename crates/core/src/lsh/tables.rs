@@ -1,0 +1,303 @@
+//! Band tables: from the keys of the bands to the entries that have them, in memory, for one entry at a time or many.
+//!
+//! An entry is a number from 0 on, with one 64-bit key for each band; keys are hashes, whose bits are used as they are. Per band there is a table of slots with open
+//! addressing. A slot holds half of a key and the newest entry that has it, so that another key is passed over without looking it up, and each entry knows the one
+//! before it with the same key. An entry of b bands takes 12 b bytes, and its slots between 10 b and 15 b.
+//!
+//! ```
+//! use benzer_core::hash::mix;
+//! use benzer_core::lsh::Tables;
+//! let mut tables = Tables::new(2);
+//! let a = tables.insert(&[mix(10), mix(20)]);
+//! let b = tables.insert(&[mix(10), mix(21)]);
+//! let mut found = Vec::new();
+//! tables.candidates(&[mix(10), mix(20)], &mut found);
+//! assert_eq!(found, [a, b]);
+//! tables.remove(a);
+//! tables.candidates(&[mix(10), mix(20)], &mut found);
+//! assert_eq!(found, [b]);
+//! ```
+
+/// No entry.
+const NONE: u32 = u32::MAX;
+/// An empty slot.
+const EMPTY: u64 = u64::MAX;
+/// The part of a slot that is half of a key; the rest is an entry.
+const TAG: u64 = !0 << 32;
+/// Slots of an empty table.
+const FEWEST: usize = 8;
+/// Entries whose slots are asked for before the first is looked at, so that the memory works on many of them at once.
+const TOGETHER: usize = 16;
+/// Up to so many candidates, each is looked for among those before it; longer lists are sorted.
+const SHORT: usize = 24;
+
+/// Tables of band keys.
+#[derive(Debug, Clone)]
+pub struct Tables {
+    bands: usize,
+    /// The keys of each entry, band by band.
+    keys: Vec<u64>,
+    /// For each entry and band the entry before it with the same key.
+    before: Vec<u32>,
+    /// For each band the slots, in one row.
+    slots: Vec<u64>,
+    /// Slots of one band.
+    n_slots: usize,
+    /// Keys in each band's slots.
+    used: Vec<usize>,
+    /// Numbers of removed entries, which are given again.
+    free: Vec<u32>,
+}
+
+impl Tables {
+    /// Empty tables for entries of so many bands.
+    pub fn new(bands: usize) -> Self {
+        Self {
+            bands,
+            keys: Vec::new(),
+            before: Vec::new(),
+            slots: vec![EMPTY; bands * FEWEST],
+            n_slots: FEWEST,
+            used: vec![0; bands],
+            free: Vec::new(),
+        }
+    }
+
+    /// Number of bands.
+    pub fn bands(&self) -> usize {
+        self.bands
+    }
+
+    /// Entries that were not removed.
+    pub fn len(&self) -> usize {
+        self.before.len() / self.bands.max(1) - self.free.len()
+    }
+
+    /// True if there is no entry.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Makes room for more entries at once.
+    pub fn reserve(&mut self, more: usize) {
+        self.keys.reserve_exact(more * self.bands);
+        self.before.reserve_exact(more * self.bands);
+        let wanted = (self.len() + more) * 4 / 3 + FEWEST;
+        if wanted > self.n_slots {
+            self.resize(wanted);
+        }
+    }
+
+    /// Adds an entry with a key for each band, and gives its number.
+    ///
+    /// # Panics
+    /// Another number of keys than bands.
+    pub fn insert(&mut self, keys: &[u64]) -> u32 {
+        assert_eq!(keys.len(), self.bands, "one key for each band");
+        if self.used.iter().any(|used| used * 5 >= self.n_slots * 4) {
+            self.resize(self.n_slots * 3 / 2);
+        }
+        let entry = self.free.pop().unwrap_or_else(|| {
+            let entry = (self.before.len() / self.bands) as u32;
+            self.keys.resize(self.keys.len() + self.bands, 0);
+            self.before.resize(self.before.len() + self.bands, NONE);
+            entry
+        });
+        let start = entry as usize * self.bands;
+        self.keys[start..start + self.bands].copy_from_slice(keys);
+        for (band, &key) in keys.iter().enumerate() {
+            let (slot, head) = self.find(band, key);
+            self.used[band] += usize::from(head == NONE);
+            self.before[start + band] = head;
+            self.slots[slot] = tag(key) | u64::from(entry);
+        }
+        entry
+    }
+
+    /// Adds many entries, whose keys follow each other, and hands their numbers to `inserted`.
+    pub fn extend(&mut self, keys: &[u64], mut inserted: impl FnMut(u32)) {
+        let mut slots = vec![EMPTY; TOGETHER * self.bands];
+        for keys in keys.chunks(TOGETHER * self.bands) {
+            // What is read here is not used: it only brings the slots near.
+            self.read(keys, &mut slots);
+            std::hint::black_box(&slots);
+            keys.chunks_exact(self.bands).for_each(|keys| inserted(self.insert(keys)));
+        }
+    }
+
+    /// Removes an entry; its number is given to a later one.
+    pub fn remove(&mut self, entry: u32) {
+        for band in 0..self.bands {
+            let at = entry as usize * self.bands + band;
+            let (slot, head) = self.find(band, self.keys[at]);
+            let before = self.before[at];
+            if head != entry {
+                let mut newer = head;
+                while self.before[newer as usize * self.bands + band] != entry {
+                    newer = self.before[newer as usize * self.bands + band];
+                }
+                self.before[newer as usize * self.bands + band] = before;
+            } else if before == NONE {
+                self.vacate(band, slot);
+                self.used[band] -= 1;
+            } else {
+                self.slots[slot] = self.slots[slot] & TAG | u64::from(before);
+            }
+        }
+        self.free.push(entry);
+    }
+
+    /// The keys of an entry.
+    pub fn keys(&self, entry: u32) -> &[u64] {
+        &self.keys[entry as usize * self.bands..][..self.bands]
+    }
+
+    /// The entries that have a key in a band, the newest first.
+    pub fn of(&self, band: usize, key: u64) -> impl Iterator<Item = u32> + '_ {
+        self.chain(band, self.find(band, key).1)
+    }
+
+    /// The entries that share a key with these in the first bands, as many as there are keys: each once, in order.
+    pub fn candidates(&self, keys: &[u64], found: &mut Vec<u32>) {
+        found.clear();
+        for (band, &key) in keys.iter().enumerate() {
+            self.collect(band, self.find(band, key).1, found);
+        }
+        found.sort_unstable();
+        found.dedup();
+    }
+
+    /// The candidates of many entries, whose keys follow each other, one list after the other: each candidate once, in any order.
+    pub fn candidates_of_many(&self, keys: &[u64], mut visit: impl FnMut(&[u32])) {
+        let (mut slots, mut found) = (vec![EMPTY; TOGETHER * self.bands], Vec::new());
+        for keys in keys.chunks(TOGETHER * self.bands) {
+            self.read(keys, &mut slots);
+            for (keys, slots) in keys.chunks_exact(self.bands).zip(slots.chunks_exact(self.bands)) {
+                found.clear();
+                for (band, (&key, &slot)) in keys.iter().zip(slots).enumerate() {
+                    let head = match slot {
+                        EMPTY => NONE,
+                        _ if self.holds(slot, band, key) => slot as u32,
+                        _ => self.find(band, key).1,
+                    };
+                    self.collect(band, head, &mut found);
+                }
+                if found.len() > SHORT {
+                    found.sort_unstable();
+                    found.dedup();
+                }
+                visit(&found);
+            }
+        }
+    }
+
+    /// Each key of a band with the number of its entries.
+    pub fn buckets(&self, band: usize) -> impl Iterator<Item = (u64, usize)> + '_ {
+        let slots = &self.slots[band * self.n_slots..][..self.n_slots];
+        slots.iter().filter(|&&slot| slot != EMPTY).map(move |&slot| {
+            (self.keys[slot as u32 as usize * self.bands + band], self.chain(band, slot as u32).count())
+        })
+    }
+
+    /// Adds the entries of a bucket; a short list holds none twice.
+    #[inline]
+    fn collect(&self, band: usize, head: u32, found: &mut Vec<u32>) {
+        for entry in self.chain(band, head) {
+            if found.len() > SHORT || !found.contains(&entry) {
+                found.push(entry);
+            }
+        }
+    }
+
+    #[inline]
+    fn chain(&self, band: usize, head: u32) -> impl Iterator<Item = u32> + '_ {
+        let entry = |entry: u32| (entry != NONE).then_some(entry);
+        std::iter::successors(entry(head), move |&newer| {
+            entry(self.before[newer as usize * self.bands + band])
+        })
+    }
+
+    /// Reads the slots at which the search for keys begins.
+    #[inline]
+    fn read(&self, keys: &[u64], slots: &mut [u64]) {
+        for (keys, slots) in keys.chunks_exact(self.bands).zip(slots.chunks_exact_mut(self.bands)) {
+            for (band, (&key, slot)) in keys.iter().zip(slots).enumerate() {
+                *slot = self.slots[self.home(band, key)];
+            }
+        }
+    }
+
+    /// Where the search for a key begins: the upper bits of the key, as the lower ones are in the slot.
+    #[inline]
+    fn home(&self, band: usize, key: u64) -> usize {
+        band * self.n_slots + ((u128::from(key) * self.n_slots as u128) >> 64) as usize
+    }
+
+    #[inline]
+    fn holds(&self, slot: u64, band: usize, key: u64) -> bool {
+        slot & TAG == tag(key) && self.keys[slot as u32 as usize * self.bands + band] == key
+    }
+
+    /// The slot of a key with its newest entry, or the empty one where it would be.
+    #[inline]
+    fn find(&self, band: usize, key: u64) -> (usize, u32) {
+        let mut place = self.home(band, key);
+        loop {
+            let slot = self.slots[place];
+            if slot == EMPTY {
+                return (place, NONE);
+            }
+            if self.holds(slot, band, key) {
+                return (place, slot as u32);
+            }
+            place = self.next(band, place);
+        }
+    }
+
+    #[inline]
+    fn next(&self, band: usize, place: usize) -> usize {
+        if place + 1 == (band + 1) * self.n_slots { band * self.n_slots } else { place + 1 }
+    }
+
+    /// Empties a slot and moves up what was displaced by it.
+    fn vacate(&mut self, band: usize, place: usize) {
+        let from = |start: usize, end: usize| (end + self.n_slots - start) % self.n_slots;
+        let (mut gap, mut place) = (place, self.next(band, place));
+        let mut moved = Vec::new();
+        while self.slots[place] != EMPTY {
+            let slot = self.slots[place];
+            let home = self.home(band, self.keys[slot as u32 as usize * self.bands + band]);
+            // It may move to the gap if its home is not between the gap and itself.
+            if from(home, place) >= from(gap, place) {
+                moved.push((gap, slot));
+                gap = place;
+            }
+            place = self.next(band, place);
+        }
+        moved.into_iter().for_each(|(place, slot)| self.slots[place] = slot);
+        self.slots[gap] = EMPTY;
+    }
+
+    fn resize(&mut self, n_slots: usize) {
+        let old = std::mem::take(&mut self.slots);
+        let n_old = self.n_slots;
+        self.slots = vec![EMPTY; self.bands * n_slots];
+        self.n_slots = n_slots;
+        for (band, slots) in old.chunks_exact(n_old).enumerate() {
+            for &slot in slots.iter().filter(|&&slot| slot != EMPTY) {
+                let key = self.keys[slot as u32 as usize * self.bands + band];
+                let (place, _) = self.find(band, key);
+                self.slots[place] = slot;
+            }
+        }
+    }
+}
+
+/// The part of a key that is in its slot.
+#[inline]
+fn tag(key: u64) -> u64 {
+    key << 32
+}
+
+#[cfg(test)]
+mod tests;

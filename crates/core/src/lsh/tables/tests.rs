@@ -1,0 +1,61 @@
+//! Tables beside a map of sets.
+
+use super::*;
+use crate::hash::{mix, split};
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+proptest! {
+    #[test]
+    fn tables_do_what_a_map_of_sets_does(seed: u64, steps in 1usize..300, kinds in 1u64..40) {
+        let bands = 1 + (seed % 3) as usize * 40;
+        let mut tables = Tables::new(bands);
+        let mut model: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+        for step in 0..steps as u64 {
+            let draw = split(seed, step);
+            if draw % 4 == 0 && !model.is_empty() {
+                let entry = *model.keys().nth(draw as usize / 4 % model.len()).unwrap();
+                model.remove(&entry);
+                tables.remove(entry);
+            } else {
+                let keys: Vec<u64> = (0..bands as u64).map(|band| mix(split(draw, band) % kinds)).collect();
+                let entry = tables.insert(&keys);
+                prop_assert!(model.insert(entry, keys).is_none());
+            }
+            prop_assert_eq!(tables.len(), model.len());
+        }
+        let mut found = Vec::new();
+        for probe in 0..8u64 {
+            let keys: Vec<u64> = (0..bands as u64).map(|band| mix(split(probe, band) % kinds)).collect();
+            tables.candidates(&keys, &mut found);
+            let shares = |other: &Vec<u64>| other.iter().zip(&keys).any(|(a, b)| a == b);
+            let expected: Vec<u32> = model.iter().filter(|(_, k)| shares(k)).map(|(e, _)| *e).collect();
+            prop_assert_eq!(&found, &expected);
+            tables.candidates_of_many(&keys.repeat(3), |many| {
+                let mut many = many.to_vec();
+                many.sort_unstable();
+                assert_eq!(many, expected);
+            });
+            let first: BTreeSet<u32> = tables.of(0, keys[0]).collect();
+            prop_assert!(first.iter().all(|e| model[e][0] == keys[0]));
+        }
+        let counted: usize = tables.buckets(0).map(|(_, n)| n).sum();
+        prop_assert_eq!(counted, model.len());
+        for (entry, keys) in &model {
+            prop_assert_eq!(tables.keys(*entry), &keys[..]);
+        }
+    }
+}
+
+#[test]
+fn reserving_changes_nothing() {
+    let mut tables = Tables::new(3);
+    let [one, two, three] = [1, 2, 3].map(mix);
+    let a = tables.insert(&[one, two, three]);
+    tables.reserve(1000);
+    let mut added = Vec::new();
+    tables.extend(&[one, mix(5), mix(6), mix(7), mix(8), mix(9)], |entry| added.push(entry));
+    assert_eq!(added, [a + 1, a + 2]);
+    assert_eq!(tables.of(0, one).collect::<Vec<_>>(), [a + 1, a]);
+    assert!(!tables.is_empty() && tables.bands() == 3);
+}

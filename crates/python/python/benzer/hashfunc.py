@@ -1,0 +1,23 @@
+"""The hash functions of tokens, as datasketch has them."""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from typing import Any
+
+
+def sha1_hash32(data: Any) -> int:
+    """The first 32 bits of SHA-1, the lowest byte first.
+
+    >>> sha1_hash32(b"benzer")
+    986158211
+    """
+    (value,) = struct.unpack("<I", hashlib.sha1(data).digest()[:4])
+    return int(value)
+
+
+def sha1_hash64(data: Any) -> int:
+    """The first 64 bits of SHA-1, the lowest byte first."""
+    (value,) = struct.unpack("<Q", hashlib.sha1(data).digest()[:8])
+    return int(value)

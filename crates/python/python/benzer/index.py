@@ -1,0 +1,232 @@
+"""Collections of documents that can be searched for similar ones."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from benzer import _benzer
+from benzer.errors import SchemaError
+from benzer.estimate import Estimate
+from benzer.frames import records
+
+# An id that no document has by accident.
+_NOBODY = "\x01"
+
+
+@dataclass(frozen=True)
+class Match:
+    """A similar document."""
+
+    id: str
+    similarity: float
+    exact: float | None
+    estimate: Estimate | None
+    fields: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+class Matches(list[Match]):
+    """The matches of a search, the most similar first."""
+
+    recall: float
+    """The share of documents at the threshold that the bands find."""
+    total: int
+    """How many matches there are without limit and offset."""
+    warnings: list[str]
+    """What to know about this answer."""
+
+
+class Index:
+    """A collection, opened or made.
+
+    Args:
+        url: ``memory:``, or the path of a folder; the engine says what else it opens.
+        collection: The name of the collection.
+        schema: The fields of documents, such as ``{"body": "text", "tags": "values"}``, or a whole schema with options. It is needed to make a
+            collection; of one that is there it must be the same.
+        threshold, recall: What is found, and which share of it at least; for a new collection.
+        keep_documents: Whether documents are kept, for exact similarities; for a new collection.
+        read_only: Whether the collection is only searched, whoever writes to it.
+
+    >>> index = Index("memory:", "articles", {"body": {"kind": "text", "n": 2}})
+    >>> index.insert([{"id": "fox", "body": "the quick brown fox jumps over the lazy dog"}])
+    1
+    >>> [(match.id, match.similarity) for match in index.search("the quick brown fox jumps over the lazy dog")]
+    [('fox', 1.0)]
+    >>> index.remove(["fox"])
+    1
+    """
+
+    def __init__(
+        self,
+        url: str,
+        collection: str,
+        schema: Mapping[str, Any] | None = None,
+        *,
+        threshold: float | None = None,
+        recall: float | None = None,
+        keep_documents: bool = True,
+        read_only: bool = False,
+    ) -> None:
+        self.url = str(url)
+        self.name = collection
+        wanted = None
+        if schema is not None:
+            options = {"threshold": threshold, "recall": recall, "keep_documents": keep_documents}
+            wanted = json.dumps({"schema": _schema(schema), **options})
+        self._inner = _benzer.Collection(self.url, collection, wanted, read_only)
+        self._fields: dict[str, Any] = json.loads(self._inner.settings())["schema"]["fields"]
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Schema, sketches and bands."""
+        settings: dict[str, Any] = json.loads(self._inner.settings())
+        return settings
+
+    def insert(self, documents: Any, *, id: str = "id") -> int:  # noqa: A002
+        """Adds documents in one durable commit and gives their number; one with the id of another replaces it.
+
+        Documents are dictionaries, or the rows of a `Dataset`, a frame or an Arrow table; `id` names the column of ids. One that does
+        not suit the schema is left out, and raises when the others are in.
+        """
+        made = [self._document(row, id) for row in records(documents)]
+        problems = self._inner.insert(json.dumps(made))
+        for document, problem in zip(made, problems, strict=True):
+            if problem is not None:
+                raise SchemaError(f"document `{document['id']}`: {problem}; the others were inserted")
+        return len(made)
+
+    def search(
+        self,
+        document: str | Mapping[str, Any] | None = None,
+        *,
+        id: str | None = None,  # noqa: A002
+        threshold: float | None = None,
+        limit: int = 10,
+        offset: int = 0,
+        fields: Sequence[str] = (),
+        explain: bool = False,
+    ) -> Matches:
+        """The documents like a text, a document, or the one with an `id`."""
+        query = _query(threshold, limit, offset, fields, explain)
+        if (document is None) == (id is None):
+            raise SchemaError("search for a document or for an id: give one of them")
+        if id is not None:
+            return _matches(json.loads(self._inner.search_id(str(id), query)))
+        answers = self._inner.search(json.dumps([self._probe(document)]), query)
+        return _matches(json.loads(answers)[0])
+
+    def search_many(
+        self,
+        documents: Iterable[str | Mapping[str, Any]],
+        *,
+        threshold: float | None = None,
+        limit: int = 10,
+        fields: Sequence[str] = (),
+    ) -> list[Matches]:
+        """The documents like each of many, in one go."""
+        probes = json.dumps([self._probe(document) for document in documents])
+        answers = self._inner.search(probes, _query(threshold, limit, 0, fields, False))
+        return [_matches(answer) for answer in json.loads(answers)]
+
+    def remove(self, ids: Iterable[Any]) -> int:
+        """Removes documents; how many there were."""
+        return self._inner.remove([str(one) for one in ([ids] if isinstance(ids, str) else ids)])
+
+    def get(self, id: Any) -> dict[str, Any] | None:  # noqa: A002
+        """A document, if it is there and documents are kept."""
+        found = self._inner.get(str(id))
+        if found is None:
+            return None
+        document = json.loads(found)
+        return {"id": document["id"], **document["fields"]}
+
+    def duplicates(self, threshold: float | None = None) -> list[tuple[str, str, Estimate]]:
+        """All pairs of similar documents, by their estimates."""
+        pairs = json.loads(self._inner.duplicates(threshold))
+        return [(a, b, bar) for a, b, estimate in pairs if (bar := _estimate(estimate)) is not None]
+
+    def stats(self) -> dict[str, int]:
+        """How large the collection is."""
+        stats: dict[str, int] = json.loads(self._inner.stats())
+        return stats
+
+    def compact(self) -> None:
+        """Brings the collection into the shape that is searched fastest."""
+        self._inner.compact()
+
+    def __len__(self) -> int:
+        return self.stats()["documents"]
+
+    def __contains__(self, id: Any) -> bool:  # noqa: A002
+        return self._inner.get(str(id)) is not None
+
+    def close(self) -> None:
+        """Gives the collection back, so that another process may write to it."""
+        self._inner.close()
+
+    def __enter__(self) -> Index:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def _document(self, row: Mapping[str, Any], id: str) -> dict[str, Any]:  # noqa: A002
+        if row.get(id) is None:
+            raise SchemaError(f"a document without `{id}`: give every document an id, or name its column with id=")
+        return {"id": str(row[id]), "fields": {name: row[name] for name in self._fields if row.get(name) is not None}}
+
+    def _probe(self, document: str | Mapping[str, Any] | None) -> dict[str, Any]:
+        if isinstance(document, Mapping):
+            fields = {name: document[name] for name in self._fields if document.get(name) is not None}
+            return {"id": str(document.get("id", _NOBODY)), "fields": fields}
+        texts = [name for name, spec in self._fields.items() if spec["kind"] == "text"]
+        if len(texts) != 1:
+            raise SchemaError(f"a text alone does not say which field it is; search for a dictionary of {sorted(self._fields)}")
+        return {"id": _NOBODY, "fields": {texts[0]: document}}
+
+
+def collections(url: str) -> list[str]:
+    """The names of all collections."""
+    return _benzer.collections(str(url))
+
+
+def drop_collection(url: str, name: str) -> None:
+    """Removes a collection with all its documents."""
+    _benzer.drop_collection(str(url), name)
+
+
+def _schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    fields = schema["fields"] if "fields" in schema and not isinstance(schema["fields"], str) else schema
+    whole = {name: {"kind": kind} if isinstance(kind, str) else kind for name, kind in fields.items()}
+    return {**schema, "fields": whole} if fields is not schema else {"fields": whole}
+
+
+def _query(threshold: float | None, limit: int, offset: int, fields: Sequence[str], explain: bool) -> str:
+    query = {"threshold": threshold, "limit": limit, "offset": offset, "fields": list(fields), "explain": explain}
+    return json.dumps(query)
+
+
+def _estimate(estimate: dict[str, Any]) -> Estimate | None:
+    value = estimate.get("value")
+    if value is None:
+        return None
+    return Estimate(value["value"], value["standard_error"], value["low"], value["high"])
+
+
+def _matches(answer: dict[str, Any]) -> Matches:
+    matches = Matches(
+        Match(
+            found["id"],
+            found["similarity"],
+            found.get("exact"),
+            _estimate(found["estimate"]),
+            {one["field"]: one for one in found["fields"]},
+        )
+        for found in answer["matches"]
+    )
+    matches.recall, matches.total = answer["recall"], answer["n_matches"]
+    matches.warnings = answer.get("warnings", [])
+    return matches

@@ -1,0 +1,68 @@
+"""Texts as the engine takes them: strings where they lie, or the buffers of Arrow without a copy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from benzer import frames
+
+
+class Buffers(NamedTuple):
+    """Strings of an Arrow array: their bytes, and where each begins and the last ends."""
+
+    data: npt.NDArray[np.uint8]
+    offsets: npt.NDArray[np.int64]
+
+
+def as_texts(texts: Any) -> Sequence[list[str] | Buffers]:
+    """The parts of a column of texts: Arrow's chunks as they lie in memory, everything else as a list of strings."""
+    if isinstance(texts, str | bytes):
+        raise TypeError("texts must be a list or a column of strings, not one string")
+    if isinstance(texts, list):
+        return [texts]
+    column = _arrow(texts)
+    if column is None:
+        return [list(texts)]
+    chunks = column.chunks if hasattr(column, "chunks") else [column]
+    return [_buffers(chunk) for chunk in chunks] or [[]]
+
+
+def _arrow(texts: Any) -> Any:
+    """An Arrow array of strings without nulls, if the texts are one or can be seen as one."""
+    try:
+        import pyarrow as pa
+    except ImportError:
+        return None
+    if isinstance(texts, pa.Array | pa.ChunkedArray):
+        column = texts
+    elif frames.is_dataset_column(texts):
+        column = frames.columns(texts.source, [texts.column_name]).column(0)
+    elif hasattr(texts, "__arrow_c_stream__") or hasattr(texts, "__arrow_c_array__"):
+        column = pa.chunked_array(texts)
+    else:
+        return None
+    if column.null_count:
+        raise ValueError(f"{column.null_count} of the texts are null; fill them with empty strings, or leave them out")
+    kind = column.type
+    if pa.types.is_dictionary(kind) or pa.types.is_string_view(kind):
+        column = column.cast(pa.large_string())
+    elif not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        raise TypeError(f"texts must be strings, got a column of {kind}")
+    return column
+
+
+def _buffers(array: Any) -> Buffers:
+    import pyarrow as pa
+
+    wide = pa.types.is_large_string(array.type)
+    _, places, data = array.buffers()
+    if len(array) == 0 or places is None:
+        return Buffers(np.empty(0, dtype=np.uint8), np.zeros(1, dtype=np.int64))
+    offsets = np.frombuffer(places, dtype=np.int64 if wide else np.int32)
+    offsets = offsets[array.offset : array.offset + len(array) + 1].astype(np.int64, copy=False)
+    raw = np.empty(0, dtype=np.uint8) if data is None else np.frombuffer(data, dtype=np.uint8)
+    return Buffers(raw, np.ascontiguousarray(offsets))

@@ -1,0 +1,31 @@
+//! Registers as features of a linear model: one column for each value that a register can have (004, section 7.2).
+
+use numpy::{PyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+
+use benzer_core::sketch::packed;
+
+use crate::error;
+use crate::sketch::{Sketcher, kept};
+
+/// The columns with a one, `registers` for each row.
+#[pyfunction]
+pub(super) fn one_hot<'py>(
+    py: Python<'py>,
+    sketcher: &Sketcher,
+    words: PyReadonlyArray2<'py, u64>,
+) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    let spec = sketcher.texts.spec();
+    let bits = kept(spec).filter(|bits| bits.get() <= 16);
+    let bits = bits.ok_or_else(|| error::parameter("one-hot features need 1 to 16 bits of a register"))?;
+    let (k, width) = (spec.registers as usize, words.shape()[1]);
+    if width != spec.words() {
+        return Err(error::parameter(format!("expected rows of {} words, got {width}", spec.words())));
+    }
+    let words = words.as_slice()?;
+    let columns = py.detach(|| {
+        let rows = words.chunks_exact(width);
+        rows.flat_map(|row| packed::one_hot(row, bits, k)).map(|column| column as i64).collect::<Vec<i64>>()
+    });
+    Ok(PyArray1::from_vec(py, columns))
+}

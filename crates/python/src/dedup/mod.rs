@@ -1,0 +1,69 @@
+//! Deduplication: a job as JSON, run on a thread of its own while the caller's looks after signals and progress.
+
+mod request;
+mod results;
+mod watch;
+
+use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
+
+use pyo3::prelude::*;
+
+use benzer_dedup::job::{self, Summary};
+
+use crate::error;
+use request::Request;
+use watch::Watch;
+
+pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(dedup, module)?)?;
+    module.add_function(wrap_pyfunction!(results::evidence, module)?)?;
+    module.add_function(wrap_pyfunction!(results::pairs, module)?)?;
+    module.add_function(wrap_pyfunction!(rethreshold, module)?)
+}
+
+/// Runs a job and gives its summary, both as JSON. `progress` is called with stage, done and total now and then.
+#[pyfunction]
+#[pyo3(signature = (request, progress = None))]
+fn dedup(py: Python<'_>, request: &str, progress: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
+    let request: Request = serde_json::from_str(request).map_err(|e| error::parameter(e.to_string()))?;
+    let options = request.options()?;
+    let watch = Watch::default();
+    let summary = thread::scope(|scope| -> PyResult<Summary> {
+        let run = scope.spawn(|| job::run(&options, &watch));
+        let mut nap = Duration::from_millis(1);
+        let mut interrupted = Ok(());
+        while !run.is_finished() {
+            py.detach(|| thread::sleep(nap));
+            nap = (nap * 2).min(Duration::from_millis(50));
+            let told = progress.map_or(Ok(()), |progress| watch.tell(progress));
+            if let Err(error) = py.check_signals().and(told) {
+                watch.cancel();
+                interrupted = interrupted.and(Err(error));
+            }
+        }
+        let summary =
+            run.join().map_err(|_| error::exception("DedupError", "the run ended unexpectedly".to_owned()));
+        interrupted?;
+        if let Some(progress) = progress {
+            watch.tell(progress)?;
+        }
+        summary?.map_err(error::dedup)
+    })?;
+    serde_json::to_string(&summary).map_err(|e| error::parameter(e.to_string()))
+}
+
+/// Resolves a finished run again at a higher threshold; threshold before, removed before, removed now, restored.
+#[pyfunction]
+fn rethreshold(
+    py: Python<'_>,
+    folder: PathBuf,
+    threshold: &str,
+    out: PathBuf,
+) -> PyResult<(f64, u64, u64, u64)> {
+    let threshold = threshold.parse().map_err(error::dedup)?;
+    let outcome = py.detach(|| benzer_dedup::results::rethreshold(&folder, threshold, &out));
+    let outcome = outcome.map_err(error::dedup)?;
+    Ok((outcome.was, outcome.removed_before, outcome.removed, outcome.restored))
+}

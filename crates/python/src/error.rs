@@ -1,0 +1,60 @@
+//! Errors of the crates as Python exceptions, which `benzer.errors` defines.
+
+use pyo3::PyTypeInfo;
+use pyo3::prelude::*;
+use pyo3::types::PyType;
+
+/// An exception of `benzer.errors` by its name.
+pub(crate) fn exception(name: &str, message: String) -> PyErr {
+    Python::attach(|py| {
+        let class = py.import("benzer.errors").and_then(|module| module.getattr(name));
+        match class.and_then(|class| Ok(class.cast_into::<PyType>()?)) {
+            Ok(class) => PyErr::from_type(class, message),
+            Err(_) => PyErr::from_type(pyo3::exceptions::PyRuntimeError::type_object(py), message),
+        }
+    })
+}
+
+/// An error of the core.
+pub(crate) fn core(error: benzer_core::Error) -> PyErr {
+    use benzer_core::Error;
+    let name = match &error {
+        Error::Parameter { .. } => "ParameterError",
+        Error::SpecMismatch { .. } => "SpecMismatchError",
+        Error::Unsupported { .. } => "UnsupportedError",
+        Error::Decode { .. } => "DecodeError",
+        Error::Field { .. } | Error::Content { .. } | Error::Schema(_) => "SchemaError",
+        _ => "BenzerError",
+    };
+    exception(name, error.to_string())
+}
+
+/// An error of the batch engine.
+pub(crate) fn dedup(error: benzer_dedup::Error) -> PyErr {
+    use benzer_dedup::Error;
+    let name = match &error {
+        Error::Parameter { .. } => "ParameterError",
+        Error::Cancelled => "CancelledError",
+        _ => "DedupError",
+    };
+    exception(name, error.to_string())
+}
+
+/// An error of the index.
+pub(crate) fn index(error: benzer_index::Error) -> PyErr {
+    use benzer_index::Error;
+    match error {
+        Error::Core(error) => core(error),
+        Error::Parameter { .. } => exception("ParameterError", error.to_string()),
+        Error::NoCollection { .. } | Error::NoDocument { .. } => {
+            exception("NotFoundError", error.to_string())
+        }
+        Error::Exists { .. } => exception("ExistsError", error.to_string()),
+        _ => exception("StoreError", error.to_string()),
+    }
+}
+
+/// Arguments that only a direct call of the extension module can have.
+pub(crate) fn parameter(message: impl Into<String>) -> PyErr {
+    exception("ParameterError", message.into())
+}

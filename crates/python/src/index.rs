@@ -1,0 +1,187 @@
+//! Collections: documents in and answers out as JSON, which is what the store keeps and what the command line shows.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use pyo3::prelude::*;
+use serde::Deserialize;
+
+use benzer_core::field::{Document, Schema};
+use benzer_index::store::{self, Collections};
+use benzer_index::{Index, Keeps, Query, Settings};
+
+use crate::error;
+
+pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Collection>()?;
+    module.add_function(wrap_pyfunction!(collections, module)?)?;
+    module.add_function(wrap_pyfunction!(drop_collection, module)?)
+}
+
+/// A collection that is open.
+#[pyclass(frozen, module = "benzer._benzer")]
+pub(crate) struct Collection {
+    /// None after it was closed. Calls share it; closing waits for them.
+    index: RwLock<Option<Arc<Index>>>,
+}
+
+#[pymethods]
+impl Collection {
+    /// Opens a collection, or makes it if it is said what it shall be and there is none of that name.
+    #[new]
+    fn new(py: Python<'_>, url: &str, name: &str, wanted: Option<&str>, read_only: bool) -> PyResult<Self> {
+        let settings = wanted.map(|wanted| parsed::<Wanted>(wanted)?.settings()).transpose()?;
+        let index = py.detach(|| {
+            let collections = store::open(url).map_err(error::index)?;
+            let opened = if read_only { collections.read(name) } else { collections.open(name) };
+            let store = match (opened, settings) {
+                (Err(benzer_index::Error::NoCollection { .. }), Some(settings)) => {
+                    collections.create(name, settings).map_err(error::index)?
+                }
+                (Err(benzer_index::Error::NoCollection { name }), None) => {
+                    return Err(error::exception(
+                        "NotFoundError",
+                        format!("there is no collection `{name}`; give a schema to make it"),
+                    ));
+                }
+                (opened, settings) => {
+                    let store = opened.map_err(error::index)?;
+                    if let Some(settings) = settings {
+                        settings.expect(store.settings()).map_err(error::index)?;
+                    }
+                    store
+                }
+            };
+            Index::new(store).map_err(error::index)
+        })?;
+        Ok(Self { index: RwLock::new(Some(Arc::new(index))) })
+    }
+
+    /// What the collection is, as JSON.
+    fn settings(&self) -> PyResult<String> {
+        json(self.index()?.settings())
+    }
+
+    /// Adds documents, a JSON array of them; what is wrong with each, or nothing.
+    fn insert(&self, py: Python<'_>, documents: &str) -> PyResult<Vec<Option<String>>> {
+        let index = self.index()?;
+        py.detach(|| {
+            let documents: Vec<Document> = parsed(documents)?;
+            let inserted = index.insert(&documents).map_err(error::index)?;
+            Ok(inserted.outcomes.into_iter().map(|outcome| outcome.err().map(|e| e.to_string())).collect())
+        })
+    }
+
+    /// The documents like each of those given, as JSON.
+    fn search(&self, py: Python<'_>, documents: &str, query: &str) -> PyResult<String> {
+        let index = self.index()?;
+        py.detach(|| {
+            let documents: Vec<Document> = parsed(documents)?;
+            let query: Query = parsed(query)?;
+            json(&index.search_many(&documents, &query).map_err(error::index)?)
+        })
+    }
+
+    /// The documents like one of the collection, as JSON.
+    fn search_id(&self, py: Python<'_>, id: &str, query: &str) -> PyResult<String> {
+        let index = self.index()?;
+        py.detach(|| {
+            let query: Query = parsed(query)?;
+            json(&index.search_id(id, &query).map_err(error::index)?)
+        })
+    }
+
+    /// Removes documents; how many there were.
+    fn remove(&self, py: Python<'_>, ids: Vec<String>) -> PyResult<u64> {
+        let index = self.index()?;
+        py.detach(|| index.remove(&ids)).map_err(error::index)
+    }
+
+    /// A document as JSON, if it is there.
+    fn get(&self, py: Python<'_>, id: &str) -> PyResult<Option<String>> {
+        let index = self.index()?;
+        py.detach(|| index.get(id)).map_err(error::index)?.map(|document| json(&document)).transpose()
+    }
+
+    /// Pairs of similar documents with their estimates, as a JSON array.
+    fn duplicates(&self, py: Python<'_>, threshold: Option<f64>) -> PyResult<String> {
+        let index = self.index()?;
+        py.detach(|| {
+            let mut pairs = Vec::new();
+            let visit = |a: &str, b: &str, estimate: &benzer_core::estimate::Estimate| {
+                pairs.push((a.to_owned(), b.to_owned(), *estimate));
+                Ok(())
+            };
+            index.duplicates(threshold, visit).map_err(error::index)?;
+            json(&pairs)
+        })
+    }
+
+    /// How large the collection is, as JSON.
+    fn stats(&self, py: Python<'_>) -> PyResult<String> {
+        let index = self.index()?;
+        json(&py.detach(|| index.stats()).map_err(error::index)?)
+    }
+
+    /// Brings the collection into the shape that is searched fastest.
+    fn compact(&self, py: Python<'_>) -> PyResult<()> {
+        let index = self.index()?;
+        py.detach(|| index.compact()).map_err(error::index)
+    }
+
+    /// Gives the collection back, so that another process may write to it.
+    fn close(&self, py: Python<'_>) {
+        py.detach(|| self.index.write().unwrap_or_else(PoisonError::into_inner).take());
+    }
+}
+
+impl Collection {
+    fn index(&self) -> PyResult<Arc<Index>> {
+        let index = self.index.read().unwrap_or_else(PoisonError::into_inner).clone();
+        index.ok_or_else(|| {
+            error::exception("StoreError", "the collection is closed; open it again".to_owned())
+        })
+    }
+}
+
+/// The names of all collections.
+#[pyfunction]
+fn collections(py: Python<'_>, url: &str) -> PyResult<Vec<String>> {
+    py.detach(|| open(url)?.list().map_err(error::index))
+}
+
+/// Removes a collection with all its documents.
+#[pyfunction]
+fn drop_collection(py: Python<'_>, url: &str, name: &str) -> PyResult<()> {
+    py.detach(|| open(url)?.remove(name).map_err(error::index))
+}
+
+fn open(url: &str) -> PyResult<Box<dyn Collections>> {
+    store::open(url).map_err(error::index)
+}
+
+/// What a new collection shall be.
+#[derive(Debug, Deserialize)]
+struct Wanted {
+    schema: Schema,
+    threshold: Option<f64>,
+    recall: Option<f64>,
+    keep_documents: bool,
+}
+
+impl Wanted {
+    fn settings(self) -> PyResult<Settings> {
+        let usual = Settings::new(self.schema.clone()).map_err(error::index)?;
+        let keeps = if self.keep_documents { Keeps::Documents } else { Keeps::Sketches };
+        let (threshold, recall) =
+            (self.threshold.unwrap_or(usual.threshold), self.recall.unwrap_or(usual.recall));
+        Settings::with_target(self.schema, threshold, recall, keeps).map_err(error::index)
+    }
+}
+
+fn parsed<'a, T: serde::Deserialize<'a>>(text: &'a str) -> PyResult<T> {
+    serde_json::from_str(text).map_err(|error| error::exception("SchemaError", error.to_string()))
+}
+
+fn json(value: &impl serde::Serialize) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|error| error::parameter(error.to_string()))
+}

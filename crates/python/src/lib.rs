@@ -1,0 +1,42 @@
+//! # benzer-python
+//!
+//! The extension module of the Python package: every function here converts arguments, releases the interpreter's lock, and calls another crate.
+//!
+//! - `datasketch`: the kernels of the classes that have datasketch's names.
+//! - `bulk`: many texts or sets in one call, on all cores.
+//! - `sketch`, `estimate`, `plan`: the core's own sketches, estimators and plans.
+//! - `dedup`, `index`, `cli`: the engines.
+//! - `error`: which Python exception an error is.
+//!
+//! The classes and functions that users see are in `python/benzer`; nothing here is public Python.
+
+mod bulk;
+mod datasketch;
+mod dedup;
+mod error;
+mod estimate;
+mod index;
+mod parallel;
+mod plan;
+mod sketch;
+
+use pyo3::prelude::*;
+
+/// Runs the command line with these arguments, the first of which is the program, and gives its exit code.
+#[pyfunction]
+fn cli(py: Python<'_>, arguments: Vec<String>) -> u8 {
+    py.detach(|| benzer_cli::run(arguments))
+}
+
+#[pymodule]
+fn _benzer(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("version", env!("CARGO_PKG_VERSION"))?;
+    module.add_function(wrap_pyfunction!(cli, module)?)?;
+    datasketch::add(module)?;
+    bulk::add(module)?;
+    sketch::add(module)?;
+    estimate::add(module)?;
+    plan::add(module)?;
+    dedup::add(module)?;
+    index::add(module)
+}
