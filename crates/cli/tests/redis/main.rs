@@ -1,5 +1,7 @@
 //! Collections on Redis as a user meets them: the binary, and a real server at a free port of this machine.
 
+// Not everything of it is used here.
+#[allow(dead_code)]
 #[path = "../cli/bench.rs"]
 mod bench;
 mod server;

@@ -86,7 +86,7 @@ fn documents(bytes: &[u8], media: Media, limits: &Limits) -> Result<Vec<Parsed>>
     }
 }
 
-fn parse_borrowed<'a>(bytes: &'a [u8]) -> Result<Vec<&'a RawValue>> {
+fn parse_borrowed(bytes: &[u8]) -> Result<Vec<&RawValue>> {
     serde_json::from_slice(bytes).map_err(|error| {
         let message = format!("the body is not a list of documents: {error}");
         ApiError::new(StatusCode::BAD_REQUEST, "invalid_json", message)

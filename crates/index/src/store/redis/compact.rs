@@ -25,6 +25,12 @@ pub(super) struct Living {
     ends: Vec<u32>,
 }
 
+/// A slice, a block of it, and what is in it.
+type Block = (u32, u32, Vec<u8>);
+
+/// Gets some blocks at a time.
+type VisitBlocks<'a> = &'a mut dyn FnMut(&Home, Vec<Block>) -> Result<(), Trouble>;
+
 impl Living {
     pub fn new(ends: Vec<u32>) -> Self {
         let bits = ends.iter().map(|end| vec![0; *end as usize / 64 + 1]).collect();
@@ -118,7 +124,7 @@ impl Redis {
     pub(super) fn each_block(
         &self,
         home: &Home,
-        visit: &mut dyn FnMut(&Home, Vec<(u32, u32, Vec<u8>)>) -> Result<(), Trouble>,
+        visit: VisitBlocks<'_>,
     ) -> Result<(), Trouble> {
         let all =
             (0..home.entry.slices).flat_map(|slice| home.blocks_of(slice).map(move |block| (slice, block)));

@@ -16,6 +16,9 @@ pub(super) struct Doomed {
     pub number: Option<DocNo>,
 }
 
+/// A slice, and numbers of it as they are written.
+type Gone = (u32, Vec<Vec<u8>>);
+
 impl Redis {
     pub(super) fn remove_ids(&self, home: &Home, ids: &[&[u8]]) -> Result<u64, Trouble> {
         let doomed = ids.iter().map(|id| Doomed { id: id.to_vec(), number: None });
@@ -70,7 +73,7 @@ impl Redis {
     }
 
     /// Numbers of some slices whose time has come.
-    fn gone(&self, home: &Home, slices: &[u32], now: u64) -> Result<Vec<(u32, Vec<Vec<u8>>)>, Trouble> {
+    fn gone(&self, home: &Home, slices: &[u32], now: u64) -> Result<Vec<Gone>, Trouble> {
         let mut requests = Requests::default();
         for slice in slices {
             let at = home.slice(*slice);
@@ -93,7 +96,7 @@ impl Redis {
     }
 
     /// The ids of some numbers.
-    fn doomed(&self, home: &Home, gone: &[(u32, Vec<Vec<u8>>)]) -> Result<Vec<Doomed>, Trouble> {
+    fn doomed(&self, home: &Home, gone: &[Gone]) -> Result<Vec<Doomed>, Trouble> {
         let mut requests = Requests::default();
         let gone: Vec<&(u32, Vec<Vec<u8>>)> =
             gone.iter().filter(|(_, numbers)| !numbers.is_empty()).collect();

@@ -23,6 +23,9 @@ pub(super) const WINDOW: (u32, u32) = (64, 8192);
 /// What is done with each document: id, number, record, document, as they are stored.
 pub(super) type VisitRaw<'a> = &'a mut dyn FnMut(&Home, &[u8], DocNo, &[u8], &[u8]) -> Result<()>;
 
+/// Gets id, number, record and document.
+type VisitScanned<'a> = &'a mut dyn FnMut(&[u8], DocNo, &[u8], &[u8]) -> Result<()>;
+
 impl Live<'_> {
     fn scan_some(
         &self,
@@ -56,7 +59,7 @@ impl Live<'_> {
         home: &Home,
         slice: u32,
         answer: &Value,
-        visit: &mut dyn FnMut(&[u8], DocNo, &[u8], &[u8]) -> Result<()>,
+        visit: VisitScanned<'_>,
     ) -> Result<usize> {
         let values = list(answer);
         for one in values.chunks_exact(4) {
