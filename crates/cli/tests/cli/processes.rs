@@ -137,3 +137,25 @@ fn on_a_full_disk_nothing_is_lost_and_with_more_room_it_goes_on() {
     assert_eq!(stats()["documents"].as_u64(), Some(all));
     assert!(bench.run("verify --db small").ok().out.contains("news: whole"));
 }
+
+#[test]
+fn a_damaged_segment_is_told_by_verify_and_made_again_by_repair() {
+    let bench = Bench::new();
+    bench.write("many.jsonl", (0..10_000).map(line).collect::<String>());
+    bench.run("index news many.jsonl --text text --sketches-only").ok();
+    let files = std::fs::read_dir(bench.path("benzer-data/news")).unwrap().map(|entry| entry.unwrap().path());
+    let segment = files.filter(|path| path.extension().is_some_and(|kind| kind == "seg")).max().unwrap();
+    let mut bytes = std::fs::read(&segment).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 4;
+    std::fs::write(&segment, bytes).unwrap();
+    let verified = bench.run("verify");
+    assert_eq!(verified.code, 1, "{verified:?}");
+    assert!(
+        verified.out.contains("is damaged in MiB") && verified.err.contains("benzer repair"),
+        "{verified:?}"
+    );
+    bench.run("repair news").ok();
+    assert!(bench.run("verify").ok().out.contains("news: whole, 10,000 documents"));
+    assert!(!segment.exists());
+}

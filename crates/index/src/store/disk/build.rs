@@ -17,6 +17,8 @@ use crate::store::DocNo;
 
 /// Keys that are held at a time; the records are read again for every few bands of a large segment.
 const HELD: usize = 24_000_000;
+/// Words of a write: two MiB, which the kernel can keep, and map, as one large page.
+const WRITTEN: usize = 2 * CHECKED;
 /// Words between syncs: a sync at the end of a large file would keep those of the log waiting.
 const BETWEEN: usize = 4 << 20;
 
@@ -174,7 +176,7 @@ impl Out<'_> {
             last[..rest.len()].copy_from_slice(rest);
             self.words.push(u64::from_le_bytes(last));
         }
-        self.flush(CHECKED)?;
+        self.flush(WRITTEN)?;
         Ok(at)
     }
 
@@ -188,9 +190,12 @@ impl Out<'_> {
     fn flush(&mut self, least: usize) -> Result<()> {
         let Some(file) = &mut self.file else { return Ok(()) };
         let n = match least {
-            CHECKED => self.words.len() / CHECKED * CHECKED,
+            WRITTEN => self.words.len() / WRITTEN * WRITTEN,
             _ => self.words.len(),
         };
+        if n == 0 {
+            return Ok(());
+        }
         for stretch in self.words[..n].chunks(CHECKED) {
             file.checksums.push(hash::element(bytes(stretch)));
         }

@@ -2,7 +2,7 @@
 //!
 //! Sizes are cut into tiers. Segments of a tier are merged so that it never has more than so many of them, with the least writing that this allows: their sizes are the terms of their sum, in units of the
 //! tier, as a sum of binomial coefficients, C(a, k) + C(b, k - 1) + ... with a > b > ... ("Bigtable merge compaction", Mathieu, Staelin, Young, Yousefi). With k = 2 these are 1, 1+1, 3, 3+1, 3+2, 6. After n units
-//! each record was written k/(k+1) m times on average, where C(m + k, k) = n: for ten million records in files of at least 262,144, k = 2, that is 4.8 times. When a tier has grown to the unit of the next, all
+//! each record was written k/(k+1) m times on average, where C(m + k, k) = n: for ten million records in files of at least 262,144, k = 3, that is 3.3 times. When a tier has grown to the unit of the next, all
 //! of it moves there in one merge.
 
 /// How many segments a tier may have, and from which number of records on a segment belongs to it.

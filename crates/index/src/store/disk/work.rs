@@ -8,12 +8,13 @@ use std::time::Duration;
 
 use super::build;
 use super::part::{Limits, Merge, Part};
+use super::policy::{self, Tier};
 use super::state::State;
 use super::{Shared, Sizes};
 use crate::error::Result;
 
 /// Segments in files, at most, once all is merged.
-const FILES: usize = 2;
+const FILES: usize = 3;
 /// What has failed is tried again after twice this, then after longer and longer.
 const SOON: Duration = Duration::from_millis(50);
 const LATER: Duration = Duration::from_secs(30);
@@ -134,12 +135,23 @@ impl Shared {
         self.merge(|state| next_job(state, &self.folder.sizes))
     }
 
-    /// Puts what is on the heap into a file, if there is so much that opening would take a while without it.
+    /// Puts what is on the heap into a file of its own, if there is so much that opening would take a while without it.
     pub fn flush(&self) -> Result<()> {
-        let least = self.folder.sizes.at_once;
+        self.flush_into(usize::MAX)
+    }
+
+    /// [`Shared::flush`] into files of which there are at most so many then.
+    fn flush_into(&self, files: usize) -> Result<()> {
+        let sizes = &self.folder.sizes;
         let job = |state: &State| {
-            let first = state.parts.iter().position(|part| part.segment.path.is_none())?;
-            (state.n_on_heap() >= least).then_some(Job { parts: first..state.parts.len(), file: least })
+            let on_heap = state.parts.iter().position(|part| part.segment.path.is_none())?;
+            let before: Vec<usize> = state.parts[..on_heap].iter().map(|part| part.segment.len()).collect();
+            let first = match before.len() < files {
+                true => on_heap,
+                false => policy::staying(&before, state.n_on_heap(), Tier { unit: sizes.file, most: files }),
+            };
+            let is_worth_it = state.n_on_heap() >= sizes.at_once;
+            is_worth_it.then_some(Job { parts: first..state.parts.len(), file: sizes.at_once })
         };
         self.merge(job).map(drop)
     }
@@ -147,7 +159,7 @@ impl Shared {
     /// Does everything that is left to do.
     pub fn settle(&self) -> Result<()> {
         while self.merge_some()? {}
-        self.flush()?;
+        self.flush_into(FILES)?;
         self.set_trouble(None);
         Ok(())
     }
