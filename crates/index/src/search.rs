@@ -160,9 +160,9 @@ impl Index {
         terms: &Terms,
         query: &Query,
     ) -> Result<Vec<Answer>> {
-        let mut candidates = Candidates::default();
+        let (layout, mut candidates) = (self.recorder().layout(), Candidates::default());
         let words = probes.iter().map(|probe| &probe.words[..]);
-        candidates.find(view, (self.recorder().layout(), &terms.fields), words)?;
+        candidates.find(view, (layout, &terms.fields), words)?;
         let most = query.offset.saturating_add(query.limit);
         let mut best: Vec<Best> = probes.iter().map(|_| Best::new(most)).collect();
         let (mut asked, mut compared) = (0, vec![0; probes.len()]);
@@ -171,7 +171,8 @@ impl Index {
                 asked += 1;
             }
             let probe = &probes[asked];
-            if record.id == probe.id.as_bytes() || terms.is_gone(&record) {
+            let shares_key = || layout.share_key(&terms.fields, &probe.words, record.words);
+            if record.id == probe.id.as_bytes() || terms.is_gone(&record) || !shares_key() {
                 return Ok(());
             }
             compared[asked] += 1;
@@ -210,7 +211,7 @@ impl Index {
         (recall, if terms.threshold < built { vec![below] } else { Vec::new() })
     }
 
-    /// Offers a candidate that shares a band key and reaches the threshold.
+    /// Offers a candidate, which shares a band key, if it reaches the threshold.
     fn offer(
         &self,
         probe: &Probe,
@@ -224,7 +225,7 @@ impl Index {
         let is_exact = self.is_exact(probe);
         let may_match =
             if is_exact { score.may_reach(terms.threshold) } else { score.value() >= terms.threshold };
-        if !may_match || !layout.share_key(&terms.fields, pair.0, pair.1) {
+        if !may_match {
             return Ok(());
         }
         if is_exact {

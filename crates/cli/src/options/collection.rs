@@ -61,7 +61,12 @@ impl CollectionArguments {
         let keeps = if self.sketches_only { Keeps::Sketches } else { Keeps::Documents };
         let (threshold, recall) = (self.threshold.unwrap_or(0.8), self.recall.unwrap_or(0.95));
         Settings::with_target(self.schema()?, threshold, recall, keeps)
-            .map_err(|error| Usage::new(error).into())
+            // The registers of a collection are those of its fields; here only the recall can be chosen.
+            .map_err(|error| {
+                let told =
+                    error.to_string().replace("use more registers or more bits", "give a lower --recall");
+                Usage::new(told).into()
+            })
     }
 
     fn schema(&self) -> anyhow::Result<Schema> {

@@ -360,6 +360,11 @@ impl State {
             ..Stats::default()
         };
         self.runs.iter().for_each(|part| part.run.add_bytes(&mut stats));
+        for record in (0..self.len).map(|place| self.newest.record(place)) {
+            stats.sketch_bytes += size_of_val(record.words) as u64 + size_of_val(&record.expires) as u64;
+            stats.id_bytes += record.id.len() as u64;
+            stats.document_bytes += record.document.len() as u64;
+        }
         stats
     }
 }

@@ -121,11 +121,7 @@ impl Redis {
     }
 
     /// Hands all blocks that are there to `visit`: slice, block, contents; some at a time, in order.
-    pub(super) fn each_block(
-        &self,
-        home: &Home,
-        visit: VisitBlocks<'_>,
-    ) -> Result<(), Trouble> {
+    pub(super) fn each_block(&self, home: &Home, visit: VisitBlocks<'_>) -> Result<(), Trouble> {
         let all =
             (0..home.entry.slices).flat_map(|slice| home.blocks_of(slice).map(move |block| (slice, block)));
         let mut all = all.peekable();
