@@ -31,6 +31,7 @@
 
 mod best;
 mod candidates;
+mod duplicates;
 mod error;
 mod exact;
 mod hits;
