@@ -55,6 +55,12 @@ impl Candidates {
         &self.numbers
     }
 
+    /// The list of each query.
+    pub fn lists(&self) -> impl Iterator<Item = &[DocNo]> {
+        let starts = std::iter::once(&0).chain(&self.ends);
+        starts.zip(&self.ends).map(|(start, end)| &self.numbers[*start..*end])
+    }
+
     /// Where the list of each query ends.
     pub fn ends(&self) -> &[usize] {
         &self.ends

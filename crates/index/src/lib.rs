@@ -33,6 +33,7 @@ mod best;
 mod candidates;
 mod clusters;
 pub mod compare;
+mod duplicates;
 mod error;
 mod exact;
 mod hits;

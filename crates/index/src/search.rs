@@ -1,7 +1,6 @@
 //! Searching a collection: what is asked, what is compared, what is answered.
 
 use benzer_core::Features;
-use benzer_core::estimate::Estimate;
 use benzer_core::field::Document;
 
 use crate::best::Best;
@@ -14,9 +13,6 @@ use crate::score::Score;
 use crate::settings::Keeps;
 use crate::store::{DocNo, Parts, Record, View};
 
-/// Documents that [`Index::duplicates`] looks up at a time.
-const TOGETHER: usize = 1024;
-
 /// A document that is looked for.
 struct Probe {
     words: Vec<u64>,
@@ -27,9 +23,9 @@ struct Probe {
 }
 
 /// What a query means for this collection.
-struct Terms {
-    threshold: f64,
-    fields: Vec<usize>,
+pub(crate) struct Terms {
+    pub threshold: f64,
+    pub fields: Vec<usize>,
     now: u64,
 }
 
@@ -82,50 +78,7 @@ impl Index {
         Ok(answers.pop().expect("one answer for each document"))
     }
 
-    /// Hands all pairs of similar documents to `visit`: the ids, and the estimate; the one that came first is first. They are pairs that share a band key and whose estimate reaches the
-    /// threshold.
-    ///
-    /// # Errors
-    /// A threshold that makes no sense; what the store says, or what `visit` returns.
-    pub fn duplicates(
-        &self,
-        threshold: Option<f64>,
-        mut visit: impl FnMut(&str, &str, &Estimate) -> Result<()>,
-    ) -> Result<()> {
-        let terms = self.terms(&Query { threshold, ..Query::default() })?;
-        let view = self.store().view()?;
-        let (layout, mut candidates) = (self.recorder().layout(), Candidates::default());
-        let mut from = Some(0);
-        while let Some(start) = from {
-            let mut batch: Vec<(DocNo, Vec<u8>, Vec<u64>)> = Vec::new();
-            from = view.scan(start, TOGETHER, Parts::Sketches, &mut |number, record| {
-                if !terms.is_gone(&record) {
-                    batch.push((number, record.id.to_vec(), record.words.to_vec()));
-                }
-                Ok(())
-            })?;
-            candidates.find(&*view, (layout, &terms.fields), batch.iter().map(|(_, _, words)| &words[..]))?;
-            let mut asked = 0;
-            view.records(candidates.numbers(), Parts::Sketches, &mut |place, record| {
-                while candidates.ends()[asked] <= place as usize {
-                    asked += 1;
-                }
-                let (number, id, words) = &batch[asked];
-                if candidates.numbers()[place as usize] >= *number || terms.is_gone(&record) {
-                    return Ok(());
-                }
-                let score = self.scorer().score(layout, &terms.fields, (words, record.words))?;
-                if score.value() >= terms.threshold && layout.share_key(&terms.fields, words, record.words) {
-                    let [first, second] = [record.id, id].map(String::from_utf8_lossy);
-                    visit(&first, &second, &score.estimate)?;
-                }
-                Ok(())
-            })?;
-        }
-        Ok(())
-    }
-
-    fn terms(&self, query: &Query) -> Result<Terms> {
+    pub(crate) fn terms(&self, query: &Query) -> Result<Terms> {
         let threshold = query.threshold.unwrap_or(self.settings().threshold);
         if !(threshold > 0.0 && threshold <= 1.0) {
             return Err(Error::parameter("threshold", "above 0 and at most 1", threshold));
@@ -298,7 +251,7 @@ impl Index {
 }
 
 impl Terms {
-    fn is_gone(&self, record: &Record<'_>) -> bool {
+    pub fn is_gone(&self, record: &Record<'_>) -> bool {
         is_gone(record, self.now)
     }
 }

@@ -10,6 +10,7 @@
 
 mod directory;
 mod line;
+mod lookup;
 mod newest;
 mod run;
 mod state;

@@ -2,43 +2,35 @@
 
 use std::sync::Arc;
 
-use benzer_core::lsh::BandKey;
-
 use super::newest::{Newest, PLACES};
 use super::run::{Distinct, Run, id_key};
-use crate::error::Result;
 use crate::record::{Records, Texts};
 use crate::settings::Layout;
-use crate::store::{DocNo, Postings, Record, Stats, Visit};
+use crate::store::{DocNo, Record, Stats};
 
 /// So many runs of one class are merged.
 const ALIKE: usize = 4;
 /// Ids that are looked up at the same time.
 const TOGETHER: usize = 16;
-/// Keys whose lines are on their way into the cache while one is looked up. More at a time are slower: the processor has room for so many.
-const KEYS_AHEAD: usize = 20;
-/// Records that are on their way into the cache while one is looked at.
-const RECORDS_AHEAD: usize = 8;
-
 /// Runs, the newest records, and what is removed of them. Cloning it copies pointers.
 #[derive(Debug, Clone)]
 pub(super) struct State {
     /// In the order of their numbers.
-    runs: Arc<Vec<Part>>,
-    newest: Arc<Newest>,
+    pub(super) runs: Arc<Vec<Part>>,
+    pub(super) newest: Arc<Newest>,
     /// The number of the first of the newest.
-    first: DocNo,
+    pub(super) first: DocNo,
     /// Places of the newest that count.
-    len: usize,
+    pub(super) len: usize,
     newest_removed: [u64; PLACES / 64],
     n_removed: u64,
 }
 
 /// A run, and which of its records are removed.
 #[derive(Debug, Clone)]
-struct Part {
-    run: Arc<Run>,
-    removed: Option<Arc<Vec<u64>>>,
+pub(super) struct Part {
+    pub(super) run: Arc<Run>,
+    pub(super) removed: Option<Arc<Vec<u64>>>,
 }
 
 impl Part {
@@ -48,7 +40,7 @@ impl Part {
     }
 
     #[inline]
-    fn has(&self, local: usize) -> bool {
+    pub fn has(&self, local: usize) -> bool {
         self.removed.as_ref().is_none_or(|removed| removed[local / 64] >> (local % 64) & 1 == 0)
     }
 
@@ -209,7 +201,7 @@ impl State {
     }
 
     #[inline]
-    fn is_removed_newest(&self, place: usize) -> bool {
+    pub fn is_removed_newest(&self, place: usize) -> bool {
         self.newest_removed[place / 64] >> (place % 64) & 1 == 1
     }
 
@@ -247,7 +239,7 @@ impl State {
 
     /// Which run has a number, removed or not, and where.
     #[inline]
-    fn in_run(&self, number: DocNo) -> Option<(usize, usize)> {
+    pub fn in_run(&self, number: DocNo) -> Option<(usize, usize)> {
         let after = match &self.runs[..] {
             [_] => 1,
             runs => runs.partition_point(|part| part.run.number(0) <= number),
@@ -271,72 +263,6 @@ impl State {
             Place::Newest(place) => self.newest.record(place),
             Place::Run { part, local } => self.runs[part].run.record(local),
         })
-    }
-
-    /// Hands the records of some numbers to `visit`, with their places in the list.
-    pub fn records(&self, numbers: &[DocNo], visit: Visit<'_>) -> Result<()> {
-        let touch = |number: &DocNo| {
-            if let Some((part, local)) = self.in_run(*number) {
-                self.runs[part].run.touch(local);
-            }
-        };
-        let touch_id = |number: &DocNo| {
-            if let Some((part, local)) = self.in_run(*number) {
-                self.runs[part].run.touch_id(local);
-            }
-        };
-        numbers.iter().take(RECORDS_AHEAD).for_each(touch);
-        numbers.iter().take(RECORDS_AHEAD / 2).for_each(touch_id);
-        for (i, number) in numbers.iter().enumerate() {
-            numbers.get(i + RECORDS_AHEAD).into_iter().for_each(touch);
-            numbers.get(i + RECORDS_AHEAD / 2).into_iter().for_each(touch_id);
-            if let Some(record) = self.record(*number) {
-                visit(i as u32, record)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Appends the numbers of records that have each key, in order, and of a few others. What many keys need is asked for before the first of them is looked up, so that the memory works on all at
-    /// once.
-    pub fn postings(&self, keys: &[BandKey], postings: &mut Postings) {
-        let touch = |key: &BandKey| {
-            self.runs.iter().for_each(|part| part.run.bands().touch(key.band as usize, key.key));
-        };
-        let ahead = (KEYS_AHEAD / self.runs.len().max(1)).max(1);
-        keys.iter().take(ahead).for_each(touch);
-        for (i, key) in keys.iter().enumerate() {
-            keys.get(i + ahead).into_iter().for_each(touch);
-            self.postings_of(*key, postings);
-        }
-    }
-
-    #[inline]
-    fn postings_of(&self, key: BandKey, postings: &mut Postings) {
-        for part in &**self.runs {
-            let many = part.run.bands().find_in_line(key.band as usize, key.key, |local| {
-                if part.has(local as usize) {
-                    postings.push(part.run.number(local as usize));
-                }
-            });
-            let Some(many) = many else { continue };
-            let many = many.iter().map(|posting| part.run.bands().local(*posting));
-            match (part.run.first(), &part.removed) {
-                (Some(first), None) => postings.extend(many.map(|local| first + local)),
-                _ => postings.extend(
-                    many.filter(|local| part.has(*local as usize))
-                        .map(|local| part.run.number(local as usize)),
-                ),
-            }
-        }
-        if self.len > 0 {
-            self.newest.find(key, self.len, |place| {
-                if !self.is_removed_newest(place) {
-                    postings.push(self.first + place as u32);
-                }
-            });
-        }
-        postings.end_key();
     }
 
     /// All records from a number on.

@@ -1,0 +1,61 @@
+//! All pairs of similar documents of a collection.
+
+use benzer_core::estimate::Estimate;
+
+use crate::candidates::Candidates;
+use crate::error::Result;
+use crate::index::Index;
+use crate::query::Query;
+use crate::store::{DocNo, Parts};
+
+/// Documents that are looked up at a time.
+const TOGETHER: usize = 1024;
+
+impl Index {
+    /// Hands all pairs of similar documents to `visit`: the ids, and the estimate; the one that came first is first. They are pairs that share a band key and whose estimate reaches the
+    /// threshold.
+    ///
+    /// # Errors
+    /// A threshold that makes no sense; what the store says, or what `visit` returns.
+    pub fn duplicates(
+        &self,
+        threshold: Option<f64>,
+        mut visit: impl FnMut(&str, &str, &Estimate) -> Result<()>,
+    ) -> Result<()> {
+        let terms = self.terms(&Query { threshold, ..Query::default() })?;
+        let view = self.store().view()?;
+        let layout = self.recorder().layout();
+        let mut candidates = Candidates::default();
+        let mut from = Some(0);
+        while let Some(start) = from {
+            let mut batch: Vec<(DocNo, Vec<u8>, Vec<u64>)> = Vec::new();
+            from = view.scan(start, TOGETHER, Parts::Sketches, &mut |number, record| {
+                if !terms.is_gone(&record) {
+                    batch.push((number, record.id.to_vec(), record.words.to_vec()));
+                }
+                Ok(())
+            })?;
+            let words = batch.iter().map(|(_, _, words)| &words[..]);
+            candidates.find(&*view, (layout, &terms.fields), words)?;
+            let lists = candidates.lists().zip(&batch);
+            let earlier = lists.flat_map(|(numbers, later)| {
+                let n = numbers.partition_point(|number| *number < later.0);
+                numbers[..n].iter().map(move |number| (*number, later))
+            });
+            let (numbers, later): (Vec<DocNo>, Vec<_>) = earlier.unzip();
+            view.records(&numbers, Parts::Sketches, &mut |place, record| {
+                let (_, id, words) = later[place as usize];
+                let score = self.scorer().score(layout, &terms.fields, (words, record.words))?;
+                if score.value() < terms.threshold
+                    || terms.is_gone(&record)
+                    || !layout.share_key(&terms.fields, words, record.words)
+                {
+                    return Ok(());
+                }
+                let [first, second] = [record.id, id].map(String::from_utf8_lossy);
+                visit(&first, &second, &score.estimate)
+            })?;
+        }
+        Ok(())
+    }
+}

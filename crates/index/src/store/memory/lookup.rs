@@ -1,0 +1,80 @@
+//! What searches read of a collection, fast: memory is asked for what comes next while something else is looked at.
+
+use benzer_core::lsh::BandKey;
+
+use super::state::State;
+use crate::error::Result;
+use crate::store::{DocNo, Postings, Visit};
+
+/// Keys whose lines are on their way into the cache while one is looked up. More at a time are slower: the processor has room for so many.
+const KEYS_AHEAD: usize = 20;
+/// Records that are on their way into the cache while one is looked at.
+const RECORDS_AHEAD: usize = 8;
+
+impl State {
+    /// Hands the records of some numbers to `visit`, with their places in the list.
+    pub fn records(&self, numbers: &[DocNo], visit: Visit<'_>) -> Result<()> {
+        let touch = |number: &DocNo| {
+            if let Some((part, local)) = self.in_run(*number) {
+                self.runs[part].run.touch(local);
+            }
+        };
+        let touch_id = |number: &DocNo| {
+            if let Some((part, local)) = self.in_run(*number) {
+                self.runs[part].run.touch_id(local);
+            }
+        };
+        numbers.iter().take(RECORDS_AHEAD).for_each(touch);
+        numbers.iter().take(RECORDS_AHEAD / 2).for_each(touch_id);
+        for (i, number) in numbers.iter().enumerate() {
+            numbers.get(i + RECORDS_AHEAD).into_iter().for_each(touch);
+            numbers.get(i + RECORDS_AHEAD / 2).into_iter().for_each(touch_id);
+            if let Some(record) = self.record(*number) {
+                visit(i as u32, record)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends the numbers of records that have each key, in order, and of a few others. What many keys need is asked for before the first of them is looked up, so that the memory works on all at
+    /// once.
+    pub fn postings(&self, keys: &[BandKey], postings: &mut Postings) {
+        let touch = |key: &BandKey| {
+            self.runs.iter().for_each(|part| part.run.bands().touch(key.band as usize, key.key));
+        };
+        let ahead = (KEYS_AHEAD / self.runs.len().max(1)).max(1);
+        keys.iter().take(ahead).for_each(touch);
+        for (i, key) in keys.iter().enumerate() {
+            keys.get(i + ahead).into_iter().for_each(touch);
+            self.postings_of(*key, postings);
+        }
+    }
+
+    #[inline]
+    fn postings_of(&self, key: BandKey, postings: &mut Postings) {
+        for part in &**self.runs {
+            let many = part.run.bands().find_in_line(key.band as usize, key.key, |local| {
+                if part.has(local as usize) {
+                    postings.push(part.run.number(local as usize));
+                }
+            });
+            let Some(many) = many else { continue };
+            let many = many.iter().map(|posting| part.run.bands().local(*posting));
+            match (part.run.first(), &part.removed) {
+                (Some(first), None) => postings.extend(many.map(|local| first + local)),
+                _ => postings.extend(
+                    many.filter(|local| part.has(*local as usize))
+                        .map(|local| part.run.number(local as usize)),
+                ),
+            }
+        }
+        if self.len > 0 {
+            self.newest.find(key, self.len, |place| {
+                if !self.is_removed_newest(place) {
+                    postings.push(self.first + place as u32);
+                }
+            });
+        }
+        postings.end_key();
+    }
+}
