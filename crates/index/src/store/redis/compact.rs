@@ -17,6 +17,11 @@ const CALLS: usize = 64;
 /// Blocks that are read at once.
 const BLOCKS: usize = 4096;
 
+/// Slice, number and contents of a block.
+pub(super) type Block = (u32, u32, Vec<u8>);
+/// What is done with some blocks.
+pub(super) type VisitBlocks<'a> = &'a mut dyn FnMut(&Home, Vec<Block>) -> Result<(), Trouble>;
+
 /// Which numbers are alive, slice by slice.
 #[derive(Debug)]
 pub(super) struct Living {
@@ -115,11 +120,7 @@ impl Redis {
     }
 
     /// Hands all blocks that are there to `visit`: slice, block, contents; some at a time, in order.
-    pub(super) fn each_block(
-        &self,
-        home: &Home,
-        visit: &mut dyn FnMut(&Home, Vec<(u32, u32, Vec<u8>)>) -> Result<(), Trouble>,
-    ) -> Result<(), Trouble> {
+    pub(super) fn each_block(&self, home: &Home, visit: VisitBlocks<'_>) -> Result<(), Trouble> {
         let all =
             (0..home.entry.slices).flat_map(|slice| home.blocks_of(slice).map(move |block| (slice, block)));
         let mut all = all.peekable();

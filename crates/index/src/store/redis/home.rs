@@ -234,7 +234,7 @@ mod tests {
             let per_block = expected >> bits;
             assert!(per_id_bucket < 128, "{expected}: {per_id_bucket}");
             assert!(per_block <= 192 || bits >= 26, "{expected}: {per_block}");
-            if expected >= 1_000_000 && expected < 1 << 30 {
+            if (1_000_000..1 << 30).contains(&expected) {
                 assert!(per_id_bucket >= 32 && per_block >= 48, "{expected}");
             }
             assert!((slices as usize) == home.slices.len());

@@ -10,6 +10,9 @@ use crate::store::DocNo;
 /// Documents of one call of the function.
 const AT_ONCE: usize = 256;
 
+/// A slice, and those of its numbers whose time has come, as they are stored.
+type Gone = (u32, Vec<Vec<u8>>);
+
 /// A document to remove, if it has a number still, or in any case.
 pub(super) struct Doomed {
     pub id: Vec<u8>,
@@ -70,7 +73,7 @@ impl Redis {
     }
 
     /// Numbers of some slices whose time has come.
-    fn gone(&self, home: &Home, slices: &[u32], now: u64) -> Result<Vec<(u32, Vec<Vec<u8>>)>, Trouble> {
+    fn gone(&self, home: &Home, slices: &[u32], now: u64) -> Result<Vec<Gone>, Trouble> {
         let mut requests = Requests::default();
         for slice in slices {
             let at = home.slice(*slice);
@@ -93,10 +96,9 @@ impl Redis {
     }
 
     /// The ids of some numbers.
-    fn doomed(&self, home: &Home, gone: &[(u32, Vec<Vec<u8>>)]) -> Result<Vec<Doomed>, Trouble> {
+    fn doomed(&self, home: &Home, gone: &[Gone]) -> Result<Vec<Doomed>, Trouble> {
         let mut requests = Requests::default();
-        let gone: Vec<&(u32, Vec<Vec<u8>>)> =
-            gone.iter().filter(|(_, numbers)| !numbers.is_empty()).collect();
+        let gone: Vec<&Gone> = gone.iter().filter(|(_, numbers)| !numbers.is_empty()).collect();
         for (slice, numbers) in &gone {
             let at = home.slice(*slice);
             requests.add(at.slot, 2 + numbers.len(), |arguments| {
