@@ -11,7 +11,7 @@ use crate::index::{Index, is_gone, now};
 use crate::query::{Answer, FieldMatch, Match, Query};
 use crate::score::Score;
 use crate::settings::Keeps;
-use crate::store::{DocNo, Parts, Record, View};
+use crate::store::{Parts, Record, View};
 
 /// A document that is looked for.
 struct Probe {

@@ -17,6 +17,11 @@ const CALLS: usize = 64;
 /// Blocks that are read at once.
 const BLOCKS: usize = 4096;
 
+/// Slice, number and contents of a block.
+pub(super) type Block = (u32, u32, Vec<u8>);
+/// What is done with some blocks.
+pub(super) type VisitBlocks<'a> = &'a mut dyn FnMut(&Home, Vec<Block>) -> Result<(), Trouble>;
+
 /// Which numbers are alive, slice by slice.
 #[derive(Debug)]
 pub(super) struct Living {
@@ -24,12 +29,6 @@ pub(super) struct Living {
     /// Numbers of a slice from here on are not known.
     ends: Vec<u32>,
 }
-
-/// A slice, a block of it, and what is in it.
-type Block = (u32, u32, Vec<u8>);
-
-/// Gets some blocks at a time.
-type VisitBlocks<'a> = &'a mut dyn FnMut(&Home, Vec<Block>) -> Result<(), Trouble>;
 
 impl Living {
     pub fn new(ends: Vec<u32>) -> Self {

@@ -10,14 +10,14 @@ use crate::store::DocNo;
 /// Documents of one call of the function.
 const AT_ONCE: usize = 256;
 
+/// A slice, and those of its numbers whose time has come, as they are stored.
+type Gone = (u32, Vec<Vec<u8>>);
+
 /// A document to remove, if it has a number still, or in any case.
 pub(super) struct Doomed {
     pub id: Vec<u8>,
     pub number: Option<DocNo>,
 }
-
-/// A slice, and numbers of it as they are written.
-type Gone = (u32, Vec<Vec<u8>>);
 
 impl Redis {
     pub(super) fn remove_ids(&self, home: &Home, ids: &[&[u8]]) -> Result<u64, Trouble> {
@@ -98,8 +98,7 @@ impl Redis {
     /// The ids of some numbers.
     fn doomed(&self, home: &Home, gone: &[Gone]) -> Result<Vec<Doomed>, Trouble> {
         let mut requests = Requests::default();
-        let gone: Vec<&(u32, Vec<Vec<u8>>)> =
-            gone.iter().filter(|(_, numbers)| !numbers.is_empty()).collect();
+        let gone: Vec<&Gone> = gone.iter().filter(|(_, numbers)| !numbers.is_empty()).collect();
         for (slice, numbers) in &gone {
             let at = home.slice(*slice);
             requests.add(at.slot, 2 + numbers.len(), |arguments| {

@@ -23,9 +23,6 @@ pub(super) const WINDOW: (u32, u32) = (64, 8192);
 /// What is done with each document: id, number, record, document, as they are stored.
 pub(super) type VisitRaw<'a> = &'a mut dyn FnMut(&Home, &[u8], DocNo, &[u8], &[u8]) -> Result<()>;
 
-/// Gets id, number, record and document.
-type VisitScanned<'a> = &'a mut dyn FnMut(&[u8], DocNo, &[u8], &[u8]) -> Result<()>;
-
 impl Live<'_> {
     fn scan_some(
         &self,
@@ -53,24 +50,6 @@ impl Live<'_> {
         Ok(slices.into_iter().zip(answers).collect())
     }
 
-    /// Hands what a scan has brought to `visit`: id, number, record, document. How many there were.
-    fn visit_scanned(
-        &self,
-        home: &Home,
-        slice: u32,
-        answer: &Value,
-        visit: VisitScanned<'_>,
-    ) -> Result<usize> {
-        let values = list(answer);
-        for one in values.chunks_exact(4) {
-            let parts: Vec<&[u8]> = one.iter().filter_map(bytes).collect();
-            let [id, count, record, document] = parts[..] else { continue };
-            let count = <[u8; 4]>::try_from(count).map_or(0, u32::from_be_bytes);
-            visit(id, home.number(slice, count), record, document)?;
-        }
-        Ok(values.len() / 4)
-    }
-
     /// Goes through all id buckets from one on, until there was something; where to go on.
     pub fn scan_raw(&self, from: u32, most: usize, parts: Parts, visit: VisitRaw<'_>) -> Result<Option<u32>> {
         let (mut at, mut n) = (from, 0);
@@ -82,9 +61,7 @@ impl Live<'_> {
             })?;
             let before = n;
             for (slice, answer) in &answers {
-                n += self.visit_scanned(&home, *slice, answer, &mut |id, number, record, document| {
-                    visit(&home, id, number, record, document)
-                })?;
+                n += visit_scanned(&home, *slice, answer, visit)?;
             }
             // About as many buckets the next time as give what is wanted at once.
             let window = u64::from(self.window.get()) * most.min(4096) as u64 / (n - before).max(1) as u64;
@@ -98,4 +75,16 @@ impl Live<'_> {
             }
         }
     }
+}
+
+/// Hands what a scan has brought of a slice to `visit`; how many there were.
+fn visit_scanned(home: &Home, slice: u32, answer: &Value, visit: VisitRaw<'_>) -> Result<usize> {
+    let values = list(answer);
+    for one in values.chunks_exact(4) {
+        let parts: Vec<&[u8]> = one.iter().filter_map(bytes).collect();
+        let [id, count, record, document] = parts[..] else { continue };
+        let count = <[u8; 4]>::try_from(count).map_or(0, u32::from_be_bytes);
+        visit(home, id, home.number(slice, count), record, document)?;
+    }
+    Ok(values.len() / 4)
 }
