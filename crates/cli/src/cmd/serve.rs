@@ -135,6 +135,8 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
     // Connections are little work; what takes time runs on the pools.
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(threads.div_ceil(2))
+        // Answers come from the pools: under overload they must not wait behind new requests.
+        .global_queue_interval(5)
         .enable_all()
         .build()
         .context("cannot start threads")?;
