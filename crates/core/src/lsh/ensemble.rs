@@ -59,8 +59,8 @@ pub fn partitions(sizes: &[u64], counts: &[u64], parts: usize) -> Vec<(u64, u64)
     for p in 1..parts {
         let mut row = (vec![f64::INFINITY; n], vec![0; n]);
         for u in p..n {
-            for (before, so_far) in least[p - 1].iter().enumerate().take(u).skip(p - 1) {
-                let cost = so_far + sums.false_positives(before + 1, u);
+            for (before, fewest) in least[p - 1].iter().enumerate().take(u).skip(p - 1) {
+                let cost = fewest + sums.false_positives(before + 1, u);
                 if cost < row.0[u] {
                     (row.0[u], row.1[u]) = (cost, before);
                 }
