@@ -44,5 +44,5 @@ pub(super) fn weighted_minhash<'py>(
         }
         sampled
     });
-    Ok(PyArray1::from_vec(py, sampled).reshape([samples, 2])?)
+    PyArray1::from_vec(py, sampled).reshape([samples, 2])
 }
