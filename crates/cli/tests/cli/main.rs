@@ -9,5 +9,9 @@ mod folders;
 mod help;
 mod layers;
 mod plan;
+#[cfg(feature = "redis")]
+mod redis;
+#[cfg(feature = "redis")]
+mod redis_server;
 mod sets;
 mod sketch;
