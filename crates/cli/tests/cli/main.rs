@@ -11,6 +11,10 @@ mod known;
 mod layers;
 mod plan;
 mod processes;
+#[cfg(feature = "redis")]
+mod redis;
+#[cfg(feature = "redis")]
+mod redis_server;
 mod serve;
 mod sets;
 mod sketch;

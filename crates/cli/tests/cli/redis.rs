@@ -1,13 +1,7 @@
 //! Collections on Redis as a user meets them: the binary, and a real server at a free port of this machine.
 
-// Not everything of it is used here.
-#[allow(dead_code)]
-#[path = "../cli/bench.rs"]
-mod bench;
-mod server;
-
-use bench::Bench;
-use server::Server;
+use crate::bench::Bench;
+use crate::redis_server::Server;
 
 #[test]
 fn the_commands_of_the_guide_run() {
