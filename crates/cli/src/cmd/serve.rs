@@ -28,7 +28,7 @@ const EXAMPLES: &str = "\
 Examples:
   benzer serve --demo --db memory:
   benzer serve --db ./benzer-data --listen 127.0.0.1:8080
-  benzer serve --log-format json --rate-limit 100 --max-body 16MiB
+  benzer serve --log-format json --log-level warn --rate-limit 100
 
 ";
 const AFTER: &str = "\
