@@ -4,11 +4,15 @@
 //! keep searches waiting. The number of calls that wait is bounded by the number of requests that the server lets in.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::http::StatusCode;
 use tokio::sync::Semaphore;
 
 use crate::error::{ApiError, Result};
+
+/// What long work waits for a thread.
+const MOMENT: Duration = Duration::from_millis(500);
 
 /// So many calls at a time.
 #[derive(Debug, Clone)]
@@ -39,13 +43,14 @@ impl Pool {
         tokio::task::spawn_blocking(work).await.map_err(|_| stopped())?
     }
 
-    /// [`Pool::run`] without waiting for a thread: long work that streams its results.
+    /// [`Pool::run`] for long work that streams its results. It waits for a moment only: long enough for a stream to be put away whose end was just read.
     ///
     /// # Errors
     /// All threads are busy.
-    pub fn start(&self, work: impl FnOnce() + Send + 'static) -> Result<()> {
+    pub async fn start(&self, work: impl FnOnce() + Send + 'static) -> Result<()> {
         let busy = |_| ApiError::overloaded("as many long requests as there are threads for run already");
-        let slot = Arc::clone(&self.slots).try_acquire_owned().map_err(busy)?;
+        let slot = Arc::clone(&self.slots).acquire_owned();
+        let slot = tokio::time::timeout(MOMENT, slot).await.map_err(busy)?.map_err(|_| stopped())?;
         tokio::task::spawn_blocking(move || {
             let _slot = slot;
             work();
@@ -63,7 +68,6 @@ fn stopped() -> ApiError {
 mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::time::Duration;
 
     #[tokio::test]
     async fn no_more_calls_run_than_there_are_threads() {
@@ -81,6 +85,15 @@ mod tests {
         let (a, b, c, d) = tokio::join!(call(), call(), call(), call());
         assert!([a, b, c, d].iter().all(Result::is_ok));
         assert_eq!(most.load(Ordering::SeqCst), 2);
+    }
+
+    #[tokio::test]
+    async fn long_work_waits_for_a_moment_and_no_longer() {
+        let pool = Pool::new(1);
+        pool.start(|| std::thread::sleep(MOMENT / 5)).await.unwrap();
+        pool.start(|| std::thread::sleep(4 * MOMENT)).await.unwrap();
+        let refused = pool.start(|| ()).await.unwrap_err();
+        assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
     }
 
     #[tokio::test]

@@ -60,7 +60,7 @@ pub async fn duplicates(
         buffer: Vec::new(),
         left: query.limit,
     };
-    state.scanners.start(move || send(&index, &query, lines))?;
+    state.scanners.start(move || send(&index, &query, lines)).await?;
     let kind = [(header::CONTENT_TYPE, HeaderValue::from_static("application/x-ndjson"))];
     Ok((kind, Body::new(Chunks(receiver))).into_response())
 }
