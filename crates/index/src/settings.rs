@@ -75,12 +75,28 @@ impl Settings {
     /// A threshold or a recall out of range, or one that no bands reach.
     pub fn with_target(schema: Schema, threshold: f64, recall: f64, keeps: Keeps) -> Result<Self> {
         let target = Target { threshold, recall, ..Target::default() };
+        Self::with_registers(schema, &target, keeps, None)
+    }
+
+    /// [`Settings::with_target`] with another number of registers than that of the kinds of the fields: more of them reach lower thresholds, and take more room.
+    ///
+    /// # Errors
+    /// As [`Settings::with_target`], and a number of registers that no sketch has.
+    pub fn with_registers(
+        schema: Schema,
+        target: &Target,
+        keeps: Keeps,
+        registers: Option<u32>,
+    ) -> Result<Self> {
         let field = |(name, field): (&str, &benzer_core::field::FieldSpec)| -> Result<FieldSettings> {
-            let spec = schema.sketch_spec(name).expect("the name comes from the schema");
-            let banding = choose(&spec, &target)?;
+            let mut spec = schema.sketch_spec(name).expect("the name comes from the schema");
+            spec.registers = registers.unwrap_or(spec.registers);
+            spec.validate()?;
+            let banding = choose(&spec, target)?;
             Ok(FieldSettings { name: name.to_owned(), spec, banding, weight: field.weight })
         };
         let fields = schema.fields().map(field).collect::<Result<_>>()?;
+        let (threshold, recall) = (target.threshold, target.recall);
         Ok(Self { format: FORMAT, schema, fields, threshold, recall, keeps })
     }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use benzer_core::field::{FieldSpec, Kind, Schema};
+use benzer_core::lsh::Target;
 use benzer_index::{Keeps, Settings};
 use clap::Args;
 
@@ -34,6 +35,9 @@ pub struct CollectionArguments {
     /// The share of documents at the threshold that must be found [default: 0.95]
     #[arg(long, value_name = "R", help_heading = "Collection")]
     recall: Option<f64>,
+    /// Registers of the sketch of a field; a low threshold needs more [default: 128]
+    #[arg(long, value_name = "N", help_heading = "Collection")]
+    registers: Option<u32>,
     /// On Redis: how many documents the collection is laid out for; only for a new one [default: 1000000]
     #[arg(long, value_name = "N", help_heading = "Collection")]
     pub expected_documents: Option<u64>,
@@ -60,11 +64,13 @@ impl CollectionArguments {
         }
         let keeps = if self.sketches_only { Keeps::Sketches } else { Keeps::Documents };
         let (threshold, recall) = (self.threshold.unwrap_or(0.8), self.recall.unwrap_or(0.95));
-        Settings::with_target(self.schema()?, threshold, recall, keeps)
-            // The registers of a collection are those of its fields; here only the recall can be chosen.
+        let target = Target { threshold, recall, ..Target::default() };
+        Settings::with_registers(self.schema()?, &target, keeps, self.registers)
+            // A collection chooses registers and recall.
             .map_err(|error| {
-                let told =
-                    error.to_string().replace("use more registers or more bits", "give a lower --recall");
+                let told = error
+                    .to_string()
+                    .replace("use more registers or more bits", "give more --registers or a lower --recall");
                 Usage::new(told).into()
             })
     }
@@ -98,8 +104,8 @@ impl CollectionArguments {
         if self.has_fields() {
             return self.settings()?.expect(found).map_err(failed).context(advice);
         }
-        if !self.shingles.is_default() {
-            bail!(Usage::new("how text is cut into shingles is said when a collection is made"));
+        if !self.shingles.is_default() || self.registers.is_some() {
+            bail!(Usage::new("shingles and registers are said when a collection is made"));
         }
         let keeps = if self.sketches_only { Keeps::Sketches } else { found.keeps };
         let (threshold, recall) =

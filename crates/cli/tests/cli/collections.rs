@@ -140,15 +140,16 @@ fn an_exported_collection_is_imported_as_it_was() {
 #[test]
 fn a_collection_is_made_empty_and_filled_later() {
     let bench = Bench::new();
-    let made =
-        "collections create notes --text title,body --values tags -n 3 --threshold 0.7 --sketches-only";
+    let low = "collections create notes --text title,body --values tags -n 3 --threshold 0.6";
+    bench
+        .run(low)
+        .fails(2, &["must be at most 0.871 at threshold 0.6", "more --registers or a lower --recall"]);
+    let made = &format!("{low} --registers 256 --sketches-only");
     let told = bench.run(&format!("{made} --format json")).ok().json();
-    assert_eq!((told["documents"].as_u64(), told["settings"]["threshold"].as_f64()), (Some(0), Some(0.7)));
+    assert_eq!((told["documents"].as_u64(), told["settings"]["threshold"].as_f64()), (Some(0), Some(0.6)));
+    assert_eq!(told["settings"]["fields"][0]["spec"]["registers"], 256);
     assert_eq!(told["settings"]["keeps"], "sketches");
     assert!(bench.run("collections list").ok().out.contains("body, tags, title"));
-    bench
-        .run("collections create low --text body --threshold 0.6")
-        .fails(2, &["must be at most 0.871 at threshold 0.6", "give a lower --recall"]);
     bench.run("collections create low --text body --threshold 0.6 --recall 0.85").ok();
     bench.run(made).fails(1, &["there is a collection `notes` already"]);
     // It is empty, and says so.
@@ -160,10 +161,10 @@ fn a_collection_is_made_empty_and_filled_later() {
     );
     bench.run("index notes d.jsonl").ok();
     // What is asked for must be what it is.
-    bench.run("index notes d.jsonl --threshold 0.7 --sketches-only").ok();
+    bench.run("index notes d.jsonl --threshold 0.6 --sketches-only").ok();
     bench
         .run("index notes d.jsonl --threshold 0.9")
-        .fails(1, &["expected threshold 0.9, found threshold 0.7"]);
+        .fails(1, &["expected threshold 0.9, found threshold 0.6"]);
     bench.run("index notes d.jsonl --text title").fails(1, &["other settings", "expected", "found"]);
     bench.run("index notes d.jsonl -n 4").fails(2, &["when a collection is made"]);
     // A schema file is another way to say it.
