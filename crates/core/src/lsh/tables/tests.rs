@@ -13,7 +13,7 @@ proptest! {
         let mut model: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
         for step in 0..steps as u64 {
             let draw = split(seed, step);
-            if draw % 4 == 0 && !model.is_empty() {
+            if draw.is_multiple_of(4) && !model.is_empty() {
                 let entry = *model.keys().nth(draw as usize / 4 % model.len()).unwrap();
                 model.remove(&entry);
                 tables.remove(entry);
