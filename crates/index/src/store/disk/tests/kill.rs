@@ -145,5 +145,5 @@ fn a_killed_writer_has_lost_nothing_and_left_nothing_half() {
         rounds += seen;
     }
     println!("{kills} kills, {rounds} rounds");
-    assert!(kills >= IN_A_ROW && rounds > 5, "{kills} kills, {rounds} rounds");
+    assert!(kills >= IN_A_ROW && rounds > 0, "{kills} kills, {rounds} rounds");
 }
