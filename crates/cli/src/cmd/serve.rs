@@ -57,7 +57,7 @@ pub struct Arguments {
     /// The private key of the certificate, as a PEM file
     #[arg(long, value_name = "FILE", requires = "tls_cert", help_heading = "Security")]
     tls_key: Option<PathBuf>,
-    /// Let pages of these origins use the API, such as https://example.org; `*` is any [default: none]
+    /// Let pages of these origins use the API, such as `https://example.org`; `*` is any [default: none]
     #[arg(long, value_name = "ORIGINS", value_delimiter = ',', help_heading = "Security")]
     cors: Vec<String>,
     /// Requests per second of each key; 0 is no limit
