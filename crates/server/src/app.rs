@@ -16,7 +16,7 @@ use crate::config::{Config, Limits};
 use crate::error::ApiError;
 use crate::guard;
 use crate::metrics::Metrics;
-use crate::pool::Pool;
+use crate::pool::{LongPool, Pool};
 use crate::routes;
 use crate::shelf::Shelf;
 
@@ -36,7 +36,7 @@ pub struct State {
     /// Threads for inserts and for making and removing collections.
     pub writers: Pool,
     /// Threads for what reads whole collections.
-    pub scanners: Pool,
+    pub scanners: LongPool,
     /// Places for requests.
     pub places: Arc<Semaphore>,
     /// What is counted.
@@ -54,16 +54,16 @@ impl State {
     /// With some collections.
     ///
     /// # Errors
-    /// A file of keys that cannot be read.
+    /// A file of keys that cannot be read, or a thread that cannot be started.
     pub fn new(config: &Config, collections: Box<dyn Collections>) -> std::io::Result<Self> {
         let limits = config.limits.clone();
         Ok(Self {
             shelf: Shelf::new(collections),
             gate: Gate::new(config.keys.clone(), !config.listen.ip().is_loopback(), limits.rate)?,
             bodies: Budget::new(limits.bodies),
-            readers: Pool::new(limits.threads),
-            writers: Pool::new(limits.threads.div_ceil(2)),
-            scanners: Pool::new(limits.threads.div_ceil(2)),
+            readers: Pool::new("reader", limits.threads)?,
+            writers: Pool::new("writer", limits.threads.div_ceil(2))?,
+            scanners: LongPool::new(limits.threads.div_ceil(2)),
             places: Arc::new(Semaphore::new(limits.requests)),
             metrics: Metrics::default(),
             stopping: AtomicBool::new(false),

@@ -2,31 +2,48 @@
 //!
 //! Index calls read mapped files, sync, or wait for another machine, so they do not run on the threads that serve connections. Reading and writing have a pool each: a long import does not
 //! keep searches waiting. The number of calls that wait is bounded by the number of requests that the server lets in.
+//!
+//! A thread takes one call after the other from its queue by itself. If each waited for the runtime to hand it over, a storm of requests that are refused would let through one call for each time slice of
+//! the system.
 
-use std::sync::Arc;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, oneshot};
 
 use crate::error::{ApiError, Result};
 
 /// What long work waits for a thread.
 const MOMENT: Duration = Duration::from_millis(500);
 
-/// So many calls at a time.
-#[derive(Debug, Clone)]
+type Call = Box<dyn FnOnce() + Send>;
+
+/// Threads for calls that end soon.
+#[derive(Debug)]
 pub struct Pool {
-    slots: Arc<Semaphore>,
+    calls: Sender<Call>,
 }
 
 impl Pool {
-    /// A pool of so many threads.
-    pub fn new(threads: usize) -> Self {
-        Self { slots: Arc::new(Semaphore::new(threads.max(1))) }
+    /// A pool of so many threads; at least one.
+    ///
+    /// # Errors
+    /// A thread that cannot be started.
+    pub fn new(name: &str, threads: usize) -> std::io::Result<Self> {
+        let (calls, queue) = channel::<Call>();
+        let queue = Arc::new(Mutex::new(queue));
+        for i in 0..threads.max(1) {
+            let queue = Arc::clone(&queue);
+            thread::Builder::new().name(format!("{name}-{i}")).spawn(move || serve(&queue))?;
+        }
+        Ok(Self { calls })
     }
 
-    /// Waits for a thread and runs the work on it. If the caller gives up while it waits, the work is not started; if it has started, it is finished, and its thread counts as busy until then.
+    /// Waits for a thread and runs the work on it. If the caller gives up while it waits, the work is not started; if it has started, it is finished.
     ///
     /// # Errors
     /// What the work says; work that panicked.
@@ -34,16 +51,44 @@ impl Pool {
         &self,
         work: impl FnOnce() -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let slot = Arc::clone(&self.slots).acquire_owned().await.map_err(|_| stopped())?;
         let span = tracing::Span::current();
-        let work = move || {
-            let _slot = slot;
-            span.in_scope(work)
+        let (tell, told) = oneshot::channel();
+        let call = move || {
+            if !tell.is_closed() {
+                let outcome = catch_unwind(AssertUnwindSafe(|| span.in_scope(work)));
+                // Nobody may be waiting any more.
+                let _ = tell.send(outcome.unwrap_or_else(|_| Err(stopped())));
+            }
         };
-        tokio::task::spawn_blocking(work).await.map_err(|_| stopped())?
+        self.calls.send(Box::new(call)).map_err(|_| stopped())?;
+        told.await.map_err(|_| stopped())?
+    }
+}
+
+/// Calls one after the other, until nobody can send any.
+fn serve(queue: &Mutex<Receiver<Call>>) {
+    loop {
+        let call = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        match call {
+            Ok(call) => call(),
+            Err(_) => return,
+        }
+    }
+}
+
+/// Threads for long work that streams its results.
+#[derive(Debug)]
+pub struct LongPool {
+    slots: Arc<Semaphore>,
+}
+
+impl LongPool {
+    /// So many at a time; at least one.
+    pub fn new(threads: usize) -> Self {
+        Self { slots: Arc::new(Semaphore::new(threads.max(1))) }
     }
 
-    /// [`Pool::run`] for long work that streams its results. It waits for a moment only: long enough for a stream to be put away whose end was just read.
+    /// Starts the work on a thread. It waits for a moment only: long enough for a stream to be put away whose end was just read.
     ///
     /// # Errors
     /// All threads are busy.
@@ -72,7 +117,7 @@ mod tests {
     #[tokio::test]
     async fn no_more_calls_run_than_there_are_threads() {
         let (pool, running, most) =
-            (Pool::new(2), Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+            (Pool::new("test", 2).unwrap(), Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let call = || {
             let (running, most) = (Arc::clone(&running), Arc::clone(&most));
             pool.run(move || {
@@ -89,7 +134,7 @@ mod tests {
 
     #[tokio::test]
     async fn long_work_waits_for_a_moment_and_no_longer() {
-        let pool = Pool::new(1);
+        let pool = LongPool::new(1);
         pool.start(|| std::thread::sleep(MOMENT / 5)).await.unwrap();
         pool.start(|| std::thread::sleep(4 * MOMENT)).await.unwrap();
         let refused = pool.start(|| ()).await.unwrap_err();
@@ -98,7 +143,34 @@ mod tests {
 
     #[tokio::test]
     async fn a_panic_is_an_answer() {
-        let answer = Pool::new(1).run::<()>(|| panic!("on purpose")).await;
+        let answer = Pool::new("test", 1).unwrap().run::<()>(|| panic!("on purpose")).await;
         assert_eq!(answer.unwrap_err().status(), StatusCode::INTERNAL_SERVER_ERROR);
+    }
+
+    #[tokio::test]
+    async fn work_that_nobody_waits_for_is_not_started() {
+        let pool = Pool::new("test", 1).unwrap();
+        let (hold, held) = std::sync::mpsc::channel::<()>();
+        let first = pool.run(move || {
+            let _ = held.recv();
+            Ok(())
+        });
+        let started = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&started);
+        let given_up = pool.run(move || {
+            count.fetch_add(1, Ordering::SeqCst);
+            Ok(())
+        });
+        let short = Duration::from_millis(20);
+        let give_up = async {
+            assert!(tokio::time::timeout(short, given_up).await.is_err());
+            drop(hold);
+        };
+        // The first one is asked for before the other.
+        let (first, ()) = tokio::join!(biased; first, give_up);
+        first.unwrap();
+        // Calls are taken in order, so the one that was given up has been passed by.
+        pool.run(|| Ok(())).await.unwrap();
+        assert_eq!(started.load(Ordering::SeqCst), 0);
     }
 }
