@@ -92,6 +92,22 @@ pub enum Error {
         /// What it says.
         source: io::Error,
     },
+    /// A store on another machine does not answer now; the same call may succeed later.
+    #[error("{backend}: {source}")]
+    Unavailable {
+        /// The kind of the store.
+        backend: &'static str,
+        /// What it says.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A store on another machine has no room left.
+    #[error("{backend}: {source}")]
+    NoRoom {
+        /// The kind of the store.
+        backend: &'static str,
+        /// What it says.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// A store could not do what it was asked.
     #[error("{backend}: {source}")]
     Store {

@@ -103,6 +103,18 @@ impl From<Error> for ApiError {
                 let message = "there is no room left on the server's disk; nothing was changed";
                 return Self::new(StatusCode::INSUFFICIENT_STORAGE, "storage_full", message);
             }
+            Error::NoRoom { .. } => {
+                tracing::error!(%error, "no room left");
+                let message =
+                    "there is no room left in the server's store; send the request again when there is";
+                return Self::new(StatusCode::INSUFFICIENT_STORAGE, "storage_full", message);
+            }
+            Error::Unavailable { .. } => {
+                tracing::error!(%error, "the store does not answer");
+                let message =
+                    "the server's store does not answer now; the request can be sent again without harm";
+                return Self::new(StatusCode::SERVICE_UNAVAILABLE, "store_unavailable", message).after(5);
+            }
             _ => {
                 tracing::error!(%error, "the store failed");
                 let message = "the store failed; the server's log says how";
@@ -146,13 +158,15 @@ mod tests {
             Error::Damaged { path: path.clone(), what: "torn".into() },
             Error::Locked { folder: path.clone(), pid: Some(1) },
             Error::Disk { action: "write", path, source: std::io::ErrorKind::StorageFull.into() },
+            Error::NoRoom { backend: "redis", source: "secret: full".into() },
+            Error::Unavailable { backend: "redis", source: "secret: gone".into() },
         ];
         let statuses = errors.map(|error| {
             let error = ApiError::from(error);
             assert!(!error.detail.message.contains("secret"), "{error:?}");
             error.status.as_u16()
         });
-        assert_eq!(statuses, [500, 500, 503, 507]);
+        assert_eq!(statuses, [500, 500, 503, 507, 507, 503]);
     }
 
     #[test]

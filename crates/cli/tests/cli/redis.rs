@@ -2,6 +2,7 @@
 
 use crate::bench::Bench;
 use crate::redis_server::Server;
+use crate::serve::Running;
 
 #[test]
 fn the_commands_of_the_guide_run() {
@@ -99,4 +100,30 @@ fn what_cannot_be_is_told_with_the_remedy() {
     bench.run("collections reshard news --expected-documents 10").fails(2, &["Redis"]);
     let waited = format!("index news articles.jsonl --text text --redis-wait 1 --db {url}&timeout=1");
     bench.run(&waited).fails(1, &["replicas", "again"]);
+}
+
+#[test]
+fn a_server_on_redis_says_when_redis_is_gone_and_goes_on_when_it_is_back() {
+    let (bench, mut redis) = (Bench::in_memory(), Server::start(&["--appendonly", "yes"]));
+    let db = format!("redis://localhost:{}?retry=1&timeout=1", redis.port);
+    let mut server = Running::start(&bench, &format!("--db {db} --log-level off"));
+    assert_eq!(server.ask("PUT", "/collections/a", "", r#"{"fields": {"body": {"kind": "text"}}}"#).0, 201);
+    let batch = r#"[{"id": "x", "fields": {"body": "a text that stays"}}, {"id": "y", "fields": {"body": "a text that stays"}}]"#;
+    assert_eq!(server.ask("POST", "/collections/a/documents", "", batch).0, 200);
+    let search = || server.ask("POST", "/collections/a/search", "", r#"{"id": "x"}"#);
+    let (status, found) = search();
+    assert!(status == 200 && found.contains(r#""id":"y""#), "{status} {found}");
+    redis.kill();
+    let (status, refused) = search();
+    assert!(status == 503 && refused.contains("store_unavailable"), "{status} {refused}");
+    assert!(!refused.contains("localhost"), "{refused}");
+    assert_eq!(server.ask("GET", "/readyz", "", "").0, 503);
+    assert_eq!(server.ask("GET", "/healthz", "", "").0, 200);
+    let (status, metrics) = server.ask("GET", "/metrics", "", "");
+    assert!(status == 200 && metrics.contains("benzer_requests"), "{status} {metrics}");
+    redis.restart();
+    let (status, found) = search();
+    assert!(status == 200 && found.contains(r#""id":"y""#), "{status} {found}");
+    assert_eq!(server.ask("GET", "/readyz", "", "").0, 200);
+    assert_eq!(server.stop(), 0);
 }

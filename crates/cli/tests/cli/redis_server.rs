@@ -10,31 +10,28 @@ use std::time::{Duration, Instant};
 pub struct Server {
     child: Child,
     pub port: u16,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
+    flags: Vec<String>,
 }
 
 impl Server {
     pub fn start(flags: &[&str]) -> Self {
-        let tool = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tools/redis.sh");
-        let found = Command::new("bash").arg(tool).output().unwrap();
-        assert!(found.status.success(), "{}", String::from_utf8_lossy(&found.stderr));
-        let binary = String::from_utf8(found.stdout).unwrap();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let folder = tempfile::tempdir().unwrap();
-        let child = Command::new(binary.trim())
-            .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", "", "--dir"])
-            .arg(folder.path())
-            .args(flags)
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
-        let server = Self { child, port, _folder: folder };
-        let deadline = Instant::now() + Duration::from_secs(20);
-        while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            assert!(Instant::now() < deadline, "the server does not start");
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        server
+        let flags: Vec<String> = flags.iter().map(|flag| (*flag).to_owned()).collect();
+        let child = run(port, folder.path(), &flags);
+        Self { child, port, folder, flags }
+    }
+
+    /// Ends it, as a crash would.
+    pub fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// Starts it again, with what it has on disk.
+    pub fn restart(&mut self) {
+        self.child = run(self.port, self.folder.path(), &self.flags);
     }
 
     /// Short times, so that nothing hangs.
@@ -55,7 +52,26 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.kill();
     }
+}
+
+fn run(port: u16, folder: &Path, flags: &[String]) -> Child {
+    let tool = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tools/redis.sh");
+    let found = Command::new("bash").arg(tool).output().unwrap();
+    assert!(found.status.success(), "{}", String::from_utf8_lossy(&found.stderr));
+    let binary = String::from_utf8(found.stdout).unwrap();
+    let child = Command::new(binary.trim())
+        .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", "", "--dir"])
+        .arg(folder)
+        .args(flags)
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while TcpStream::connect(("127.0.0.1", port)).is_err() {
+        assert!(Instant::now() < deadline, "the server does not start");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child
 }

@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 use crate::bench::Bench;
 
 /// A server that runs until it is dropped.
-struct Running {
+pub struct Running {
     child: Child,
     address: String,
 }
 
 impl Running {
-    fn start(bench: &Bench, arguments: &str) -> Self {
+    pub fn start(bench: &Bench, arguments: &str) -> Self {
         let quiet = if arguments.contains("--log-level") { "" } else { "--log-level warn" };
         let line = format!("serve --listen 127.0.0.1:0 {quiet} --format json {arguments}");
         let mut command = bench.command(&line.split_whitespace().collect::<Vec<_>>());
@@ -29,7 +29,7 @@ impl Running {
     }
 
     /// Status and body of an answer.
-    fn ask(&self, method: &str, path: &str, headers: &str, body: &str) -> (u16, String) {
+    pub fn ask(&self, method: &str, path: &str, headers: &str, body: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         let length = body.len();
@@ -46,7 +46,7 @@ impl Running {
     }
 
     /// Tells it to stop, and waits; its exit code.
-    fn stop(&mut self) -> i32 {
+    pub fn stop(&mut self) -> i32 {
         let pid = self.child.id().to_string();
         assert!(std::process::Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
         self.child.wait().unwrap().code().unwrap_or(-1)

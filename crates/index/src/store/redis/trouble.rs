@@ -55,9 +55,16 @@ pub(super) enum Trouble {
 
 impl From<Trouble> for Error {
     fn from(trouble: Trouble) -> Self {
+        const BACKEND: &str = "redis";
         match trouble {
             Trouble::Full => Self::Full,
-            other => Self::Store { backend: "redis", source: other.into() },
+            Trouble::NoRoom { .. } => Self::NoRoom { backend: BACKEND, source: trouble.into() },
+            Trouble::Unreachable { .. }
+            | Trouble::GivenUp { .. }
+            | Trouble::NotAcknowledged { .. }
+            | Trouble::Gone
+            | Trouble::Closed => Self::Unavailable { backend: BACKEND, source: trouble.into() },
+            other => Self::Store { backend: BACKEND, source: other.into() },
         }
     }
 }
