@@ -19,8 +19,11 @@ async function go() {
   leaving = new AbortController();
   document.title = `${titles[view]} · Benzer`;
   for (const link of document.querySelectorAll(".top nav a")) {
-    if (link.hash === `#/${view}`) link.setAttribute("aria-current", "page");
-    else link.removeAttribute("aria-current");
+    if (link.hash === `#/${view}`) {
+      link.setAttribute("aria-current", "page");
+      // On a phone the row of links is wider than the screen.
+      link.scrollIntoView({ block: "nearest", inline: "nearest" });
+    } else link.removeAttribute("aria-current");
   }
   const page = h("div", {});
   show(main, page);
