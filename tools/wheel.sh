@@ -11,5 +11,7 @@ if [ ! -x "$tool/bin/maturin" ]; then
 fi
 rm -f "$target"/wheels/benzer-*
 cd "$root/crates/python"
-CARGO_TARGET_DIR="$target" "$tool/bin/maturin" build --release --locked --out "$target/wheels" "$@" >&2
+# The sources are packed apart: the wheel is made from this folder, whose lock file fits.
+[ "${1:-}" != --sdist ] || "$tool/bin/maturin" sdist --out "$target/wheels" >&2
+CARGO_TARGET_DIR="$target" "$tool/bin/maturin" build --release --locked --out "$target/wheels" >&2
 ls "$target"/wheels/benzer-*.whl
