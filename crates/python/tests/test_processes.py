@@ -87,7 +87,7 @@ def test_an_index_is_shared_by_threads() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=120)
+        thread.join(timeout=600)
         assert not thread.is_alive()
     assert not failures and len(lsh) == 3400
 
