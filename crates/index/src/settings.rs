@@ -274,6 +274,12 @@ impl Layout {
         })
     }
 
+    /// True if a record has one of these keys.
+    #[inline]
+    pub(crate) fn has_key(&self, record: &[u64], keys: &[BandKey]) -> bool {
+        keys.iter().any(|key| self.key(record, key.band as usize) == Some(key.key))
+    }
+
     /// [`Layout::keys`] of some fields only.
     #[inline]
     pub(crate) fn keys_of(&self, record: &[u64], fields: &[usize], mut visit: impl FnMut(BandKey)) {

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use benzer_core::hash;
 
 use super::directory::{Cut, Directories};
-use crate::record::{Records, Texts};
+use crate::record::Records;
 use crate::settings::Layout;
 use crate::store::{DocNo, Record, hints};
+use crate::texts::Texts;
 
 /// Words of a cache line.
 const LINE: usize = 8;
