@@ -4,7 +4,7 @@ use benzer_core::lsh::BandKey;
 
 use crate::error::Result;
 use crate::settings::Layout;
-use crate::sort;
+use crate::sort::{self, Marks};
 use crate::store::{DocNo, Postings, View};
 
 /// Numbers that are remembered, a power of two.
@@ -19,6 +19,7 @@ pub(crate) struct Candidates {
     key_ends: Vec<usize>,
     postings: Postings,
     seen: Seen,
+    marks: Marks,
     scratch: Vec<DocNo>,
 }
 
@@ -30,7 +31,7 @@ impl Candidates {
         (layout, fields): (&Layout, &[usize]),
         queries: impl Iterator<Item = &'a [u64]>,
     ) -> Result<()> {
-        let Self { numbers, ends, keys, key_ends, postings, seen, scratch } = self;
+        let Self { numbers, ends, keys, key_ends, postings, seen, marks, scratch } = self;
         numbers.clear();
         ends.clear();
         keys.clear();
@@ -43,9 +44,11 @@ impl Candidates {
         view.postings(keys, postings)?;
         let mut start = 0;
         for &end in &*key_ends {
-            let first = numbers.len();
-            seen.add_new(postings.of_all(start..end), numbers);
-            sort_from(numbers, first, scratch);
+            let (first, found) = (numbers.len(), postings.of_all(start..end));
+            if !marks.add_distinct(found, numbers) {
+                seen.add_new(found, numbers);
+                sort_from(numbers, first, scratch);
+            }
             ends.push(numbers.len());
             start = end;
         }

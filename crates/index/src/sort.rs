@@ -1,4 +1,4 @@
-//! Sorting numbers of records.
+//! Numbers of records in order.
 
 use crate::store::DocNo;
 
@@ -6,6 +6,59 @@ use crate::store::DocNo;
 const FEW: usize = 64;
 /// Values of a digit.
 const DIGITS: usize = 256;
+
+/// Words of marks, at most: for four million numbers.
+const WORDS: usize = 1 << 16;
+
+/// Which numbers came, a bit for each.
+#[derive(Debug, Default)]
+pub(crate) struct Marks {
+    words: Vec<u64>,
+    /// Which words are not zero.
+    groups: Vec<u64>,
+}
+
+impl Marks {
+    /// Appends many numbers, each once and in order. Does nothing and returns false if there are few, or too far from each other.
+    pub fn add_distinct(&mut self, given: &[DocNo], numbers: &mut Vec<DocNo>) -> bool {
+        if given.len() < FEW {
+            return false;
+        }
+        let (low, high) =
+            given.iter().fold((u32::MAX, 0), |(low, high), &number| (low.min(number), high.max(number)));
+        let n_words = ((high - low) / 64) as usize + 1;
+        if n_words > WORDS {
+            return false;
+        }
+        if self.words.len() < n_words {
+            self.words.resize(n_words.next_power_of_two(), 0);
+            self.groups.resize(self.words.len().div_ceil(64), 0);
+        }
+        let (words, groups) = (&mut self.words[..], &mut self.groups[..n_words.div_ceil(64)]);
+        for number in given {
+            let place = (number - low) as usize;
+            words[place / 64] |= 1 << (place % 64);
+            groups[place / 4096] |= 1 << (place / 64 % 64);
+        }
+        for (i, group) in groups.iter_mut().enumerate() {
+            for place in ones(std::mem::take(group)) {
+                let word = 64 * i + place as usize;
+                let first = low + 64 * word as u32;
+                numbers.extend(ones(std::mem::take(&mut words[word])).map(|place| first + place));
+            }
+        }
+        true
+    }
+}
+
+/// The places of ones.
+fn ones(mut word: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let place = (word != 0).then(|| word.trailing_zeros());
+        word &= word.wrapping_sub(1);
+        place
+    })
+}
 
 /// Sorts numbers. Many are sorted by their digits, the last first, as far as they differ: the time does not depend on their order, and nothing has to be foretold.
 pub(crate) fn numbers(numbers: &mut [DocNo], scratch: &mut Vec<DocNo>) {
@@ -56,7 +109,14 @@ mod tests {
                 numbers(&mut sorted, &mut vec![5; 3]);
                 let mut expected = given;
                 expected.sort_unstable();
-                prop_assert_eq!(sorted, expected);
+                prop_assert_eq!(&sorted, &expected);
+                expected.dedup();
+                let (mut marks, mut distinct) = (Marks::default(), Vec::new());
+                if marks.add_distinct(&sorted, &mut distinct) {
+                    prop_assert_eq!(&distinct, &expected);
+                    prop_assert!(marks.words.iter().chain(&marks.groups).all(|word| *word == 0));
+                }
+                prop_assert!(sorted.len() < FEW || !distinct.is_empty() || sorted[sorted.len() - 1] - sorted[0] >= 64 * (WORDS as u32 - 1));
             }
         }
     }

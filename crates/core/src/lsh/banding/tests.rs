@@ -44,6 +44,9 @@ proptest! {
         }
         let numbered: Vec<BandKey> = (0..).zip(&keys).map(|(band, &key)| BandKey { band, key }).collect();
         prop_assert_eq!(banding.keys(&words).collect::<Vec<_>>(), numbered);
+        let mut some = Vec::new();
+        banding.keys_within(&words, 1..bands, |band, key| some.push((band, key)));
+        prop_assert!(some.into_iter().eq(keys.into_iter().enumerate().skip(1)));
     }
 
     #[test]
@@ -62,6 +65,19 @@ proptest! {
         for n in 0..=rows {
             prop_assert_eq!(banding.prefix(key_a, n).contains(&key_b), a[..n] == b[..n]);
         }
+    }
+}
+
+#[test]
+fn keys_of_8_bits_are_the_same_all_at_once() {
+    for rows in [1, 7, 8, 9, 16] {
+        let shape = Shape { bands: 112 / rows, rows };
+        let banding = Banding::new(&spec(8, 112), shape).unwrap();
+        let words = packed(rows as u64, 112, banding.bits()).1;
+        let mut keys = Vec::new();
+        banding.keys_within(&words, 0..shape.bands, |_, key| keys.push(key));
+        let one_by_one: Vec<u64> = (0..shape.bands).map(|band| banding.key(&words, band)).collect();
+        assert_eq!(keys, one_by_one, "{rows} rows");
     }
 }
 

@@ -47,10 +47,15 @@ impl State {
         let touch = |key: &BandKey| {
             self.runs.iter().for_each(|part| part.run.bands().touch(key.band as usize, key.key));
         };
-        let ahead = (KEYS_AHEAD / self.runs.len().max(1)).max(1);
+        let touch_spilled = |key: &BandKey| {
+            self.runs.iter().for_each(|part| part.run.bands().touch_spilled(key.band as usize, key.key));
+        };
+        let ahead = (KEYS_AHEAD / self.runs.len().max(1)).max(2);
         keys.iter().take(ahead).for_each(touch);
+        keys.iter().take(ahead / 2).for_each(touch_spilled);
         for (i, key) in keys.iter().enumerate() {
             keys.get(i + ahead).into_iter().for_each(touch);
+            keys.get(i + ahead / 2).into_iter().for_each(touch_spilled);
             self.postings_of(*key, postings);
         }
     }
