@@ -55,12 +55,6 @@ impl Candidates {
         Ok(())
     }
 
-    /// The keys of a query, in the order of the bands.
-    pub fn keys(&self, query: usize) -> &[BandKey] {
-        let start = if query == 0 { 0 } else { self.key_ends[query - 1] };
-        &self.keys[start..self.key_ends[query]]
-    }
-
     /// All lists.
     pub fn numbers(&self) -> &[DocNo] {
         &self.numbers

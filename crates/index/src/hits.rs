@@ -84,7 +84,7 @@ impl Index {
                 };
                 if let Some(measured) = measured.filter(|found| found.value >= threshold)
                     && (record.expires == 0 || record.expires > *time.get_or_insert_with(now))
-                    && layout.has_key(record.words, candidates.keys(asked))
+                    && layout.share_key(fields, pair.0, pair.1)
                 {
                     ids.push(record.id);
                     estimates.push(*measured);

@@ -267,16 +267,8 @@ impl Layout {
         fields.iter().map(|&i| &self.fields[i]).any(|field| {
             let is_there = field.size(a) > 0.0 && field.size(b) > 0.0;
             let (a, b) = (field.sketch(a), field.sketch(b));
-            is_there
-                && (0..field.banding.bands())
-                    .any(|band| field.banding.key(a, band) == field.banding.key(b, band))
+            is_there && field.banding.share_key(a, b)
         })
-    }
-
-    /// True if a record has one of these keys.
-    #[inline]
-    pub(crate) fn has_key(&self, record: &[u64], keys: &[BandKey]) -> bool {
-        keys.iter().any(|key| self.key(record, key.band as usize) == Some(key.key))
     }
 
     /// [`Layout::keys`] of some fields only.

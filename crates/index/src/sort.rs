@@ -40,6 +40,7 @@ impl Marks {
             words[place / 64] |= 1 << (place % 64);
             groups[place / 4096] |= 1 << (place / 64 % 64);
         }
+        numbers.reserve(given.len());
         for (i, group) in groups.iter_mut().enumerate() {
             for place in ones(std::mem::take(group)) {
                 let word = 64 * i + place as usize;

@@ -214,6 +214,24 @@ impl Banding {
         bands.for_each(|band| visit(band, stream(words, band * bits).swap_bytes() & mask));
     }
 
+    /// True if two stored sketches have the same key in some band. For registers of 8 bits all bands are looked at: which of them is the first cannot be foretold, and guessing wrong takes longer.
+    ///
+    /// # Panics
+    /// As [`Banding::keys`].
+    #[inline]
+    pub fn share_key(&self, a: &[u64], b: &[u64]) -> bool {
+        if (self.bits.get(), self.stored.get()) != (8, 8) {
+            return (0..self.bands()).any(|band| self.key(a, band) == self.key(b, band));
+        }
+        if self.rows == 8 {
+            let words = a[..self.bands()].iter().zip(&b[..self.bands()]);
+            return words.fold(false, |is_shared, (a, b)| is_shared | (a == b));
+        }
+        let (bits, beyond) = (8 * self.rows(), 64 - self.key_bits());
+        let differing = |band: usize| (stream(a, band * bits) ^ stream(b, band * bits)) << beyond;
+        (0..self.bands()).fold(false, |is_shared, band| is_shared | (differing(band) == 0))
+    }
+
     /// True if the registers of the key lie in the words as one stream of bits, without gaps.
     #[inline]
     const fn is_stream(&self) -> bool {

@@ -46,7 +46,11 @@ proptest! {
         prop_assert_eq!(banding.keys(&words).collect::<Vec<_>>(), numbered);
         let mut some = Vec::new();
         banding.keys_within(&words, 1..bands, |band, key| some.push((band, key)));
-        prop_assert!(some.into_iter().eq(keys.into_iter().enumerate().skip(1)));
+        prop_assert!(some.into_iter().eq(keys.iter().copied().enumerate().skip(1)));
+        let other = packed(seed ^ 5, k, stored).1;
+        let shares = keys.iter().enumerate().any(|(band, key)| banding.key(&other, band) == *key);
+        prop_assert_eq!(banding.share_key(&words, &other), shares);
+        prop_assert!(banding.share_key(&words, &words));
     }
 
     #[test]
@@ -78,6 +82,26 @@ fn keys_of_8_bits_are_the_same_all_at_once() {
         banding.keys_within(&words, 0..shape.bands, |_, key| keys.push(key));
         let one_by_one: Vec<u64> = (0..shape.bands).map(|band| banding.key(&words, band)).collect();
         assert_eq!(keys, one_by_one, "{rows} rows");
+        // Another sketch that has the registers of one band, or all of them but one.
+        for band in 0..shape.bands {
+            let (registers, mut other) =
+                (packed(rows as u64, 112, banding.bits()).0, packed(99, 112, banding.bits()).0);
+            let range = band * rows..(band + 1) * rows;
+            other[range.clone()].copy_from_slice(&registers[range.clone()]);
+            let of = |registers: &[u64]| {
+                let mut words = vec![0; banding.bits().words(112)];
+                packed::pack(registers, banding.bits(), &mut words);
+                words
+            };
+            assert!(banding.share_key(&words, &of(&other)), "{rows} rows, band {band}");
+            other[range.start] ^= 1;
+            let shares = |other: &[u64]| (0..shape.bands).any(|i| banding.key(other, i) == one_by_one[i]);
+            assert_eq!(
+                banding.share_key(&words, &of(&other)),
+                shares(&of(&other)),
+                "{rows} rows, band {band}"
+            );
+        }
     }
 }
 
