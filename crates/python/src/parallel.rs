@@ -15,7 +15,7 @@ pub(crate) fn threads(wanted: Option<usize>) -> usize {
 
 /// Rows that a thread takes at a time where many are better; fewer if there are not enough for all threads.
 pub(crate) fn many_rows(n: usize, threads: usize) -> usize {
-    (n / (4 * threads)).clamp(ROWS, 16 * ROWS)
+    (n / (4 * threads)).clamp(ROWS, 64 * ROWS)
 }
 
 /// Fills `out`, which has `width` values for each of `n` rows: `work` makes the rows of a range.

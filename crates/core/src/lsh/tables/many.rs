@@ -6,8 +6,8 @@
 use super::{EMPTY, NONE, SHORT, TAG, Tables, tag};
 use crate::hint::prefetch;
 
-/// Entries that are taken together: their keys stay in a common second-level cache.
-const TOGETHER: usize = 4096;
+/// Entries that are taken together: so many that most pages of the slots of a band are met more than once.
+const TOGETHER: usize = 16384;
 /// Slots that are on their way into the cache while one is looked at.
 const SLOTS_AHEAD: usize = 24;
 /// Keys of entries that are on their way.
