@@ -74,16 +74,20 @@ def bulk(module: Any, n: int) -> dict[str, float]:
     elements = sets(n).ravel()
     matrix = module.sketch_csr(elements, np.arange(0, len(elements) + 1, TOKENS), PERM, sketch="b32")
     del elements
-    lsh = module.MinHashLSH(num_perm=PERM, params=(BANDS, PERM // BANDS))
-    before = resident()
-    inserted = timed(lambda: lsh.insert_many(range(n), matrix))
-    memory = resident() - before
-    counts: list[Any] = []
-    queried = timed(lambda: counts.append(lsh.count_many(matrix)))
-    listed = timed(lambda: lsh.query_many(matrix))
-    flagged = int((counts[0] > 1).sum())
-    speeds = {"inserts_per_s": n / inserted, "queries_per_s": n / queried, "lists_per_s": n / listed}
-    return speeds | {"bytes_per_doc": memory / n, "flagged": flagged}
+
+    def run() -> dict[str, float]:
+        lsh = module.MinHashLSH(num_perm=PERM, params=(BANDS, PERM // BANDS))
+        before = resident()
+        inserted = timed(lambda: lsh.insert_many(range(n), matrix))
+        memory = resident() - before
+        counts: list[Any] = []
+        queried = timed(lambda: counts.append(lsh.count_many(matrix)))
+        listed = timed(lambda: lsh.query_many(matrix))
+        flagged = int((counts[0] > 1).sum())
+        speeds = {"inserts_per_s": n / inserted, "queries_per_s": n / queried, "lists_per_s": n / listed}
+        return speeds | {"bytes_per_doc": memory / n, "flagged": flagged}
+
+    return medians(run)
 
 
 def bulk_rensa(module: Any, n: int) -> dict[str, float]:
@@ -91,13 +95,24 @@ def bulk_rensa(module: Any, n: int) -> dict[str, float]:
     offsets = np.arange(0, len(elements) + 1, TOKENS, dtype=np.uint64)
     matrix = module.RMinHash.digest_matrix_from_flat_token_hashes(elements, offsets, PERM, 42)
     del elements
-    lsh = module.RMinHashLSH(0.8, PERM, BANDS)
-    before = resident()
-    inserted = timed(lambda: lsh.insert_matrix(matrix))
-    memory = resident() - before
-    flags: list[Any] = []
-    queried = timed(lambda: flags.extend(lsh.query_duplicate_flags_matrix(matrix)))
-    return {"inserts_per_s": n / inserted, "queries_per_s": n / queried, "bytes_per_doc": memory / n, "flagged": sum(flags)}
+
+    def run() -> dict[str, float]:
+        lsh = module.RMinHashLSH(0.8, PERM, BANDS)
+        before = resident()
+        inserted = timed(lambda: lsh.insert_matrix(matrix))
+        memory = resident() - before
+        flags: list[Any] = []
+        queried = timed(lambda: flags.extend(lsh.query_duplicate_flags_matrix(matrix)))
+        return {"inserts_per_s": n / inserted, "queries_per_s": n / queried, "bytes_per_doc": memory / n, "flagged": sum(flags)}
+
+    return medians(run)
+
+
+def medians(run: Callable[[], dict[str, float]]) -> dict[str, float]:
+    """Of three indexes, one after the other: the first has memory that the host of a virtual machine may have to find. The memory is that of the first."""
+    runs = [run() for _ in range(3)]
+    speeds = {key: statistics.median(one[key] for one in runs) for key in runs[0] if key.endswith("_per_s")}
+    return runs[0] | speeds | {"first_inserts_per_s": runs[0]["inserts_per_s"]}
 
 
 def timed(run: Callable[[], Any]) -> float:

@@ -36,6 +36,7 @@ pub mod estimate;
 mod features;
 pub mod field;
 pub mod hash;
+pub mod hint;
 mod level;
 mod lines;
 pub mod lsh;

@@ -4,6 +4,7 @@ use benzer_core::lsh::BandKey;
 
 use crate::error::Result;
 use crate::settings::Layout;
+use crate::sort::{self, Marks};
 use crate::store::{DocNo, Postings, View};
 
 /// Numbers that are remembered, a power of two.
@@ -18,6 +19,8 @@ pub(crate) struct Candidates {
     key_ends: Vec<usize>,
     postings: Postings,
     seen: Seen,
+    marks: Marks,
+    scratch: Vec<DocNo>,
 }
 
 impl Candidates {
@@ -28,7 +31,7 @@ impl Candidates {
         (layout, fields): (&Layout, &[usize]),
         queries: impl Iterator<Item = &'a [u64]>,
     ) -> Result<()> {
-        let Self { numbers, ends, keys, key_ends, postings, seen } = self;
+        let Self { numbers, ends, keys, key_ends, postings, seen, marks, scratch } = self;
         numbers.clear();
         ends.clear();
         keys.clear();
@@ -41,9 +44,11 @@ impl Candidates {
         view.postings(keys, postings)?;
         let mut start = 0;
         for &end in &*key_ends {
-            let first = numbers.len();
-            seen.add_new(postings.of_all(start..end), numbers);
-            sort_from(numbers, first);
+            let (first, found) = (numbers.len(), postings.of_all(start..end));
+            if !marks.add_distinct(found, numbers) {
+                seen.add_new(found, numbers);
+                sort_from(numbers, first, scratch);
+            }
             ends.push(numbers.len());
             start = end;
         }
@@ -68,8 +73,8 @@ impl Candidates {
 }
 
 /// Sorts the numbers from a place on, and drops those that come again.
-fn sort_from(numbers: &mut Vec<DocNo>, first: usize) {
-    numbers[first..].sort_unstable();
+fn sort_from(numbers: &mut Vec<DocNo>, first: usize, scratch: &mut Vec<DocNo>) {
+    sort::numbers(&mut numbers[first..], scratch);
     let mut before = None;
     let mut kept = first;
     for i in first..numbers.len() {
@@ -136,7 +141,7 @@ mod tests {
         for round in 0..3 {
             let mut numbers = vec![9, 9];
             seen.add_new(&[5, 1029, 5, 7, 1029, 0, 0, u32::MAX, 7], &mut numbers);
-            sort_from(&mut numbers, 2);
+            sort_from(&mut numbers, 2, &mut Vec::new());
             assert_eq!(numbers, [9, 9, 0, 5, 7, 1029, u32::MAX], "round {round}");
         }
     }

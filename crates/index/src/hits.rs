@@ -1,12 +1,14 @@
 //! Searching by sketches: many queries in one go, without making anything for each match.
 
-use benzer_core::estimate::Measured;
+use benzer_core::estimate::{Estimate, Measured};
+use benzer_core::sketch::{Bits, count};
 
 use crate::candidates::Candidates;
 use crate::error::{Error, Result};
 use crate::index::{Index, now};
-use crate::record::Texts;
+use crate::settings::FieldLayout;
 use crate::store::Parts;
+use crate::texts::Texts;
 
 /// What many queries found; it can be used again.
 #[derive(Debug, Default)]
@@ -59,6 +61,7 @@ impl Index {
         ends.clear();
         let view = self.store().view()?;
         let (fields, mut time) = (self.all_fields(), None);
+        let only = Only::new(self);
         let together = view.together().saturating_mul(layout.words()).max(1);
         for words in words.chunks(together) {
             let n_ends = ends.len() + words.len() / layout.words();
@@ -71,8 +74,15 @@ impl Index {
                     ends.push(estimates.len());
                 }
                 let pair = (query(asked), record.words);
-                let score = self.scorer().score(layout, fields, pair)?;
-                if let Some(measured) = score.estimate.measured().filter(|found| found.value >= threshold)
+                let of_several;
+                let measured = match &only {
+                    Some(only) => only.estimate(pair).and_then(Estimate::measured),
+                    None => {
+                        of_several = self.scorer().score(layout, fields, pair)?;
+                        of_several.estimate.measured()
+                    }
+                };
+                if let Some(measured) = measured.filter(|found| found.value >= threshold)
                     && (record.expires == 0 || record.expires > *time.get_or_insert_with(now))
                     && layout.share_key(fields, pair.0, pair.1)
                 {
@@ -84,6 +94,32 @@ impl Index {
             ends.resize(n_ends, estimates.len());
         }
         Ok(())
+    }
+}
+
+/// The only field of a collection, if its estimates are known by the number of equal registers.
+struct Only<'a> {
+    field: &'a FieldLayout,
+    bits: Bits,
+    by_equal: &'a [Estimate],
+}
+
+impl<'a> Only<'a> {
+    fn new(index: &'a Index) -> Option<Self> {
+        let (bits, by_equal) = index.scorer().by_equal(index.all_fields())?;
+        Some(Self { field: &index.recorder().layout().fields()[0], bits, by_equal })
+    }
+
+    /// The estimate of two records; nothing if one of them is empty.
+    #[inline]
+    fn estimate(&self, (a, b): (&[u64], &[u64])) -> Option<&'a Estimate> {
+        let k = self.by_equal.len() - 1;
+        let sketch = |record| &self.field.sketch(record)[..self.bits.words(k)];
+        let is_there = self.field.size(a) > 0.0 && self.field.size(b) > 0.0;
+        is_there.then(|| {
+            let differing = count::mismatches(sketch(a), sketch(b), self.bits) as usize;
+            &self.by_equal[k - differing.min(k)]
+        })
     }
 }
 

@@ -46,7 +46,9 @@ mod score;
 mod search;
 mod settings;
 mod skew;
+mod sort;
 pub mod store;
+mod texts;
 
 pub use clusters::{Cluster, Member};
 pub use error::{Error, Result};
@@ -54,6 +56,7 @@ pub use hits::Hits;
 pub use index::{Index, Inserted};
 pub use list::Listed;
 pub use query::{Answer, Explanation, FieldMatch, Match, Query};
-pub use record::{Recorder, Records, Texts};
+pub use record::{Recorder, Records};
 pub use settings::{FieldSettings, Keeps, Layout, Settings};
 pub use skew::Skew;
+pub use texts::Texts;

@@ -7,85 +7,7 @@ use benzer_core::sketch::Sketcher;
 use crate::error::Result;
 use crate::settings::{Keeps, Layout, Settings};
 use crate::store::{Record, hints};
-
-/// Strings one after the other.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Texts {
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
-}
-
-/// About how long an id is.
-const ID_BYTES: usize = 16;
-
-impl Texts {
-    /// Nothing yet, with room for `n` short ones.
-    pub fn with_room(n: usize) -> Self {
-        Self { bytes: hints::with_room(n * ID_BYTES), ends: hints::with_room(n) }
-    }
-
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    /// True if there is none.
-    pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
-    }
-
-    /// One of them; past the end it is empty.
-    #[inline]
-    pub fn get(&self, i: usize) -> &[u8] {
-        let start = i.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or_default();
-        self.ends.get(i).map_or(&[], |&end| &self.bytes[start..end])
-    }
-
-    /// Begins to bring the place of one into the cache.
-    #[inline]
-    pub(crate) fn touch(&self, i: usize) {
-        hints::prefetch(&self.ends, i.saturating_sub(1));
-        hints::prefetch(&self.ends, i);
-    }
-
-    /// All of them.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> {
-        (0..self.len()).map(|i| self.get(i))
-    }
-
-    /// Appends one.
-    pub fn push(&mut self, bytes: &[u8]) {
-        self.bytes.extend_from_slice(bytes);
-        self.ends.push(self.bytes.len());
-    }
-
-    /// Appends all of others.
-    pub fn extend(&mut self, others: &Self) {
-        let start = self.bytes.len();
-        self.bytes.extend_from_slice(&others.bytes);
-        self.ends.extend(others.ends.iter().map(|end| start + end));
-    }
-
-    /// Removes all.
-    pub fn clear(&mut self) {
-        self.bytes.clear();
-        self.ends.clear();
-    }
-
-    /// Bytes of memory.
-    pub fn bytes(&self) -> usize {
-        self.bytes.capacity() + size_of::<usize>() * self.ends.capacity()
-    }
-}
-
-impl<B: AsRef<[u8]>> FromIterator<B> for Texts {
-    fn from_iter<I: IntoIterator<Item = B>>(texts: I) -> Self {
-        texts.into_iter().fold(Self::default(), |mut all, text| {
-            all.push(text.as_ref());
-            all
-        })
-    }
-}
+use crate::texts::Texts;
 
 /// Documents as a store takes them, column by column.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -245,17 +167,5 @@ impl Recorder {
             records.expires.push(expires);
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn texts_come_back_as_they_were() {
-        let texts: Texts = ["a", "", "bcd"].into_iter().collect();
-        assert_eq!(texts.iter().collect::<Vec<_>>(), [&b"a"[..], b"", b"bcd"]);
-        assert_eq!((texts.len(), texts.get(3)), (3, &b""[..]));
     }
 }

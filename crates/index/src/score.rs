@@ -84,6 +84,15 @@ impl Scorer {
     }
 }
 
+impl Scorer {
+    /// Where only one field is wanted and its registers are truncated: their bits, and the estimate by the number of equal ones.
+    pub fn by_equal(&self, wanted: &[usize]) -> Option<(Bits, &[Estimate])> {
+        let &[only] = wanted else { return None };
+        let (bits, by_equal) = self.fields[only].by_equal.as_ref()?;
+        Some((*bits, by_equal))
+    }
+}
+
 impl FieldScorer {
     fn new(field: &FieldLayout) -> Result<Self> {
         let spec = &field.spec;

@@ -249,10 +249,9 @@ impl Layout {
     pub fn keys(&self, record: &[u64], mut visit: impl FnMut(BandKey)) {
         for field in self.fields.iter().filter(|field| field.size(record) > 0.0) {
             let words = field.sketch(record);
-            for band in 0..field.banding.bands() {
-                let key = field.banding.key(words, band);
+            field.banding.keys_within(words, 0..field.banding.bands(), |band, key| {
                 visit(BandKey { band: (field.first_band + band) as u32, key });
-            }
+            });
         }
     }
 
@@ -268,9 +267,7 @@ impl Layout {
         fields.iter().map(|&i| &self.fields[i]).any(|field| {
             let is_there = field.size(a) > 0.0 && field.size(b) > 0.0;
             let (a, b) = (field.sketch(a), field.sketch(b));
-            is_there
-                && (0..field.banding.bands())
-                    .any(|band| field.banding.key(a, band) == field.banding.key(b, band))
+            is_there && field.banding.share_key(a, b)
         })
     }
 
@@ -297,9 +294,9 @@ impl Layout {
         for field in self.fields.iter().filter(|field| field.size(record) > 0.0) {
             let words = field.sketch(record);
             let end = bands.end.min(field.first_band + field.banding.bands());
-            for band in bands.start.max(field.first_band)..end {
-                visit(band, field.banding.key(words, band - field.first_band));
-            }
+            let start = bands.start.clamp(field.first_band, end.max(field.first_band));
+            let of_field = start - field.first_band..end.max(start) - field.first_band;
+            field.banding.keys_within(words, of_field, |band, key| visit(field.first_band + band, key));
         }
     }
 

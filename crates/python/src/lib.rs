@@ -22,6 +22,11 @@ mod sketch;
 
 use pyo3::prelude::*;
 
+/// Bulk calls read large tables at random, and fill large matrices.
+#[cfg(target_os = "linux")]
+#[global_allocator]
+static ALLOCATOR: benzer_cli::pages::LargePages = benzer_cli::pages::LargePages;
+
 /// Runs the command line with these arguments, the first of which is the program, and gives its exit code.
 #[pyfunction]
 fn cli(py: Python<'_>, arguments: Vec<String>) -> u8 {

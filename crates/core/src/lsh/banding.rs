@@ -24,7 +24,7 @@
 //!
 //! Cost for widths that divide 64 (8 bits and others): two loads, three shifts and a byte swap for each band.
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 use serde::{Deserialize, Serialize};
 
@@ -196,6 +196,40 @@ impl Banding {
             return reverse_lanes(stream(words, first * self.bits.get() as usize), self.bits) & mask;
         }
         self.gathered(words, first)
+    }
+
+    /// Hands the keys of some bands to `visit`, with the band. For registers of 8 bits, the usual ones, little is left to do for each.
+    ///
+    /// # Panics
+    /// As [`Banding::keys`].
+    #[inline]
+    pub fn keys_within(&self, words: &[u64], bands: Range<usize>, mut visit: impl FnMut(usize, u64)) {
+        if (self.bits.get(), self.stored.get()) != (8, 8) {
+            return bands.for_each(|band| visit(band, self.key(words, band)));
+        }
+        if self.rows == 8 {
+            return bands.clone().zip(&words[bands]).for_each(|(band, word)| visit(band, word.swap_bytes()));
+        }
+        let (bits, mask) = (8 * self.rows(), u64::MAX << (64 - self.key_bits()));
+        bands.for_each(|band| visit(band, stream(words, band * bits).swap_bytes() & mask));
+    }
+
+    /// True if two stored sketches have the same key in some band. For registers of 8 bits all bands are looked at: which of them is the first cannot be foretold, and guessing wrong takes longer.
+    ///
+    /// # Panics
+    /// As [`Banding::keys`].
+    #[inline]
+    pub fn share_key(&self, a: &[u64], b: &[u64]) -> bool {
+        if (self.bits.get(), self.stored.get()) != (8, 8) {
+            return (0..self.bands()).any(|band| self.key(a, band) == self.key(b, band));
+        }
+        if self.rows == 8 {
+            let words = a[..self.bands()].iter().zip(&b[..self.bands()]);
+            return words.fold(false, |is_shared, (a, b)| is_shared | (a == b));
+        }
+        let (bits, beyond) = (8 * self.rows(), 64 - self.key_bits());
+        let differing = |band: usize| (stream(a, band * bits) ^ stream(b, band * bits)) << beyond;
+        (0..self.bands()).fold(false, |is_shared, band| is_shared | (differing(band) == 0))
     }
 
     /// True if the registers of the key lie in the words as one stream of bits, without gaps.

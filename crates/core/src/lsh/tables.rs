@@ -18,6 +18,8 @@
 //! assert_eq!(found, [b]);
 //! ```
 
+mod many;
+
 /// No entry.
 const NONE: u32 = u32::MAX;
 /// An empty slot.
@@ -26,8 +28,6 @@ const EMPTY: u64 = u64::MAX;
 const TAG: u64 = !0 << 32;
 /// Slots of an empty table.
 const FEWEST: usize = 8;
-/// Entries whose slots are asked for before the first is looked at, so that the memory works on many of them at once.
-const TOGETHER: usize = 16;
 /// Up to so many candidates, each is looked for among those before it; longer lists are sorted.
 const SHORT: usize = 24;
 
@@ -94,35 +94,42 @@ impl Tables {
     /// Another number of keys than bands.
     pub fn insert(&mut self, keys: &[u64]) -> u32 {
         assert_eq!(keys.len(), self.bands, "one key for each band");
-        if self.used.iter().any(|used| used * 5 >= self.n_slots * 4) {
-            self.resize(self.n_slots * 3 / 2);
-        }
-        let entry = self.free.pop().unwrap_or_else(|| {
-            let entry = (self.before.len() / self.bands) as u32;
-            self.keys.resize(self.keys.len() + self.bands, 0);
-            self.before.resize(self.before.len() + self.bands, NONE);
-            entry
-        });
-        let start = entry as usize * self.bands;
-        self.keys[start..start + self.bands].copy_from_slice(keys);
+        self.make_slots(1);
+        let entry = self.number(keys);
         for (band, &key) in keys.iter().enumerate() {
-            let (slot, head) = self.find(band, key);
-            self.used[band] += usize::from(head == NONE);
-            self.before[start + band] = head;
-            self.slots[slot] = tag(key) | u64::from(entry);
+            self.link(band, key, entry);
         }
         entry
     }
 
-    /// Adds many entries, whose keys follow each other, and hands their numbers to `inserted`.
-    pub fn extend(&mut self, keys: &[u64], mut inserted: impl FnMut(u32)) {
-        let mut slots = vec![EMPTY; TOGETHER * self.bands];
-        for keys in keys.chunks(TOGETHER * self.bands) {
-            // What is read here is not used: it only brings the slots near.
-            self.read(keys, &mut slots);
-            std::hint::black_box(&slots);
-            keys.chunks_exact(self.bands).for_each(|keys| inserted(self.insert(keys)));
+    /// Makes sure that so many more keys of each band have slots, and that some stay empty.
+    fn make_slots(&mut self, more: usize) {
+        let wanted = self.used.iter().max().map_or(0, |used| used + more);
+        if wanted * 5 > self.n_slots * 4 {
+            self.resize((self.n_slots * 3 / 2).max(wanted * 4 / 3 + FEWEST));
         }
+    }
+
+    /// A number for an entry of some keys, which are not in slots yet.
+    fn number(&mut self, keys: &[u64]) -> u32 {
+        let Some(entry) = self.free.pop() else {
+            let entry = (self.before.len() / self.bands) as u32;
+            self.keys.extend_from_slice(keys);
+            self.before.resize(self.before.len() + self.bands, NONE);
+            return entry;
+        };
+        let start = entry as usize * self.bands;
+        self.keys[start..start + self.bands].copy_from_slice(keys);
+        entry
+    }
+
+    /// Makes an entry the newest of its key in a band.
+    #[inline]
+    fn link(&mut self, band: usize, key: u64, entry: u32) {
+        let (slot, head) = self.find(band, key);
+        self.used[band] += usize::from(head == NONE);
+        self.before[entry as usize * self.bands + band] = head;
+        self.slots[slot] = tag(key) | u64::from(entry);
     }
 
     /// Removes an entry; its number is given to a later one.
@@ -167,30 +174,6 @@ impl Tables {
         found.dedup();
     }
 
-    /// The candidates of many entries, whose keys follow each other, one list after the other: each candidate once, in any order.
-    pub fn candidates_of_many(&self, keys: &[u64], mut visit: impl FnMut(&[u32])) {
-        let (mut slots, mut found) = (vec![EMPTY; TOGETHER * self.bands], Vec::new());
-        for keys in keys.chunks(TOGETHER * self.bands) {
-            self.read(keys, &mut slots);
-            for (keys, slots) in keys.chunks_exact(self.bands).zip(slots.chunks_exact(self.bands)) {
-                found.clear();
-                for (band, (&key, &slot)) in keys.iter().zip(slots).enumerate() {
-                    let head = match slot {
-                        EMPTY => NONE,
-                        _ if self.holds(slot, band, key) => slot as u32,
-                        _ => self.find(band, key).1,
-                    };
-                    self.collect(band, head, &mut found);
-                }
-                if found.len() > SHORT {
-                    found.sort_unstable();
-                    found.dedup();
-                }
-                visit(&found);
-            }
-        }
-    }
-
     /// Each key of a band with the number of its entries.
     pub fn buckets(&self, band: usize) -> impl Iterator<Item = (u64, usize)> + '_ {
         let slots = &self.slots[band * self.n_slots..][..self.n_slots];
@@ -215,16 +198,6 @@ impl Tables {
         std::iter::successors(entry(head), move |&newer| {
             entry(self.before[newer as usize * self.bands + band])
         })
-    }
-
-    /// Reads the slots at which the search for keys begins.
-    #[inline]
-    fn read(&self, keys: &[u64], slots: &mut [u64]) {
-        for (keys, slots) in keys.chunks_exact(self.bands).zip(slots.chunks_exact_mut(self.bands)) {
-            for (band, (&key, slot)) in keys.iter().zip(slots).enumerate() {
-                *slot = self.slots[self.home(band, key)];
-            }
-        }
     }
 
     /// Where the search for a key begins: the upper bits of the key, as the lower ones are in the slot.

@@ -1,18 +1,6 @@
 //! Hints to the processor and to the kernel: they change how fast something is, never what.
 
-/// Begins to bring an element into the cache. A place past the end does no harm.
-#[inline(always)]
-pub(crate) fn prefetch<T>(slice: &[T], i: usize) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let place = slice.as_ptr().wrapping_add(i).cast::<i8>();
-        // SAFETY: prefetching is allowed at every address, and reads nothing.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(place) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (slice, i);
-}
+pub(crate) use benzer_core::hint::prefetch;
 
 /// A vector so large is worth large pages.
 #[cfg(target_os = "linux")]
@@ -40,4 +28,11 @@ pub(crate) fn with_room<T>(n: usize) -> Vec<T> {
     let room = Vec::with_capacity(n);
     large_pages(&room);
     room
+}
+
+/// `n` zeros, on large pages. Memory of the system is zero, so nothing has to be written.
+pub(crate) fn zeros(n: usize) -> Vec<u64> {
+    let zeros = vec![0; n];
+    large_pages(&zeros);
+    zeros
 }

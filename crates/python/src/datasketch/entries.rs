@@ -8,6 +8,7 @@ use benzer_core::hash;
 use benzer_core::lsh::Tables;
 
 use super::keys::{Key, Keys};
+use super::registers::Rows;
 
 const TAKEN: &str = "The given key already exists";
 /// The odd constant of [`key`]: the golden ratio.
@@ -84,10 +85,27 @@ impl Entries {
     }
 }
 
+/// The keys of bands, whose values are a range of some rows; as many as `out` has room for.
+pub(super) fn keys(rows: Rows<'_>, range: std::ops::Range<usize>, out: &mut [u64]) {
+    fn each<T: Copy + Into<u64>>(values: &[T], out: &mut [u64]) {
+        let rows = values.len() / out.len().max(1);
+        for (out, band) in out.iter_mut().zip(values.chunks_exact(rows.max(1))) {
+            *out = key(band);
+        }
+    }
+    match rows {
+        Rows::Bytes(values) => each(&values[range], out),
+        Rows::Shorts(values) => each(&values[range], out),
+        Rows::Words(values) => each(&values[range], out),
+        Rows::Longs(values) => each(&values[range], out),
+    }
+}
+
 /// The key of a band: its values, folded two by two. Values may have few bits, so every one of them goes through a multiplication.
 #[inline]
-pub(super) fn key(values: &[u64]) -> u64 {
+pub(super) fn key<T: Copy + Into<u64>>(values: &[T]) -> u64 {
     let (pairs, rest) = values.as_chunks::<2>();
-    let folded = pairs.iter().fold(hash::FINISH, |state, &[a, b]| hash::fold(a ^ state, b ^ FOLD));
-    hash::mix(rest.iter().fold(folded, |state, &last| hash::fold(last ^ state, FOLD)))
+    let folded =
+        pairs.iter().fold(hash::FINISH, |state, &[a, b]| hash::fold(a.into() ^ state, b.into() ^ FOLD));
+    hash::mix(rest.iter().fold(folded, |state, &last| hash::fold(last.into() ^ state, FOLD)))
 }

@@ -80,19 +80,6 @@ impl<'py> Matrix<'py> {
     }
 }
 
-impl Rows<'_> {
-    /// The values of a range, as 64-bit words.
-    pub(crate) fn read(&self, range: std::ops::Range<usize>, out: &mut Vec<u64>) {
-        out.clear();
-        match self {
-            Self::Bytes(values) => out.extend(values[range].iter().map(|&value| u64::from(value))),
-            Self::Shorts(values) => out.extend(values[range].iter().map(|&value| u64::from(value))),
-            Self::Words(values) => out.extend(values[range].iter().map(|&value| u64::from(value))),
-            Self::Longs(values) => out.extend_from_slice(&values[range]),
-        }
-    }
-}
-
 /// Registers as the array that a scheme's MinHash has.
 pub(super) fn array(py: Python<'_>, scheme: Scheme, registers: Vec<u64>) -> Bound<'_, PyAny> {
     match scheme {

@@ -13,7 +13,7 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 
 use benzer_core::hash;
 
-use super::entries::{Entries, key};
+use super::entries::{Entries, key, keys};
 use super::keys::Key;
 use super::registers::{Matrix, Rows, registers};
 use crate::{error, parallel};
@@ -273,11 +273,9 @@ impl BandTables {
         out.resize(range.len() * self.bands, 0);
         let threads = parallel::threads(threads);
         let done = parallel::fill(range.len(), self.bands, out, threads, |part, out| {
-            let mut values = Vec::new();
             for (row, out) in part.zip(out.chunks_exact_mut(self.bands)) {
                 let start = (range.start + row) * width;
-                rows.read(start..start + self.bands * self.rows, &mut values);
-                out.iter_mut().zip(values.chunks_exact(self.rows)).for_each(|(out, band)| *out = key(band));
+                keys(rows, start..start + self.bands * self.rows, out);
             }
             Ok::<(), ()>(())
         });
@@ -300,14 +298,14 @@ impl BandTables {
         let inner = self.lock(py);
         let tables = &inner.tables;
         let found = py.detach(|| {
-            parallel::fill(n, 1, out, parallel::threads(threads), |part, out| {
-                let (mut values, mut keys) = (Vec::new(), Vec::with_capacity(part.len() * self.bands));
-                for row in part {
-                    rows.read(row * width..row * width + self.bands * self.rows, &mut values);
-                    keys.extend(values.chunks_exact(self.rows).map(key));
+            let threads = parallel::threads(threads);
+            parallel::fill_by(parallel::many_rows(n, threads), (n, 1), out, threads, |part, out| {
+                let mut bands = vec![0; part.len() * self.bands];
+                for (row, bands) in part.zip(bands.chunks_exact_mut(self.bands)) {
+                    keys(rows, row * width..row * width + self.bands * self.rows, bands);
                 }
                 let mut out = out.iter_mut();
-                tables.candidates_of_many(&keys, |found| {
+                tables.candidates_of_many(&bands, |found| {
                     if let Some(out) = out.next() {
                         *out = keep(found);
                     }

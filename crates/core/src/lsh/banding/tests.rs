@@ -44,6 +44,13 @@ proptest! {
         }
         let numbered: Vec<BandKey> = (0..).zip(&keys).map(|(band, &key)| BandKey { band, key }).collect();
         prop_assert_eq!(banding.keys(&words).collect::<Vec<_>>(), numbered);
+        let mut some = Vec::new();
+        banding.keys_within(&words, 1..bands, |band, key| some.push((band, key)));
+        prop_assert!(some.into_iter().eq(keys.iter().copied().enumerate().skip(1)));
+        let other = packed(seed ^ 5, k, stored).1;
+        let shares = keys.iter().enumerate().any(|(band, key)| banding.key(&other, band) == *key);
+        prop_assert_eq!(banding.share_key(&words, &other), shares);
+        prop_assert!(banding.share_key(&words, &words));
     }
 
     #[test]
@@ -61,6 +68,39 @@ proptest! {
         prop_assert_eq!(key_a.cmp(&key_b), a.cmp(&b));
         for n in 0..=rows {
             prop_assert_eq!(banding.prefix(key_a, n).contains(&key_b), a[..n] == b[..n]);
+        }
+    }
+}
+
+#[test]
+fn keys_of_8_bits_are_the_same_all_at_once() {
+    for rows in [1, 7, 8, 9, 16] {
+        let shape = Shape { bands: 112 / rows, rows };
+        let banding = Banding::new(&spec(8, 112), shape).unwrap();
+        let words = packed(rows as u64, 112, banding.bits()).1;
+        let mut keys = Vec::new();
+        banding.keys_within(&words, 0..shape.bands, |_, key| keys.push(key));
+        let one_by_one: Vec<u64> = (0..shape.bands).map(|band| banding.key(&words, band)).collect();
+        assert_eq!(keys, one_by_one, "{rows} rows");
+        // Another sketch that has the registers of one band, or all of them but one.
+        for band in 0..shape.bands {
+            let (registers, mut other) =
+                (packed(rows as u64, 112, banding.bits()).0, packed(99, 112, banding.bits()).0);
+            let range = band * rows..(band + 1) * rows;
+            other[range.clone()].copy_from_slice(&registers[range.clone()]);
+            let of = |registers: &[u64]| {
+                let mut words = vec![0; banding.bits().words(112)];
+                packed::pack(registers, banding.bits(), &mut words);
+                words
+            };
+            assert!(banding.share_key(&words, &of(&other)), "{rows} rows, band {band}");
+            other[range.start] ^= 1;
+            let shares = |other: &[u64]| (0..shape.bands).any(|i| banding.key(other, i) == one_by_one[i]);
+            assert_eq!(
+                banding.share_key(&words, &of(&other)),
+                shares(&of(&other)),
+                "{rows} rows, band {band}"
+            );
         }
     }
 }

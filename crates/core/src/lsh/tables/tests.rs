@@ -59,3 +59,37 @@ fn reserving_changes_nothing() {
     assert_eq!(tables.of(0, one).collect::<Vec<_>>(), [a + 1, a]);
     assert!(!tables.is_empty() && tables.bands() == 3);
 }
+
+#[test]
+fn many_at_once_are_as_one_by_one() {
+    let bands = 5;
+    // A third are copies, a third share some bands with others, and few have a bucket alone.
+    let row = |i: u64| -> Vec<u64> {
+        let from = if mix(i).is_multiple_of(3) { mix(i ^ 7) % (i + 1) } else { i };
+        let kinds = if mix(from) % 3 == 1 { 500 } else { 1 << 40 };
+        (0..bands).map(|band| mix(split(from, band) % kinds)).collect()
+    };
+    let keys: Vec<u64> = (0..20_000).flat_map(row).collect();
+    let (mut one_by_one, mut many) = (Tables::new(bands as usize), Tables::new(bands as usize));
+    for tables in [&mut one_by_one, &mut many] {
+        (0..40).for_each(|i| assert_eq!(tables.insert(&row(i)), i as u32));
+        (0..40).step_by(3).for_each(|entry| tables.remove(entry));
+    }
+    let mut entries = Vec::new();
+    many.extend(&keys, |entry| entries.push(entry));
+    let expected: Vec<u32> = keys.chunks(bands as usize).map(|keys| one_by_one.insert(keys)).collect();
+    assert_eq!(entries, expected);
+    let mut rows = keys.chunks(bands as usize);
+    let mut n_found = 0;
+    many.candidates_of_many(&keys, |found| {
+        let (keys, mut expected, mut found) = (rows.next().unwrap(), Vec::new(), found.to_vec());
+        one_by_one.candidates(keys, &mut expected);
+        found.sort_unstable();
+        assert_eq!(found, expected);
+        n_found += found.len();
+        for (band, &key) in keys.iter().enumerate() {
+            assert!(many.of(band, key).eq(one_by_one.of(band, key)));
+        }
+    });
+    assert!(rows.next().is_none() && n_found > 3 * 20_000, "{n_found}");
+}

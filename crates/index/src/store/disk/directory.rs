@@ -8,7 +8,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::map::{cells, prefetch};
+use super::map::cells;
+use crate::store::hints::prefetch;
 
 /// Keys per bucket, about.
 const PER_BUCKET: usize = 8;

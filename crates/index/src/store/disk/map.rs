@@ -62,20 +62,6 @@ impl Words {
     }
 }
 
-/// Asks for a word to be brought into the cache, without waiting for it. Beyond the end nothing is asked for.
-#[inline]
-pub(super) fn prefetch(words: &[u64], at: usize) {
-    let Some(word) = words.get(at) else { return };
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: it is a hint, and the address is that of a word.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(word).cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    std::hint::black_box(*word);
-}
-
 /// Numbers that may be seen as others.
 pub(super) trait Cell: Copy {}
 impl Cell for u8 {}

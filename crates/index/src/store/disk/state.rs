@@ -5,12 +5,12 @@ use benzer_core::lsh::BandKey;
 use super::block::{Block, Rows};
 use super::build::{self, Made, Source};
 use super::directory::Place;
-use super::map::prefetch;
 use super::part::{Limits, Merge, Part};
 use super::policy;
 use super::row::Row;
 use super::segment::{End, id_key};
 use crate::error::Result;
+use crate::store::hints::prefetch;
 use crate::store::{DocNo, Parts, Postings, Stats};
 
 /// Keys that are looked up at the same time.

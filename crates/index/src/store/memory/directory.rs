@@ -54,6 +54,15 @@ impl Cut {
         ((product >> 64) as usize, rest)
     }
 
+    /// The line of an entry of a stream that has so many, and its posting. It is what [`Cut::place`] says of the key: lines belong to one stream each, so that the bits that name the stream do not matter,
+    /// and after them there are 32.
+    #[inline]
+    fn place_in_stream(&self, entry: u64, lines: usize) -> (usize, u32) {
+        let product = (entry >> 32) * lines as u64;
+        let rest = product as u32 & u32::MAX.unbounded_shl(self.local_bits);
+        ((product >> 32) as usize, rest | entry as u32)
+    }
+
     #[inline]
     fn posting(&self, rest: u32, local: u32) -> u32 {
         rest.unbounded_shl(self.local_bits) | local
@@ -104,19 +113,19 @@ impl Directories {
         let start = self.lines.len();
         self.lines.resize(start + counts.len(), Line::EMPTY);
         let (lines, cut) = (&mut self.lines[start..], self.cut);
-        let first = stream * counts.len();
         let mut more: Vec<(u32, u32)> = Vec::new();
         counts.fill(0);
-        streams.each(band, stream, |key, local| {
-            let (line, rest) = cut.place(key);
-            let (line, posting) = (line - first, cut.posting(rest, local));
-            let place = counts[line] as usize;
-            counts[line] += 1;
-            match place < POSTINGS {
-                true => lines[line].put(place, posting),
-                false => more.push((line as u32, posting)),
+        for entries in streams.entries(band, stream) {
+            for &entry in entries {
+                let (line, posting) = cut.place_in_stream(entry, counts.len());
+                let place = counts[line] as usize;
+                counts[line] += 1;
+                match place < POSTINGS {
+                    true => lines[line].put(place, posting),
+                    false => more.push((line as u32, posting)),
+                }
             }
-        });
+        }
         more.sort_unstable();
         for postings in more.chunk_by(|a, b| a.0 == b.0) {
             self.spill(start + postings[0].0 as usize, postings);
@@ -158,6 +167,17 @@ impl Directories {
     #[inline]
     pub fn touch(&self, band: usize, key: u64) {
         hints::prefetch(&self.lines, band * self.cut.lines + self.cut.place(key).0);
+    }
+
+    /// Begins to bring the postings of a key into the cache, if they are not in its line, which is there.
+    #[inline]
+    pub fn touch_spilled(&self, band: usize, key: u64) {
+        let line = &self.lines[band * self.cut.lines + self.cut.place(key).0];
+        if let Some(range) = line.is_spilled() {
+            let first = self.spilled_of[band] + range.start;
+            let end = self.spilled_of[band] + range.end.min(range.start + COUNTED);
+            (first..end).step_by(POSTINGS).for_each(|at| hints::prefetch(&self.spilled, at));
+        }
     }
 
     /// Hands the local numbers of records that may have a key to `visit`, in order.

@@ -2,7 +2,7 @@
 
 use benzer_core::lsh::BandKey;
 
-use super::state::State;
+use super::state::{Part, State};
 use crate::error::Result;
 use crate::store::{DocNo, Postings, Visit};
 
@@ -14,6 +14,11 @@ const RECORDS_AHEAD: usize = 8;
 impl State {
     /// Hands the records of some numbers to `visit`, with their places in the list.
     pub fn records(&self, numbers: &[DocNo], visit: Visit<'_>) -> Result<()> {
+        if let ([part], 0) = (&self.runs[..], self.len)
+            && let Some(first) = part.run.first()
+        {
+            return part.records(first, numbers, visit);
+        }
         let touch = |number: &DocNo| {
             if let Some((part, local)) = self.in_run(*number) {
                 self.runs[part].run.touch(local);
@@ -42,10 +47,15 @@ impl State {
         let touch = |key: &BandKey| {
             self.runs.iter().for_each(|part| part.run.bands().touch(key.band as usize, key.key));
         };
-        let ahead = (KEYS_AHEAD / self.runs.len().max(1)).max(1);
+        let touch_spilled = |key: &BandKey| {
+            self.runs.iter().for_each(|part| part.run.bands().touch_spilled(key.band as usize, key.key));
+        };
+        let ahead = (KEYS_AHEAD / self.runs.len().max(1)).max(2);
         keys.iter().take(ahead).for_each(touch);
+        keys.iter().take(ahead / 2).for_each(touch_spilled);
         for (i, key) in keys.iter().enumerate() {
             keys.get(i + ahead).into_iter().for_each(touch);
+            keys.get(i + ahead / 2).into_iter().for_each(touch_spilled);
             self.postings_of(*key, postings);
         }
     }
@@ -76,5 +86,22 @@ impl State {
             });
         }
         postings.end_key();
+    }
+}
+
+impl Part {
+    /// [`State::records`] where this is the only part, with numbers from `first` on.
+    fn records(&self, first: DocNo, numbers: &[DocNo], visit: Visit<'_>) -> Result<()> {
+        let local = |number: &DocNo| number.wrapping_sub(first) as usize;
+        let touch = |number: &DocNo| self.run.touch(local(number));
+        numbers.iter().take(RECORDS_AHEAD).for_each(touch);
+        for (i, number) in numbers.iter().enumerate() {
+            numbers.get(i + RECORDS_AHEAD).into_iter().for_each(touch);
+            let local = local(number);
+            if local < self.run.len() && self.has(local) {
+                visit(i as u32, self.run.record(local))?;
+            }
+        }
+        Ok(())
     }
 }

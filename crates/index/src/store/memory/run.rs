@@ -1,13 +1,16 @@
 //! Records that do not change any more, with a directory for each band and one for the ids.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use benzer_core::hash;
 
 use super::directory::{Cut, Directories};
-use crate::record::{Records, Texts};
+use super::streams::Streams;
+use crate::record::Records;
 use crate::settings::Layout;
 use crate::store::{DocNo, Record, hints};
+use crate::texts::Texts;
 
 /// Words of a cache line.
 const LINE: usize = 8;
@@ -44,22 +47,45 @@ pub(super) fn id_key(id: &[u8]) -> u64 {
     hash::element(id)
 }
 
-/// Bands whose keys are gathered together: the records are read once for all of them.
-const TOGETHER: usize = 6;
+/// Bands whose keys are gathered together, at most: the records are read once for all of them.
+const TOGETHER: usize = 8;
+/// Records whose keys are made together.
+const BLOCK: usize = 64;
 
 fn bands(words: &[u64], n: usize, layout: &Layout) -> Directories {
     let cut = Cut::new(n);
     let mut directories = Directories::new(cut, layout.bands());
-    let mut streams = cut.streams(TOGETHER.min(layout.bands()), n);
-    for first in (0..layout.bands()).step_by(TOGETHER) {
-        let bands = first..layout.bands().min(first + TOGETHER);
+    let together = layout.bands().div_ceil(layout.bands().div_ceil(TOGETHER).max(1)).max(1);
+    let mut streams = cut.streams(together, n);
+    for first in (0..layout.bands()).step_by(together) {
+        let bands = first..layout.bands().min(first + together);
         streams.clear();
-        for (record, local) in words.chunks_exact(layout.words()).zip(0..) {
-            layout.keys_within(record, bands.clone(), |band, key| streams.push(band - first, key, local));
+        for (block, i) in words.chunks(BLOCK * layout.words()).zip(0..) {
+            gather(block, (layout, bands.clone()), (BLOCK * i) as u32, &mut streams);
         }
         directories.append(&streams, bands.len());
     }
     directories
+}
+
+/// Appends the keys of some bands of a block of records, the first of which has a local number.
+fn gather(block: &[u64], (layout, bands): (&Layout, Range<usize>), first: u32, streams: &mut Streams) {
+    let (mut keys, mut n) = ([[0; BLOCK]; TOGETHER], [0; TOGETHER]);
+    let mut locals = [[0; BLOCK]; TOGETHER];
+    let records = block.chunks_exact(layout.words());
+    for (record, local) in records.zip(first..) {
+        layout.keys_within(record, bands.clone(), |band, key| {
+            let of_band = band - bands.start;
+            let place = n[of_band];
+            (keys[of_band][place], locals[of_band][place]) = (key, local);
+            n[of_band] += 1;
+        });
+    }
+    for (band, n) in n.iter().enumerate() {
+        for (key, local) in keys[band][..*n].iter().zip(&locals[band]) {
+            streams.push(band, *key, *local);
+        }
+    }
 }
 
 /// The ids of records, as a directory of one band.

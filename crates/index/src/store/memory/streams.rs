@@ -6,41 +6,47 @@
 
 use crate::store::hints;
 
-/// Entries of a chunk.
-const CHUNK: usize = 512;
+/// Entries of a chunk. Streams are written at the same pace: chunks of a whole page would send all of them to the same few places of the cache.
+const CHUNK: usize = 512 + 8;
+
+/// Entries of a stream that are on their way into the cache before one is written.
+const AHEAD: usize = 16;
 
 /// The keys of some bands, by band and by their first bits.
 #[derive(Debug)]
 pub(super) struct Streams {
     /// 32 bits of a key after those that name its stream, and the local number.
     entries: Vec<u64>,
+    /// Entries of chunks that are in use.
+    used: usize,
     /// By band and first bits.
-    streams: Vec<Stream>,
+    places: Vec<Place>,
+    /// Where the chunks of each begin.
+    chunks: Vec<Vec<usize>>,
     bits: u32,
 }
 
-#[derive(Debug, Clone, Default)]
-struct Stream {
-    /// Where the next entry goes; at the beginning of a chunk, a new one is needed.
+/// Where the next entry of a stream goes, and where its chunk ends.
+#[derive(Debug, Clone, Copy, Default)]
+struct Place {
     next: usize,
-    chunks: Vec<u32>,
+    end: usize,
 }
 
 impl Streams {
     /// For about `n` keys of each of some bands, whose first `bits` bits name the stream.
     pub fn new(bands: usize, n: usize, bits: u32) -> Self {
         let streams = bands << bits;
-        let entries = hints::with_room(bands * n + streams * CHUNK);
-        Self { entries, streams: vec![Stream::default(); streams], bits }
+        let entries = hints::zeros(bands * n + streams * CHUNK);
+        let places = vec![Place::default(); streams];
+        Self { entries, used: 0, places, chunks: vec![Vec::new(); streams], bits }
     }
 
     /// Forgets all entries.
     pub fn clear(&mut self) {
-        self.entries.clear();
-        for stream in &mut self.streams {
-            stream.next = 0;
-            stream.chunks.clear();
-        }
+        self.used = 0;
+        self.places.fill(Place::default());
+        self.chunks.iter_mut().for_each(Vec::clear);
     }
 
     /// Appends a key.
@@ -48,45 +54,41 @@ impl Streams {
     pub fn push(&mut self, band: usize, key: u64, local: u32) {
         // In two steps: there may be no bits at all.
         let stream = band << self.bits | (key >> 1 >> (63 - self.bits)) as usize;
-        let mut at = self.streams[stream].next;
-        if at.is_multiple_of(CHUNK) {
-            at = self.grow(stream);
+        if self.places[stream].next == self.places[stream].end {
+            self.grow(stream);
         }
-        self.entries[at] = (key << self.bits) & HIGH | u64::from(local);
-        self.streams[stream].next = at + 1;
+        let next = &mut self.places[stream].next;
+        // There are more streams than the processor foresees.
+        hints::prefetch(&self.entries, *next + AHEAD);
+        self.entries[*next] = (key << self.bits) & HIGH | u64::from(local);
+        *next += 1;
     }
 
     #[cold]
-    fn grow(&mut self, stream: usize) -> usize {
-        let at = self.entries.len();
-        self.entries.resize(at + CHUNK, 0);
-        self.streams[stream].chunks.push((at / CHUNK) as u32);
-        at
+    fn grow(&mut self, stream: usize) {
+        let (next, end) = (self.used, self.used + CHUNK);
+        self.places[stream] = Place { next, end };
+        self.chunks[stream].push(next);
+        self.used = end;
+        if self.entries.len() < end {
+            self.entries.resize(end, 0);
+        }
     }
 
-    /// Hands the keys of a stream of a band to `visit`, cut to those bits that [`mask`] leaves, in the order in which they came.
+    /// The entries of a stream of a band, in the order in which they came. The upper half of each are the 32 bits of the key after those that name the stream, the lower is the local number.
     #[inline]
-    pub fn each(&self, band: usize, stream: usize, mut visit: impl FnMut(u64, u32)) {
-        let first_bits = (stream as u64) << 1 << (63 - self.bits);
-        let stream = &self.streams[band << self.bits | stream];
-        let mut left = stream.len();
-        for &chunk in &stream.chunks {
-            let start = chunk as usize * CHUNK;
-            let n = left.min(CHUNK);
-            for entry in &self.entries[start..start + n] {
-                visit(first_bits | (entry & HIGH) >> self.bits, *entry as u32);
+    pub fn entries(&self, band: usize, stream: usize) -> impl Iterator<Item = &[u64]> {
+        let stream = band << self.bits | stream;
+        let Place { next, end } = self.places[stream];
+        let chunks = &self.chunks[stream];
+        chunks.iter().enumerate().map(move |(i, &start)| {
+            let chunk_end = start + CHUNK;
+            // The next chunk is elsewhere, which the processor does not foresee.
+            if let Some(after) = chunks.get(i + 1) {
+                (0..CHUNK).step_by(8).for_each(|at| hints::prefetch(&self.entries, after + at));
             }
-            left -= n;
-        }
-    }
-}
-
-impl Stream {
-    fn len(&self) -> usize {
-        match self.next % CHUNK {
-            0 => self.chunks.len() * CHUNK,
-            last => (self.chunks.len() - 1) * CHUNK + last,
-        }
+            &self.entries[start..if chunk_end == end { next } else { chunk_end }]
+        })
     }
 }
 
