@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::{Error, Result};
+use crate::ladder::{self, Containment, Rung};
+use crate::store::BandRange;
 
 /// The version of stored settings and records that this build writes and reads.
 pub const FORMAT: u32 = 1;
@@ -30,6 +32,9 @@ pub struct Settings {
     pub recall: f64,
     /// What is kept of documents.
     pub keeps: Keeps,
+    /// Which containment can be searched for, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub containment: Option<Containment>,
 }
 
 /// What a collection keeps.
@@ -55,6 +60,9 @@ pub struct FieldSettings {
     pub banding: Banding,
     /// Its weight in the similarity of documents.
     pub weight: f64,
+    /// Its further bands, by which containment is searched.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ladder: Vec<Banding>,
 }
 
 impl Settings {
@@ -93,11 +101,29 @@ impl Settings {
             spec.registers = registers.unwrap_or(spec.registers);
             spec.validate()?;
             let banding = choose(&spec, target)?;
-            Ok(FieldSettings { name: name.to_owned(), spec, banding, weight: field.weight })
+            let (name, weight, ladder) = (name.to_owned(), field.weight, Vec::new());
+            Ok(FieldSettings { name, spec, banding, weight, ladder })
         };
         let fields = schema.fields().map(field).collect::<Result<_>>()?;
         let (threshold, recall) = (target.threshold, target.recall);
-        Ok(Self { format: FORMAT, schema, fields, threshold, recall, keeps })
+        Ok(Self { format: FORMAT, schema, fields, threshold, recall, keeps, containment: None })
+    }
+
+    /// The same collection, in which containment can be searched for too. Registers are kept whole for that, and every document is filed under more bands.
+    ///
+    /// # Errors
+    /// A threshold or a ratio out of range, or one that no bands reach.
+    pub fn with_containment(mut self, containment: Containment) -> Result<Self> {
+        containment.validate()?;
+        for field in &mut self.fields {
+            field.spec.packing = ladder::packing(field.spec.family);
+            field.spec.validate()?;
+            let target = Target { threshold: self.threshold, recall: self.recall, ..Target::default() };
+            field.banding = choose(&field.spec, &target)?;
+            field.ladder = ladder::choose(&field.spec, containment, self.recall)?;
+        }
+        self.containment = Some(containment);
+        Ok(self)
     }
 
     /// Refuses what another version wrote, and what was changed by hand into nonsense.
@@ -117,7 +143,9 @@ impl Settings {
                     format!("pipeline {}", field.spec.pipeline),
                 ));
             }
-            Banding::narrowed(&field.spec, field.banding.shape(), field.banding.bits())?;
+            for banding in std::iter::once(&field.banding).chain(&field.ladder) {
+                Banding::narrowed(&field.spec, banding.shape(), banding.bits())?;
+            }
         }
         Ok(())
     }
@@ -164,11 +192,15 @@ fn difference(path: String, a: &Value, b: &Value) -> (String, String) {
     (format!("{path} {a}"), format!("{path} {b}"))
 }
 
-/// Where the parts of a record lie: for each field its size (the bits of a 64-bit float), then the words of its sketch.
+/// Where the parts of a record lie: for each field its size (the bits of a 64-bit float), then the words of its sketch. And under which keys it is filed: those of the bands of its fields, then
+/// those of their ladders.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layout {
     fields: Vec<FieldLayout>,
+    ladders: Vec<Rung>,
     words: usize,
+    /// Bands of similarity, and of all.
+    own_bands: usize,
     bands: usize,
 }
 
@@ -178,7 +210,7 @@ pub(crate) struct FieldLayout {
     pub name: String,
     pub spec: Arc<SketchSpec>,
     pub weight: f64,
-    banding: Banding,
+    pub banding: Banding,
     at: usize,
     words: usize,
     first_band: usize,
@@ -206,13 +238,17 @@ impl FieldLayout {
     pub fn probability(&self, jaccard: f64) -> f64 {
         self.banding.probability(jaccard)
     }
+
+    fn end_band(&self) -> usize {
+        self.first_band + self.banding.bands()
+    }
 }
 
 impl Layout {
     fn new(settings: &Settings) -> Result<Self> {
         let (mut words, mut bands) = (0, 0);
         let mut fields = Vec::new();
-        for FieldSettings { name, spec, banding, weight } in &settings.fields {
+        for FieldSettings { name, spec, banding, weight, .. } in &settings.fields {
             spec.validate()?;
             let field = FieldLayout {
                 name: name.clone(),
@@ -227,7 +263,15 @@ impl Layout {
             bands += banding.bands();
             fields.push(field);
         }
-        Ok(Self { fields, words, bands })
+        let own_bands = bands;
+        let mut ladders = Vec::new();
+        for (field, settings) in settings.fields.iter().enumerate() {
+            for banding in &settings.ladder {
+                ladders.push(Rung { field, banding: *banding, first_band: bands });
+                bands += banding.bands();
+            }
+        }
+        Ok(Self { fields, ladders, words, own_bands, bands })
     }
 
     /// Words of a record.
@@ -235,18 +279,38 @@ impl Layout {
         self.words
     }
 
-    /// Bands of all fields together.
+    /// Bands of all fields together, with those of their ladders.
     pub fn bands(&self) -> usize {
         self.bands
+    }
+
+    /// The share of the bands that are for containment.
+    pub fn ladder_share(&self) -> f64 {
+        (self.bands - self.own_bands) as f64 / self.bands.max(1) as f64
     }
 
     pub(crate) fn fields(&self) -> &[FieldLayout] {
         &self.fields
     }
 
-    /// Hands every band key of a record to `visit`: those of the first field, then of the next. An empty field has none.
+    /// The ladder of a field.
+    pub(crate) fn ladder(&self, field: usize) -> impl Iterator<Item = &Rung> {
+        self.ladders.iter().filter(move |rung| rung.field == field)
+    }
+
+    /// Hands every band key of a record to `visit`: those of the first field, then of the next, then those of the ladders. An empty field has none.
     #[inline]
     pub fn keys(&self, record: &[u64], mut visit: impl FnMut(BandKey)) {
+        self.own_keys(record, &mut visit);
+        for rung in &self.ladders {
+            let field = &self.fields[rung.field];
+            rung.keys(field.sketch(record), field.size(record), &mut visit);
+        }
+    }
+
+    /// [`Layout::keys`] without those of the ladders.
+    #[inline]
+    fn own_keys(&self, record: &[u64], mut visit: impl FnMut(BandKey)) {
         for field in self.fields.iter().filter(|field| field.size(record) > 0.0) {
             let words = field.sketch(record);
             for band in 0..field.banding.bands() {
@@ -259,36 +323,54 @@ impl Layout {
     /// How many keys a record has.
     #[cfg(feature = "redis")]
     pub(crate) fn n_keys(&self, record: &[u64]) -> usize {
-        let fields = self.fields.iter().filter(|field| field.size(record) > 0.0);
-        fields.map(|field| field.banding.bands()).sum()
+        let mut n = 0;
+        self.keys(record, |_| n += 1);
+        n
     }
 
     /// True if two records share a band key of some fields.
     pub(crate) fn share_key(&self, fields: &[usize], a: &[u64], b: &[u64]) -> bool {
+        self.share_prefix(fields, usize::MAX, a, b)
+    }
+
+    /// True if two records share the first rows of a band of some fields.
+    #[inline]
+    pub(crate) fn share_prefix(&self, fields: &[usize], rows: usize, a: &[u64], b: &[u64]) -> bool {
         fields.iter().map(|&i| &self.fields[i]).any(|field| {
             let is_there = field.size(a) > 0.0 && field.size(b) > 0.0;
-            let (a, b) = (field.sketch(a), field.sketch(b));
-            is_there
-                && (0..field.banding.bands())
-                    .any(|band| field.banding.key(a, band) == field.banding.key(b, band))
+            let (a, b, banding) = (field.sketch(a), field.sketch(b), field.banding.prefixed(rows));
+            is_there && (0..banding.bands()).any(|band| banding.key(a, band) == banding.key(b, band))
         })
     }
 
-    /// [`Layout::keys`] of some fields only.
+    /// The band keys of some fields that similarity is searched by.
     #[inline]
     pub(crate) fn keys_of(&self, record: &[u64], fields: &[usize], mut visit: impl FnMut(BandKey)) {
         if fields.len() == self.fields.len() {
-            return self.keys(record, visit);
+            return self.own_keys(record, visit);
         }
         let bands = |i: usize| {
             let field = &self.fields[i];
-            field.first_band as u32..(field.first_band + field.banding.bands()) as u32
+            field.first_band as u32..field.end_band() as u32
         };
-        self.keys(record, |key| {
+        self.own_keys(record, |key| {
             if fields.iter().any(|&i| bands(i).contains(&key.band)) {
                 visit(key);
             }
         });
+    }
+
+    /// The keys that begin with the first rows of the bands of some fields.
+    pub(crate) fn prefixes(&self, record: &[u64], fields: &[usize], rows: usize) -> Vec<BandRange> {
+        let fields = fields.iter().map(|&i| &self.fields[i]).filter(|field| field.size(record) > 0.0);
+        let of_field = |field: &FieldLayout| {
+            let range = |band: usize| BandRange {
+                band: (field.first_band + band) as u32,
+                keys: field.banding.prefix(field.banding.key(field.sketch(record), band), rows),
+            };
+            (0..field.banding.bands()).map(range).collect::<Vec<_>>()
+        };
+        fields.flat_map(of_field).collect()
     }
 
     /// Hands the keys of some bands to `visit`, with the band.
@@ -296,9 +378,16 @@ impl Layout {
     pub(crate) fn keys_within(&self, record: &[u64], bands: Range<usize>, mut visit: impl FnMut(usize, u64)) {
         for field in self.fields.iter().filter(|field| field.size(record) > 0.0) {
             let words = field.sketch(record);
-            let end = bands.end.min(field.first_band + field.banding.bands());
+            let end = bands.end.min(field.end_band());
             for band in bands.start.max(field.first_band)..end {
                 visit(band, field.banding.key(words, band - field.first_band));
+            }
+        }
+        if bands.end > self.own_bands {
+            for band in bands.start.max(self.own_bands)..bands.end {
+                if let Some(key) = self.ladder_key(record, band) {
+                    visit(band, key);
+                }
             }
         }
     }
@@ -306,11 +395,23 @@ impl Layout {
     /// The key of one band, if its field is not empty.
     #[inline]
     pub(crate) fn key(&self, record: &[u64], band: usize) -> Option<u64> {
+        if band >= self.own_bands {
+            return self.ladder_key(record, band);
+        }
         let field = match &self.fields[..] {
             [only] => only,
             fields => fields.iter().rev().find(|field| field.first_band <= band)?,
         };
         (field.size(record) > 0.0).then(|| field.banding.key(field.sketch(record), band - field.first_band))
+    }
+
+    fn ladder_key(&self, record: &[u64], band: usize) -> Option<u64> {
+        let rung = self.ladders.iter().rev().find(|rung| rung.first_band <= band)?;
+        let field = &self.fields[rung.field];
+        let size = field.size(record);
+        (size > 0.0).then(|| {
+            rung.key(field.sketch(record), band - rung.first_band, ladder::partition(size))
+        })
     }
 
     /// The most documents for which keys are long enough.

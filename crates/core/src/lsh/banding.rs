@@ -229,6 +229,11 @@ impl Banding {
         (key & !low)..=(key | low)
     }
 
+    /// The same bands, each cut after so many rows (at least one): a key is the beginning of the whole one.
+    pub fn prefixed(&self, rows: usize) -> Self {
+        Self { rows: (rows as u32).clamp(1, self.rows), ..*self }
+    }
+
     /// The most documents that the keys can tell apart: `2^(key bits - 10) / bands`.
     pub fn most_documents(&self) -> u64 {
         let keys = (1u128 << self.key_bits()) >> SLACK_BITS;
