@@ -94,9 +94,8 @@ impl<'a> Plan<'a> {
                 let jaccard = ladder::jaccard(enough, ratio);
                 let chance = |rung: &&Rung| rung.banding.probability(jaccard);
                 let enough = layout.ladder(field).find(|rung| chance(rung) >= recall);
-                let rung = enough.or_else(|| {
-                    layout.ladder(field).max_by(|a, b| chance(a).total_cmp(&chance(b)))
-                });
+                let rung =
+                    enough.or_else(|| layout.ladder(field).max_by(|a, b| chance(a).total_cmp(&chance(b))));
                 steps.extend(rung.map(|rung| {
                     let recall = RatioRecall { ratio, recall: rung.banding.probability(jaccard) };
                     Step { rung, partition, recall }

@@ -135,8 +135,9 @@ fn cover(document: &Document, field: &str, ranges: impl Iterator<Item = Range<us
 fn found<'a>(schema: &Schema, field: &str, document: &'a Document) -> Vec<Found<'a>> {
     match (document.fields.get(field), schema.shingler(field)) {
         (Some(Content::Text(text)), Some(shingler)) => {
-            let whole =
-                |range: &Range<usize>| &text[text.floor_char_boundary(range.start)..text.ceil_char_boundary(range.end)];
+            let whole = |range: &Range<usize>| {
+                &text[text.floor_char_boundary(range.start)..text.ceil_char_boundary(range.end)]
+            };
             let found = shingler.shingles(text).into_iter().map(|shingle| Found {
                 element: shingle.element,
                 text: whole(&shingle.range).into(),
@@ -181,7 +182,8 @@ mod tests {
         let schema = r#"{"fields": {"x": {"kind": "text", "n": 2}}}"#;
         let found = explained(schema, texts);
         assert_eq!((found.n_shared, found.n_query, found.n_match), (2, 3, 3));
-        let shared: Vec<_> = found.shared.iter().map(|piece| (&*piece.text, piece.in_query, piece.in_match)).collect();
+        let shared: Vec<_> =
+            found.shared.iter().map(|piece| (&*piece.text, piece.in_query, piece.in_match)).collect();
         let expected =
             [("the old", Some([6, 13]), Some([10, 17])), ("old bridge", Some([10, 20]), Some([14, 24]))];
         assert_eq!(shared, expected);
@@ -195,7 +197,8 @@ mod tests {
     fn values_have_places_and_counts_have_none() {
         let schema = r#"{"fields": {"x": {"kind": "values"}}}"#;
         let found = explained(schema, [Content::values(["a", "b", "c"]), Content::values(["c", "b", "d"])]);
-        let shared: Vec<_> = found.shared.iter().map(|piece| (&*piece.text, piece.in_query, piece.in_match)).collect();
+        let shared: Vec<_> =
+            found.shared.iter().map(|piece| (&*piece.text, piece.in_query, piece.in_match)).collect();
         assert_eq!(shared, [("b", Some([1, 2]), Some([1, 2])), ("c", Some([2, 3]), Some([0, 1]))]);
         assert_eq!((found.query_covered, found.match_covered), (vec![[1, 3]], vec![[0, 2]]));
         let bag = r#"{"fields": {"x": {"kind": "values", "bag": true}}}"#;

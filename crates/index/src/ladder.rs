@@ -184,7 +184,8 @@ mod tests {
 
     #[test]
     fn partitions_are_powers_of_two() {
-        for (size, expected) in [(0.2, 0), (1.0, 0), (1.9, 0), (2.0, 1), (3.0, 1), (1024.0, 10), (2047.0, 10)] {
+        for (size, expected) in [(0.2, 0), (1.0, 0), (1.9, 0), (2.0, 1), (3.0, 1), (1024.0, 10), (2047.0, 10)]
+        {
             assert_eq!(partition(size), expected);
             assert!(sizes(expected).contains(&size));
         }
@@ -198,7 +199,10 @@ mod tests {
         assert_eq!(shapes, [(14, 4), (22, 2), (60, 1)]);
         let far = Containment { threshold: 0.8, ratio: 100.0 };
         let error = choose(&spec, far, 0.95).unwrap_err().to_string();
-        assert!(error.starts_with("`ratio` must be at most 34.3") && error.contains("the exact join"), "{error}");
+        assert!(
+            error.starts_with("`ratio` must be at most 34.3") && error.contains("the exact join"),
+            "{error}"
+        );
     }
 
     proptest! {

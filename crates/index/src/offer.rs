@@ -59,7 +59,12 @@ impl Index {
         best.offer(value, record.id, || Ok(self.estimated_match(record.id, parts, together)))
     }
 
-    pub(crate) fn estimated_match(&self, id: &[u8], parts: &[(usize, Estimate)], together: Estimate) -> Match {
+    pub(crate) fn estimated_match(
+        &self,
+        id: &[u8],
+        parts: &[(usize, Estimate)],
+        together: Estimate,
+    ) -> Match {
         let field = |(i, estimate): &(usize, Estimate)| FieldMatch {
             field: self.settings().fields[*i].name.clone(),
             estimate: *estimate,
@@ -114,7 +119,8 @@ impl Index {
     ) {
         if let Some(asked) = &probe.document {
             let pair = (&probe.features[i], &features[i]);
-            let explanation = explain::explain(&self.settings().schema, &field.field, (asked, document), pair);
+            let explanation =
+                explain::explain(&self.settings().schema, &field.field, (asked, document), pair);
             field.explanation = Some(explanation);
         }
     }

@@ -94,7 +94,10 @@ impl Criteria {
             Rule::Any => parts.iter().max_by(by_value),
             Rule::All => parts.iter().min_by(by_value),
         };
-        one.map_or_else(|| score::mean(parts.iter().map(|(i, part)| (self.weights[*i], *part))), |part| part.1)
+        one.map_or_else(
+            || score::mean(parts.iter().map(|(i, part)| (self.weights[*i], *part))),
+            |part| part.1,
+        )
     }
 
     /// Whether estimates are enough, by `reaches`.
@@ -119,7 +122,8 @@ impl Criteria {
 
     /// The similarity of exact values of fields, and whether it is enough; nothing if there is no value.
     pub fn exact(&self, values: &[(usize, f64)]) -> Option<(f64, bool)> {
-        let parts: Vec<(usize, Estimate)> = values.iter().map(|(i, value)| (*i, Estimate::exact(*value))).collect();
+        let parts: Vec<(usize, Estimate)> =
+            values.iter().map(|(i, value)| (*i, Estimate::exact(*value))).collect();
         let similarity = match self.rule {
             Rule::Mean => {
                 let sum = |of: &dyn Fn(&(usize, f64)) -> f64| values.iter().map(of).sum::<f64>();
@@ -156,7 +160,8 @@ mod tests {
     #[test]
     fn rules_differ() {
         let judge = |rule, thresholds, values: [f64; 2]| {
-            let (similarity, is_enough) = criteria(rule, thresholds).exact(&[(0, values[0]), (1, values[1])]).unwrap();
+            let (similarity, is_enough) =
+                criteria(rule, thresholds).exact(&[(0, values[0]), (1, values[1])]).unwrap();
             ((similarity * 1e6).round() / 1e6, is_enough)
         };
         assert_eq!(judge(Rule::Mean, [None; 2], [0.2, 0.8]), (0.65, true));

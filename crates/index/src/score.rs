@@ -100,7 +100,12 @@ impl Scorer {
     }
 
     /// False if it is all but impossible that a field is enough, which takes no interval to see.
-    pub fn may_be_enough(&self, layout: &Layout, criteria: &Criteria, (a, b): (&[u64], &[u64])) -> Result<bool> {
+    pub fn may_be_enough(
+        &self,
+        layout: &Layout,
+        criteria: &Criteria,
+        (a, b): (&[u64], &[u64]),
+    ) -> Result<bool> {
         for &i in &criteria.fields {
             let field = &layout.fields()[i];
             let sizes = [field.size(a), field.size(b)];

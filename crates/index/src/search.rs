@@ -150,3 +150,6 @@ impl Terms {
         is_gone(record, self.now)
     }
 }
+
+#[cfg(test)]
+mod tests;

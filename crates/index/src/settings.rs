@@ -409,9 +409,7 @@ impl Layout {
         let rung = self.ladders.iter().rev().find(|rung| rung.first_band <= band)?;
         let field = &self.fields[rung.field];
         let size = field.size(record);
-        (size > 0.0).then(|| {
-            rung.key(field.sketch(record), band - rung.first_band, ladder::partition(size))
-        })
+        (size > 0.0).then(|| rung.key(field.sketch(record), band - rung.first_band, ladder::partition(size)))
     }
 
     /// The most documents for which keys are long enough.

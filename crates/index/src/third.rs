@@ -42,8 +42,7 @@ impl Index {
         let parts = if is_exact { Parts::All } else { Parts::Sketches };
         view.records(candidates.numbers(), parts, &mut |_, record| {
             let is_one = probes.iter().any(|probe| probe.id.as_bytes() == record.id);
-            let is_near =
-                || probes.iter().any(|probe| layout.share_key(fields, &probe.words, record.words));
+            let is_near = || probes.iter().any(|probe| layout.share_key(fields, &probe.words, record.words));
             if is_one || terms.is_gone(&record) || !is_near() {
                 return Ok(());
             }
@@ -85,7 +84,9 @@ impl Index {
             let value = together.value().unwrap_or_default();
             let is_enough = |part: &Estimate, least: f64| part.value().unwrap_or_default() >= least;
             return match criteria.accepts(&parts, &together, is_enough) {
-                true => best.offer(value, record.id, || Ok(self.estimated_match(record.id, &parts, together))),
+                true => {
+                    best.offer(value, record.id, || Ok(self.estimated_match(record.id, &parts, together)))
+                }
                 false => Ok(()),
             };
         }

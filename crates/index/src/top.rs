@@ -52,14 +52,22 @@ impl Index {
         self.read_best(view, probe, (terms, &ranked), &mut best)?;
         let (matches, _) = best.into_sorted();
         let last = matches.last().map_or(0.0, |last| last.similarity);
-        let recall = if matches.is_empty() && rows > 0 { 0.0 } else { self.recall_of_prefixes(terms, rows, last) };
+        let recall =
+            if matches.is_empty() && rows > 0 { 0.0 } else { self.recall_of_prefixes(terms, rows, last) };
         let few = format!(
             "only {} documents share a register of a band with the query: others are less similar than a search can see",
             matches.len()
         );
         let warnings = if matches.len() < most && rows > 0 { vec![few] } else { Vec::new() };
         let n_candidates = ranked.len();
-        Ok(Answer { n_matches: matches.len(), matches, n_candidates, recall, recall_by_ratio: Vec::new(), warnings })
+        Ok(Answer {
+            n_matches: matches.len(),
+            matches,
+            n_candidates,
+            recall,
+            recall_by_ratio: Vec::new(),
+            warnings,
+        })
     }
 
     /// Candidates by their estimates, the most similar first, and how many rows they share in some band at least; none if all documents are candidates.

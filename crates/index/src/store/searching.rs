@@ -154,7 +154,9 @@ fn similar_documents_are_found_as_often_as_promised(lived: &Lived) {
                 assert!((found.similarity - exact).abs() < 1e-12, "{id} and {}", found.id);
             }
             let found: BTreeSet<&str> = answer.matches.iter().map(|found| found.id.as_str()).collect();
-            truth.iter().for_each(|(id, jaccard)| tally.add(banding.probability(*jaccard), found.contains(id)));
+            truth
+                .iter()
+                .for_each(|(id, jaccard)| tally.add(banding.probability(*jaccard), found.contains(id)));
         }
     }
     tally.check("similar documents");

@@ -161,9 +161,8 @@ impl View for Live<'_> {
     /// All blocks of each range, in one round trip.
     fn ranges(&self, _: &Layout, ranges: &[BandRange], postings: &mut Postings) -> Result<()> {
         let ends = |home: &Home, range: &BandRange| {
-            [*range.keys.start(), *range.keys.end()].map(|key| {
-                (home.block(BandKey { band: range.band, key }), home.rest(key))
-            })
+            [*range.keys.start(), *range.keys.end()]
+                .map(|key| (home.block(BandKey { band: range.band, key }), home.rest(key)))
         };
         let (home, blocks) = self.at_home(|home| {
             let blocks = ranges.iter().flat_map(|range| {
