@@ -41,6 +41,7 @@ mod explain;
 mod hits;
 mod index;
 mod ladder;
+mod layout;
 mod list;
 mod measure;
 mod offer;

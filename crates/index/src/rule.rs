@@ -87,6 +87,9 @@ impl Criteria {
 
     /// The fields together: one value, with its own error bar.
     pub fn together(&self, parts: &[(usize, Estimate)]) -> Estimate {
+        if let [(_, only)] = parts {
+            return *only;
+        }
         let value = |part: &&(usize, Estimate)| part.1.value().unwrap_or_default();
         let by_value = |a: &&(usize, Estimate), b: &&(usize, Estimate)| value(a).total_cmp(&value(b));
         let one = match self.rule {
@@ -125,6 +128,8 @@ impl Criteria {
         let parts: Vec<(usize, Estimate)> =
             values.iter().map(|(i, value)| (*i, Estimate::exact(*value))).collect();
         let similarity = match self.rule {
+            // As it is, without rounding.
+            _ if values.len() == 1 => values[0].1,
             Rule::Mean => {
                 let sum = |of: &dyn Fn(&(usize, f64)) -> f64| values.iter().map(of).sum::<f64>();
                 sum(&|(i, value)| self.weights[*i] * value) / sum(&|(i, _)| self.weights[*i])

@@ -17,7 +17,7 @@ use crate::store::{DocNo, Parts, Postings, View};
 /// Documents whose contents are read at a time.
 const READ: usize = 64;
 /// A collection of at most so many documents is looked at as a whole where prefixes do not find enough.
-const SCANNED: u64 = 20_000;
+const SCANNED: u64 = 50_000;
 
 /// A document by its estimate.
 #[derive(Debug, Clone, Copy)]

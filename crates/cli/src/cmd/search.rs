@@ -245,7 +245,7 @@ fn explained(id: &str, field: &str, explanation: &Explanation) -> String {
             .map(|(name, place)| format!("{name} {}", at(place)))
             .collect();
         let places = if places.is_empty() { String::new() } else { format!("  ({})", places.join(", ")) };
-        format!("    {}{places}\n", printable(&piece.text))
+        format!("    {}{places}\n", printable(&piece.text.replace(['\n', '\r'], " ")))
     };
     let some = |name: &str, n: u64, some: &[Piece]| {
         format!("  {} {name}\n{}", grouped(n), some.iter().map(piece).collect::<String>())
