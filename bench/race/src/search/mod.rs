@@ -35,7 +35,7 @@ pub struct Corpus {
     pub corpus: PathBuf,
     /// Words of a shingle
     #[arg(long, default_value_t = 5)]
-    pub words: u32,
+    pub words: usize,
     /// At most so many documents
     #[arg(long, default_value_t = usize::MAX)]
     pub documents: usize,
