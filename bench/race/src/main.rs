@@ -5,6 +5,7 @@
 //! - `recall`: how many of those pairs somebody found, by bin of J. `judge`: how right somebody's removals are.
 //! - `sets`: flat arrays of pre-hashed sets, the input of the sketch race.
 //! - `signatures`: the input of the race of indexes; `lsh`: Benzer in it.
+//! - `search`: the best, containment and recall beside brute force.
 //! - `sketch`, `text`: Benzer's own heats; `families`, `bands`: time at equal error, recall by bin of J; `scan`: counting at memory speed.
 //!
 //! `bench/README.md` has the file formats; `bench/run` calls all of this.
@@ -21,6 +22,7 @@ mod random;
 mod recall;
 mod redis;
 mod scan;
+mod search;
 mod store;
 mod truth;
 mod words;
@@ -66,12 +68,15 @@ enum Command {
     Store(store::Options),
     /// The index behind an address, such as redis://: batches in, similar documents out, as JSON; or the signatures of it as a file
     Redis(redis::Options),
+    /// Searches beside brute force: the best, containment, recall after a history
+    Search(search::Options),
     /// Write pre-hashed sets as flat arrays, with pairs of known J
     Sets(flat::Options),
 }
 
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
+        Command::Search(options) => search::run(&options),
         Command::Corpus(options) => corpus::run(&options),
         Command::Truth(options) => truth::run(&options),
         Command::Check(options) => truth::check::run(&options),

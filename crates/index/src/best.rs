@@ -44,6 +44,12 @@ impl Best {
         Ok(())
     }
 
+    /// The least similarity that is still among the best, if there are as many as are wanted.
+    pub fn worst(&self) -> Option<f64> {
+        let worst = self.kept.peek().filter(|_| self.kept.len() == self.most);
+        worst.map(|worst| worst.0.similarity)
+    }
+
     /// The best, the most similar first, and how many were offered.
     pub fn into_sorted(self) -> (Vec<Match>, usize) {
         (self.kept.into_sorted_vec().into_iter().map(|ranked| ranked.0).collect(), self.n_offered)

@@ -31,14 +31,25 @@ impl Candidates {
         (layout, fields): (&Layout, &[usize]),
         queries: impl Iterator<Item = &'a [u64]>,
     ) -> Result<()> {
+        self.find_by(view, queries, |words, keys| layout.keys_of(words, fields, |key| keys.push(key)))
+    }
+
+    /// The same for queries of any kind, whose keys are appended by a function.
+    #[inline]
+    pub fn find_by<Q>(
+        &mut self,
+        view: &dyn View,
+        queries: impl Iterator<Item = Q>,
+        keys_of: impl Fn(Q, &mut Vec<BandKey>),
+    ) -> Result<()> {
         let Self { numbers, ends, keys, key_ends, postings, seen, marks, scratch } = self;
         numbers.clear();
         ends.clear();
         keys.clear();
         key_ends.clear();
         postings.clear();
-        for words in queries {
-            layout.keys_of(words, fields, |key| keys.push(key));
+        for query in queries {
+            keys_of(query, keys);
             key_ends.push(keys.len());
         }
         view.postings(keys, postings)?;

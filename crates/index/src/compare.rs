@@ -18,6 +18,7 @@ use crate::store::Parts;
 
 pub use cells::Cell;
 pub use passages::Passage;
+pub(crate) use passages::covered;
 
 /// A document to compare: its sketches, and its contents where they are known.
 #[derive(Debug)]

@@ -6,10 +6,19 @@ use crate::candidates::Candidates;
 use crate::error::Result;
 use crate::index::Index;
 use crate::query::Query;
-use crate::store::{DocNo, Parts};
+use crate::score::Score;
+use crate::search::Terms;
+use crate::store::{DocNo, Parts, View};
 
 /// Documents that are looked up at a time.
 const TOGETHER: usize = 1024;
+
+/// Two documents that may be similar enough; the one that came first is first.
+pub(crate) struct Pair<'a> {
+    pub numbers: [DocNo; 2],
+    ids: [&'a [u8]; 2],
+    score: Score,
+}
 
 impl Index {
     /// Hands all pairs of similar documents to `visit`: the ids, and the estimate; the one that came first is first. They are pairs that share a band key and whose estimate reaches the
@@ -24,6 +33,23 @@ impl Index {
     ) -> Result<()> {
         let terms = self.terms(&Query { threshold, ..Query::default() })?;
         let view = self.store().view()?;
+        self.near_pairs(&*view, &terms, &mut |pair| {
+            if pair.score.value() < terms.criteria.threshold {
+                return Ok(());
+            }
+            let [first, second] = pair.ids.map(String::from_utf8_lossy);
+            visit(&first, &second, &pair.score.estimate)
+        })
+    }
+
+    /// Hands all pairs that share a band key and may reach the threshold to `visit`.
+    pub(crate) fn near_pairs(
+        &self,
+        view: &dyn View,
+        terms: &Terms,
+        visit: &mut dyn FnMut(Pair<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let (threshold, fields) = (terms.criteria.threshold, &terms.criteria.fields);
         let layout = self.recorder().layout();
         let mut candidates = Candidates::default();
         let mut from = Some(0);
@@ -36,7 +62,7 @@ impl Index {
                 Ok(())
             })?;
             let words = batch.iter().map(|(_, _, words)| &words[..]);
-            candidates.find(&*view, (layout, &terms.fields), words)?;
+            candidates.find(view, (layout, fields), words)?;
             let lists = candidates.lists().zip(&batch);
             let earlier = lists.flat_map(|(numbers, later)| {
                 let n = numbers.partition_point(|number| *number < later.0);
@@ -44,16 +70,16 @@ impl Index {
             });
             let (numbers, later): (Vec<DocNo>, Vec<_>) = earlier.unzip();
             view.records(&numbers, Parts::Sketches, &mut |place, record| {
-                let (_, id, words) = later[place as usize];
-                let score = self.scorer().score(layout, &terms.fields, (words, record.words))?;
-                if score.value() < terms.threshold
+                let (number, id, words) = later[place as usize];
+                let score = self.scorer().score(layout, fields, (words, record.words))?;
+                if !score.may_reach(threshold)
                     || terms.is_gone(&record)
-                    || !layout.share_key(&terms.fields, words, record.words)
+                    || !layout.share_key(fields, words, record.words)
                 {
                     return Ok(());
                 }
-                let [first, second] = [record.id, id].map(String::from_utf8_lossy);
-                visit(&first, &second, &score.estimate)
+                let numbers = [numbers[place as usize], *number];
+                visit(Pair { numbers, ids: [record.id, id], score })
             })?;
         }
         Ok(())

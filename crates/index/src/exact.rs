@@ -1,16 +1,11 @@
-//! The exact similarity of documents that are kept, and what makes it.
+//! The exact similarity of documents that are kept.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use benzer_core::Features;
-use benzer_core::field::{Content, Document, Schema, Value, values};
-use benzer_core::hash;
+use benzer_core::field::{Content, Document};
 
 use crate::error::{Error, Result};
-use crate::query::Explanation;
-
-/// Elements of each kind that an explanation shows.
-const SHOWN: usize = 10;
 
 /// The kept contents of a document.
 pub(crate) fn document(id: &[u8], contents: &[u8]) -> Result<Document> {
@@ -40,54 +35,15 @@ pub(crate) fn jaccard(a: &Features, b: &Features) -> Option<f64> {
     if a.is_empty() && b.is_empty() { None } else { Some(a.jaccard(b).unwrap_or_default()) }
 }
 
-/// What two documents share in a field.
-pub(crate) fn explain(
-    schema: &Schema,
-    field: &str,
-    (query, found): (&Document, &Document),
-    (a, b): (&Features, &Features),
-) -> Explanation {
-    let shared = a.intersection(b);
-    let pieces = [query, found].map(|document| pieces(schema, field, document));
-    let elements = [0, 1].map(|i| pieces[i].iter().map(|piece| piece.0).collect::<HashSet<u64>>());
-    let some = |i: usize, wanted: &dyn Fn(u64) -> bool| {
-        let mut seen = HashSet::new();
-        let pieces = pieces[i].iter().filter(|(element, _)| wanted(*element) && seen.insert(*element));
-        pieces.take(SHOWN).map(|(_, text)| text.clone()).collect::<Vec<String>>()
-    };
-    Explanation {
-        n_shared: shared as u64,
-        n_query: (a.size() - shared) as u64,
-        n_match: (b.size() - shared) as u64,
-        shared: some(0, &|element| elements[1].contains(&element)),
-        query_only: some(0, &|element| !elements[1].contains(&element)),
-        match_only: some(1, &|element| !elements[0].contains(&element)),
+/// Elements in all three sets over elements in any; nothing if all are empty. Of bags the smallest and the largest counts.
+pub(crate) fn three_way(sets: [&Features; 3]) -> Option<f64> {
+    let mut all: Vec<(u64, f64)> = sets.iter().flat_map(|set| set.pairs()).collect();
+    all.sort_unstable_by_key(|(element, _)| *element);
+    let (mut common, mut any) = (0.0, 0.0);
+    for same in all.chunk_by(|a, b| a.0 == b.0) {
+        let weights = same.iter().map(|(_, weight)| *weight);
+        any += weights.clone().fold(0.0, f64::max);
+        common += if same.len() == 3 { weights.fold(f64::INFINITY, f64::min) } else { 0.0 };
     }
-}
-
-/// The elements of a field with the text they came from, in order.
-fn pieces(schema: &Schema, field: &str, document: &Document) -> Vec<(u64, String)> {
-    match (document.fields.get(field), schema.shingler(field)) {
-        (Some(Content::Text(text)), Some(shingler)) => {
-            let whole = |range: std::ops::Range<usize>| {
-                text[text.floor_char_boundary(range.start)..text.ceil_char_boundary(range.end)].to_owned()
-            };
-            shingler
-                .shingles(text)
-                .into_iter()
-                .map(|shingle| (shingle.element, whole(shingle.range)))
-                .collect()
-        }
-        (Some(Content::Values(all)), _) => {
-            let text = |value: &Value| match value {
-                Value::Text(text) => text.clone(),
-                Value::Integer(integer) => integer.to_string(),
-            };
-            all.iter().map(|value| (values::element(value), text(value))).collect()
-        }
-        (Some(Content::Counts(counts)), _) => {
-            counts.keys().map(|value| (hash::element(value.as_bytes()), value.clone())).collect()
-        }
-        _ => Vec::new(),
-    }
+    (any > 0.0).then(|| common / any)
 }

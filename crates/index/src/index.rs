@@ -157,7 +157,9 @@ impl Index {
     /// # Errors
     /// What the store says.
     pub fn stats(&self) -> Result<Stats> {
-        self.store.view()?.stats()
+        let stats = self.store.view()?.stats()?;
+        let share = self.recorder.layout().ladder_share();
+        Ok(Stats { containment_bytes: (share * stats.posting_bytes as f64) as u64, ..stats })
     }
 
     pub(crate) fn scorer(&self) -> &Scorer {

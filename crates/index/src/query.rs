@@ -1,7 +1,14 @@
 //! What is asked of an index, and what it answers.
 
+use std::collections::BTreeMap;
+
 use benzer_core::estimate::Estimate;
 use serde::{Deserialize, Serialize};
+
+use crate::measure::Measure;
+use crate::rule::Rule;
+
+pub use crate::explain::{Explanation, Piece};
 
 /// A search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -17,11 +24,35 @@ pub struct Query {
     pub fields: Vec<String>,
     /// Whether to say what the documents share, and what not; needs kept documents.
     pub explain: bool,
+    /// Weights of fields for this search; the others keep theirs. A weight of 0 leaves a field out.
+    pub weights: BTreeMap<String, f64>,
+    /// Least similarities of single fields.
+    pub thresholds: BTreeMap<String, f64>,
+    /// How the fields decide together.
+    pub rule: Rule,
+    /// What is measured.
+    pub measure: Measure,
+    /// Containment: up to how many times as large one of two documents may be as the other; nothing means that of the collection.
+    pub ratio: Option<f64>,
+    /// The most similar documents, so many, whatever their similarity; instead of `threshold`, `limit` and `offset`.
+    pub top: Option<usize>,
 }
 
 impl Default for Query {
     fn default() -> Self {
-        Self { threshold: None, limit: 10, offset: 0, fields: Vec::new(), explain: false }
+        Self {
+            threshold: None,
+            limit: 10,
+            offset: 0,
+            fields: Vec::new(),
+            explain: false,
+            weights: BTreeMap::new(),
+            thresholds: BTreeMap::new(),
+            rule: Rule::default(),
+            measure: Measure::default(),
+            ratio: None,
+            top: None,
+        }
     }
 }
 
@@ -34,11 +65,23 @@ pub struct Answer {
     pub n_matches: usize,
     /// Documents that share a band key with the query: what was compared to find them.
     pub n_candidates: usize,
-    /// The share of documents at the asked threshold that the bands find.
+    /// The share of documents at the asked threshold that the bands find; of a search for the best, of those that are as similar as the last one.
     pub recall: f64,
+    /// Containment: the same by size ratio. Documents that differ more in size are not looked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub recall_by_ratio: Vec<RatioRecall>,
     /// What to know about this answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+}
+
+/// What is found of documents of some size.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct RatioRecall {
+    /// Up to how many times as large one of the two documents is as the other.
+    pub ratio: f64,
+    /// The share of documents at the threshold that are found.
+    pub recall: f64,
 }
 
 /// A similar document.
@@ -70,21 +113,4 @@ pub struct FieldMatch {
     /// What the two share, if it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explanation: Option<Explanation>,
-}
-
-/// What two documents share in a field.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Explanation {
-    /// Elements of both; for bags the sum of the smaller counts, rounded down.
-    pub n_shared: u64,
-    /// Elements of the query only.
-    pub n_query: u64,
-    /// Elements of the match only.
-    pub n_match: u64,
-    /// Some of those in both, as the user wrote them.
-    pub shared: Vec<String>,
-    /// Some that only the query has.
-    pub query_only: Vec<String>,
-    /// Some that only the match has.
-    pub match_only: Vec<String>,
 }

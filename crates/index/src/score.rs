@@ -1,9 +1,10 @@
 //! How similar two records are, by their sketches.
 
-use benzer_core::estimate::{Estimate, Measured, Registers, Scheme, of, two_way};
+use benzer_core::estimate::{Estimate, Measured, Registers, Scheme, mle, of, two_way};
 use benzer_core::sketch::{Bits, Family, Packing, Sketch, count};
 
 use crate::error::Result;
+use crate::rule::Criteria;
 use crate::settings::{FieldLayout, Layout};
 
 /// Compares the fields of records.
@@ -35,12 +36,20 @@ impl Score {
     /// True unless it is all but impossible that the true similarity reaches the threshold: it would be four standard errors away, at least.
     #[inline]
     pub fn may_reach(&self, threshold: f64) -> bool {
-        self.estimate.measured().is_some_and(|measured| {
-            measured.value >= threshold
-                || measured.high >= threshold
-                || measured.value + 4.0 * measured.standard_error >= threshold
-        })
+        may_reach(&self.estimate, threshold)
     }
+}
+
+/// True unless it is all but impossible that the true value reaches the threshold: it would be four standard errors away, at least.
+#[inline]
+pub(crate) fn may_reach(estimate: &Estimate, threshold: f64) -> bool {
+    estimate.measured().is_some_and(|measured| highest(measured) >= threshold)
+}
+
+/// Above this the true value all but never is.
+#[inline]
+fn highest(measured: &Measured) -> f64 {
+    measured.high.max(measured.value + 4.0 * measured.standard_error)
 }
 
 impl Scorer {
@@ -66,6 +75,77 @@ impl Scorer {
         })
     }
 
+    /// The estimates of the fields that say something about a query and a record, in the measure that is wanted.
+    pub fn parts(
+        &self,
+        layout: &Layout,
+        criteria: &Criteria,
+        (a, b): (&[u64], &[u64]),
+        parts: &mut Vec<(usize, Estimate)>,
+    ) -> Result<()> {
+        parts.clear();
+        for &i in &criteria.fields {
+            let field = &layout.fields()[i];
+            let sizes = [field.size(a), field.size(b)];
+            if criteria.measure.is_void(sizes) {
+                continue;
+            }
+            let estimate = match sizes.iter().all(|size| *size > 0.0) {
+                true => criteria.measure.estimate(self.fields[i].estimate(field, a, b)?, sizes)?,
+                false => Estimate::exact(0.0),
+            };
+            parts.push((i, estimate));
+        }
+        Ok(())
+    }
+
+    /// False if it is all but impossible that a field is enough, which takes no interval to see.
+    pub fn may_be_enough(
+        &self,
+        layout: &Layout,
+        criteria: &Criteria,
+        (a, b): (&[u64], &[u64]),
+    ) -> Result<bool> {
+        for &i in &criteria.fields {
+            let field = &layout.fields()[i];
+            let sizes = [field.size(a), field.size(b)];
+            if sizes.iter().any(|size| *size <= 0.0) {
+                continue;
+            }
+            let wanted = criteria.measure.jaccard_at(criteria.enough(i), sizes);
+            let found = self.fields[i].rough(field, a, b)?;
+            let error = (f64::from(field.spec.registers) * mle::information(wanted, sizes)).recip().sqrt();
+            // Near the ends of the range an error of a register or two is larger than the standard error says.
+            if found >= (wanted - 4.0 * error).min(0.8 * wanted) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The similarity of a query and a record, and above what it all but never is; nothing if no field says anything. `parts` is used again and again.
+    pub fn rank(
+        &self,
+        layout: &Layout,
+        criteria: &Criteria,
+        pair: (&[u64], &[u64]),
+        parts: &mut Vec<(usize, Estimate)>,
+    ) -> Result<Option<(f64, f64)>> {
+        if let &[only] = &criteria.fields[..]
+            && self.fields[only].by_equal.is_none()
+        {
+            let field = &layout.fields()[only];
+            let sizes = [field.size(pair.0), field.size(pair.1)];
+            if sizes.iter().all(|size| *size > 0.0) {
+                let value = self.fields[only].rough(field, pair.0, pair.1)?;
+                let error = (f64::from(field.spec.registers) * mle::information(value, sizes)).recip().sqrt();
+                return Ok(Some((value, value + 4.0 * error + 1.0 / f64::from(field.spec.registers))));
+            }
+        }
+        self.parts(layout, criteria, pair, parts)?;
+        Ok(criteria.together(parts).measured().map(|measured| (measured.value, highest(measured))))
+    }
+
     /// The weighted mean of the wanted fields.
     #[inline]
     pub fn score(&self, layout: &Layout, wanted: &[usize], pair: (&[u64], &[u64])) -> Result<Score> {
@@ -80,7 +160,7 @@ impl Scorer {
             let (i, estimate) = part?;
             parts.push((layout.fields()[i].weight, estimate));
         }
-        Ok(Score { estimate: mean(&parts) })
+        Ok(Score { estimate: mean(parts.into_iter()) })
     }
 }
 
@@ -111,6 +191,17 @@ impl FieldScorer {
     }
 
     #[inline]
+    fn rough(&self, field: &FieldLayout, a: &[u64], b: &[u64]) -> Result<f64> {
+        let has_order = !matches!(field.spec.family, Family::OnePermutation | Family::BottomK | Family::Odd);
+        if has_order && field.spec.packing == Packing::Bits(Bits::FULL) {
+            let k = field.spec.registers as usize;
+            let [x, y] = [a, b].map(|record| &field.sketch(record)[..k]);
+            return Ok(mle::raw(order(x, y), [field.size(a), field.size(b)]));
+        }
+        Ok(self.estimate(field, a, b)?.value().unwrap_or_default())
+    }
+
+    #[inline]
     fn estimate(&self, field: &FieldLayout, a: &[u64], b: &[u64]) -> Result<Estimate> {
         let (x, y) = (field.sketch(a), field.sketch(b));
         if let Some((bits, by_equal)) = &self.by_equal {
@@ -125,14 +216,25 @@ impl FieldScorer {
     }
 }
 
+/// How the registers of two sketches compare.
+#[inline]
+fn order(a: &[u64], b: &[u64]) -> mle::Order {
+    let (mut equal, mut less) = (0, 0);
+    for (a, b) in a.iter().zip(b) {
+        equal += usize::from(a == b);
+        less += usize::from(a < b);
+    }
+    mle::Order { equal, less, greater: a.len() - equal - less }
+}
+
 /// The weighted mean of independent estimates. The interval combines the distances of the ends from the values, so that each keeps its shape.
-fn mean(parts: &[(f64, Estimate)]) -> Estimate {
-    let all: f64 = parts.iter().map(|(weight, _)| weight).sum();
+pub(crate) fn mean(mut parts: impl Iterator<Item = (f64, Estimate)> + Clone) -> Estimate {
+    let all: f64 = parts.clone().map(|(weight, _)| weight).sum();
     let measured: Option<Vec<(f64, Measured)>> =
-        parts.iter().map(|(weight, estimate)| Some((weight / all, *estimate.measured()?))).collect();
+        parts.clone().map(|(weight, estimate)| Some((weight / all, *estimate.measured()?))).collect();
     let Some(measured) = measured.filter(|measured| !measured.is_empty()) else {
         let undefined =
-            parts.iter().map(|(_, estimate)| *estimate).find(|estimate| estimate.measured().is_none());
+            parts.find(|(_, estimate)| estimate.measured().is_none()).map(|(_, estimate)| estimate);
         return undefined.unwrap_or(Estimate::Undefined { why: "both documents are empty" });
     };
     let sum = |of: &dyn Fn(&Measured) -> f64| -> f64 { measured.iter().map(|(w, m)| w * of(m)).sum() };
@@ -155,8 +257,8 @@ mod tests {
     #[test]
     fn the_mean_of_one_is_itself_and_of_several_is_narrower() {
         let one = Measured { value: 0.6, standard_error: 0.04, low: 0.5, high: 0.68 };
-        assert_eq!(mean(&[(3.0, Estimate::Value(one))]), Estimate::Value(one));
-        let two = mean(&[(1.0, Estimate::Value(one)), (1.0, Estimate::Value(one))]);
+        assert_eq!(mean([(3.0, Estimate::Value(one))].into_iter()), Estimate::Value(one));
+        let two = mean([(1.0, Estimate::Value(one)), (1.0, Estimate::Value(one))].into_iter());
         let two = two.measured().unwrap();
         assert!(
             (two.value - 0.6).abs() < 1e-12 && two.standard_error < 0.03 && two.low > 0.52 && two.high < 0.66

@@ -1,15 +1,16 @@
 //! What a collection is: written into its store when it is made, and checked whenever it is opened.
 
-use std::ops::Range;
-use std::sync::Arc;
-
 use benzer_core::field::Schema;
-use benzer_core::lsh::{BandKey, Banding, Target, choose};
+use benzer_core::lsh::{Banding, Target, choose};
 use benzer_core::sketch::SketchSpec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::{Error, Result};
+use crate::ladder::{self, Containment};
+
+pub(crate) use crate::layout::FieldLayout;
+pub use crate::layout::Layout;
 
 /// The version of stored settings and records that this build writes and reads.
 pub const FORMAT: u32 = 1;
@@ -30,6 +31,9 @@ pub struct Settings {
     pub recall: f64,
     /// What is kept of documents.
     pub keeps: Keeps,
+    /// Which containment can be searched for, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub containment: Option<Containment>,
 }
 
 /// What a collection keeps.
@@ -55,6 +59,9 @@ pub struct FieldSettings {
     pub banding: Banding,
     /// Its weight in the similarity of documents.
     pub weight: f64,
+    /// Its further bands, by which containment is searched.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ladder: Vec<Banding>,
 }
 
 impl Settings {
@@ -93,11 +100,29 @@ impl Settings {
             spec.registers = registers.unwrap_or(spec.registers);
             spec.validate()?;
             let banding = choose(&spec, target)?;
-            Ok(FieldSettings { name: name.to_owned(), spec, banding, weight: field.weight })
+            let (name, weight, ladder) = (name.to_owned(), field.weight, Vec::new());
+            Ok(FieldSettings { name, spec, banding, weight, ladder })
         };
         let fields = schema.fields().map(field).collect::<Result<_>>()?;
         let (threshold, recall) = (target.threshold, target.recall);
-        Ok(Self { format: FORMAT, schema, fields, threshold, recall, keeps })
+        Ok(Self { format: FORMAT, schema, fields, threshold, recall, keeps, containment: None })
+    }
+
+    /// The same collection, in which containment can be searched for too. Registers are kept whole for that, and every document is filed under more bands.
+    ///
+    /// # Errors
+    /// A threshold or a ratio out of range, or one that no bands reach.
+    pub fn with_containment(mut self, containment: Containment) -> Result<Self> {
+        containment.validate()?;
+        for field in &mut self.fields {
+            field.spec.packing = ladder::packing(field.spec.family);
+            field.spec.validate()?;
+            let target = Target { threshold: self.threshold, recall: self.recall, ..Target::default() };
+            field.banding = choose(&field.spec, &target)?;
+            field.ladder = ladder::choose(&field.spec, containment, self.recall)?;
+        }
+        self.containment = Some(containment);
+        Ok(self)
     }
 
     /// Refuses what another version wrote, and what was changed by hand into nonsense.
@@ -117,7 +142,9 @@ impl Settings {
                     format!("pipeline {}", field.spec.pipeline),
                 ));
             }
-            Banding::narrowed(&field.spec, field.banding.shape(), field.banding.bits())?;
+            for banding in std::iter::once(&field.banding).chain(&field.ladder) {
+                Banding::narrowed(&field.spec, banding.shape(), banding.bits())?;
+            }
         }
         Ok(())
     }
@@ -162,156 +189,4 @@ fn difference(path: String, a: &Value, b: &Value) -> (String, String) {
         return difference(below(&i.to_string()), &a[i], &b[i]);
     }
     (format!("{path} {a}"), format!("{path} {b}"))
-}
-
-/// Where the parts of a record lie: for each field its size (the bits of a 64-bit float), then the words of its sketch.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Layout {
-    fields: Vec<FieldLayout>,
-    words: usize,
-    bands: usize,
-}
-
-/// One field of a record.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct FieldLayout {
-    pub name: String,
-    pub spec: Arc<SketchSpec>,
-    pub weight: f64,
-    banding: Banding,
-    at: usize,
-    words: usize,
-    first_band: usize,
-}
-
-impl FieldLayout {
-    /// The size of its set, 0 for an empty one.
-    #[inline]
-    pub fn size(&self, record: &[u64]) -> f64 {
-        f64::from_bits(record[self.at])
-    }
-
-    /// The words of its sketch.
-    #[inline]
-    pub fn sketch<'a>(&self, record: &'a [u64]) -> &'a [u64] {
-        &record[self.at + 1..self.at + 1 + self.words]
-    }
-
-    /// Where size and sketch are.
-    pub fn range(&self) -> Range<usize> {
-        self.at..self.at + 1 + self.words
-    }
-
-    /// The chance that a document of some similarity is found by this field.
-    pub fn probability(&self, jaccard: f64) -> f64 {
-        self.banding.probability(jaccard)
-    }
-}
-
-impl Layout {
-    fn new(settings: &Settings) -> Result<Self> {
-        let (mut words, mut bands) = (0, 0);
-        let mut fields = Vec::new();
-        for FieldSettings { name, spec, banding, weight } in &settings.fields {
-            spec.validate()?;
-            let field = FieldLayout {
-                name: name.clone(),
-                spec: Arc::new(spec.clone()),
-                weight: *weight,
-                banding: *banding,
-                at: words,
-                words: spec.words(),
-                first_band: bands,
-            };
-            words += 1 + field.words;
-            bands += banding.bands();
-            fields.push(field);
-        }
-        Ok(Self { fields, words, bands })
-    }
-
-    /// Words of a record.
-    pub fn words(&self) -> usize {
-        self.words
-    }
-
-    /// Bands of all fields together.
-    pub fn bands(&self) -> usize {
-        self.bands
-    }
-
-    pub(crate) fn fields(&self) -> &[FieldLayout] {
-        &self.fields
-    }
-
-    /// Hands every band key of a record to `visit`: those of the first field, then of the next. An empty field has none.
-    #[inline]
-    pub fn keys(&self, record: &[u64], mut visit: impl FnMut(BandKey)) {
-        for field in self.fields.iter().filter(|field| field.size(record) > 0.0) {
-            let words = field.sketch(record);
-            field.banding.keys_within(words, 0..field.banding.bands(), |band, key| {
-                visit(BandKey { band: (field.first_band + band) as u32, key });
-            });
-        }
-    }
-
-    /// How many keys a record has.
-    #[cfg(feature = "redis")]
-    pub(crate) fn n_keys(&self, record: &[u64]) -> usize {
-        let fields = self.fields.iter().filter(|field| field.size(record) > 0.0);
-        fields.map(|field| field.banding.bands()).sum()
-    }
-
-    /// True if two records share a band key of some fields.
-    pub(crate) fn share_key(&self, fields: &[usize], a: &[u64], b: &[u64]) -> bool {
-        fields.iter().map(|&i| &self.fields[i]).any(|field| {
-            let is_there = field.size(a) > 0.0 && field.size(b) > 0.0;
-            let (a, b) = (field.sketch(a), field.sketch(b));
-            is_there && field.banding.share_key(a, b)
-        })
-    }
-
-    /// [`Layout::keys`] of some fields only.
-    #[inline]
-    pub(crate) fn keys_of(&self, record: &[u64], fields: &[usize], mut visit: impl FnMut(BandKey)) {
-        if fields.len() == self.fields.len() {
-            return self.keys(record, visit);
-        }
-        let bands = |i: usize| {
-            let field = &self.fields[i];
-            field.first_band as u32..(field.first_band + field.banding.bands()) as u32
-        };
-        self.keys(record, |key| {
-            if fields.iter().any(|&i| bands(i).contains(&key.band)) {
-                visit(key);
-            }
-        });
-    }
-
-    /// Hands the keys of some bands to `visit`, with the band.
-    #[inline]
-    pub(crate) fn keys_within(&self, record: &[u64], bands: Range<usize>, mut visit: impl FnMut(usize, u64)) {
-        for field in self.fields.iter().filter(|field| field.size(record) > 0.0) {
-            let words = field.sketch(record);
-            let end = bands.end.min(field.first_band + field.banding.bands());
-            let start = bands.start.clamp(field.first_band, end.max(field.first_band));
-            let of_field = start - field.first_band..end.max(start) - field.first_band;
-            field.banding.keys_within(words, of_field, |band, key| visit(field.first_band + band, key));
-        }
-    }
-
-    /// The key of one band, if its field is not empty.
-    #[inline]
-    pub(crate) fn key(&self, record: &[u64], band: usize) -> Option<u64> {
-        let field = match &self.fields[..] {
-            [only] => only,
-            fields => fields.iter().rev().find(|field| field.first_band <= band)?,
-        };
-        (field.size(record) > 0.0).then(|| field.banding.key(field.sketch(record), band - field.first_band))
-    }
-
-    /// The most documents for which keys are long enough.
-    pub fn most_documents(&self) -> u64 {
-        self.fields.iter().map(|field| field.banding.most_documents()).min().unwrap_or(u64::MAX)
-    }
 }

@@ -51,7 +51,7 @@ impl Index {
         for words in &records {
             keys.clear();
             postings.clear();
-            layout.keys(words, |key| keys.push(key));
+            layout.keys_of(words, self.all_fields(), |key| keys.push(key));
             view.postings(&keys, &mut postings)?;
             let sizes = (0..keys.len()).map(|i| postings.of(i).len() as u64);
             sizes.for_each(|size| {

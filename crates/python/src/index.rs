@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use benzer_core::field::{Document, Schema};
 use benzer_index::store::{self, Collections};
-use benzer_index::{Index, Keeps, Query, Settings};
+use benzer_index::{Asked, Containment, Index, Keeps, Query, Settings, Triple};
 
 use crate::error;
 
@@ -90,6 +90,40 @@ impl Collection {
         })
     }
 
+    /// The documents that have most in common with a document or the one of an id, and another of the collection, as JSON.
+    fn search_third(
+        &self,
+        py: Python<'_>,
+        document: Option<&str>,
+        ids: (Option<String>, String),
+        query: &str,
+    ) -> PyResult<String> {
+        let index = self.index()?;
+        py.detach(|| {
+            let document: Option<Document> = document.map(parsed).transpose()?;
+            let query: Query = parsed(query)?;
+            let asked = match (&document, &ids.0) {
+                (Some(document), _) => Asked::Document(document),
+                (None, id) => Asked::Id(id.as_deref().unwrap_or_default()),
+            };
+            json(&index.search_third([asked, Asked::Id(&ids.1)], &query).map_err(error::index)?)
+        })
+    }
+
+    /// Triples of similar documents with their estimates, as a JSON array.
+    fn triples(&self, py: Python<'_>, threshold: Option<f64>) -> PyResult<String> {
+        let index = self.index()?;
+        py.detach(|| {
+            let mut triples = Vec::new();
+            let visit = |triple: Triple| {
+                triples.push((triple.ids, triple.estimate));
+                Ok(())
+            };
+            index.triples(threshold, visit).map_err(error::index)?;
+            json(&triples)
+        })
+    }
+
     /// Removes documents; how many there were.
     fn remove(&self, py: Python<'_>, ids: Vec<String>) -> PyResult<u64> {
         let index = self.index()?;
@@ -166,6 +200,7 @@ struct Wanted {
     threshold: Option<f64>,
     recall: Option<f64>,
     keep_documents: bool,
+    containment: Option<Containment>,
 }
 
 impl Wanted {
@@ -174,7 +209,12 @@ impl Wanted {
         let keeps = if self.keep_documents { Keeps::Documents } else { Keeps::Sketches };
         let (threshold, recall) =
             (self.threshold.unwrap_or(usual.threshold), self.recall.unwrap_or(usual.recall));
-        Settings::with_target(self.schema, threshold, recall, keeps).map_err(error::index)
+        let settings = Settings::with_target(self.schema, threshold, recall, keeps);
+        let settings = match self.containment {
+            Some(containment) => settings.and_then(|settings| settings.with_containment(containment)),
+            None => settings,
+        };
+        settings.map_err(error::index)
     }
 }
 

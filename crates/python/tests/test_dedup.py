@@ -144,6 +144,19 @@ def test_wrong_requests_say_what_is_wrong(articles: Rows) -> None:
     assert nothing.counts["read"] == 0 and nothing.kept == []
 
 
+def test_containment_and_rules_of_fields(articles: Rows) -> None:
+    schema = {"text": "text", "title": {"kind": "text", "n": 1}}
+    with benzer.Index("memory:", "parts", schema, containment={"threshold": 0.7, "ratio": 8}) as index:
+        index.insert(articles)
+        words = articles[0]["text"].split(" ")
+        part = {"text": " ".join(words[: len(words) // 3])}
+        found = index.search(part, measure="containing")
+        assert articles[0]["id"] in [match.id for match in found] and found[0].similarity == 1.0
+        assert all(recall >= 0.95 for _, recall in found.recall_by_ratio)
+        weighed = index.search(id=articles[0]["id"], weights={"title": 0}, thresholds={"text": 0.9}, rule="all")
+        assert all(match.similarity >= 0.9 and list(match.fields) == ["text"] for match in weighed)
+
+
 def test_collections(articles: Rows, tmp_path: Path) -> None:
     url = str(tmp_path / "db")
     with benzer.Index(url, "news", {"text": "text"}, threshold=0.7) as index:
@@ -159,6 +172,14 @@ def test_collections(articles: Rows, tmp_path: Path) -> None:
         explained = index.search(articles[0]["text"], explain=True)[0].fields["text"]["explanation"]
         assert explained["n_shared"] > 10
         assert len(index.duplicates()) > 10
+        assert explained["shared"][0]["in_query"] == explained["shared"][0]["in_match"]
+        best = index.search(id=articles[0]["id"], top=4)
+        assert len(best) == 4 and best.recall > 0.9
+        (a, b, c), bar = index.triples()[0]
+        assert bar.low <= bar.value <= bar.high
+        assert c in [match.id for match in index.search(id=a, with_id=b, threshold=0.5)]
+        with pytest.raises(errors.BenzerError, match="containment"):
+            index.search(id=a, measure="containing")
         assert index.remove([articles[0]["id"], "nobody"]) == 1
         index.compact()
     assert benzer.collections(url) == ["news"]

@@ -11,7 +11,7 @@ use benzer_index::{Index, Settings};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
-use crate::cmd::write_json;
+use crate::cmd::{duplicates, write_json};
 use crate::options::collection::{CollectionArguments, SCHEMA};
 use crate::options::db::{DbArguments, failed};
 use crate::table::{Align, Table};
@@ -27,6 +27,7 @@ Examples:
   benzer collections list
   benzer collections stats articles --format json
   benzer collections compact articles
+  benzer collections duplicates articles --triples
   benzer collections export articles -o articles.benzer
   benzer collections import copy articles.benzer
   benzer collections drop small
@@ -52,6 +53,8 @@ enum Action {
     Stats(One),
     /// Bring a collection into the shape that is searched fastest
     Compact(One),
+    /// All similar documents of a collection: pairs, triples or clusters
+    Duplicates(duplicates::Arguments),
     /// Remove a collection with all its documents
     Drop(One),
     /// Write a collection to one file, as it is at this moment; others may write to it meanwhile
@@ -149,6 +152,7 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
             drop(index);
             show(db, name, view, out)
         }
+        Action::Duplicates(arguments) => duplicates::run(arguments, view, out),
         Action::Drop(One { name, db }) => {
             db.open()?.remove(name).map_err(failed)?;
             if view.format == view::Format::Table {
@@ -210,7 +214,8 @@ fn shown(all: &[Collection], view: &View, out: &mut dyn Write) -> anyhow::Result
     if all.is_empty() {
         return Ok(writeln!(out, "there are no collections; `benzer index` makes them")?);
     }
-    let headings = ["documents", "removed", "threshold", "fields", "bytes per document", "parts"];
+    let headings =
+        ["documents", "removed", "threshold", "fields", "bytes per document", "for containment", "parts"];
     let table =
         headings.into_iter().fold(Table::default().column("collection", Align::Left), |table, heading| {
             table.column(heading, if heading == "fields" { Align::Left } else { Align::Right })
@@ -225,6 +230,7 @@ fn shown(all: &[Collection], view: &View, out: &mut dyn Write) -> anyhow::Result
             settings.threshold.to_string(),
             fields.join(", "),
             grouped(bytes / stats.documents.max(1)),
+            grouped(stats.containment_bytes / stats.documents.max(1)),
             grouped(stats.parts),
         ]);
         table

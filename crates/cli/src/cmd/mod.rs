@@ -4,6 +4,7 @@ pub mod check;
 pub mod collections;
 pub mod compare;
 pub mod dedup;
+pub mod duplicates;
 pub mod explain;
 pub mod features;
 pub mod groups;

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use benzer_core::field::{Content, Document, Kind};
-use benzer_index::{Answer, Explanation, Index, Keeps, Query};
+use benzer_index::{Answer, Asked, Explanation, Index, Keeps, Measure, Piece, Query};
 use clap::Args;
 
 use crate::Usage;
 use crate::cmd::write_json;
 use crate::options::db::{DbArguments, failed};
+use crate::options::search::{FieldRules, SearchKind};
 use crate::table::{Align, Table};
 use crate::view::{self, View, grouped, printable};
 
@@ -19,12 +20,21 @@ pub const ABOUT: &str = "\
 Find the documents of a collection that are similar to a text, a file, or one of them.
 
 Every match has its similarity: exact where the collection keeps documents, else the estimate with its 95% interval. The \
-answer says which share of the documents at the threshold the collection finds.";
+answer says which share of the documents at the threshold the collection finds.
+
+--top finds the most similar documents whatever their similarity. --containing and --contained find documents of which one \
+lies in the other, in collections made with --containment. --with finds the documents that have most in common with two \
+others at once.";
 
 const EXAMPLES: &str = "\
 Examples:
   benzer search articles --id trains-16
   benzer search articles --file a.txt --limit 3 --explain
+  benzer search articles --id trains-16 --top 5
+  benzer search articles --id trains-16 --with trains-17
+  benzer search parts --file a.txt --containing --threshold 0.9
+  benzer search papers --id trains-16 --weights title=2,text=1
+  benzer search papers --id trains-16 --rule all --field-thresholds text=0.9
   benzer search articles --id trains-16 --format json
 ";
 
@@ -54,9 +64,13 @@ pub struct Arguments {
     /// Compare these fields only
     #[arg(long, value_name = "FIELDS", value_delimiter = ',')]
     fields: Vec<String>,
-    /// Say what the documents share, and what not
+    /// Say what the documents share, what not, and where
     #[arg(long)]
     explain: bool,
+    #[command(flatten)]
+    together: FieldRules,
+    #[command(flatten)]
+    kind: SearchKind,
 }
 
 /// One of three.
@@ -74,6 +88,24 @@ struct What {
     id: Option<String>,
 }
 
+impl Arguments {
+    fn query(&self) -> Query {
+        Query {
+            threshold: self.threshold,
+            limit: self.limit,
+            offset: self.offset,
+            fields: self.fields.clone(),
+            explain: self.explain,
+            weights: self.together.weights(),
+            thresholds: self.together.thresholds(),
+            rule: self.together.rule(),
+            measure: self.kind.measure(),
+            ratio: self.kind.ratio,
+            top: self.kind.top,
+        }
+    }
+}
+
 /// Searches and shows what was found.
 ///
 /// # Errors
@@ -81,24 +113,27 @@ struct What {
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     let store = arguments.db.open()?.read(&arguments.name).map_err(failed)?;
     let index = Index::new(store).map_err(failed)?;
-    let query = Query {
-        threshold: arguments.threshold,
-        limit: arguments.limit,
-        offset: arguments.offset,
-        fields: arguments.fields.clone(),
-        explain: arguments.explain,
-    };
+    let query = arguments.query();
     let What { text, file, id } = &arguments.what;
-    let answer = match (id, text, file) {
-        (Some(id), ..) => index.search_id(id, &query),
-        (_, Some(text), _) => index.search(&document(arguments, &index, text.clone())?, &query),
-        (_, _, Some(file)) => index.search(&document(arguments, &index, read(file)?)?, &query),
+    let document = match (text, file) {
+        (Some(text), _) => Some(document(arguments, &index, text.clone())?),
+        (_, Some(file)) => Some(document(arguments, &index, read(file)?)?),
+        _ => None,
+    };
+    let asked = match (id, &document) {
+        (Some(id), _) => Asked::Id(id),
+        (_, Some(document)) => Asked::Document(document),
         _ => bail!(Usage::new("give --text, --file or --id")),
+    };
+    let answer = match (&arguments.kind.with, asked) {
+        (Some(with), _) => index.search_third([asked, Asked::Id(with)], &query),
+        (None, Asked::Id(id)) => index.search_id(id, &query),
+        (None, Asked::Document(document)) => index.search(document, &query),
     };
     let answer = answer.map_err(failed)?;
     match view.format {
         view::Format::Json => write_json(out, &answer),
-        view::Format::Table => Ok(out.write_all(shown(&answer, &index, view).as_bytes())?),
+        view::Format::Table => Ok(out.write_all(shown(&answer, &index, (arguments, view)).as_bytes())?),
     }
 }
 
@@ -133,12 +168,16 @@ fn document(arguments: &Arguments, index: &Index, text: String) -> anyhow::Resul
     Ok(Document::new("\u{1}", [(field, Content::from(text))]))
 }
 
-fn shown(answer: &Answer, index: &Index, view: &View) -> String {
+fn shown(answer: &Answer, index: &Index, (arguments, view): (&Arguments, &View)) -> String {
     let mut text = String::new();
-    let exact = index.settings().keeps == Keeps::Documents;
+    let kind = match (arguments.kind.measure(), &arguments.kind.with) {
+        (_, Some(_)) => "three-way",
+        (Measure::Jaccard, None) => "similarity",
+        _ => "containment",
+    };
     let mut table = Table::default()
         .column("id", Align::Left)
-        .column("similarity", Align::Right)
+        .column(kind, Align::Right)
         .column("estimate", Align::Right)
         .column("95% interval", Align::Left);
     for found in &answer.matches {
@@ -165,20 +204,51 @@ fn shown(answer: &Answer, index: &Index, view: &View) -> String {
     for warning in &answer.warnings {
         text.push_str(&format!("warning: {warning}\n"));
     }
-    let how = if exact { "exact similarity" } else { "estimated similarity" };
-    text.push_str(&format!(
-        "\n{} of {}; {how}; {:.1}% of the documents at the threshold are found, more above\n",
-        grouped(answer.matches.len() as u64),
-        grouped(answer.n_matches as u64),
-        100.0 * answer.recall
-    ));
+    text.push_str(&summary(answer, index, arguments));
+    text
+}
+
+/// How many there are, and which share of them was found.
+fn summary(answer: &Answer, index: &Index, arguments: &Arguments) -> String {
+    let how = if index.settings().keeps == Keeps::Documents { "exact" } else { "estimated" };
+    let (shown, all) = (grouped(answer.matches.len() as u64), grouped(answer.n_matches as u64));
+    let recall = 100.0 * answer.recall;
+    if arguments.kind.top.is_some() {
+        return format!(
+            "\nthe {shown} most similar; {how} similarity; {recall:.1}% of the documents as similar as the last one are found, more above\n"
+        );
+    }
+    let mut text = format!(
+        "\n{shown} of {all}; {how} similarity; {recall:.1}% of the documents at the threshold are found, more above\n"
+    );
+    if let Some(last) = answer.recall_by_ratio.last() {
+        let by_ratio = answer.recall_by_ratio.iter();
+        let by_ratio: Vec<String> = by_ratio
+            .map(|found| format!("{:.1}% up to {:.1} times", 100.0 * found.recall, found.ratio))
+            .collect();
+        text.push_str(&format!(
+            "by size ratio: {}; documents that differ by more than {:.1} times are not looked for\n",
+            by_ratio.join(", "),
+            last.ratio
+        ));
+    }
     text
 }
 
 fn explained(id: &str, field: &str, explanation: &Explanation) -> String {
-    let some = |name: &str, n: u64, some: &[String]| {
-        let list: Vec<String> = some.iter().map(|piece| format!("    {}\n", printable(piece))).collect();
-        format!("  {} {name}\n{}", grouped(n), list.concat())
+    let at = |place: Option<[usize; 2]>| place.map_or(String::new(), |[from, to]| format!("{from}-{to}"));
+    let piece = |piece: &Piece| {
+        let places = [("query", piece.in_query), ("match", piece.in_match)];
+        let places: Vec<String> = places
+            .into_iter()
+            .filter(|(_, place)| place.is_some())
+            .map(|(name, place)| format!("{name} {}", at(place)))
+            .collect();
+        let places = if places.is_empty() { String::new() } else { format!("  ({})", places.join(", ")) };
+        format!("    {}{places}\n", printable(&piece.text.replace(['\n', '\r'], " ")))
+    };
+    let some = |name: &str, n: u64, some: &[Piece]| {
+        format!("  {} {name}\n{}", grouped(n), some.iter().map(piece).collect::<String>())
     };
     format!(
         "\n{}, {field}:\n{}{}{}",

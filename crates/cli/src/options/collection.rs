@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 use benzer_core::field::{FieldSpec, Kind, Schema};
 use benzer_core::lsh::Target;
-use benzer_index::{Keeps, Settings};
+use benzer_index::{Containment, Keeps, Settings};
 use clap::Args;
 
 use crate::Usage;
@@ -44,6 +44,12 @@ pub struct CollectionArguments {
     /// Keep sketches, not documents: similarities are estimates then
     #[arg(long, help_heading = "Collection")]
     sketches_only: bool,
+    /// Search for containment too: from which one on; takes more room [default: 0.8]
+    #[arg(long, value_name = "C", num_args = 0..=1, default_missing_value = "0.8", require_equals = true, help_heading = "Collection")]
+    containment: Option<f64>,
+    /// Containment: up to how many times as large one of two documents may be [default: 16]
+    #[arg(long, value_name = "R", requires = "containment", help_heading = "Collection")]
+    containment_ratio: Option<f64>,
     #[command(flatten)]
     shingles: TextArguments,
 }
@@ -66,6 +72,13 @@ impl CollectionArguments {
         let (threshold, recall) = (self.threshold.unwrap_or(0.8), self.recall.unwrap_or(0.95));
         let target = Target { threshold, recall, ..Target::default() };
         Settings::with_registers(self.schema()?, &target, keeps, self.registers)
+            .and_then(|settings| match self.containment {
+                Some(threshold) => {
+                    let ratio = self.containment_ratio.unwrap_or(Containment::default().ratio);
+                    settings.with_containment(Containment { threshold, ratio })
+                }
+                None => Ok(settings),
+            })
             // A collection chooses registers and recall.
             .map_err(|error| {
                 let told = error
@@ -104,8 +117,8 @@ impl CollectionArguments {
         if self.has_fields() {
             return self.settings()?.expect(found).map_err(failed).context(advice);
         }
-        if !self.shingles.is_default() || self.registers.is_some() {
-            bail!(Usage::new("shingles and registers are said when a collection is made"));
+        if !self.shingles.is_default() || self.registers.is_some() || self.containment.is_some() {
+            bail!(Usage::new("shingles, registers and containment are said when a collection is made"));
         }
         let keeps = if self.sketches_only { Keeps::Sketches } else { found.keeps };
         let (threshold, recall) =

@@ -15,6 +15,7 @@ mod processes;
 mod redis;
 #[cfg(feature = "redis")]
 mod redis_server;
+mod richer;
 mod serve;
 mod sets;
 mod sketch;

@@ -263,6 +263,23 @@ impl Banding {
         (key & !low)..=(key | low)
     }
 
+    /// The chance that two sets of some similarity agree in the first rows of some band (at least one row): what [`Banding::prefix`] finds.
+    pub fn prefix_probability(&self, jaccard: f64, rows: usize) -> f64 {
+        Self { rows: (rows as u32).clamp(1, self.rows), ..*self }.probability(jaccard)
+    }
+
+    /// True if two stored sketches agree in the first rows of some band (at least one row).
+    ///
+    /// # Panics
+    /// As [`Banding::keys`].
+    pub fn share_prefix(&self, a: &[u64], b: &[u64], rows: usize) -> bool {
+        if rows >= self.rows() {
+            return self.share_key(a, b);
+        }
+        let agree = |band| self.prefix(self.key(a, band), rows.max(1)).contains(&self.key(b, band));
+        (0..self.bands()).any(agree)
+    }
+
     /// The most documents that the keys can tell apart: `2^(key bits - 10) / bands`.
     pub fn most_documents(&self) -> u64 {
         let keys = (1u128 << self.key_bits()) >> SLACK_BITS;

@@ -41,7 +41,7 @@ pub(super) fn passages(shingler: &Shingler, texts: &[Option<&str>]) -> Option<Ve
 }
 
 /// For each byte whether it lies in some range, with whole characters. Ranges may be long and many: each costs two steps.
-fn covered(text: &str, ranges: impl Iterator<Item = std::ops::Range<usize>>) -> Vec<bool> {
+pub(crate) fn covered(text: &str, ranges: impl Iterator<Item = std::ops::Range<usize>>) -> Vec<bool> {
     let mut steps = vec![0i64; text.len() + 1];
     for range in ranges {
         steps[text.floor_char_boundary(range.start)] += 1;

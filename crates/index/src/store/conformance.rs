@@ -56,6 +56,7 @@ pub fn run_atomic(atomic: Atomic, make: Make<'_>) {
     }
     many_operations_agree_with_a_model(make);
     compacting_changes_nothing_that_is_found(make);
+    super::searching::run(make);
 }
 
 fn settings(keeps: Keeps) -> Settings {

@@ -10,8 +10,10 @@ pub(crate) mod hints;
 mod memory;
 #[cfg(feature = "redis")]
 mod redis;
+mod searching;
 
 use std::fmt::Debug;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use benzer_core::lsh::BandKey;
@@ -19,7 +21,7 @@ use serde::Serialize;
 
 use crate::error::Result;
 use crate::record::Records;
-use crate::settings::Settings;
+use crate::settings::{Layout, Settings};
 
 pub use collections::{Collections, disk, open};
 pub use disk::Report;
@@ -85,6 +87,31 @@ pub trait View {
     /// What the store says.
     fn postings(&self, keys: &[BandKey], postings: &mut Postings) -> Result<()>;
 
+    /// For each range of keys the records that have one of them, in any order, and maybe a few others. Keys keep the order of the registers, so that a store finds a range where its first key is; one that does
+    /// not keep them in order looks at every record.
+    ///
+    /// # Errors
+    /// What the store says.
+    fn ranges(&self, layout: &Layout, ranges: &[BandRange], postings: &mut Postings) -> Result<()> {
+        let mut found: Vec<Vec<DocNo>> = vec![Vec::new(); ranges.len()];
+        let mut from = Some(0);
+        while let Some(start) = from {
+            from = self.scan(start, SCANNED, Parts::Sketches, &mut |number, record| {
+                for (range, found) in ranges.iter().zip(&mut found) {
+                    if range.has(layout, record.words) {
+                        found.push(number);
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        for found in found {
+            postings.extend(found.into_iter());
+            postings.end_key();
+        }
+        Ok(())
+    }
+
     /// Hands the records of some numbers to `visit`, in the order of the list and with the place of the number in it. Numbers without a record are left out.
     ///
     /// # Errors
@@ -113,6 +140,26 @@ pub trait View {
     /// # Errors
     /// What the store says.
     fn stats(&self) -> Result<Stats>;
+}
+
+/// Records that are scanned at a time.
+const SCANNED: usize = 1024;
+
+/// Keys of a band that lie side by side.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BandRange {
+    /// The band.
+    pub band: u32,
+    /// The keys.
+    pub keys: RangeInclusive<u64>,
+}
+
+impl BandRange {
+    /// Whether a record has such a key.
+    #[inline]
+    pub fn has(&self, layout: &Layout, record: &[u64]) -> bool {
+        layout.key(record, self.band as usize).is_some_and(|key| self.keys.contains(&key))
+    }
 }
 
 /// What is done with each record: its place or number, and the record.
@@ -203,6 +250,8 @@ pub struct Stats {
     pub id_bytes: u64,
     /// Bytes of kept documents.
     pub document_bytes: u64,
+    /// Of the bytes of band keys, about those that are there for containment.
+    pub containment_bytes: u64,
 }
 
 /// A collection in memory, which ends with the process.

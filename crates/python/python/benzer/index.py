@@ -34,6 +34,8 @@ class Matches(list[Match]):
     """The share of documents at the threshold that the bands find."""
     total: int
     """How many matches there are without limit and offset."""
+    recall_by_ratio: list[tuple[float, float]]
+    """Of a search for containment: (up to how many times as large, the recall there)."""
     warnings: list[str]
     """What to know about this answer."""
 
@@ -48,6 +50,8 @@ class Index:
             collection; of one that is there it must be the same.
         threshold, recall: What is found, and which share of it at least; for a new collection.
         keep_documents: Whether documents are kept, for exact similarities; for a new collection.
+        containment: Whether containment can be searched for too, from which one on, and up to how many times as large one of two documents may be:
+            ``True``, a threshold, or ``{"threshold": 0.8, "ratio": 16}``; for a new collection.
         read_only: Whether the collection is only searched, whoever writes to it.
 
     >>> index = Index("memory:", "articles", {"body": {"kind": "text", "n": 2}})
@@ -68,13 +72,15 @@ class Index:
         threshold: float | None = None,
         recall: float | None = None,
         keep_documents: bool = True,
+        containment: bool | float | Mapping[str, float] = False,
         read_only: bool = False,
     ) -> None:
         self.url = str(url)
         self.name = collection
         wanted = None
         if schema is not None:
-            options = {"threshold": threshold, "recall": recall, "keep_documents": keep_documents}
+            options: dict[str, Any] = {"threshold": threshold, "recall": recall, "keep_documents": keep_documents}
+            options["containment"] = _containment(containment)
             wanted = json.dumps({"schema": _schema(schema), **options})
         self._inner = _benzer.Collection(self.url, collection, wanted, read_only)
         self._fields: dict[str, Any] = json.loads(self._inner.settings())["schema"]["fields"]
@@ -108,11 +114,44 @@ class Index:
         offset: int = 0,
         fields: Sequence[str] = (),
         explain: bool = False,
+        weights: Mapping[str, float] | None = None,
+        thresholds: Mapping[str, float] | None = None,
+        rule: str = "mean",
+        measure: str = "jaccard",
+        ratio: float | None = None,
+        top: int | None = None,
+        with_id: str | None = None,
     ) -> Matches:
-        """The documents like a text, a document, or the one with an `id`."""
-        query = _query(threshold, limit, offset, fields, explain)
+        """The documents like a text, a document, or the one with an `id`.
+
+        Args:
+            threshold: The least similarity; that of the collection by default.
+            weights, thresholds: Weights and least similarities of single fields.
+            rule: Whether the weighted ``mean`` of the fields, ``any`` or ``all`` of them must reach the threshold.
+            measure: ``jaccard``; ``containing`` for documents that contain this one, ``contained`` for those that it contains.
+            ratio: Containment: up to how many times as large one of two documents may be.
+            top: The most similar documents, so many, whatever their similarity.
+            with_id: A second document of the collection: finds those that have most in common with both.
+        """
+        query = _query(
+            threshold,
+            limit,
+            offset,
+            fields,
+            explain,
+            weights=dict(weights or {}),
+            thresholds=dict(thresholds or {}),
+            rule=rule,
+            measure=measure,
+            ratio=ratio,
+            top=top,
+        )
         if (document is None) == (id is None):
             raise SchemaError("search for a document or for an id: give one of them")
+        if with_id is not None:
+            probe = None if document is None else json.dumps(self._probe(document))
+            ids = (None if id is None else str(id), str(with_id))
+            return _matches(json.loads(self._inner.search_third(probe, ids, query)))
         if id is not None:
             return _matches(json.loads(self._inner.search_id(str(id), query)))
         answers = self._inner.search(json.dumps([self._probe(document)]), query)
@@ -147,6 +186,11 @@ class Index:
         """All pairs of similar documents, by their estimates."""
         pairs = json.loads(self._inner.duplicates(threshold))
         return [(a, b, bar) for a, b, estimate in pairs if (bar := _estimate(estimate)) is not None]
+
+    def triples(self, threshold: float | None = None) -> list[tuple[tuple[str, str, str], Estimate]]:
+        """All triples of similar documents, by the estimate of what all three have in common."""
+        triples = json.loads(self._inner.triples(threshold))
+        return [((a, b, c), bar) for (a, b, c), estimate in triples if (bar := _estimate(estimate)) is not None]
 
     def stats(self) -> dict[str, int]:
         """How large the collection is."""
@@ -204,9 +248,17 @@ def _schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {**schema, "fields": whole} if fields is not schema else {"fields": whole}
 
 
-def _query(threshold: float | None, limit: int, offset: int, fields: Sequence[str], explain: bool) -> str:
+def _query(threshold: float | None, limit: int, offset: int, fields: Sequence[str], explain: bool, **rest: Any) -> str:
     query = {"threshold": threshold, "limit": limit, "offset": offset, "fields": list(fields), "explain": explain}
-    return json.dumps(query)
+    return json.dumps({**query, **rest})
+
+
+def _containment(containment: bool | float | Mapping[str, float]) -> dict[str, float] | None:
+    if isinstance(containment, Mapping):
+        return dict(containment)
+    if isinstance(containment, bool):
+        return {} if containment else None
+    return {"threshold": float(containment)}
 
 
 def _estimate(estimate: dict[str, Any]) -> Estimate | None:
@@ -228,5 +280,6 @@ def _matches(answer: dict[str, Any]) -> Matches:
         for found in answer["matches"]
     )
     matches.recall, matches.total = answer["recall"], answer["n_matches"]
+    matches.recall_by_ratio = [(one["ratio"], one["recall"]) for one in answer.get("recall_by_ratio", [])]
     matches.warnings = answer.get("warnings", [])
     return matches

@@ -30,7 +30,7 @@ const WAITING: usize = 4;
 
 /// Find the duplicates of a collection
 ///
-/// Pairs or clusters, one on each line. The last line is an error if something went wrong on the way.
+/// Pairs, clusters or triples, one on each line. The last line is an error if something went wrong on the way.
 #[utoipa::path(get, path = "/collections/{name}/duplicates", tag = "similarity", params(("name" = String, Path), DuplicatesQuery),
     responses(
         (status = 200, description = "Lines of JSON", body = DuplicatesLine, content_type = "application/x-ndjson"),
@@ -136,6 +136,9 @@ fn send(index: &Index, query: &DuplicatesQuery, mut lines: Lines) {
             let pair = SimilarPair { a: a.to_owned(), b: b.to_owned(), estimate: (*estimate).into() };
             lines.push(&DuplicatesLine::Pair(pair))
         }),
+        Form::Triples => {
+            index.triples(query.threshold, |triple| lines.push(&DuplicatesLine::Triple(triple.into())))
+        }
         Form::Clusters => index.clusters(query.threshold, || lines.is_heard()).and_then(|clusters| {
             clusters.into_iter().try_for_each(|cluster| lines.push(&DuplicatesLine::Cluster(cluster.into())))
         }),

@@ -6,7 +6,7 @@ use std::time::Instant;
 use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
-use benzer_index::Index;
+use benzer_index::{Asked, Index};
 
 use super::at::At;
 use super::{json, milliseconds, reading};
@@ -36,16 +36,23 @@ pub async fn search(
 ) -> Result<Response> {
     let start = Instant::now();
     let most = if request.explain { MOST_EXPLAINED } else { MOST };
-    if request.limit > most {
-        return Err(ApiError::bad(format!("`limit` must be at most {most}, got {}", request.limit)));
+    if request.wanted() > most {
+        let name = if request.top.is_some() { "top" } else { "limit" };
+        return Err(ApiError::bad(format!("`{name}` must be at most {most}, got {}", request.wanted())));
     }
     let find = move |shared: &Shared, _: &str, index: &Arc<Index>| {
         let query = request.query();
         let begin = Instant::now();
-        let answer = match (request.document, request.id) {
-            (Some(document), None) => index.search(&document.document(), &query)?,
-            (None, Some(id)) => index.search_id(&id, &query)?,
+        let document = request.document.map(|document| document.document());
+        let asked = match (&document, &request.id) {
+            (Some(document), None) => Asked::Document(document),
+            (None, Some(id)) => Asked::Id(id),
             _ => return Err(ApiError::bad("give either `document` or `id`")),
+        };
+        let answer = match (&request.with, asked) {
+            (Some(with), _) => index.search_third([asked, Asked::Id(with)], &query)?,
+            (None, Asked::Document(document)) => index.search(document, &query)?,
+            (None, Asked::Id(id)) => index.search_id(id, &query)?,
         };
         shared.metrics.search(answer.n_candidates, answer.n_matches, begin.elapsed());
         Ok(json(&SearchAnswer::of(answer, milliseconds(start))))

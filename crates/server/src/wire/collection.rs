@@ -28,6 +28,27 @@ pub struct NewCollection {
     #[serde(default)]
     #[schema(default = "documents")]
     pub keeps: Keeps,
+    /// Makes containment searchable too, which takes more room; `{}` means the defaults.
+    #[serde(default)]
+    pub containment: Option<Containment>,
+}
+
+/// Which containment can be searched for.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Containment {
+    /// From which containment on documents are found.
+    #[serde(default = "usual_threshold")]
+    #[schema(default = 0.8, minimum = 0.1, maximum = 1.0)]
+    pub threshold: f64,
+    /// Up to how many times as large one of two documents may be as the other.
+    #[serde(default = "usual_ratio")]
+    #[schema(default = 16.0, minimum = 1.0)]
+    pub ratio: f64,
+}
+
+const fn usual_ratio() -> f64 {
+    16.0
 }
 
 const fn usual_threshold() -> f64 {
@@ -59,8 +80,13 @@ impl NewCollection {
             Keeps::Documents => benzer_index::Keeps::Documents,
             Keeps::Sketches => benzer_index::Keeps::Sketches,
         };
-        Settings::with_target(self.fields.schema()?, self.threshold, self.recall, keeps)
-            .map_err(ApiError::from)
+        let settings = Settings::with_target(self.fields.schema()?, self.threshold, self.recall, keeps)?;
+        match self.containment {
+            Some(Containment { threshold, ratio }) => settings
+                .with_containment(benzer_index::Containment { threshold, ratio })
+                .map_err(ApiError::from),
+            None => Ok(settings),
+        }
     }
 }
 
@@ -80,6 +106,9 @@ pub struct Collection {
     pub recall: f64,
     /// What is kept of documents.
     pub keeps: Keeps,
+    /// Which containment can be searched for, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub containment: Option<Containment>,
     /// How each field is sketched and found.
     pub sketches: Vec<FieldSketch>,
 }
@@ -129,6 +158,9 @@ impl Collection {
                 benzer_index::Keeps::Documents => Keeps::Documents,
                 benzer_index::Keeps::Sketches => Keeps::Sketches,
             },
+            containment: settings
+                .containment
+                .map(|found| Containment { threshold: found.threshold, ratio: found.ratio }),
             sketches: settings.fields.iter().map(sketch).collect(),
         })
     }
@@ -179,6 +211,8 @@ pub struct Bytes {
     pub ids: u64,
     /// Of kept documents.
     pub documents: u64,
+    /// Of the band keys, about those that are there for containment.
+    pub containment: u64,
 }
 
 impl CollectionStats {
@@ -194,6 +228,7 @@ impl CollectionStats {
                 sketches: stats.sketch_bytes,
                 ids: stats.id_bytes,
                 documents: stats.document_bytes,
+                containment: stats.containment_bytes,
             },
             bytes_per_document: bytes as f64 / stats.documents.max(1) as f64,
             sampled: skew.sampled,

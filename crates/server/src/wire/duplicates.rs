@@ -11,7 +11,7 @@ use super::estimate::Estimate;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct DuplicatesQuery {
-    /// Pairs as they are found, or clusters, the largest first.
+    /// Pairs as they are found, clusters, the largest first, or triples.
     #[serde(default, rename = "as")]
     #[param(inline)]
     pub form: Form,
@@ -32,6 +32,8 @@ pub enum Form {
     Pairs,
     /// Leaders with the documents that are similar to them, the largest cluster first.
     Clusters,
+    /// Three documents at a time, by what all of them have in common.
+    Triples,
 }
 
 /// A line of the answer.
@@ -42,6 +44,8 @@ pub enum DuplicatesLine {
     Pair(SimilarPair),
     /// A document and those that are similar to it.
     Cluster(SimilarCluster),
+    /// Three similar documents.
+    Triple(SimilarTriple),
     /// The last line, if something went wrong on the way.
     Failed(crate::error::ErrorBody),
 }
@@ -55,6 +59,26 @@ pub struct SimilarPair {
     pub b: String,
     /// Their similarity.
     pub estimate: Estimate,
+}
+
+/// Three similar documents.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SimilarTriple {
+    /// The one that came first.
+    pub a: String,
+    /// The next.
+    pub b: String,
+    /// The last.
+    pub c: String,
+    /// Elements in all three over elements in any.
+    pub estimate: Estimate,
+}
+
+impl From<benzer_index::Triple> for SimilarTriple {
+    fn from(triple: benzer_index::Triple) -> Self {
+        let [a, b, c] = triple.ids;
+        Self { a, b, c, estimate: triple.estimate.into() }
+    }
 }
 
 /// A document and those that are similar to it.

@@ -1,5 +1,7 @@
 //! Searches and what they find.
 
+use std::collections::BTreeMap;
+
 use benzer_index::{Answer, Query};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -37,6 +39,57 @@ pub struct SearchRequest {
     #[serde(default)]
     #[schema(default = false)]
     pub explain: bool,
+    /// Weights of fields for this search; the others keep theirs. 0 leaves a field out.
+    #[serde(default)]
+    pub weights: BTreeMap<String, f64>,
+    /// Least similarities of single fields.
+    #[serde(default)]
+    pub thresholds: BTreeMap<String, f64>,
+    /// How the fields decide together.
+    #[serde(default)]
+    #[schema(default = "mean")]
+    pub rule: Rule,
+    /// What is measured. Containment needs a collection that was made for it.
+    #[serde(default)]
+    #[schema(default = "jaccard")]
+    pub measure: Measure,
+    /// Containment: up to how many times as large one of two documents may be as the other; that of the collection by default.
+    #[serde(default)]
+    #[schema(minimum = 1.0)]
+    pub ratio: Option<f64>,
+    /// The most similar documents, so many, whatever their similarity; instead of `threshold`, `limit` and `offset`.
+    #[serde(default)]
+    #[schema(minimum = 1, maximum = 1000)]
+    pub top: Option<usize>,
+    /// A second document of the collection: finds those that have most in common with both, by three-way resemblance.
+    #[serde(default)]
+    pub with: Option<String>,
+}
+
+/// How fields decide together.
+#[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Rule {
+    /// Their weighted mean reaches the threshold, and every field its own where it was given one.
+    #[default]
+    Mean,
+    /// Some field reaches its threshold.
+    Any,
+    /// Every field reaches its threshold.
+    All,
+}
+
+/// What is measured.
+#[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Measure {
+    /// Elements in both over elements in any.
+    #[default]
+    Jaccard,
+    /// Documents that contain this one: its share that is in them.
+    Containing,
+    /// Documents that this one contains: their share that is in it.
+    Contained,
 }
 
 const fn usual_limit() -> usize {
@@ -52,7 +105,26 @@ impl SearchRequest {
             offset: self.offset,
             fields: self.fields.clone(),
             explain: self.explain,
+            weights: self.weights.clone(),
+            thresholds: self.thresholds.clone(),
+            rule: match self.rule {
+                Rule::Mean => benzer_index::Rule::Mean,
+                Rule::Any => benzer_index::Rule::Any,
+                Rule::All => benzer_index::Rule::All,
+            },
+            measure: match self.measure {
+                Measure::Jaccard => benzer_index::Measure::Jaccard,
+                Measure::Containing => benzer_index::Measure::Containing,
+                Measure::Contained => benzer_index::Measure::Contained,
+            },
+            ratio: self.ratio,
+            top: self.top,
         }
+    }
+
+    /// Matches that are asked for.
+    pub fn wanted(&self) -> usize {
+        self.top.unwrap_or(self.limit)
     }
 }
 
@@ -65,12 +137,24 @@ pub struct SearchAnswer {
     pub n_matches: usize,
     /// How many documents were compared to find them.
     pub n_candidates: usize,
-    /// The share of documents at the asked threshold that the index finds.
+    /// The share of documents at the asked threshold that the index finds; with `top`, of those that are as similar as the last one.
     pub recall: f64,
+    /// Containment: the same by size ratio. Documents that differ more in size are not looked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub recall_by_ratio: Vec<RatioRecall>,
     /// What to know about this answer.
     pub warnings: Vec<String>,
     /// Milliseconds that it took.
     pub took_ms: f64,
+}
+
+/// What is found of documents of some size.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct RatioRecall {
+    /// Up to how many times as large one of the two documents is as the other.
+    pub ratio: f64,
+    /// The share of documents at the threshold that are found.
+    pub recall: f64,
 }
 
 /// A similar document.
@@ -113,17 +197,41 @@ pub struct MatchExplanation {
     pub n_query: u64,
     /// Elements of the match only.
     pub n_match: u64,
-    /// Some of those in both, as they were written.
-    pub shared: Vec<String>,
+    /// Some of those in both.
+    pub shared: Vec<Piece>,
     /// Some that only the query has.
-    pub query_only: Vec<String>,
+    pub query_only: Vec<Piece>,
     /// Some that only the match has.
-    pub match_only: Vec<String>,
+    pub match_only: Vec<Piece>,
+    /// Everything of the query that shared shingles cover, as ranges of characters; for values their places in the list.
+    pub query_covered: Vec<[usize; 2]>,
+    /// The same of the match.
+    pub match_covered: Vec<[usize; 2]>,
+}
+
+/// A shingle or a value.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Piece {
+    /// As it was written.
+    pub text: String,
+    /// Where it first is in the query: from which character on, and up to which; for values the place in the list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_query: Option<[usize; 2]>,
+    /// Where it first is in the match.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_match: Option<[usize; 2]>,
+}
+
+impl From<benzer_index::Piece> for Piece {
+    fn from(piece: benzer_index::Piece) -> Self {
+        Self { text: piece.text, in_query: piece.in_query, in_match: piece.in_match }
+    }
 }
 
 impl SearchAnswer {
     /// Of what the index found.
     pub fn of(answer: Answer, took_ms: f64) -> Self {
+        let pieces = |found: Vec<benzer_index::Piece>| found.into_iter().map(Piece::from).collect();
         let field = |field: benzer_index::FieldMatch| MatchedField {
             field: field.field,
             estimate: field.estimate.into(),
@@ -132,9 +240,11 @@ impl SearchAnswer {
                 n_shared: found.n_shared,
                 n_query: found.n_query,
                 n_match: found.n_match,
-                shared: found.shared,
-                query_only: found.query_only,
-                match_only: found.match_only,
+                shared: pieces(found.shared),
+                query_only: pieces(found.query_only),
+                match_only: pieces(found.match_only),
+                query_covered: found.query_covered,
+                match_covered: found.match_covered,
             }),
         };
         let found = |found: benzer_index::Match| SearchMatch {
@@ -149,6 +259,11 @@ impl SearchAnswer {
             n_matches: answer.n_matches,
             n_candidates: answer.n_candidates,
             recall: answer.recall,
+            recall_by_ratio: answer
+                .recall_by_ratio
+                .iter()
+                .map(|found| RatioRecall { ratio: found.ratio, recall: found.recall })
+                .collect(),
             warnings: answer.warnings,
             took_ms,
         }

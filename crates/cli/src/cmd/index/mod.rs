@@ -37,6 +37,8 @@ Examples:
   benzer index articles articles.jsonl --text text
   benzer index small articles.jsonl --text text --sketches-only --threshold 0.7
   benzer index articles today.jsonl --continue
+  benzer index papers articles.jsonl --text title,text
+  benzer index parts articles.jsonl --text text --containment
 
 ";
 const AFTER: &str = "Inputs are JSON lines unless --input-format says otherwise. ";

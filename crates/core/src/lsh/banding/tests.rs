@@ -73,6 +73,34 @@ proptest! {
 }
 
 #[test]
+fn a_beginning_is_shared_where_it_lies_in_the_whole_band() {
+    let (bands, rows) = (5, 7);
+    for bits in [4, 8, 16] {
+        let banding = Banding::new(&spec(bits, 35), Shape { bands, rows }).unwrap();
+        let (registers, words) = packed(1, 35, banding.bits());
+        for (band, same) in (0..bands).flat_map(|band| (1..=rows).map(move |same| (band, same))) {
+            // All registers differ but the first ones of one band.
+            let mask = banding.bits().mask();
+            let mut other: Vec<u64> = registers.iter().map(|register| register ^ mask).collect();
+            other[band * rows..band * rows + same]
+                .copy_from_slice(&registers[band * rows..band * rows + same]);
+            let mut theirs = vec![0; banding.bits().words(35)];
+            packed::pack(&other, banding.bits(), &mut theirs);
+            // A key holds 64 bits.
+            let held = same.min(64 / bits as usize);
+            for asked in 1..=rows {
+                let expected = asked.min(64 / bits as usize) <= held;
+                assert_eq!(
+                    banding.share_prefix(&words, &theirs, asked),
+                    expected,
+                    "{bits} {band} {same} {asked}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
 fn keys_of_8_bits_are_the_same_all_at_once() {
     for rows in [1, 7, 8, 9, 16] {
         let shape = Shape { bands: 112 / rows, rows };

@@ -6,6 +6,8 @@
 //! A bucket is a word: where its postings begin, and 32 marks, one for each value of five bits of the rest of its keys. So five of six keys that are not there are known to be missing without a look at
 //! postings, which would be one more cache line from far away. The bytes are part of the format of segments.
 
+use std::ops::RangeInclusive;
+
 use serde::{Deserialize, Serialize};
 
 use super::map::cells;
@@ -84,6 +86,22 @@ impl Place {
         for [other, low, high] in postings {
             if *other == rest {
                 visit(u32::from(*high) << 16 | u32::from(*low));
+            }
+        }
+    }
+}
+
+impl Place {
+    /// Hands the local numbers of records whose keys lie within a range to `visit`, and a few others. Damaged buckets have none.
+    pub fn each_between(&self, words: &[u64], keys: &RangeInclusive<u64>, mut visit: impl FnMut(u32)) {
+        let [first, last] = [*keys.start(), *keys.end()].map(|key| (self.at(key), rest(key, self.bits)));
+        for bucket in first.0..=last.0 {
+            let range = words[bucket] as u32 as usize..words[bucket + 1] as u32 as usize;
+            for [other, low, high] in self.postings(words).get(range).unwrap_or_default() {
+                let at = (bucket, *other);
+                if first <= at && at <= last {
+                    visit(u32::from(*high) << 16 | u32::from(*low));
+                }
             }
         }
     }

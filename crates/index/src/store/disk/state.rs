@@ -236,6 +236,7 @@ impl State {
             sketch_bytes: fixed,
             id_bytes: 0,
             document_bytes: texts,
+            ..Stats::default()
         }
     }
 }

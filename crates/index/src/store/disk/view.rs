@@ -13,8 +13,8 @@ use super::open::Found;
 use super::state::{FETCHED, State};
 use super::{Shared, trouble};
 use crate::error::Result;
-use crate::settings::Keeps;
-use crate::store::{DocNo, Parts, Postings, Stats, View, Visit};
+use crate::settings::{Keeps, Layout};
+use crate::store::{BandRange, DocNo, Parts, Postings, Stats, View, Visit};
 
 /// The state at one moment.
 pub(super) struct Snapshot<'a> {
@@ -25,6 +25,21 @@ pub(super) struct Snapshot<'a> {
 impl View for Snapshot<'_> {
     fn postings(&self, keys: &[BandKey], postings: &mut Postings) -> Result<()> {
         self.state.postings(keys, postings);
+        Ok(())
+    }
+
+    fn ranges(&self, _: &Layout, ranges: &[BandRange], postings: &mut Postings) -> Result<()> {
+        for range in ranges {
+            for part in &self.state.parts {
+                let place = part.segment.shape.directories[range.band as usize];
+                place.each_between(part.segment.words(), &range.keys, |local| {
+                    if part.has(local as usize) {
+                        postings.push(part.segment.number(local as usize));
+                    }
+                });
+            }
+            postings.end_key();
+        }
         Ok(())
     }
 

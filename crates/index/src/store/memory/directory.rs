@@ -5,6 +5,8 @@
 //! it does not look for; with a hundred million there are 4, and a search meets ten of them. A line that a common key has made too small points to its postings elsewhere, which are sorted. Together
 //! they take a little more than seven bytes for each posting.
 
+use std::ops::RangeInclusive;
+
 use super::line::{Line, POSTINGS};
 use super::streams::{Streams, mask};
 use crate::store::hints;
@@ -198,6 +200,24 @@ impl Directories {
             return None;
         };
         Some(self.spilled(&self.spilled_of(band)[range], rest))
+    }
+
+    /// Hands the local numbers of records whose keys lie within a range to `visit`, and a few others.
+    pub fn each_between(&self, band: usize, keys: &RangeInclusive<u64>, mut visit: impl FnMut(u32)) {
+        let (first, last) = (self.cut.place(*keys.start()), self.cut.place(*keys.end()));
+        for place in first.0..=last.0 {
+            let line = &self.lines[band * self.cut.lines + place];
+            let postings = match line.is_spilled() {
+                None => line.postings(),
+                Some(range) => &self.spilled_of(band)[range],
+            };
+            for posting in postings {
+                let at = (place, self.cut.rest(*posting));
+                if first <= at && at <= last {
+                    visit(self.local(*posting));
+                }
+            }
+        }
     }
 
     /// The local number of a posting.

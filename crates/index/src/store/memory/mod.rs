@@ -12,6 +12,7 @@ mod directory;
 mod line;
 mod lookup;
 mod newest;
+mod ranges;
 mod run;
 mod state;
 mod streams;
@@ -23,7 +24,7 @@ use benzer_core::lsh::BandKey;
 use crate::error::{Error, Result};
 use crate::record::Records;
 use crate::settings::{Layout, Settings};
-use crate::store::{DocNo, Parts, Postings, Record, Stats, Store, View, Visit};
+use crate::store::{BandRange, DocNo, Parts, Postings, Record, Stats, Store, View, Visit};
 use newest::PLACES;
 use state::State;
 
@@ -125,6 +126,11 @@ struct Snapshot(Arc<State>);
 impl View for Snapshot {
     fn postings(&self, keys: &[BandKey], postings: &mut Postings) -> Result<()> {
         self.0.postings(keys, postings);
+        Ok(())
+    }
+
+    fn ranges(&self, layout: &Layout, ranges: &[BandRange], postings: &mut Postings) -> Result<()> {
+        self.0.ranges(layout, ranges, postings);
         Ok(())
     }
 

@@ -12,8 +12,8 @@ use super::net::How;
 use super::row::{self, POSTING};
 use super::{Redis, Requests, Trouble, bytes, int, list, scan};
 use crate::error::Result;
-use crate::settings::Keeps;
-use crate::store::{DocNo, Parts, Postings, Record, Stats, View, Visit};
+use crate::settings::{Keeps, Layout};
+use crate::store::{BandRange, DocNo, Parts, Postings, Record, Stats, View, Visit};
 
 /// The collection as it is whenever it is looked at.
 pub(super) struct Live<'a> {
@@ -158,6 +158,40 @@ impl View for Live<'_> {
         Ok(())
     }
 
+    /// All blocks of each range, in one round trip.
+    fn ranges(&self, _: &Layout, ranges: &[BandRange], postings: &mut Postings) -> Result<()> {
+        let ends = |home: &Home, range: &BandRange| {
+            [*range.keys.start(), *range.keys.end()]
+                .map(|key| (home.block(BandKey { band: range.band, key }), home.rest(key)))
+        };
+        let (home, blocks) = self.at_home(|home| {
+            let blocks = ranges.iter().flat_map(|range| {
+                let [first, last] = ends(home, range);
+                first.0..=last.0
+            });
+            let mut wanted: Vec<(u32, u32)> =
+                blocks.map(|block| (home.slice_of_block(block), block)).collect();
+            wanted.sort_unstable();
+            wanted.dedup();
+            let blocks = self.store.blocks(home, &wanted)?;
+            Ok((Arc::clone(&self.home.borrow()), blocks))
+        })?;
+        for range in ranges {
+            let [first, last] = ends(&home, range);
+            for number in first.0..=last.0 {
+                let block = blocks.get(&number).map(Vec::as_slice).unwrap_or_default();
+                for [low, high, posting @ ..] in block.as_chunks::<POSTING>().0 {
+                    let at = (number, u16::from_le_bytes([*low, *high]));
+                    if first <= at && at <= last {
+                        postings.push(u32::from_le_bytes(*posting));
+                    }
+                }
+            }
+            postings.end_key();
+        }
+        Ok(())
+    }
+
     /// Whatever their number, they are two round trips.
     fn together(&self) -> usize {
         usize::MAX
@@ -238,7 +272,16 @@ impl View for Live<'_> {
             let sketch_bytes = 8 * home.layout.words() as u64 * documents;
             let id_bytes = record_bytes.saturating_sub(sketch_bytes);
             let parts = home.entry.slices.into();
-            Ok(Stats { documents, removed, parts, posting_bytes, sketch_bytes, id_bytes, document_bytes })
+            Ok(Stats {
+                documents,
+                removed,
+                parts,
+                posting_bytes,
+                sketch_bytes,
+                id_bytes,
+                document_bytes,
+                ..Stats::default()
+            })
         })
     }
 }

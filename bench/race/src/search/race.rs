@@ -1,0 +1,162 @@
+//! The best without a threshold, and containment: time of a search against recall.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use anyhow::Result;
+use benzer_core::hash::mix;
+use benzer_core::lsh::Target;
+use benzer_index::{Containment, Index, Keeps, Measure, Query, Settings, store};
+use clap::Args;
+use serde_json::json;
+
+use super::Corpus;
+use super::sets::{self, Sets};
+
+/// Options of `benzer-bench search race`.
+#[derive(Debug, Args)]
+pub struct Options {
+    #[command(flatten)]
+    corpus: Corpus,
+    /// Where sets, queries and truth are written, for the peers
+    #[arg(long)]
+    stem: PathBuf,
+    /// Queries of each kind
+    #[arg(long, default_value_t = 400)]
+    queries: usize,
+}
+
+/// The best that are wanted.
+const BEST: usize = 10;
+/// From which containment on.
+const CONTAINED: f64 = 0.8;
+/// Queries are so many times smaller than the set that they are a part of.
+const PARTS: [usize; 4] = [1, 2, 4, 8];
+
+/// A query with its true answers.
+struct Asked {
+    set: Vec<u64>,
+    truth: BTreeSet<u32>,
+}
+
+/// Writes what the peers need, and prints Benzer's points.
+pub fn run(options: &Options) -> Result<()> {
+    let all = Sets::read(&options.corpus)?;
+    let (best, parts) = (best(&all, options.queries), parts(&all, options.queries));
+    sets::write(&options.stem, &all.sets)?;
+    for (name, asked) in [("best", &best), ("parts", &parts)] {
+        let stem = options.stem.with_extension(name);
+        let queries: Vec<Vec<u64>> = asked.iter().map(|one| one.set.clone()).collect();
+        sets::write(&stem, &queries)?;
+        let truth: Vec<&BTreeSet<u32>> = asked.iter().map(|one| &one.truth).collect();
+        std::fs::write(format!("{}.truth.json", stem.display()), serde_json::to_vec(&truth)?)?;
+    }
+    for recall in [0.8, 0.95, 0.99] {
+        let index = index(&all, recall, None)?;
+        let query = Query { top: Some(BEST), ..Query::default() };
+        heat(&index, &best, &query, &format!("best {BEST}, target {recall}"))?;
+    }
+    let index = index(&all, 0.95, Some(Containment::default()))?;
+    for threshold in [CONTAINED, 0.7] {
+        let threshold = Some(threshold);
+        let query = Query { measure: Measure::Containing, threshold, limit: 10_000, ..Query::default() };
+        let ratio = (threshold == Some(0.7)).then_some(8.0);
+        let query = Query { ratio, ..query };
+        heat(&index, &parts, &query, &format!("containing, threshold {}", threshold.unwrap_or_default()))?;
+    }
+    Ok(())
+}
+
+/// Documents of the corpus, with those that are most similar.
+fn best(all: &Sets, n: usize) -> Vec<Asked> {
+    let step = (all.sets.len() / n).max(1);
+    let asked = |(row, set): (usize, &Vec<u64>)| {
+        let others = all.common(set).into_iter().filter(|(other, _)| *other as usize != row);
+        let jaccard = |(other, common): (u32, u32)| {
+            let union = set.len() as f64 + all.size(other) - f64::from(common);
+            (other, f64::from(common) / union)
+        };
+        let mut ranked: Vec<(u32, f64)> = others.map(jaccard).collect();
+        ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        // Those that have something to do with it: the others are alike for every index.
+        let truth = ranked.iter().take(BEST).filter(|(_, jaccard)| *jaccard >= 0.1);
+        Asked { set: set.clone(), truth: truth.map(|(other, _)| *other).collect() }
+    };
+    let some = all.sets.iter().enumerate().step_by(step).take(n).map(asked);
+    some.filter(|asked| !asked.truth.is_empty()).collect()
+}
+
+/// Parts of sets of the corpus, a tenth of each replaced, with all sets that contain them.
+fn parts(all: &Sets, n: usize) -> Vec<Asked> {
+    let large: Vec<&Vec<u64>> = all.sets.iter().filter(|set| set.len() >= 80).collect();
+    let step = (large.len() / n).max(1);
+    let asked = |(i, set): (usize, &&Vec<u64>)| {
+        let size = set.len() / PARTS[i % PARTS.len()];
+        let mut mixed: Vec<u64> = set.to_vec();
+        mixed.sort_by_key(|element| mix(element ^ mix(i as u64)));
+        let kept = mixed[..size - size / 10].iter().copied();
+        let mut part: Vec<u64> =
+            kept.chain((0..size / 10).map(|j| mix((i * 1000 + j) as u64) >> 2)).collect();
+        part.sort_unstable();
+        let truth = all.common(&part).into_iter();
+        let truth = truth.filter(|(_, common)| f64::from(*common) >= CONTAINED * part.len() as f64);
+        let truth = truth.filter(|(row, _)| all.size(*row) <= 16.0 * part.len() as f64).map(|(row, _)| row);
+        Asked { truth: truth.collect(), set: part }
+    };
+    large
+        .iter()
+        .step_by(step)
+        .take(n)
+        .enumerate()
+        .map(asked)
+        .filter(|asked| !asked.truth.is_empty())
+        .collect()
+}
+
+fn index(all: &Sets, recall: f64, containment: Option<Containment>) -> Result<Index> {
+    let schema = serde_json::from_str(r#"{"fields": {"items": {"kind": "values"}}}"#)?;
+    let target = Target { threshold: 0.8, recall, ..Target::default() };
+    let mut settings = Settings::with_registers(schema, &target, Keeps::Sketches, None)?;
+    if let Some(containment) = containment {
+        settings = settings.with_containment(containment)?;
+    }
+    let index = Index::new(store::memory(settings)?)?;
+    let rows: Vec<(usize, &Vec<u64>)> = all.sets.iter().enumerate().collect();
+    for rows in rows.chunks(10_000) {
+        let documents: Vec<_> = rows.iter().map(|(row, set)| sets::document(row.to_string(), set)).collect();
+        index.insert(&documents)?;
+    }
+    index.compact()?;
+    Ok(index)
+}
+
+/// Searches for all, one after the other; the time is that of the whole call, with sketching the query.
+fn heat(index: &Index, asked: &[Asked], query: &Query, name: &str) -> Result<()> {
+    let documents: Vec<_> = asked.iter().map(|one| sets::document("\u{1}", &one.set)).collect();
+    let (mut recall, mut candidates, mut stated, mut seconds) = (0.0, 0, 0.0, Vec::new());
+    for (one, document) in asked.iter().zip(&documents) {
+        // A document of the corpus finds itself too.
+        let query = Query { top: query.top.map(|top| top + 1), ..query.clone() };
+        let start = Instant::now();
+        let answer = index.search(document, &query)?;
+        seconds.push(start.elapsed().as_secs_f64());
+        let found = answer.matches.iter().filter_map(|found| found.id.parse::<u32>().ok());
+        let found: BTreeSet<u32> = found.collect();
+        recall += one.truth.intersection(&found).count() as f64 / one.truth.len() as f64;
+        candidates += answer.n_candidates;
+        stated += answer.recall;
+    }
+    let n = asked.len() as f64;
+    seconds.sort_by(f64::total_cmp);
+    let stats = index.stats()?;
+    let bytes = (stats.posting_bytes + stats.sketch_bytes) / stats.documents.max(1);
+    let point = json!({
+        "peer": "benzer", "task": if query.top.is_some() { "best" } else { "parts" }, "name": name, "queries": asked.len(),
+        "recall": recall / n, "stated_recall": stated / n, "candidates": candidates as f64 / n,
+        "mean_us": 1e6 * seconds.iter().sum::<f64>() / n, "median_us": 1e6 * seconds[seconds.len() / 2],
+        "bytes_per_document": bytes,
+    });
+    println!("{point}");
+    Ok(())
+}

@@ -1,0 +1,127 @@
+//! Comparing a candidate with the query, and making a match of it.
+
+use benzer_core::Features;
+use benzer_core::estimate::Estimate;
+use benzer_core::field::Document;
+
+use crate::best::Best;
+use crate::error::Result;
+use crate::exact;
+use crate::explain;
+use crate::index::Index;
+use crate::probe::Probe;
+use crate::query::{FieldMatch, Match};
+use crate::score::may_reach;
+use crate::search::Terms;
+use crate::settings::Keeps;
+use crate::store::Record;
+
+/// What a match needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Needs {
+    /// The thresholds.
+    Thresholds,
+    /// Nothing: the best are kept.
+    Nothing,
+}
+
+impl Index {
+    /// Whether similarities to a probe are exact.
+    pub(crate) fn is_exact(&self, probe: &Probe) -> bool {
+        self.settings().keeps == Keeps::Documents && !probe.features.is_empty()
+    }
+
+    /// Offers a candidate, which shares a band key, if it is similar enough. `parts` is used again and again.
+    pub(crate) fn offer(
+        &self,
+        probe: &Probe,
+        record: &Record<'_>,
+        (terms, needs): (&Terms, Needs),
+        (parts, best): (&mut Vec<(usize, Estimate)>, &mut Best),
+    ) -> Result<()> {
+        let (layout, criteria) = (self.recorder().layout(), &terms.criteria);
+        let pair = (&probe.words[..], record.words);
+        if terms.ratio.is_some() && !self.scorer().may_be_enough(layout, criteria, pair)? {
+            return Ok(());
+        }
+        self.scorer().parts(layout, criteria, pair, parts)?;
+        let together = criteria.together(parts);
+        let is_exact = self.is_exact(probe);
+        let by_value = |part: &Estimate, threshold: f64| part.value().unwrap_or_default() >= threshold;
+        let reaches = if is_exact { may_reach } else { by_value };
+        if needs == Needs::Thresholds && !criteria.accepts(parts, &together, reaches) {
+            return Ok(());
+        }
+        if is_exact {
+            return self.offer_exact(probe, record, (parts, together), (terms, needs), best);
+        }
+        let value = together.value().unwrap_or_default();
+        best.offer(value, record.id, || Ok(self.estimated_match(record.id, parts, together)))
+    }
+
+    pub(crate) fn estimated_match(
+        &self,
+        id: &[u8],
+        parts: &[(usize, Estimate)],
+        together: Estimate,
+    ) -> Match {
+        let field = |(i, estimate): &(usize, Estimate)| FieldMatch {
+            field: self.settings().fields[*i].name.clone(),
+            estimate: *estimate,
+            exact: None,
+            explanation: None,
+        };
+        Match {
+            id: String::from_utf8_lossy(id).into_owned(),
+            similarity: together.value().unwrap_or_default(),
+            exact: None,
+            estimate: together,
+            fields: parts.iter().map(field).collect(),
+        }
+    }
+
+    /// Offers a candidate if the features of the documents are similar enough.
+    fn offer_exact(
+        &self,
+        probe: &Probe,
+        record: &Record<'_>,
+        (parts, together): (&[(usize, Estimate)], Estimate),
+        (terms, needs): (&Terms, Needs),
+        best: &mut Best,
+    ) -> Result<()> {
+        let document = exact::document(record.id, record.document)?;
+        let features = self.recorder().features(&document)?;
+        let criteria = &terms.criteria;
+        let value = |&i: &usize| Some((i, criteria.measure.exact(&probe.features[i], &features[i])?));
+        let values: Vec<(usize, f64)> = criteria.fields.iter().filter_map(value).collect();
+        let Some((similarity, is_enough)) = criteria.exact(&values) else { return Ok(()) };
+        if needs == Needs::Thresholds && !is_enough {
+            return Ok(());
+        }
+        best.offer(similarity, record.id, || {
+            let mut found = self.estimated_match(record.id, parts, together);
+            (found.similarity, found.exact) = (similarity, Some(similarity));
+            for (field, (i, _)) in found.fields.iter_mut().zip(parts) {
+                field.exact = values.iter().find(|(j, _)| j == i).map(|(_, value)| *value);
+                if terms.explain {
+                    self.explain(*i, (probe, &features, &document), field);
+                }
+            }
+            Ok(found)
+        })
+    }
+
+    pub(crate) fn explain(
+        &self,
+        i: usize,
+        (probe, features, document): (&Probe, &[Features], &Document),
+        field: &mut FieldMatch,
+    ) {
+        if let Some(asked) = &probe.document {
+            let pair = (&probe.features[i], &features[i]);
+            let explanation =
+                explain::explain(&self.settings().schema, &field.field, (asked, document), pair);
+            field.explanation = Some(explanation);
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! How several fields decide together.
+//!
+//! The weighted mean reaches the threshold only if some field does, so that a document which matches is found by the bands of a field at the threshold, whatever the weights: the recall is never less than
+//! that of one field. The same holds for `any` and `all`, at the thresholds of the fields.
+
+use benzer_core::estimate::Estimate;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::measure::Measure;
+use crate::query::Query;
+use crate::score;
+use crate::settings::Settings;
+
+/// When the fields of two documents match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Rule {
+    /// If their weighted mean reaches the threshold, and every field its own where it was given one.
+    #[default]
+    Mean,
+    /// If some field reaches its threshold. The similarity is that of the most similar field.
+    Any,
+    /// If every field reaches its threshold. The similarity is that of the least similar field.
+    All,
+}
+
+/// What the fields of a match must be like.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Criteria {
+    /// The fields that are compared.
+    pub fields: Vec<usize>,
+    pub measure: Measure,
+    pub threshold: f64,
+    rule: Rule,
+    /// Of all fields.
+    weights: Vec<f64>,
+    /// Of all fields: those that were given.
+    thresholds: Vec<Option<f64>>,
+}
+
+impl Criteria {
+    /// What a query means for a collection.
+    ///
+    /// # Errors
+    /// Fields that there are not; thresholds and weights out of range.
+    pub fn new(settings: &Settings, query: &Query) -> Result<Self> {
+        let usual = match query.measure {
+            Measure::Jaccard => settings.threshold,
+            _ => settings.containment.map_or(settings.threshold, |containment| containment.threshold),
+        };
+        let threshold = query.threshold.unwrap_or(usual);
+        is_share("threshold", threshold)?;
+        let place = |name: &'static str, wanted: &str| {
+            let found = settings.fields.iter().position(|field| field.name == wanted);
+            let names = || settings.fields.iter().map(|field| &*field.name).collect::<Vec<_>>().join(", ");
+            found.ok_or_else(|| Error::parameter(name, format!("some of {}", names()), format!("`{wanted}`")))
+        };
+        let mut weights: Vec<f64> = settings.fields.iter().map(|field| field.weight).collect();
+        for (name, weight) in &query.weights {
+            if !(weight.is_finite() && *weight >= 0.0) {
+                return Err(Error::parameter("weights", "finite and not negative", weight));
+            }
+            weights[place("weights", name)?] = *weight;
+        }
+        let mut thresholds = vec![None; settings.fields.len()];
+        for (name, threshold) in &query.thresholds {
+            is_share("thresholds", *threshold)?;
+            thresholds[place("thresholds", name)?] = Some(*threshold);
+        }
+        let named = query.fields.iter().map(|name| place("fields", name)).collect::<Result<Vec<usize>>>()?;
+        let is_wanted = |field: &usize| weights[*field] > 0.0 && (named.is_empty() || named.contains(field));
+        let fields: Vec<usize> = (0..settings.fields.len()).filter(is_wanted).collect();
+        if fields.is_empty() {
+            return Err(Error::parameter("weights", "above 0 for some field that is compared", "none"));
+        }
+        Ok(Self { fields, measure: query.measure, threshold, rule: query.rule, weights, thresholds })
+    }
+
+    /// What a field must reach to be enough: some field of a match does.
+    pub fn enough(&self, field: usize) -> f64 {
+        match self.rule {
+            Rule::Mean => self.threshold,
+            Rule::Any | Rule::All => self.thresholds[field].unwrap_or(self.threshold),
+        }
+    }
+
+    /// The fields together: one value, with its own error bar.
+    pub fn together(&self, parts: &[(usize, Estimate)]) -> Estimate {
+        if let [(_, only)] = parts {
+            return *only;
+        }
+        let value = |part: &&(usize, Estimate)| part.1.value().unwrap_or_default();
+        let by_value = |a: &&(usize, Estimate), b: &&(usize, Estimate)| value(a).total_cmp(&value(b));
+        let one = match self.rule {
+            Rule::Mean => None,
+            Rule::Any => parts.iter().max_by(by_value),
+            Rule::All => parts.iter().min_by(by_value),
+        };
+        one.map_or_else(
+            || score::mean(parts.iter().map(|(i, part)| (self.weights[*i], *part))),
+            |part| part.1,
+        )
+    }
+
+    /// Whether estimates are enough, by `reaches`.
+    pub fn accepts(
+        &self,
+        parts: &[(usize, Estimate)],
+        together: &Estimate,
+        reaches: impl Fn(&Estimate, f64) -> bool,
+    ) -> bool {
+        let own = |(i, part): &(usize, Estimate)| reaches(part, self.enough(*i));
+        match self.rule {
+            Rule::Any => parts.iter().any(own),
+            Rule::All => !parts.is_empty() && parts.iter().all(own),
+            Rule::Mean => {
+                let given = |(i, part): &(usize, Estimate)| {
+                    self.thresholds[*i].is_none_or(|threshold| reaches(part, threshold))
+                };
+                reaches(together, self.threshold) && parts.iter().all(given)
+            }
+        }
+    }
+
+    /// The similarity of exact values of fields, and whether it is enough; nothing if there is no value.
+    pub fn exact(&self, values: &[(usize, f64)]) -> Option<(f64, bool)> {
+        let parts: Vec<(usize, Estimate)> =
+            values.iter().map(|(i, value)| (*i, Estimate::exact(*value))).collect();
+        let similarity = match self.rule {
+            // As it is, without rounding.
+            _ if values.len() == 1 => values[0].1,
+            Rule::Mean => {
+                let sum = |of: &dyn Fn(&(usize, f64)) -> f64| values.iter().map(of).sum::<f64>();
+                sum(&|(i, value)| self.weights[*i] * value) / sum(&|(i, _)| self.weights[*i])
+            }
+            Rule::Any | Rule::All => self.together(&parts).value()?,
+        };
+        if values.is_empty() {
+            return None;
+        }
+        let reaches = |part: &Estimate, threshold: f64| part.value().is_some_and(|value| value >= threshold);
+        Some((similarity, self.accepts(&parts, &Estimate::exact(similarity), reaches)))
+    }
+}
+
+fn is_share(name: &'static str, value: f64) -> Result<()> {
+    if value > 0.0 && value <= 1.0 {
+        return Ok(());
+    }
+    Err(Error::parameter(name, "above 0 and at most 1", value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn criteria(rule: Rule, thresholds: [Option<f64>; 2]) -> Criteria {
+        let measure = Measure::Jaccard;
+        let thresholds = thresholds.to_vec();
+        Criteria { fields: vec![0, 1], measure, threshold: 0.5, rule, weights: vec![1.0, 3.0], thresholds }
+    }
+
+    #[test]
+    fn rules_differ() {
+        let judge = |rule, thresholds, values: [f64; 2]| {
+            let (similarity, is_enough) =
+                criteria(rule, thresholds).exact(&[(0, values[0]), (1, values[1])]).unwrap();
+            ((similarity * 1e6).round() / 1e6, is_enough)
+        };
+        assert_eq!(judge(Rule::Mean, [None; 2], [0.2, 0.8]), (0.65, true));
+        assert_eq!(judge(Rule::Mean, [Some(0.3), None], [0.2, 0.8]), (0.65, false));
+        assert_eq!(judge(Rule::Any, [None; 2], [0.2, 0.6]), (0.6, true));
+        assert_eq!(judge(Rule::Any, [Some(0.1), Some(0.9)], [0.2, 0.6]), (0.6, true));
+        assert_eq!(judge(Rule::All, [None; 2], [0.2, 0.9]), (0.2, false));
+        assert_eq!(judge(Rule::All, [Some(0.1), None], [0.2, 0.9]), (0.2, true));
+        assert_eq!(criteria(Rule::All, [None; 2]).exact(&[]), None);
+        assert_eq!(criteria(Rule::Mean, [None; 2]).exact(&[]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn some_field_of_a_match_is_enough(rule in prop_oneof![Just(Rule::Mean), Just(Rule::Any), Just(Rule::All)], thresholds in prop::array::uniform2(prop::option::of(0.01f64..1.0)), values in prop::array::uniform2(0.0f64..=1.0)) {
+            let criteria = criteria(rule, thresholds);
+            let (_, is_match) = criteria.exact(&[(0, values[0]), (1, values[1])]).unwrap();
+            if is_match {
+                prop_assert!((0..2).any(|i| values[i] >= criteria.enough(i) - 1e-12));
+            }
+        }
+    }
+}

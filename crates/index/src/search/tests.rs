@@ -1,0 +1,321 @@
+//! Several fields beside brute force, and queries that make no sense.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use benzer_core::field::{Content, Document, Schema, Value};
+use benzer_core::hash::mix;
+
+use super::*;
+use crate::ladder::Containment;
+use crate::measure::Measure;
+use crate::rule::Rule;
+use crate::settings::Settings;
+use crate::store;
+
+const FIELDS: [&str; 3] = ["authors", "body", "title"];
+
+/// The sets of a document, in the order of the fields.
+type Sets = [BTreeSet<u64>; 3];
+
+fn index(keeps: Keeps, containment: Option<Containment>) -> Index {
+    let schema = r#"{"fields": {"title": {"kind": "values", "weight": 2}, "body": {"kind": "values"}, "authors": {"kind": "values", "weight": 0.5}}}"#;
+    let schema: Schema = serde_json::from_str(schema).unwrap();
+    let settings = Settings::with_target(schema, 0.7, 0.9, keeps).unwrap();
+    let settings = match containment {
+        Some(containment) => settings.with_containment(containment).unwrap(),
+        None => settings,
+    };
+    Index::new(store::memory(settings).unwrap()).unwrap()
+}
+
+/// Fields vary by themselves, and some are empty.
+fn sets(i: u64) -> Sets {
+    let family = i / 8;
+    [(0, 6u64), (1, 50), (2, 12)].map(|(field, size)| {
+        let random = mix(i * 3 + field);
+        if random.is_multiple_of(7) {
+            return BTreeSet::new();
+        }
+        let changed = random >> 8 & 0xff;
+        let changed = size * changed / 1024;
+        let element = |j: u64| (family << 24) + (field << 16) + j;
+        let own = |j: u64| (i << 40) + (field << 36) + j;
+        (changed..size).map(element).chain((0..changed).map(own)).collect()
+    })
+}
+
+fn document(i: u64) -> Document {
+    let content = |set: &BTreeSet<u64>| {
+        Content::Values(set.iter().map(|element| Value::Integer((*element).into())).collect())
+    };
+    Document::new(i.to_string(), FIELDS.into_iter().zip(sets(i).iter().map(content)))
+}
+
+/// The design's rule, written once more: a field that is empty in both is left out, in one counts 0.
+fn values(a: &Sets, b: &Sets, wanted: &[usize]) -> Vec<(usize, f64)> {
+    let value = |&i: &usize| {
+        let common = a[i].intersection(&b[i]).count() as f64;
+        let union = (a[i].len() + b[i].len()) as f64 - common;
+        (union > 0.0).then(|| (i, common / union))
+    };
+    wanted.iter().filter_map(value).collect()
+}
+
+struct Case {
+    query: Query,
+    wanted: Vec<usize>,
+    weights: [f64; 3],
+    least: [Option<f64>; 3],
+}
+
+fn case(rule: Rule, given: &[(usize, f64)], least: [Option<f64>; 3], threshold: f64) -> Case {
+    let mut weights = [0.5, 1.0, 2.0];
+    given.iter().for_each(|(i, weight)| weights[*i] = *weight);
+    let names = |pairs: Vec<(usize, f64)>| -> BTreeMap<String, f64> {
+        pairs.into_iter().map(|(i, value)| (FIELDS[i].to_owned(), value)).collect()
+    };
+    let thresholds = (0..3).filter_map(|i| Some((i, least[i]?))).collect();
+    let query = Query {
+        rule,
+        threshold: Some(threshold),
+        weights: names(given.to_vec()),
+        thresholds: names(thresholds),
+        limit: 1000,
+        ..Query::default()
+    };
+    Case { query, wanted: (0..3).filter(|i| weights[*i] > 0.0).collect(), weights, least }
+}
+
+impl Case {
+    fn judge(&self, a: &Sets, b: &Sets) -> Option<f64> {
+        let values = values(a, b, &self.wanted);
+        let threshold = self.query.threshold.unwrap();
+        let least = |i: usize| self.least[i].unwrap_or(threshold);
+        let all: f64 = values.iter().map(|(i, _)| self.weights[*i]).sum();
+        let mean = values.iter().map(|(i, value)| self.weights[*i] * value).sum::<f64>() / all;
+        let best = values.iter().map(|(_, value)| *value).fold(0.0, f64::max);
+        let worst = values.iter().map(|(_, value)| *value).fold(1.0, f64::min);
+        let (similarity, is_match) = match self.query.rule {
+            Rule::Mean => {
+                let given =
+                    values.iter().all(|(i, value)| self.least[*i].is_none_or(|least| *value >= least));
+                (mean, mean >= threshold - 1e-12 && given)
+            }
+            Rule::Any => (best, values.iter().any(|(i, value)| *value >= least(*i))),
+            Rule::All => (worst, values.iter().all(|(i, value)| *value >= least(*i))),
+        };
+        (is_match && !values.is_empty()).then_some(similarity)
+    }
+}
+
+#[test]
+fn several_fields_find_no_less_than_one_promises_and_nothing_else() {
+    const N: u64 = 480;
+    let index = index(Keeps::Documents, None);
+    index.insert(&(0..N).map(document).collect::<Vec<_>>()).unwrap();
+    let all: Vec<Sets> = (0..N).map(sets).collect();
+    let cases = [
+        case(Rule::Mean, &[], [None; 3], 0.7),
+        case(Rule::Mean, &[(0, 0.0), (2, 5.0)], [None; 3], 0.8),
+        case(Rule::Mean, &[(1, 3.0)], [None, None, Some(0.75)], 0.7),
+        case(Rule::Any, &[], [Some(0.9), None, Some(0.95)], 0.85),
+        case(Rule::All, &[], [None; 3], 0.7),
+        case(Rule::All, &[(0, 0.0)], [None, Some(0.9), Some(0.7)], 0.8),
+    ];
+    for case in cases {
+        let (mut expected, mut found, mut stated) = (0, 0, 1.0f64);
+        for i in 0..N {
+            let answer = index.search_id(&i.to_string(), &case.query).unwrap();
+            stated = stated.min(answer.recall);
+            let truth = (0..N).filter(|j| *j != i);
+            let truth = truth.filter_map(|j| Some((j, case.judge(&all[i as usize], &all[j as usize])?)));
+            let truth: BTreeMap<String, f64> = truth.map(|(j, value)| (j.to_string(), value)).collect();
+            for one in &answer.matches {
+                let value =
+                    truth.get(&one.id).unwrap_or_else(|| panic!("{i} and {one:?} in {:?}", case.query));
+                assert!((one.similarity - value).abs() < 1e-9);
+                let named: BTreeSet<&str> = one.fields.iter().map(|field| &*field.field).collect();
+                let pair = (&all[i as usize], &all[one.id.parse::<usize>().unwrap()]);
+                let not_void = values(pair.0, pair.1, &case.wanted);
+                assert_eq!(named, not_void.iter().map(|(i, _)| FIELDS[*i]).collect());
+            }
+            (expected, found) = (expected + truth.len(), found + answer.matches.len());
+        }
+        assert!(expected > 150, "{expected} for {:?}", case.query);
+        let spread = 4.0 * (stated * (1.0 - stated) * expected as f64).sqrt();
+        assert!(
+            found as f64 >= stated * expected as f64 - spread,
+            "{found} of {expected} at {stated}: {:?}",
+            case.query
+        );
+    }
+}
+
+#[test]
+fn the_mean_of_fields_has_an_error_bar_that_holds() {
+    let index = index(Keeps::Sketches, None);
+    index.insert(&(0..400).map(document).collect::<Vec<_>>()).unwrap();
+    let case = case(Rule::Mean, &[], [None; 3], 0.3);
+    let (mut n, mut covered, mut narrower) = (0, 0, 0);
+    for i in 0..400 {
+        for one in index.search_id(&i.to_string(), &case.query).unwrap().matches {
+            let pair = values(&sets(i), &sets(one.id.parse().unwrap()), &[0, 1, 2]);
+            let all: f64 = pair.iter().map(|(i, _)| case.weights[*i]).sum();
+            let mean = pair.iter().map(|(i, value)| case.weights[*i] * value).sum::<f64>() / all;
+            let bar = one.estimate.measured().unwrap();
+            let widest = one.fields.iter().filter_map(|field| field.estimate.measured());
+            let widest = widest.map(|field| field.high - field.low).fold(0.0, f64::max);
+            n += 1;
+            covered += usize::from(bar.low <= mean + 1e-9 && mean - 1e-9 <= bar.high);
+            narrower += usize::from(bar.high - bar.low <= widest + 1e-9);
+        }
+    }
+    assert!(n > 500, "{n}");
+    assert!(covered as f64 >= 0.92 * n as f64, "{covered} of {n} bars hold the truth");
+    assert_eq!(narrower, n, "a mean is surer than its least sure field");
+}
+
+#[test]
+fn containment_leaves_out_fields_that_the_inner_document_does_not_have() {
+    let index = index(Keeps::Documents, Some(Containment::default()));
+    let values = |range: std::ops::Range<i128>| Content::Values(range.map(Value::Integer).collect());
+    let whole = [("title", values(0..10)), ("body", values(100..400))];
+    index.insert(&[Document::new("whole", whole)]).unwrap();
+    let part = Document::new("part", [("body", values(150..250))]);
+    let query = Query { measure: Measure::Containing, ..Query::default() };
+    let answer = index.search(&part, &query).unwrap();
+    assert_eq!((&*answer.matches[0].id, answer.matches[0].exact), ("whole", Some(1.0)));
+    index.insert(std::slice::from_ref(&part)).unwrap();
+    let query = Query { measure: Measure::Contained, ..Query::default() };
+    let answer = index.search_id("whole", &query).unwrap();
+    assert_eq!((&*answer.matches[0].id, answer.matches[0].exact), ("part", Some(1.0)));
+    assert!(answer.recall_by_ratio.iter().all(|found| found.recall >= 0.9));
+    assert!(index.stats().unwrap().containment_bytes > 0);
+}
+
+#[test]
+fn estimates_of_containment_come_from_sizes_that_are_known() {
+    let schema: Schema = serde_json::from_str(r#"{"fields": {"x": {"kind": "values"}}}"#).unwrap();
+    let settings = Settings::with_target(schema, 0.8, 0.95, Keeps::Sketches).unwrap();
+    let settings = settings.with_containment(Containment::default()).unwrap();
+    let index = Index::new(store::memory(settings).unwrap()).unwrap();
+    let set = |id: String, range: std::ops::Range<i128>, more: i128| {
+        let all = range.chain((0..more).map(|i| (i + 1) << 40));
+        Document::new(id, [("x", Content::Values(all.map(Value::Integer).collect()))])
+    };
+    let wholes: Vec<Document> =
+        (0..200).map(|i| set(i.to_string(), i * 10_000..i * 10_000 + 800, 0)).collect();
+    index.insert(&wholes).unwrap();
+    let query = Query { measure: Measure::Containing, threshold: Some(0.8), ..Query::default() };
+    let (mut found, mut covered, mut errors) = (0, 0, 0.0);
+    for i in 0..200 {
+        // 90 of 100 elements are in a set of 800.
+        let part = set("part".into(), i * 10_000..i * 10_000 + 90, 10);
+        for one in index.search(&part, &query).unwrap().matches {
+            assert_eq!(one.id, i.to_string());
+            let bar = one.estimate.measured().unwrap();
+            found += 1;
+            covered += usize::from(bar.low <= 0.9 && 0.9 <= bar.high);
+            errors += (bar.value - 0.9).powi(2);
+        }
+    }
+    assert!(found >= 170 && covered >= 150, "{found} found, {covered} covered");
+    // Counting equal registers alone has a standard error of 0.2 here.
+    assert!((errors / f64::from(found)).sqrt() < 0.12, "{}", (errors / f64::from(found)).sqrt());
+}
+
+#[test]
+fn bags_can_be_searched_for_containment() {
+    let schema: Schema =
+        serde_json::from_str(r#"{"fields": {"x": {"kind": "values", "bag": true}}}"#).unwrap();
+    let settings = Settings::with_target(schema, 0.8, 0.95, Keeps::Documents).unwrap();
+    let settings = settings.with_containment(Containment { threshold: 0.8, ratio: 4.0 }).unwrap();
+    let index = Index::new(store::memory(settings).unwrap()).unwrap();
+    let bag =
+        |n: i128| Content::Values((0..n).flat_map(|i| [Value::Integer(i), Value::Integer(i)]).collect());
+    index.insert(&[Document::new("whole", [("x", bag(60))])]).unwrap();
+    let part = Document::new("part", [("x", bag(25))]);
+    let query = Query { measure: Measure::Containing, ..Query::default() };
+    assert_eq!(index.search(&part, &query).unwrap().matches[0].exact, Some(1.0));
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_the_remedy() {
+    let (plain, contains) =
+        (index(Keeps::Sketches, None), index(Keeps::Sketches, Some(Containment::default())));
+    for index in [&plain, &contains] {
+        index.insert(&[document(1)]).unwrap();
+    }
+    let refused = |index: &Index, query: Query| index.search(&document(1), &query).unwrap_err().to_string();
+    let one = |name: &str, value: f64| BTreeMap::from([(name.to_owned(), value)]);
+    let usual = Query::default;
+    let told = refused(&plain, Query { measure: Measure::Containing, ..usual() });
+    assert!(told.contains("--containment") && told.contains("benzer pairs --measure containment"), "{told}");
+    let far = Query { measure: Measure::Contained, ratio: Some(300.0), ..usual() };
+    let told = refused(&contains, far);
+    assert!(told.starts_with("`ratio` must be at most ") && told.contains("the exact join"), "{told}");
+    let low = Query { measure: Measure::Contained, threshold: Some(0.05), ..usual() };
+    assert!(refused(&contains, low).contains("at containment 0.05"));
+    assert!(refused(&plain, Query { ratio: Some(2.0), ..usual() }).contains("a search for containment"));
+    assert!(
+        refused(&plain, Query { weights: one("x", 1.0), ..usual() }).contains("some of authors, body, title")
+    );
+    assert!(refused(&plain, Query { weights: one("body", -1.0), ..usual() }).contains("not negative"));
+    let nothing = Query { weights: one("body", 0.0), fields: vec!["body".into()], ..usual() };
+    assert!(refused(&plain, nothing).contains("above 0 for some field"));
+    assert!(refused(&plain, Query { thresholds: one("body", 1.5), ..usual() }).contains("at most 1"));
+    for bad in [
+        Query { top: Some(0), ..usual() },
+        Query { top: Some(3), threshold: Some(0.5), ..usual() },
+        Query { top: Some(3), offset: 1, ..usual() },
+    ] {
+        assert!(refused(&plain, bad).starts_with("`top` must be"));
+    }
+    let two = [Asked::Id("1"), Asked::Id("1")];
+    let error = plain.search_third(two, &Query { top: Some(1), ..usual() }).unwrap_err();
+    assert!(error.to_string().contains("without containment and top"));
+    assert!(
+        plain
+            .search_third([Asked::Id("1"), Asked::Id("2")], &usual())
+            .unwrap_err()
+            .to_string()
+            .contains("`2`")
+    );
+}
+
+#[test]
+fn the_best_of_a_large_collection_are_found_by_the_beginnings_of_bands() {
+    // Too many documents to be looked at as a whole; a family of five in a hundred, all the others alone.
+    let (n, families, members) = (25_000u64, 200u64, 5u64);
+    let set = |i: u64| -> BTreeSet<u64> {
+        let own = (0..60).map(|j| i << 32 | j);
+        match i < families * members {
+            true => (0..36).map(|j| 1 << 60 | i / members << 20 | j).chain(own.take(14)).collect(),
+            false => own.collect(),
+        }
+    };
+    let schema: Schema = serde_json::from_str(r#"{"fields": {"body": {"kind": "values"}}}"#).unwrap();
+    let index = Index::new(
+        store::memory(Settings::with_target(schema, 0.8, 0.95, Keeps::Sketches).unwrap()).unwrap(),
+    )
+    .unwrap();
+    let document = |i: u64| {
+        let values = set(i).into_iter().map(|element| Value::Integer(element.into())).collect();
+        Document::new(i.to_string(), [("body", Content::Values(values))])
+    };
+    for start in (0..n).step_by(1000) {
+        index.insert(&(start..start + 1000).map(document).collect::<Vec<_>>()).unwrap();
+    }
+    // The others of a family have a similarity of 36 / 64.
+    let (mut found, mut promised) = (0.0, 0.0);
+    let queries = (0..families * members).step_by(members as usize);
+    for i in queries {
+        let query = Query { top: Some(4), ..Query::default() };
+        let answer = index.search_id(&i.to_string(), &query).unwrap();
+        let of_family = |found: &&crate::Match| found.id.parse::<u64>().unwrap() / members == i / members;
+        found += answer.matches.iter().filter(of_family).count() as f64 / 4.0;
+        promised += answer.recall;
+    }
+    let (found, promised) = (found / families as f64, promised / families as f64);
+    assert!(promised >= 0.95 && found >= promised - 0.02, "found {found}, promised {promised}");
+}
