@@ -59,11 +59,16 @@ pub fn run(options: &Options) -> Result<()> {
     }
     let index = index(&all, 0.95, Some(Containment::default()))?;
     for threshold in [CONTAINED, 0.7] {
-        let threshold = Some(threshold);
-        let query = Query { measure: Measure::Containing, threshold, limit: 10_000, ..Query::default() };
-        let ratio = (threshold == Some(0.7)).then_some(8.0);
-        let query = Query { ratio, ..query };
-        heat(&index, &parts, &query, &format!("containing, threshold {}", threshold.unwrap_or_default()))?;
+        let ratio = (threshold == 0.7).then_some(8.0);
+        let wanted = Some(threshold);
+        let query = Query {
+            measure: Measure::Containing,
+            threshold: wanted,
+            ratio,
+            limit: 10_000,
+            ..Query::default()
+        };
+        heat(&index, &parts, &query, &format!("containing, threshold {threshold}"))?;
     }
     Ok(())
 }
