@@ -290,7 +290,7 @@ fn the_best_of_a_large_collection_are_found_by_the_beginnings_of_bands() {
     let set = |i: u64| -> BTreeSet<u64> {
         let own = (0..60).map(|j| i << 32 | j);
         match i < families * members {
-            true => (0..36).map(|j| 1 << 60 | i / members << 20 | j).chain(own.take(14)).collect(),
+            true => (0..36).map(|j| 1 << 60 | (i / members) << 20 | j).chain(own.take(14)).collect(),
             false => own.collect(),
         }
     };
