@@ -8,11 +8,7 @@ use std::arch::x86_64::*;
 
 use super::kernel::{Avx512, Kernel};
 use super::{EMPTY, Fast, LABEL, LANES};
-use crate::hint::prefetch;
 use crate::lines::Lines;
-
-/// Elements of a page of memory.
-const BEHIND: usize = 512;
 
 /// Buffers that one thread reuses for all its sets: two sets are under way at a time.
 #[derive(Debug, Default)]
@@ -53,8 +49,6 @@ impl Fast {
                 long_way(set, words);
                 continue;
             }
-            // The next sets are often behind this one; the CPU's own prefetcher stops at the end of a page.
-            (0..set.len()).step_by(BEHIND / 32).for_each(|at| prefetch(set, at + BEHIND));
             self.scatter_into(set, current);
             if let Some(words) = waiting.replace(words) {
                 finish(before, words);
