@@ -48,6 +48,7 @@ mod offer;
 pub mod portable;
 mod probe;
 mod query;
+mod ranking;
 mod record;
 mod rule;
 mod score;

@@ -58,6 +58,11 @@ impl Measure {
         }
     }
 
+    /// The value of the measure at a Jaccard similarity.
+    pub(crate) fn value_at(self, jaccard: f64, sizes: [f64; 2]) -> f64 {
+        self.inner().map_or(jaccard, |inner| size::containment_at(jaccard, sizes)[inner].min(1.0))
+    }
+
     /// The Jaccard similarity of two sets at a value of the measure.
     pub(crate) fn jaccard_at(self, value: f64, sizes: [f64; 2]) -> f64 {
         match self.inner() {

@@ -44,9 +44,21 @@ impl Index {
         if terms.ratio.is_some() && !self.scorer().may_be_enough(layout, criteria, pair)? {
             return Ok(());
         }
+        let is_exact = self.is_exact(probe);
+        if !is_exact && let Some(value) = self.scorer().only_value(layout, criteria, pair)? {
+            let is_enough = needs == Needs::Nothing || value >= criteria.least(criteria.fields[0]);
+            // Most of them are not among the best: their intervals are not worth the work.
+            let make = || {
+                self.scorer().parts(layout, criteria, pair, parts)?;
+                Ok(Match {
+                    similarity: value,
+                    ..self.estimated_match(record.id, parts, criteria.together(parts))
+                })
+            };
+            return if is_enough { best.offer(value, record.id, make) } else { Ok(()) };
+        }
         self.scorer().parts(layout, criteria, pair, parts)?;
         let together = criteria.together(parts);
-        let is_exact = self.is_exact(probe);
         let by_value = |part: &Estimate, threshold: f64| part.value().unwrap_or_default() >= threshold;
         let reaches = if is_exact { may_reach } else { by_value };
         if needs == Needs::Thresholds && !criteria.accepts(parts, &together, reaches) {

@@ -85,6 +85,15 @@ impl Criteria {
         }
     }
 
+    /// What a field must reach if it is the only one.
+    pub fn least(&self, field: usize) -> f64 {
+        let own = self.thresholds[field];
+        match self.rule {
+            Rule::Mean => own.map_or(self.threshold, |own| own.max(self.threshold)),
+            Rule::Any | Rule::All => own.unwrap_or(self.threshold),
+        }
+    }
+
     /// The fields together: one value, with its own error bar.
     pub fn together(&self, parts: &[(usize, Estimate)]) -> Estimate {
         if let [(_, only)] = parts {

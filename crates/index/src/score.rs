@@ -123,6 +123,23 @@ impl Scorer {
         Ok(false)
     }
 
+    /// The value of the only field that is compared, if it is the only one and whole registers tell it without the work of an interval.
+    pub fn only_value(
+        &self,
+        layout: &Layout,
+        criteria: &Criteria,
+        pair: (&[u64], &[u64]),
+    ) -> Result<Option<f64>> {
+        let &[only] = &criteria.fields[..] else { return Ok(None) };
+        let field = &layout.fields()[only];
+        let sizes = [field.size(pair.0), field.size(pair.1)];
+        if self.fields[only].by_equal.is_some() || sizes.iter().any(|size| *size <= 0.0) {
+            return Ok(None);
+        }
+        let rough = self.fields[only].rough(field, pair.0, pair.1)?;
+        Ok(Some(criteria.measure.value_at(rough, sizes)))
+    }
+
     /// The similarity of a query and a record, and above what it all but never is; nothing if no field says anything. `parts` is used again and again.
     pub fn rank(
         &self,

@@ -11,21 +11,23 @@ use crate::measure::Measure;
 use crate::offer::Needs;
 use crate::probe::Probe;
 use crate::query::{Answer, Query};
+use crate::ranking::{Ranked, Ranking, Seen};
 use crate::search::Terms;
 use crate::store::{DocNo, Parts, Postings, View};
 
 /// Documents whose contents are read at a time.
 const READ: usize = 64;
 /// A collection of at most so many documents is looked at as a whole where prefixes do not find enough.
-const SCANNED: u64 = 50_000;
+const SCANNED: u64 = 5_000;
 
-/// A document by its estimate.
-#[derive(Debug, Clone, Copy)]
-struct Ranked {
-    value: f64,
-    /// Above this its similarity all but never is.
-    highest: f64,
-    number: DocNo,
+/// What prefixes find.
+struct Found {
+    /// The most similar first.
+    ranked: Vec<Ranked>,
+    /// How many rows they share in some band at least; none if all documents were looked at.
+    rows: usize,
+    /// How many were compared, some of them more than once.
+    compared: usize,
 }
 
 impl Index {
@@ -47,7 +49,7 @@ impl Index {
                 most,
             ));
         }
-        let (ranked, rows) = self.ranked(view, probe, terms, most)?;
+        let Found { ranked, rows, compared } = self.ranked(view, probe, terms, most)?;
         let mut best = Best::new(most);
         self.read_best(view, probe, (terms, &ranked), &mut best)?;
         let (matches, _) = best.into_sorted();
@@ -59,68 +61,69 @@ impl Index {
             matches.len()
         );
         let warnings = if matches.len() < most && rows > 0 { vec![few] } else { Vec::new() };
-        let n_candidates = ranked.len();
         Ok(Answer {
             n_matches: matches.len(),
             matches,
-            n_candidates,
+            n_candidates: compared,
             recall,
             recall_by_ratio: Vec::new(),
             warnings,
         })
     }
 
-    /// Candidates by their estimates, the most similar first, and how many rows they share in some band at least; none if all documents are candidates.
-    fn ranked(
-        &self,
-        view: &dyn View,
-        probe: &Probe,
-        terms: &Terms,
-        most: usize,
-    ) -> Result<(Vec<Ranked>, usize)> {
+    /// Looks at beginnings of bands, at shorter and shorter ones.
+    fn ranked(&self, view: &dyn View, probe: &Probe, terms: &Terms, most: usize) -> Result<Found> {
         let (layout, fields) = (self.recorder().layout(), &terms.criteria.fields);
         let all_rows = fields.iter().map(|&i| layout.fields()[i].banding.rows()).max().unwrap_or(1);
-        // Those that share so many rows, in order. What a store gives besides is looked at again with fewer rows.
-        let (mut known, mut ranked) = (Vec::new(), Vec::<Ranked>::new());
-        let (mut postings, mut parts) = (Postings::default(), Vec::new());
+        let (mut seen, mut new, mut parts) = (Seen::default(), Vec::new(), Vec::new());
+        let (mut postings, mut ranking) = (Postings::default(), Ranking::new(most, self.is_exact(probe)));
+        let mut compared = 0;
         for rows in (1..=all_rows).rev() {
             let ranges = layout.prefixes(&probe.words, fields, rows);
             postings.clear();
             view.ranges(layout, &ranges, &mut postings)?;
-            let new = new_numbers(&known, postings.of_all(0..ranges.len()));
+            seen.add_new(postings.of_all(0..ranges.len()), &mut new);
             view.records(&new, Parts::Sketches, &mut |place, record| {
-                let pair = (&probe.words[..], record.words);
-                let is_there = record.id != probe.id.as_bytes() && !terms.is_gone(&record);
-                if is_there && layout.share_prefix(fields, rows, pair.0, pair.1) {
-                    let rank = self.scorer().rank(layout, &terms.criteria, pair, &mut parts)?;
-                    let number = new[place as usize];
-                    known.push(number);
-                    ranked.extend(rank.map(|(value, highest)| Ranked { value, highest, number }));
+                let (pair, number) = ((&probe.words[..], record.words), new[place as usize]);
+                if record.id == probe.id.as_bytes() || terms.is_gone(&record) {
+                    return Ok(());
+                }
+                compared += 1;
+                let rank = self.scorer().rank(layout, &terms.criteria, pair, &mut parts)?;
+                let Some((value, highest)) = rank else { return Ok(()) };
+                if ranking.may_be_among(value, highest) {
+                    // What a store gives besides is looked at again with fewer rows.
+                    match layout.share_prefix(fields, rows, pair.0, pair.1) {
+                        true => ranking.push(Ranked { value, highest, number }),
+                        false => seen.forget(number),
+                    }
                 }
                 Ok(())
             })?;
-            known.sort_unstable();
             let is_enough = |last: f64| self.recall_of_prefixes(terms, rows, last) >= self.settings().recall;
-            if last_value(&mut ranked, most).is_some_and(is_enough) {
-                return Ok((sorted(ranked), rows));
+            if ranking.last().is_some_and(is_enough) {
+                return Ok(Found { ranked: ranking.sorted(), rows, compared });
             }
         }
         if view.stats()?.documents > SCANNED {
-            return Ok((sorted(ranked), 1));
+            return Ok(Found { ranked: ranking.sorted(), rows: 1, compared });
         }
-        ranked.clear();
+        let mut ranking = Ranking::new(most, self.is_exact(probe));
+        compared = 0;
         let mut from = Some(0);
         while let Some(start) = from {
             from = view.scan(start, READ, Parts::Sketches, &mut |number, record| {
                 if record.id != probe.id.as_bytes() && !terms.is_gone(&record) {
                     let pair = (&probe.words[..], record.words);
+                    compared += 1;
                     let rank = self.scorer().rank(layout, &terms.criteria, pair, &mut parts)?;
-                    ranked.extend(rank.map(|(value, highest)| Ranked { value, highest, number }));
+                    let rank = rank.map(|(value, highest)| Ranked { value, highest, number });
+                    rank.into_iter().for_each(|ranked| ranking.push(ranked));
                 }
                 Ok(())
             })?;
         }
-        Ok((sorted(ranked), 0))
+        Ok(Found { ranked: ranking.sorted(), rows: 0, compared })
     }
 
     /// Reads candidates, the most similar first, as long as one can be among the best.
@@ -159,29 +162,4 @@ impl Index {
         let fields = terms.criteria.fields.iter().map(|&i| &self.recorder().layout().fields()[i]);
         fields.map(|field| field.banding.prefix_probability(similarity, rows)).fold(1.0, f64::min)
     }
-}
-
-/// The value of the last of the best, if there are as many.
-fn last_value(ranked: &mut [Ranked], most: usize) -> Option<f64> {
-    let has_all = ranked.len() >= most;
-    has_all.then(|| ranked.select_nth_unstable_by(most - 1, |a, b| b.value.total_cmp(&a.value)).1.value)
-}
-
-/// The most similar first.
-fn sorted(mut ranked: Vec<Ranked>) -> Vec<Ranked> {
-    ranked.sort_unstable_by(|a, b| b.value.total_cmp(&a.value).then(a.number.cmp(&b.number)));
-    ranked
-}
-
-/// The numbers that are not known yet, each once and in order.
-fn new_numbers(known: &[DocNo], given: &[DocNo]) -> Vec<DocNo> {
-    let mut new = given.to_vec();
-    new.sort_unstable();
-    new.dedup();
-    let mut before = known.iter().peekable();
-    new.retain(|number| {
-        while before.next_if(|other| *other < number).is_some() {}
-        before.peek() != Some(&number)
-    });
-    new
 }
