@@ -14,6 +14,7 @@ mod benzer;
 mod corpus;
 mod families;
 mod flat;
+mod images;
 mod judge;
 mod lsh;
 mod overlap;
@@ -66,6 +67,8 @@ enum Command {
     Store(store::Options),
     /// The index behind an address, such as redis://: batches in, similar documents out, as JSON; or the signatures of it as a file
     Redis(redis::Options),
+    /// Race: changed photos beside the originals, as scores in JSON
+    Images(images::Options),
     /// Write pre-hashed sets as flat arrays, with pairs of known J
     Sets(flat::Options),
 }
@@ -87,6 +90,7 @@ fn main() -> ExitCode {
         Command::Store(options) => store::run(&options),
         Command::Redis(options) => redis::run(&options),
         Command::Sets(options) => flat::run(&options),
+        Command::Images(options) => images::run(&options),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

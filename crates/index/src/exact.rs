@@ -55,6 +55,17 @@ pub(crate) fn explain(
         let pieces = pieces[i].iter().filter(|(element, _)| wanted(*element) && seen.insert(*element));
         pieces.take(SHOWN).map(|(_, text)| text.clone()).collect::<Vec<String>>()
     };
+    #[cfg(feature = "image")]
+    if let Some(evidence) = crate::picture::evidence(schema, field, query, found) {
+        return Explanation {
+            n_shared: shared as u64,
+            n_query: (a.size() - shared) as u64,
+            n_match: (b.size() - shared) as u64,
+            shared: vec![evidence],
+            query_only: Vec::new(),
+            match_only: Vec::new(),
+        };
+    }
     Explanation {
         n_shared: shared as u64,
         n_query: (a.size() - shared) as u64,

@@ -39,6 +39,8 @@ mod exact;
 mod hits;
 mod index;
 mod list;
+#[cfg(feature = "image")]
+mod picture;
 pub mod portable;
 mod query;
 mod record;

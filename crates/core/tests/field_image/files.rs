@@ -107,6 +107,10 @@ fn a_field_takes_base64_and_says_what_is_wrong_with_anything_else() {
     let message = |photo: &str| schema.features(&document(photo)).unwrap_err().to_string();
     assert!(message("not base64!").starts_with("field `photo`: not a picture in base64"), "{}", message("?"));
     assert!(message("aGVsbG8=").contains("expected JPEG, PNG"), "{}", message("aGVsbG8="));
+    let narrow: Schema =
+        serde_json::from_str(r#"{"fields": {"photo": {"kind": "image", "pixels": 29999}}}"#).unwrap();
+    let said = narrow.features(&document(&text)).unwrap_err().to_string();
+    assert!(said.contains("30000 pixels, and at most 29999"), "{said}");
     let list = Document::new("1", [("photo", Content::values(["a"]))]);
     let said = schema.features(&list).unwrap_err().to_string();
     assert_eq!(said, "field `photo`: content must be a picture in base64, got a list of values");

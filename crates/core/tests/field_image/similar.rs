@@ -6,7 +6,7 @@ use benzer_core::field::image::{Grey, ImageFeatures, ImageOptions, Limits, decod
 use crate::scene::{Scene, jpeg};
 
 fn threshold(features: ImageFeatures) -> f64 {
-    ImageOptions { features }.defaults().threshold
+    ImageOptions::new(features).defaults().threshold
 }
 
 /// A crop, a turn and a scale of a drawing: its middle is seen, `zoom` times as large, turned by so many degrees.

@@ -6,6 +6,7 @@ mod duplicates;
 mod lab;
 mod limits;
 mod page;
+mod pictures;
 mod security;
 mod similarity;
 mod tls;

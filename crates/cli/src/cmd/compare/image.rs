@@ -125,7 +125,7 @@ fn explain(path: &Path, (a, b): (&Picture, &Picture), agreement: Option<&Agreeme
 fn report(a: Picture, b: Picture, agreement: Option<&Agreement>) -> Report {
     let similarity = |features: ImageFeatures, jaccard: Option<f64>| Similarity {
         jaccard,
-        threshold: ImageOptions { features }.defaults().threshold,
+        threshold: ImageOptions::new(features).defaults().threshold,
     };
     let words = a.local.features().jaccard(&b.local.features());
     Report {

@@ -36,11 +36,19 @@ use super::schema::Defaults;
 use crate::{Error, Features, Result};
 
 /// How an `image` field is read.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ImageOptions {
     /// Which features are taken.
     pub features: ImageFeatures,
+    /// Most pixels of a picture; a larger one is refused before it is decoded.
+    pub pixels: u64,
+}
+
+impl Default for ImageOptions {
+    fn default() -> Self {
+        Self::new(ImageFeatures::default())
+    }
 }
 
 /// What pictures are compared by.
@@ -54,7 +62,15 @@ pub enum ImageFeatures {
     Thumbnail,
 }
 
+/// Most pixels of a picture in a document, unless the field says otherwise. It takes eight times as many bytes to decode.
+const PIXELS: u64 = 25_000_000;
+
 impl ImageOptions {
+    /// The usual options with these features.
+    pub fn new(features: ImageFeatures) -> Self {
+        Self { features, pixels: PIXELS }
+    }
+
     /// Names the rules that [`features`](Self::features) follows.
     pub fn pipeline(&self) -> PipelineId {
         let rules = match self.features {
@@ -92,7 +108,16 @@ impl ImageOptions {
     /// # Errors
     /// Text that is not base64; a picture that is too large or damaged.
     pub fn features(&self, text: &str) -> Result<Features> {
-        Ok(self.of(&decode(&bytes(text, &Limits::default())?, &Limits::default())?))
+        Ok(self.of(&self.decoded(text)?))
+    }
+
+    /// The picture of a file in base64.
+    ///
+    /// # Errors
+    /// As [`features`](Self::features).
+    pub fn decoded(&self, text: &str) -> Result<Grey> {
+        let limits = Limits { pixels: self.pixels, ..Limits::default() };
+        decode(&bytes(text, &limits)?, &limits)
     }
 }
 
