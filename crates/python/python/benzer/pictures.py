@@ -31,7 +31,7 @@ class PictureComparison:
     words: float | None
     """The share of visual words in both; the same picture from about 0.01 on."""
     thumbnail: float | None
-    """The similarity of the thumbnails; the same picture from about 0.6 on."""
+    """The similarity of the thumbnails; the same picture from about 0.5 on."""
 
 
 def compare_pictures(a: Any, b: Any) -> PictureComparison:

@@ -16,7 +16,7 @@ use crate::error::{ApiError, Result};
 pub struct NewCollection {
     /// The fields of its documents.
     pub fields: Fields,
-    /// From which similarity on documents are found. Of pictures alone the default is that of their features: 0.01 of `local`, 0.6 of `thumbnail`.
+    /// From which similarity on documents are found. Of pictures alone the default is that of their features: 0.01 of `local`, 0.5 of `thumbnail`.
     #[serde(default)]
     #[schema(default = 0.8, minimum = 0.3, maximum = 1.0)]
     pub threshold: Option<f64>,

@@ -107,7 +107,7 @@ impl Default for ImageField {
 pub enum ImageFeatures {
     /// Visual words of keypoints: crops, turns and flips are found. Similar from about 0.01 on.
     Local,
-    /// Contrasts of 16 x 16 cells: other sizes and compressions are found. Similar from about 0.6 on.
+    /// Contrasts of 16 x 16 cells: other sizes and compressions are found. Similar from about 0.5 on.
     Thumbnail,
 }
 

@@ -91,7 +91,7 @@ impl ImageOptions {
     pub fn defaults(&self) -> Defaults {
         match self.features {
             ImageFeatures::Local => Defaults { registers: 320, bits: 64, threshold: 0.01, recall: 0.95 },
-            ImageFeatures::Thumbnail => Defaults { registers: 128, bits: 8, threshold: 0.6, recall: 0.95 },
+            ImageFeatures::Thumbnail => Defaults { registers: 128, bits: 8, threshold: 0.5, recall: 0.95 },
         }
     }
 
