@@ -15,6 +15,7 @@ mod benzer;
 mod corpus;
 mod families;
 mod flat;
+mod images;
 mod judge;
 mod lsh;
 mod overlap;
@@ -70,6 +71,8 @@ enum Command {
     Redis(redis::Options),
     /// Searches beside brute force: the best, containment, recall after a history
     Search(search::Options),
+    /// Race: changed photos beside the originals, as scores in JSON
+    Images(images::Options),
     /// Write pre-hashed sets as flat arrays, with pairs of known J
     Sets(flat::Options),
 }
@@ -92,6 +95,7 @@ fn main() -> ExitCode {
         Command::Store(options) => store::run(&options),
         Command::Redis(options) => redis::run(&options),
         Command::Sets(options) => flat::run(&options),
+        Command::Images(options) => images::run(&options),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -59,6 +59,9 @@ pub enum Error {
         /// What the document holds.
         got: &'static str,
     },
+    /// A picture that cannot be read: too large, of another format, or damaged.
+    #[error("{0}")]
+    Image(String),
     /// A schema that cannot be read: an unknown option, kind or type.
     #[error("{0}")]
     Schema(String),

@@ -13,6 +13,7 @@
 //! - [`job`]: a whole deduplication; [`results`]: what one left, read back.
 //! - [`sets`]: documents and set files as sets of elements; [`pairs`] and [`triples`]: all that are similar; [`features`]: vectors for linear models.
 //! - `archive`: what earlier runs kept, for a run against it; `overlap`: exact counts of what documents share with it.
+//! - `images` (cargo feature `image`): a whole deduplication of pictures.
 //! - [`diff`]: what two texts have in common.
 //! - [`mod@write`]: the corpus without its duplicates, or with marks on them.
 //!
@@ -44,6 +45,8 @@ pub mod features;
 pub mod files;
 mod group;
 mod guests;
+#[cfg(feature = "image")]
+pub mod images;
 mod ingest;
 pub mod job;
 mod join;

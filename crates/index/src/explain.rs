@@ -64,6 +64,19 @@ pub(crate) fn explain(
 ) -> Explanation {
     let documents = [documents.0, documents.1];
     let shared = a.intersection(b);
+    #[cfg(feature = "image")]
+    if let Some(evidence) = crate::picture::evidence(schema, field, documents[0], documents[1]) {
+        return Explanation {
+            n_shared: shared as u64,
+            n_query: (a.size() - shared) as u64,
+            n_match: (b.size() - shared) as u64,
+            shared: vec![Piece { text: evidence, in_query: None, in_match: None }],
+            query_only: Vec::new(),
+            match_only: Vec::new(),
+            query_covered: Vec::new(),
+            match_covered: Vec::new(),
+        };
+    }
     let found = documents.map(|document| found(schema, field, document));
     let elements = [0, 1].map(|i| found[i].iter().map(|piece| piece.element).collect::<HashSet<u64>>());
     let place = |i: usize, element: u64| {

@@ -45,6 +45,8 @@ mod layout;
 mod list;
 mod measure;
 mod offer;
+#[cfg(feature = "image")]
+mod picture;
 pub mod portable;
 mod probe;
 mod query;

@@ -70,10 +70,14 @@ impl Settings {
     /// # Errors
     /// A field that cannot be found by bands.
     pub fn new(schema: Schema) -> Result<Self> {
-        let defaults = schema.fields().next().map(|(_, spec)| spec.kind.defaults());
-        let (threshold, recall) =
-            defaults.map_or((0.8, 0.95), |defaults| (defaults.threshold, defaults.recall));
+        let recall = schema.fields().next().map_or(0.95, |(_, spec)| spec.kind.defaults().recall);
+        let threshold = Self::usual_threshold(&schema);
         Self::with_target(schema, threshold, recall, Keeps::default())
+    }
+
+    /// The threshold of the kinds of the fields: of several the highest, so that one of pictures alone has theirs, and any other that of documents.
+    pub fn usual_threshold(schema: &Schema) -> f64 {
+        schema.fields().map(|(_, spec)| spec.kind.defaults().threshold).fold(0.0, f64::max)
     }
 
     /// A collection that finds documents from `threshold` on with at least `recall`.

@@ -17,6 +17,7 @@ mod error;
 mod estimate;
 mod index;
 mod parallel;
+mod picture;
 mod plan;
 mod sketch;
 
@@ -42,6 +43,7 @@ fn _benzer(module: &Bound<'_, PyModule>) -> PyResult<()> {
     sketch::add(module)?;
     estimate::add(module)?;
     plan::add(module)?;
+    picture::add(module)?;
     dedup::add(module)?;
     index::add(module)
 }

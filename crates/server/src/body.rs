@@ -23,6 +23,9 @@ pub enum Media {
     Json,
     /// One JSON value on each line.
     Lines,
+    /// One document in parts: itself as JSON, and files.
+    #[cfg(feature = "image")]
+    Parts,
 }
 
 /// How a body is compressed.
@@ -41,6 +44,9 @@ pub struct Received {
     coding: Coding,
     /// What it is.
     pub media: Media,
+    /// What stands between its parts, if it has parts.
+    #[cfg(feature = "image")]
+    pub boundary: Option<String>,
     taken: Taken,
 }
 
@@ -100,6 +106,8 @@ impl Received {
     async fn receive(request: Request, state: &Shared, limit: usize) -> Result<Self> {
         let (parts, body) = request.into_parts();
         let (media, coding) = (media(&parts.headers)?, coding(&parts.headers)?);
+        #[cfg(feature = "image")]
+        let boundary = crate::multipart::boundary(&parts.headers);
         let length =
             parts.headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
         if length.is_some_and(|length: usize| length > limit) {
@@ -111,7 +119,14 @@ impl Received {
         taken.more(announced)?;
         let mut bytes = BytesMut::with_capacity(announced);
         collect(body, limit, announced, &mut bytes, &mut taken).await?;
-        Ok(Self { bytes, coding, media, taken })
+        Ok(Self {
+            bytes,
+            coding,
+            media,
+            #[cfg(feature = "image")]
+            boundary,
+            taken,
+        })
     }
 }
 
@@ -144,8 +159,10 @@ fn media(headers: &HeaderMap) -> Result<Media> {
         "application/x-ndjson" | "application/ndjson" | "application/jsonl" | "application/x-jsonlines" => {
             Ok(Media::Lines)
         }
+        #[cfg(feature = "image")]
+        "multipart/form-data" => Ok(Media::Parts),
         other => Err(unsupported(format!(
-            "`content-type` must be application/json (or application/x-ndjson for lines of documents), got `{other}`"
+            "`content-type` must be application/json (application/x-ndjson for lines of documents, multipart/form-data for one with files), got `{other}`"
         ))),
     }
 }

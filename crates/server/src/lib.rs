@@ -37,6 +37,8 @@ pub mod guard;
 pub mod keys;
 pub mod log;
 pub mod metrics;
+#[cfg(feature = "image")]
+pub mod multipart;
 pub mod pool;
 pub mod routes;
 pub mod serve;

@@ -20,7 +20,7 @@ export async function search(page, [wanted, id], signal) {
   const inputs = contentInputs(collection);
   const ids = h("datalist", {id: fresh("ids")});
   const pick = h("input", {type: "text", list: ids.id, autocomplete: "off", placeholder: "the id of a document", value: id ?? ""});
-  const threshold = slider({label: "At least this similar", min: Math.min(.3, collection.threshold), max: 1, step: .01, value: collection.threshold, text: similarity,
+  const threshold = slider({label: "At least this similar", min: Math.min(.3, collection.threshold), max: 1, step: collection.threshold < .05 ? .001 : .01, value: collection.threshold, text: similarity,
     hint: `The collection was made for ${collection.threshold} and above; below, it misses more.`});
   const limit = h("select", {}, [10, 25, 100].map(n => h("option", {value: n}, `${n} matches`)));
 
@@ -47,6 +47,7 @@ export async function search(page, [wanted, id], signal) {
 
   async function run() {
     const query = {threshold: threshold.value, limit: Number(limit.value)};
+    if (Object.values(collection.fields).some(field => field.kind === "image")) query.explain = true;
     let asked;
     if (mode === "id") {
       if (!pick.value) { pick.focus(); return; }
@@ -78,7 +79,9 @@ export async function search(page, [wanted, id], signal) {
 function contentInputs(collection) {
   const entries = Object.entries(collection.fields).sort(([, a], [, b]) => (b.kind === "text") - (a.kind === "text") || b.weight - a.weight);
   const controls = entries.map(([name, field], i) => {
-    const control = field.kind === "text"
+    const control = field.kind === "image"
+      ? pictureInput()
+      : field.kind === "text"
       ? h("textarea", {rows: i === 0 ? 9 : 2, style: i === 0 ? {} : {"min-height": "3rem"}})
       : h("input", {type: "text", placeholder: "values, separated by commas"});
     if (field.kind === "text") droppable(control);
@@ -87,9 +90,30 @@ function contentInputs(collection) {
   return {
     elements: controls.map(one => one.element),
     focus: () => controls[0].control.focus(),
-    fields: () => Object.fromEntries(controls.filter(one => one.control.value.trim() !== "").map(one =>
-      [one.name, one.kind === "text" ? one.control.value : one.control.value.split(",").map(value => value.trim()).filter(Boolean)])),
+    fields: () => Object.fromEntries(controls.filter(one => (one.kind === "image" ? one.control.picture : one.control.value.trim())).map(one =>
+      [one.name, one.kind === "image" ? one.control.picture : one.kind === "text" ? one.control.value : one.control.value.split(",").map(value => value.trim()).filter(Boolean)])),
   };
+}
+
+// A file that is read as soon as it is chosen; `picture` is its content in base64.
+function pictureInput() {
+  const input = h("input", {type: "file", accept: "image/*", onchange: () => {
+    const [file] = input.files;
+    input.picture = undefined;
+    if (!file) return;
+    const reader = new FileReader();
+    reader.onload = () => { input.picture = reader.result; };
+    reader.readAsDataURL(file);
+  }});
+  return input;
+}
+
+// A picture of a document, from its content in base64 or with a head.
+function picture(content, name) {
+  const kinds = {"/9j": "jpeg", "iVB": "png", "UklG": "webp", "R0l": "gif", "Qk": "bmp"};
+  const kind = Object.entries(kinds).find(([start]) => content.startsWith(start))?.[1];
+  const source = content.startsWith("data:image/") ? content : kind && `data:image/${kind};base64,${content}`;
+  return source ? h("img", {class: "thumbnail", alt: name, src: source}) : h("span", {class: "small muted"}, "a picture that browsers do not show");
 }
 
 export function droppable(area) {
@@ -133,10 +157,14 @@ function card(collection, asked, match, threshold) {
       const value = field.exact ?? field.estimate.value?.value ?? 0;
       return [h("span", {}, field.field), bar(value, field.estimate), h("span", {}, similarity(value))];
     })),
+    match.fields.filter(field => collection.fields[field.field]?.kind === "image" && field.explanation?.shared.length)
+      .map(field => h("span", {class: "small"}, `${field.field}: ${field.explanation.shared[0]}`)),
     snippet);
   if (collection.keeps === "documents") {
     api.document(collection.name, match.id).then(document => {
-      const texts = Object.values(document.fields).map(content => typeof content === "string" ? content : Array.isArray(content) ? content.join(", ") : Object.keys(content).join(", "));
+      const isPicture = name => collection.fields[name]?.kind === "image";
+      for (const [name, content] of Object.entries(document.fields)) if (isPicture(name)) snippet.before(picture(content, name));
+      const texts = Object.entries(document.fields).filter(([name]) => !isPicture(name)).map(([, content]) => typeof content === "string" ? content : Array.isArray(content) ? content.join(", ") : Object.keys(content).join(", "));
       snippet.textContent = texts.sort((a, b) => b.length - a.length)[0]?.slice(0, 300) ?? "";
     }).catch(() => {});
   }

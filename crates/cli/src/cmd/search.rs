@@ -49,7 +49,7 @@ pub struct Arguments {
     db: DbArguments,
     #[command(flatten)]
     what: What,
-    /// The field of --text and --file [default: the only field of text]
+    /// The field of --text and --file [default: the only field of text, or of pictures]
     #[arg(long, value_name = "FIELD")]
     field: Option<String>,
     /// The least similarity [default: that of the collection]
@@ -80,7 +80,7 @@ struct What {
     /// A text
     #[arg(long, value_name = "TEXT")]
     text: Option<String>,
-    /// A file with a text, or `-`
+    /// A file with a text, or `-`; for a field of pictures a picture
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
     /// A document of the collection
@@ -117,6 +117,8 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
     let What { text, file, id } = &arguments.what;
     let document = match (text, file) {
         (Some(text), _) => Some(document(arguments, &index, text.clone())?),
+        #[cfg(feature = "image")]
+        (_, Some(file)) if is_picture(arguments, &index) => Some(picture(arguments, &index, file)?),
         (_, Some(file)) => Some(document(arguments, &index, read(file)?)?),
         _ => None,
     };
@@ -146,6 +148,32 @@ fn read(path: &Path) -> anyhow::Result<String> {
             .with_context(|| format!("cannot read `{}`", path.display()))?,
     };
     Ok(text)
+}
+
+/// The field of pictures that --file is for: the one that was named, or the only one where there is no text.
+#[cfg(feature = "image")]
+fn picture_field<'a>(arguments: &'a Arguments, index: &'a Index) -> Option<&'a str> {
+    let fields = || index.settings().schema.fields();
+    let mut pictures = fields().filter(|(_, spec)| matches!(spec.kind, Kind::Image(_))).map(|(name, _)| name);
+    match &arguments.field {
+        Some(field) => pictures.find(|name| name == field),
+        None if fields().any(|(_, spec)| matches!(spec.kind, Kind::Text(_))) => None,
+        None => pictures.next(),
+    }
+}
+
+#[cfg(feature = "image")]
+fn is_picture(arguments: &Arguments, index: &Index) -> bool {
+    picture_field(arguments, index).is_some()
+}
+
+/// A picture as a document that is in no collection.
+#[cfg(feature = "image")]
+fn picture(arguments: &Arguments, index: &Index, path: &Path) -> anyhow::Result<Document> {
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display()))?;
+    let field = picture_field(arguments, index).unwrap_or_default().to_owned();
+    let content = Content::from(benzer_core::field::image::encode(&bytes));
+    Ok(Document::new("\u{1}", [(field, content)]))
 }
 
 /// A text as a document that is in no collection.

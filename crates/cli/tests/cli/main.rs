@@ -9,6 +9,7 @@ mod folders;
 mod help;
 mod known;
 mod layers;
+mod pictures;
 mod plan;
 mod processes;
 #[cfg(feature = "redis")]

@@ -10,6 +10,7 @@
 //! |---|---|---|
 //! | [`values`] | a list of strings and integers, or an object of counts | one value |
 //! | [`text`] | a string | a shingle of words, characters or bytes |
+//! | `image` (cargo feature `image`) | a JPEG, PNG, WebP, GIF, BMP or TIFF file in base64 | a visual word, or a contrast of a thumbnail |
 //!
 //! Every kind turns its content into features and does nothing else, so a new kind is one file, a variant of
 //! [`Kind`] and an arm in [`Schema::features`]. Which elements a kind makes is part of the format: the
@@ -26,6 +27,8 @@
 //! ```
 
 mod document;
+#[cfg(feature = "image")]
+pub mod image;
 mod pipeline;
 mod schema;
 pub mod text;

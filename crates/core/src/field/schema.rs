@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
+#[cfg(feature = "image")]
+use super::image::ImageOptions;
 use super::text::{Shingler, TextOptions};
 use super::values::ValuesOptions;
 use super::{Content, Document, PipelineId};
@@ -39,6 +41,9 @@ pub enum Kind {
     Text(TextOptions),
     /// A set or bag of values.
     Values(ValuesOptions),
+    /// A picture.
+    #[cfg(feature = "image")]
+    Image(ImageOptions),
 }
 
 /// What a kind of field uses unless it is told otherwise.
@@ -55,12 +60,14 @@ pub struct Defaults {
 }
 
 impl Kind {
-    /// The kind's own defaults. Text and values have the same; images will not.
+    /// The kind's own defaults. Text and values have the same; pictures do not.
     pub fn defaults(&self) -> Defaults {
         match self {
             Self::Text(_) | Self::Values(_) => {
                 Defaults { registers: 128, bits: 8, threshold: 0.8, recall: 0.95 }
             }
+            #[cfg(feature = "image")]
+            Self::Image(options) => options.defaults(),
         }
     }
 
@@ -68,6 +75,8 @@ impl Kind {
         match self {
             Self::Text(options) => options.bag,
             Self::Values(options) => options.bag,
+            #[cfg(feature = "image")]
+            Self::Image(_) => false,
         }
     }
 }
@@ -125,7 +134,7 @@ impl Schema {
     pub fn shingler(&self, field: &str) -> Option<&Shingler> {
         match &self.fields.get(field)?.extractor {
             Extractor::Text(shingler) => Some(shingler),
-            Extractor::Values(_) => None,
+            _ => None,
         }
     }
 
@@ -172,6 +181,8 @@ impl Field {
         let extractor = match &spec.kind {
             Kind::Text(options) => Extractor::Text(Box::new(Shingler::new(options)?)),
             Kind::Values(options) => Extractor::Values(options.clone()),
+            #[cfg(feature = "image")]
+            Kind::Image(options) => Extractor::Image(options.clone()),
         };
         Ok(Self { spec, extractor })
     }
@@ -181,6 +192,8 @@ impl Field {
 enum Extractor {
     Text(Box<Shingler>),
     Values(ValuesOptions),
+    #[cfg(feature = "image")]
+    Image(ImageOptions),
 }
 
 impl Extractor {
@@ -189,6 +202,12 @@ impl Extractor {
             (Self::Text(shingler), Content::Text(text)) => Ok(shingler.features(text)),
             (Self::Text(_), other) => Err(Error::Content { expected: "text", got: other.describe() }),
             (Self::Values(options), content) => options.features(content),
+            #[cfg(feature = "image")]
+            (Self::Image(options), Content::Text(text)) => options.features(text),
+            #[cfg(feature = "image")]
+            (Self::Image(_), other) => {
+                Err(Error::Content { expected: "a picture in base64", got: other.describe() })
+            }
         }
     }
 
@@ -196,6 +215,8 @@ impl Extractor {
         match self {
             Self::Text(shingler) => shingler.pipeline().clone(),
             Self::Values(options) => options.pipeline(),
+            #[cfg(feature = "image")]
+            Self::Image(options) => options.pipeline(),
         }
     }
 }
@@ -226,7 +247,10 @@ impl From<Schema> for Written {
     }
 }
 
+#[cfg(not(feature = "image"))]
 const KINDS: &str = "`text` or `values`";
+#[cfg(feature = "image")]
+const KINDS: &str = "`text`, `values` or `image`";
 
 fn read_spec(mut options: Map<String, Json>) -> Result<FieldSpec> {
     let weight = options.remove("weight").map_or(Ok(1.0), read)?;
@@ -235,6 +259,8 @@ fn read_spec(mut options: Map<String, Json>) -> Result<FieldSpec> {
     let kind = match kind.as_ref().map(|kind| kind.as_str().unwrap_or_default()) {
         Some("text") => Kind::Text(read(rest)?),
         Some("values") => Kind::Values(read(rest)?),
+        #[cfg(feature = "image")]
+        Some("image") => Kind::Image(read(rest)?),
         Some(_) => {
             let got = kind.unwrap_or_default();
             return Err(Error::Schema(format!("`kind` must be {KINDS}, got {got}")));
@@ -296,7 +322,7 @@ mod tests {
                 r#"{"kind": "text", "ngram": 3}"#,
                 "field `body`: unknown field `ngram`, expected one of `unit`, `n`",
             ),
-            (r#"{"kind": "sound"}"#, "field `body`: `kind` must be `text` or `values`, got \"sound\""),
+            (r#"{"kind": "sound"}"#, "field `body`: `kind` must be `text`"),
             (r#"{}"#, "field `body`: `kind` is missing"),
             (r#"{"kind": "text", "n": 0}"#, "field `body`: `n` must be at least 1, got 0"),
             (r#"{"kind": "text", "n": -1}"#, "field `body`: invalid value"),

@@ -15,12 +15,12 @@ use benzer_core::lsh::Banding;
 
 use crate::audit::Audited;
 use crate::job::Counts;
-use html::escape;
+pub(crate) use html::{counted, escape, grouped};
 pub(crate) use phrase::{beginning, kind, quoted};
 pub(crate) use sides::{Sides, side_by_side};
 
 /// The style sheet.
-const STYLE: &str = include_str!("style.css");
+pub(crate) const STYLE: &str = include_str!("style.css");
 
 /// Everything that is shown.
 #[derive(Debug)]

@@ -31,6 +31,7 @@ from benzer.lsh import MinHashLSH
 from benzer.lshensemble import MinHashLSHEnsemble
 from benzer.lshforest import MinHashLSHForest
 from benzer.minhash import MinHash
+from benzer.pictures import PictureComparison, compare_pictures
 from benzer.planning import Choice, Plan, plan
 from benzer.results import DedupResult
 from benzer.sketch import Sketch, Sketcher, sketch_csr, sketch_sets, sketch_texts
@@ -52,6 +53,7 @@ __all__ = [
     "MinHashLSH",
     "MinHashLSHEnsemble",
     "MinHashLSHForest",
+    "PictureComparison",
     "Plan",
     "Sketch",
     "Sketcher",
@@ -62,6 +64,7 @@ __all__ = [
     "__version__",
     "bBitMinHash",
     "collections",
+    "compare_pictures",
     "dedup",
     "drop_collection",
     "errors",

@@ -11,6 +11,7 @@ from benzer import _benzer
 from benzer.errors import SchemaError
 from benzer.estimate import Estimate
 from benzer.frames import records
+from benzer.pictures import encode
 
 # An id that no document has by accident.
 _NOBODY = "\x01"
@@ -46,7 +47,7 @@ class Index:
     Args:
         url: ``memory:``, or the path of a folder; the engine says what else it opens.
         collection: The name of the collection.
-        schema: The fields of documents, such as ``{"body": "text", "tags": "values"}``, or a whole schema with options. It is needed to make a
+        schema: The fields of documents, such as ``{"body": "text", "tags": "values", "photo": "image"}``, or a whole schema with options. It is needed to make a
             collection; of one that is there it must be the same.
         threshold, recall: What is found, and which share of it at least; for a new collection.
         keep_documents: Whether documents are kept, for exact similarities; for a new collection.
@@ -95,7 +96,7 @@ class Index:
         """Adds documents in one durable commit and gives their number; one with the id of another replaces it.
 
         Documents are dictionaries, or the rows of a `Dataset`, a frame or an Arrow table; `id` names the column of ids. One that does
-        not suit the schema is left out, and raises when the others are in.
+        not suit the schema is left out, and raises when the others are in. A field of pictures takes paths, bytes of files, PIL images and arrays.
         """
         made = [self._document(row, id) for row in records(documents)]
         problems = self._inner.insert(json.dumps(made))
@@ -220,12 +221,16 @@ class Index:
     def _document(self, row: Mapping[str, Any], id: str) -> dict[str, Any]:  # noqa: A002
         if row.get(id) is None:
             raise SchemaError(f"a document without `{id}`: give every document an id, or name its column with id=")
-        return {"id": str(row[id]), "fields": {name: row[name] for name in self._fields if row.get(name) is not None}}
+        return {"id": str(row[id]), "fields": self._contents(row)}
+
+    def _contents(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields that a document has; pictures as text."""
+        found = {name: row[name] for name in self._fields if row.get(name) is not None}
+        return {name: encode(content) if self._fields[name]["kind"] == "image" else content for name, content in found.items()}
 
     def _probe(self, document: str | Mapping[str, Any] | None) -> dict[str, Any]:
         if isinstance(document, Mapping):
-            fields = {name: document[name] for name in self._fields if document.get(name) is not None}
-            return {"id": str(document.get("id", _NOBODY)), "fields": fields}
+            return {"id": str(document.get("id", _NOBODY)), "fields": self._contents(document)}
         texts = [name for name, spec in self._fields.items() if spec["kind"] == "text"]
         if len(texts) != 1:
             raise SchemaError(f"a text alone does not say which field it is; search for a dictionary of {sorted(self._fields)}")

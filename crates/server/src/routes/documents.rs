@@ -26,7 +26,7 @@ use crate::wire::document::{
 
 /// Put documents into a collection
 ///
-/// A JSON array of documents, or one on each line (`application/x-ndjson`). A document with an id that is there replaces the old one. The batch is one durable commit; a document that cannot
+/// A JSON array of documents, or one on each line (`application/x-ndjson`), or one in parts (`multipart/form-data`): a part `document` as JSON, and files by the names of fields with pictures. A document with an id that is there replaces the old one. The batch is one durable commit; a document that cannot
 /// be taken is told at its position, and the others are not touched by that.
 #[utoipa::path(post, path = "/collections/{name}/documents", tag = "documents", params(("name" = String, Path)),
     request_body(description = "The batch", content((Vec<DocumentBody> = "application/json"), (String = "application/x-ndjson"))),
@@ -45,7 +45,18 @@ pub async fn insert(
     let insert = move |shared: &Shared, _: &str, index: &Arc<Index>| {
         let limits = &shared.limits;
         let media = received.media;
+        #[cfg(feature = "image")]
+        let boundary = received.boundary.clone();
         let (bytes, _taken) = received.decompressed(limits.body)?;
+        #[cfg(feature = "image")]
+        if media == Media::Parts {
+            let whole = crate::multipart::document(&bytes, boundary.as_deref())?;
+            drop(bytes);
+            // A file is larger than any text: what a body may have is the limit.
+            let limits = Limits { document: limits.body.saturating_mul(2), ..limits.clone() };
+            check_depth(&whole, limits.depth)?;
+            return put(shared, index, vec![document(&whole, &limits)]);
+        }
         let batch = documents(&bytes, media, limits)?;
         drop(bytes);
         put(shared, index, batch)
@@ -83,6 +94,8 @@ fn documents(bytes: &[u8], media: Media, limits: &Limits) -> Result<Vec<Parsed>>
             };
             Ok(lines().map(line).collect())
         }
+        #[cfg(feature = "image")]
+        Media::Parts => Err(ApiError::bad("a document in parts comes alone")),
     }
 }
 

@@ -11,6 +11,9 @@ use crate::error::{ApiError, Result};
 
 /// Longer shingles make every document cost as much more, and find nothing that shorter ones do not.
 const LONGEST_SHINGLE: usize = 100;
+/// Pictures of more pixels take too much memory to decode for one request of many.
+#[cfg(feature = "image")]
+const MOST_PIXELS: u64 = 25_000_000;
 /// More fields than anybody has.
 const MOST_FIELDS: usize = 64;
 
@@ -39,6 +42,14 @@ impl Fields {
         let schema: Schema = serde_json::from_value(Value::Object(whole))
             .map_err(|error| ApiError::bad(format!("the schema: {error}")))?;
         for (name, field) in schema.fields() {
+            #[cfg(feature = "image")]
+            if let Kind::Image(options) = &field.kind
+                && options.pixels > MOST_PIXELS
+            {
+                let message =
+                    format!("field `{name}`: `pixels` must be at most {MOST_PIXELS}, got {}", options.pixels);
+                return Err(ApiError::bad(message));
+            }
             if let Kind::Text(options) = &field.kind
                 && options.n > LONGEST_SHINGLE
             {
@@ -57,7 +68,7 @@ impl Fields {
     }
 }
 
-/// A field: text, or values.
+/// A field: text, values, or a picture.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum FieldSchema {
@@ -65,6 +76,39 @@ pub enum FieldSchema {
     Text(TextField),
     /// A list of strings and integers, or an object from value to count.
     Values(ValuesField),
+    /// A picture: a JPEG, PNG, WebP, GIF, BMP or TIFF file in base64.
+    Image(ImageField),
+}
+
+/// Options of a field of pictures.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(default)]
+pub struct ImageField {
+    /// What pictures are compared by.
+    #[schema(default = "local")]
+    pub features: ImageFeatures,
+    /// Most pixels of a picture; a larger one is refused before it is decoded.
+    #[schema(default = 25_000_000)]
+    pub pixels: u64,
+    /// Weight of the field in the similarity of documents.
+    #[schema(default = 1.0, exclusive_minimum = 0)]
+    pub weight: f64,
+}
+
+impl Default for ImageField {
+    fn default() -> Self {
+        Self { features: ImageFeatures::Local, pixels: 25_000_000, weight: 1.0 }
+    }
+}
+
+/// What pictures are compared by.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ImageFeatures {
+    /// Visual words of keypoints: crops, turns and flips are found. Similar from about 0.01 on.
+    Local,
+    /// Contrasts of 16 x 16 cells: other sizes and compressions are found. Similar from about 0.5 on.
+    Thumbnail,
 }
 
 /// Options of a field of text.

@@ -6,6 +6,7 @@ mod duplicates;
 mod lab;
 mod limits;
 mod page;
+mod pictures;
 mod richer;
 mod security;
 mod similarity;

@@ -1,7 +1,7 @@
 //! From the arguments to what is compared.
 
 use std::collections::HashSet;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
@@ -19,10 +19,10 @@ use crate::options::sketches::SketchName;
 use crate::options::text;
 
 /// Loads all files: sketch files, sets or texts.
-pub(super) fn load(arguments: &Arguments) -> anyhow::Result<Subjects> {
-    let n_stored = arguments.files.iter().filter(|file| is_sketch_file(file)).count();
-    if n_stored == arguments.files.len() {
-        return stored::load(arguments);
+pub(super) fn load(arguments: &Arguments, files: &[OsString]) -> anyhow::Result<Subjects> {
+    let n_stored = files.iter().filter(|file| is_sketch_file(file)).count();
+    if n_stored == files.len() {
+        return stored::load(arguments, files);
     }
     ensure!(
         n_stored == 0,
@@ -33,21 +33,21 @@ pub(super) fn load(arguments: &Arguments) -> anyhow::Result<Subjects> {
     if !arguments.ids.is_empty() {
         bail!(Usage::new(format!(
             "--ids chooses documents of a sketch file, and `{}` is none; make one with `benzer sketch INPUT -o FILE.bsk`",
-            Path::new(&arguments.files[0]).display()
+            Path::new(&files[0]).display()
         )));
     }
-    if arguments.files.len() < 2 {
+    if files.len() < 2 {
         bail!(Usage::new("one file has nothing to be compared with; name two or more"));
     }
-    note_repetitions(arguments);
-    if arguments.set { sets(arguments) } else { texts(arguments) }
+    note_repetitions(files);
+    if arguments.set { sets(arguments, files) } else { texts(arguments, files) }
 }
 
-fn texts(arguments: &Arguments) -> anyhow::Result<Subjects> {
+fn texts(arguments: &Arguments, files: &[OsString]) -> anyhow::Result<Subjects> {
     let shingler = arguments.text.shingler()?;
     let sketchers = sketchers(arguments, shingler.pipeline().as_str())?;
     let mut subjects = Vec::new();
-    for file in &arguments.files {
+    for file in files {
         let text = read(file)?;
         if is_json_lines(file) {
             let name = Path::new(file).display();
@@ -62,11 +62,11 @@ fn texts(arguments: &Arguments) -> anyhow::Result<Subjects> {
     Ok(Subjects { subjects, kinds: kinds(arguments, &sketchers), elements, shingler: Some(shingler) })
 }
 
-fn sets(arguments: &Arguments) -> anyhow::Result<Subjects> {
+fn sets(arguments: &Arguments, files: &[OsString]) -> anyhow::Result<Subjects> {
     let options = ValuesOptions { bag: arguments.text.bag };
     let sketchers = sketchers(arguments, options.pipeline().as_str())?;
     let mut subjects = Vec::new();
-    for file in &arguments.files {
+    for file in files {
         let text = read(file)?;
         let items: Vec<String> =
             text.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect();
@@ -182,9 +182,9 @@ fn is_json_lines(file: &OsStr) -> bool {
     name == "jsonl" || name == "ndjson"
 }
 
-fn note_repetitions(arguments: &Arguments) {
+fn note_repetitions(files: &[OsString]) {
     let mut seen = HashSet::new();
-    for file in &arguments.files {
+    for file in files {
         let path = fs::canonicalize(file).unwrap_or_else(|_| file.into());
         if !seen.insert(path) {
             talk!("note: `{}` is compared with itself", Path::new(file).display());

@@ -6,6 +6,8 @@
 
 mod explain;
 mod flow;
+#[cfg(feature = "image")]
+mod image;
 mod load;
 mod measure;
 mod show;
@@ -37,6 +39,7 @@ Examples:
   benzer compare a.txt b.txt
   benzer compare a.txt b.txt c.txt --sketch fast,b1,odd --registers 256
   benzer compare a.txt b.txt --explain -n 3
+  benzer compare bay.png bay-part.jpg --explain points.png
   benzer compare --set monday.txt tuesday.txt --format json
   benzer sketch articles.jsonl --id-field id -o articles.bsk
   benzer compare articles.bsk --ids tides-1 tides-2
@@ -56,9 +59,9 @@ pub struct Arguments {
     /// Which documents of the sketch files to compare
     #[arg(long, value_name = "ID", num_args = 1..)]
     ids: Vec<String>,
-    /// Show shared and differing shingles, and the differences in the text
-    #[arg(long)]
-    explain: bool,
+    /// Show shared and differing shingles, and the differences in the text; of pictures, draw the points that lie upon each other into this PNG
+    #[arg(long, value_name = "PNG", num_args = 0..=1)]
+    explain: Option<Option<OsString>>,
     /// The sketches to estimate from, such as `b8,odd` [default: b8, with --bag weighted:b8]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Sketches")]
     sketch: Vec<SketchName>,
@@ -66,6 +69,20 @@ pub struct Arguments {
     sketches: SketchArguments,
     #[command(flatten)]
     text: TextArguments,
+}
+
+impl Arguments {
+    /// The files to compare. What follows `--explain` is one of them, if they are not pictures.
+    fn all_files(&self) -> Vec<OsString> {
+        let mut files = self.files.clone();
+        if let Some(Some(file)) = &self.explain {
+            let typed: Vec<OsString> = std::env::args_os().skip_while(|word| word != "compare").collect();
+            let before = typed.iter().take_while(|word| *word != "--explain");
+            let place = before.filter(|word| self.files.contains(word)).count();
+            files.insert(place.min(files.len()), file.clone());
+        }
+        files
+    }
 }
 
 /// Everything that is compared.
@@ -123,9 +140,14 @@ struct Kind {
 /// # Errors
 /// Files that cannot be read or compared, and wrong arguments.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
-    let subjects = load::load(arguments)?;
+    #[cfg(feature = "image")]
+    if image::are_pictures(&arguments.files) {
+        return image::run(arguments, view, out);
+    }
+    let files = arguments.all_files();
+    let subjects = load::load(arguments, &files)?;
     let mut report = measure::measure(&subjects)?;
-    if arguments.explain {
+    if arguments.explain.is_some() {
         report.explanations = explain::explain(&subjects)?;
     }
     match view.format {

@@ -1,5 +1,6 @@
 //! Documents of sketch files, found by id.
 
+use std::ffi::OsString;
 use std::path::Path;
 
 use anyhow::{bail, ensure};
@@ -21,8 +22,8 @@ struct Found {
 }
 
 /// Loads the documents that `--ids` names from all files, or all documents of small files.
-pub(super) fn load(arguments: &Arguments) -> anyhow::Result<Subjects> {
-    if arguments.explain || arguments.set || !arguments.sketch.is_empty() {
+pub(super) fn load(arguments: &Arguments, files: &[OsString]) -> anyhow::Result<Subjects> {
+    if arguments.explain.is_some() || arguments.set || !arguments.sketch.is_empty() {
         bail!(Usage::new(
             "--explain, --set and --sketch need the texts themselves; a sketch file has one kind of sketch and no text"
         ));
@@ -34,7 +35,7 @@ pub(super) fn load(arguments: &Arguments) -> anyhow::Result<Subjects> {
     }
     let mut header = None;
     let mut found = Vec::new();
-    for file in &arguments.files {
+    for file in files {
         let own = find(Path::new(file), &arguments.ids, &mut found)?;
         header.get_or_insert(own);
     }
@@ -43,17 +44,12 @@ pub(super) fn load(arguments: &Arguments) -> anyhow::Result<Subjects> {
         ensure!(
             found.iter().any(|found| found.id == *id),
             "no document `{id}` in {}; `benzer sketch --show FILE` lists the ids",
-            arguments
-                .files
-                .iter()
-                .map(|f| format!("`{}`", Path::new(f).display()))
-                .collect::<Vec<_>>()
-                .join(", ")
+            files.iter().map(|f| format!("`{}`", Path::new(f).display())).collect::<Vec<_>>().join(", ")
         );
     }
     found.sort_by_key(|found| arguments.ids.iter().position(|id| *id == found.id));
     ensure!(found.len() >= 2, "one document has nothing to be compared with; name two or more with --ids");
-    Ok(subjects(&header, found, arguments.files.len() > 1))
+    Ok(subjects(&header, found, files.len() > 1))
 }
 
 fn subjects(header: &Header, found: Vec<Found>, several_files: bool) -> Subjects {

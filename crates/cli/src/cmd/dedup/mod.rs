@@ -1,6 +1,8 @@
 //! `benzer dedup`: a corpus in, a clean corpus out, with evidence for every removal.
 
 mod bar;
+#[cfg(feature = "image")]
+mod image;
 mod old;
 mod show;
 
@@ -47,6 +49,7 @@ Examples:
   benzer dedup today.jsonl -o new --against articles.jsonl --save
   benzer dedup today.jsonl -o day2 --archive seen
   benzer dedup articles.jsonl -o fair --against quiz.jsonl --measure containment
+  benzer dedup --image bay.png bay-small.jpg bay-part.jpg hills.png -o photos
 
 ";
 const AFTER: &str = "\
@@ -57,6 +60,10 @@ number of files.
 Old documents (--against, --archive) come before all others and are never removed. An archive has \
 the sketches and features of the documents that were kept, so a run reads only those that new ones \
 may match: its time grows with the input, not with the archive.
+
+Pictures (--image) are compared by their keypoints. A picture is removed only if at least 8 points of it lie \
+upon points of a kept one under one move, turn and scale; kept.txt lists the others, which are copied to \
+`pictures/`, or linked with --link, or left alone with --dry-run.
 
 An interrupted run says how to go on. Inputs below --checkpoint are simply read again.
 
@@ -77,9 +84,9 @@ pub struct Arguments {
     /// From which similarity on documents are duplicates [default: 0.8, or that of the preset]
     #[arg(long, value_name = "T")]
     threshold: Option<Threshold>,
-    /// Which of two duplicates is kept: first, last, longest, shortest, max:FIELD, min:FIELD
-    #[arg(long, value_name = "POLICY", default_value = "first")]
-    keep: Keep,
+    /// Which of two duplicates is kept: first, last, longest, shortest, max:FIELD, min:FIELD [default: first; of pictures longest, which is most pixels]
+    #[arg(long, value_name = "POLICY")]
+    keep: Option<Keep>,
     /// Fields that make up the text, such as `title,meta.body`
     #[arg(long, value_name = "FIELDS", value_delimiter = ',', default_value = "text")]
     text_field: Vec<FieldPath>,
@@ -104,6 +111,17 @@ pub struct Arguments {
     /// Whether every removed document must be similar to the kept one, or only connected to it
     #[arg(long, value_enum, default_value = "leaders", value_name = "HOW")]
     cluster: ClusterName,
+    /// The inputs are pictures (JPEG, PNG, WebP, GIF, BMP, TIFF): find those that are crops, turns, flips, other sizes or compressions of another
+    #[cfg(feature = "image")]
+    #[arg(long, conflicts_with_all = [
+        "threshold", "text_field", "id_field", "input_format", "per_file", "recall", "preset", "verify", "cluster", "against", "archive", "save", "annotate", "audit",
+        "memory", "work_dir", "checkpoint", "resume",
+    ], help_heading = "Pictures")]
+    image: bool,
+    /// Link the kept pictures in the output instead of copying them
+    #[cfg(feature = "image")]
+    #[arg(long, requires = "image", conflicts_with = "dry_run", help_heading = "Pictures")]
+    link: bool,
     #[command(flatten)]
     old: old::OldArguments,
     /// Write all documents, with the fields dup_cluster_id, dup_cluster_size, dup_of, dup_similarity, is_duplicate
@@ -172,6 +190,10 @@ enum ClusterName {
 /// # Errors
 /// Inputs that cannot be read, results that cannot be written, wrong arguments.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
+    #[cfg(feature = "image")]
+    if arguments.image {
+        return image::run(arguments, view, out);
+    }
     let options = options(arguments)?;
     let bars = bar::Bars::new(arguments.log);
     let outcome = job::run(&options, &bars);
@@ -252,7 +274,7 @@ fn options(arguments: &Arguments) -> anyhow::Result<Options> {
         read,
         text: text(arguments)?,
         spec,
-        keep: arguments.keep.clone(),
+        keep: arguments.keep.clone().unwrap_or_default(),
         verify: match arguments.verify {
             VerifyName::Exact => Verify::Exact,
             VerifyName::Estimate => Verify::Estimate,

@@ -132,12 +132,17 @@ fn parsed(
         _ => return Err(format!("no id: `{}` must be a string or an integer", arguments.id_field)),
     };
     let mut fields = std::collections::BTreeMap::new();
-    for (name, _) in settings.schema.fields() {
+    for (name, spec) in settings.schema.fields() {
+        #[cfg(not(feature = "image"))]
+        let _ = spec;
         let names: Vec<String> = name.split('.').map(str::to_owned).collect();
         match at(&names).or_else(|| value.get(name)) {
             None | Some(Value::Null) => {}
             Some(content) => {
                 let content: Content = serde_json::from_value(content.clone())
+                    .map_err(|error| format!("field `{name}`: {error}"))?;
+                #[cfg(feature = "image")]
+                let content = super::pictures::with_file(spec, file, content)
                     .map_err(|error| format!("field `{name}`: {error}"))?;
                 fields.insert(name.to_owned(), content);
             }

@@ -1,6 +1,8 @@
 //! `benzer index`: documents into a collection.
 
 mod documents;
+#[cfg(feature = "image")]
+mod pictures;
 
 use std::ffi::OsString;
 use std::io::Write;

@@ -1,0 +1,112 @@
+//! `benzer dedup --image`: folders of pictures instead of documents.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::{anyhow, bail};
+use benzer_dedup::images::{self, Counts, Keep, Kept, Options, Summary};
+use benzer_dedup::{Error, Keep as KeepDocument};
+use serde::Serialize;
+
+use super::{Arguments, bar, flags};
+use crate::Usage;
+use crate::cmd::write_json;
+use crate::table::{Align, Table};
+use crate::view::{Format, View, grouped, printable};
+
+/// So many rejected files are named on standard error.
+const NAMED: usize = 5;
+
+#[derive(Debug, Serialize)]
+struct Report<'a> {
+    output: &'a std::path::Path,
+    counts: &'a Counts,
+    seconds: serde_json::Map<String, serde_json::Value>,
+}
+
+/// Deduplicates and shows what was found.
+pub(super) fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
+    let options = options(arguments)?;
+    let bars = bar::Bars::new(arguments.log);
+    let outcome = images::run(&options, &bars);
+    bars.finish();
+    let summary = outcome.map_err(|error| match error {
+        Error::Parameter { .. } => Usage::new(flags(&error.to_string())).into(),
+        Error::Cancelled => anyhow!("stopped; give the same command with --overwrite to begin anew"),
+        other => other.into(),
+    })?;
+    show(&options, &summary, view, out)?;
+    if summary.counts.rejected == summary.counts.read {
+        bail!("nothing was deduplicated: none of the {} files is a picture", grouped(summary.counts.read));
+    }
+    Ok(())
+}
+
+fn options(arguments: &Arguments) -> anyhow::Result<Options> {
+    let keep = match &arguments.keep {
+        None | Some(KeepDocument::Longest) => Keep::Largest,
+        Some(KeepDocument::Shortest) => Keep::Smallest,
+        Some(KeepDocument::First) => Keep::First,
+        Some(KeepDocument::Last) => Keep::Last,
+        Some(KeepDocument::Max(_) | KeepDocument::Min(_)) => {
+            bail!(Usage::new(
+                "pictures have no fields; with --image use --keep longest (most pixels), shortest, first or last"
+            ))
+        }
+    };
+    let inputs = arguments.inputs.iter().map(PathBuf::from).collect();
+    Ok(Options {
+        keep,
+        kept: match (arguments.dry_run, arguments.link) {
+            (true, _) => Kept::Listed,
+            (_, true) => Kept::Linked,
+            _ => Kept::Copied,
+        },
+        threads: arguments
+            .threads
+            .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into)),
+        overwrite: arguments.overwrite,
+        strict: arguments.strict,
+        command: std::env::args().collect(),
+        ..Options::new(inputs, arguments.output.clone())
+    })
+}
+
+fn show(options: &Options, summary: &Summary, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
+    for reject in summary.rejects.iter().take(NAMED) {
+        talk!("rejected: {}", printable(reject));
+    }
+    let counts = &summary.counts;
+    if counts.rejected > 0 {
+        let all = options.output.join("rejects.jsonl");
+        talk!("{} rejected; all of them are in `{}`", files(counts.rejected), all.display());
+    }
+    if view.format == Format::Json {
+        let seconds = summary.seconds.iter().map(|(name, seconds)| ((*name).to_owned(), (*seconds).into()));
+        return write_json(out, &Report { output: &options.output, counts, seconds: seconds.collect() });
+    }
+    let mut table = Table::default().column("", Align::Left).column("pictures", Align::Right);
+    let rows = [
+        ("kept", counts.kept),
+        ("removed", counts.removed),
+        ("  with the same bytes", counts.copies),
+        ("  by points that lie upon each other", counts.removed.saturating_sub(counts.copies)),
+        ("rejected", counts.rejected),
+    ];
+    for (name, number) in rows {
+        table.row([name.to_owned(), grouped(number)]);
+    }
+    out.write_all(table.render(view).as_bytes())?;
+    let output = options.output.display();
+    writeln!(out, "\n{} clusters; look at them in `{output}/report.html`", grouped(counts.clusters))?;
+    match options.kept {
+        Kept::Listed => writeln!(out, "the kept files are listed in `{output}/kept.txt`")?,
+        Kept::Copied => writeln!(out, "the kept files are copied to `{output}/pictures`")?,
+        Kept::Linked => writeln!(out, "the kept files are linked in `{output}/pictures`")?,
+    }
+    Ok(())
+}
+
+fn files(n: u64) -> String {
+    format!("{} file{}", grouped(n), if n == 1 { "" } else { "s" })
+}

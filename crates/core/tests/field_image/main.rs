@@ -1,0 +1,7 @@
+//! Pictures as fields, on pictures that are drawn here.
+#![cfg(feature = "image")]
+
+mod damage;
+mod files;
+mod scene;
+mod similar;

@@ -1,0 +1,93 @@
+//! Collections with pictures, as base64 and in parts.
+#![cfg(feature = "image")]
+
+use benzer_core::field::image::encode;
+use serde_json::{Value, json};
+
+use crate::lab::Lab;
+
+fn example(name: &str) -> Vec<u8> {
+    std::fs::read(format!("{}/../../examples/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
+}
+
+async fn shop() -> Lab {
+    let lab = Lab::new();
+    let fields = json!({"photo": {"kind": "image"}});
+    lab.ask("PUT", "/collections/shop", json!({"fields": fields})).await.ok();
+    let documents = json!([
+        {"id": "bay", "fields": {"photo": encode(&example("bay.png"))}},
+        {"id": "hills", "fields": {"photo": format!("data:image/png;base64,{}", encode(&example("hills.png")))}},
+        {"id": "broken", "fields": {"photo": "AAAA"}},
+    ]);
+    let answer = lab.ask("POST", "/collections/shop/documents", documents).await.ok();
+    assert_eq!((&answer["inserted"], &answer["rejected"]), (&json!(2), &json!(1)));
+    let why = answer["results"][2]["error"]["message"].as_str().unwrap();
+    assert!(why.contains("field `photo`: not a picture"), "{why}");
+    lab
+}
+
+async fn found(lab: &Lab, file: &str) -> Value {
+    let document = json!({"fields": {"photo": encode(&example(file))}});
+    let answer =
+        lab.ask("POST", "/collections/shop/search", json!({"document": document, "explain": true})).await;
+    answer.ok()["matches"].clone()
+}
+
+#[tokio::test]
+async fn a_part_of_a_picture_finds_it_and_says_by_how_many_points() {
+    let lab = shop().await;
+    let matches = found(&lab, "bay-part.jpg").await;
+    assert_eq!(matches.as_array().unwrap().len(), 1);
+    assert_eq!(matches[0]["id"], "bay");
+    let why = matches[0]["fields"][0]["explanation"]["shared"][0].as_str().unwrap();
+    assert!(why.contains("lie upon each other: turned by"), "{why}");
+}
+
+#[tokio::test]
+async fn a_document_comes_in_parts() {
+    let lab = shop().await;
+    let mut body = b"--mark\r\nContent-Disposition: form-data; name=\"document\"\r\n\r\n{\"id\": \"small\"}\r\n--mark\r\nContent-Disposition: form-data; name=\"photo\"; filename=\"b.jpg\"\r\nContent-Type: image/jpeg\r\n\r\n".to_vec();
+    body.extend(example("bay-small.jpg"));
+    body.extend(b"\r\n--mark--\r\n");
+    let kind = "multipart/form-data; boundary=mark";
+    let answer = lab.raw("POST", "/collections/shop/documents", kind, body.clone()).await.ok();
+    assert_eq!(answer["inserted"], 1);
+    let ids: Vec<Value> =
+        found(&lab, "bay.png").await.as_array().unwrap().iter().map(|one| one["id"].clone()).collect();
+    assert_eq!(ids, ["bay", "small"]);
+    body.truncate(body.len() - 10);
+    lab.raw("POST", "/collections/shop/documents", kind, body).await.fails(400, "bad_request", "boundary");
+}
+
+#[tokio::test]
+async fn pictures_of_too_many_pixels_are_refused() {
+    let lab = Lab::new();
+    let with = |pixels: u64| json!({"fields": {"photo": {"kind": "image", "pixels": pixels}}});
+    lab.ask("PUT", "/collections/huge", with(1 << 40)).await.fails(
+        400,
+        "bad_request",
+        "`pixels` must be at most",
+    );
+    lab.ask("PUT", "/collections/tiny", with(1000)).await.ok();
+    let documents = json!([{"id": "bay", "fields": {"photo": encode(&example("bay.png"))}}]);
+    let answer = lab.ask("POST", "/collections/tiny/documents", documents).await.ok();
+    let why = answer["results"][0]["error"]["message"].as_str().unwrap();
+    assert!(why.contains("76800 pixels, and at most 1000"), "{why}");
+}
+
+#[tokio::test]
+async fn products_have_titles_tags_and_pictures() {
+    let lab = Lab::new();
+    let fields = json!({"title": {"kind": "text", "n": 1}, "tags": {"kind": "values"}, "photo": {"kind": "image", "features": "thumbnail", "weight": 2}});
+    lab.ask("PUT", "/collections/products", json!({"fields": fields, "threshold": 0.6})).await.ok();
+    let product = |id: &str, title: &str, photo: &str| json!({"id": id, "fields": {"title": title, "tags": ["print", "wall"], "photo": encode(&example(photo))}});
+    let documents =
+        json!([product("1", "a bay by night", "bay.png"), product("2", "green hills", "hills.png")]);
+    assert_eq!(lab.ask("POST", "/collections/products/documents", documents).await.ok()["inserted"], 2);
+    let probe = product("x", "a bay by day", "bay-small.jpg");
+    let asked = json!({"document": {"fields": probe["fields"]}});
+    let matches = lab.ask("POST", "/collections/products/search", asked).await.ok()["matches"].clone();
+    assert_eq!(matches.as_array().unwrap().len(), 1, "{matches}");
+    assert_eq!(matches[0]["id"], "1");
+    assert_eq!(matches[0]["fields"].as_array().unwrap().len(), 3);
+}
