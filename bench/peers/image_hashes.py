@@ -2,8 +2,8 @@
 
     image_hashes.py PHOTOS < lines of (transform, tab, folder)
 
-The score of two pictures is 64 less the differing bits of their hashes. imagededup is installed without torch: its hashes need none, but its package imports the networks
-beside them, so the module of the hashes is loaded past that.
+The score of two pictures is 64 less the differing bits of their hashes. imagededup is installed without torch: its hashes need none, but its packages import the
+networks beside them, so the module of the hashes is loaded past that.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ NEGATIVES = 5_000
 
 def imagededup_hashes():
     root = Path(importlib.util.find_spec("imagededup").origin).parent
-    package = types.ModuleType("imagededup.methods")
-    package.__path__ = [str(root / "methods")]
-    sys.modules["imagededup.methods"] = package
+    for name in ("methods", "utils"):
+        package = types.ModuleType(f"imagededup.{name}")
+        package.__path__ = [str(root / name)]
+        sys.modules[f"imagededup.{name}"] = package
     from imagededup.methods import hashing
 
     def of(kind):

@@ -94,19 +94,37 @@ impl Transform {
             Self { coefficients: [a, b, nx - (a * mx - b * my), ny - (b * mx + a * my)], mirrored }
         })
     }
+}
+
+/// A transform with its scale and direction, against which many pairs are held.
+struct Hypothesis {
+    transform: Transform,
+    scale: f32,
+    turn: f32,
+}
+
+impl Hypothesis {
+    fn new(transform: Transform) -> Self {
+        let [a, b, ..] = transform.coefficients;
+        Self { transform, scale: transform.scale(), turn: libm::atan2f(b, a) }
+    }
 
     fn agrees(&self, from: &Keypoint, to: &Keypoint) -> bool {
-        let [a, b, ..] = self.coefficients;
-        let (x, y) = self.apply(from.x, from.y);
+        let (x, y) = self.transform.apply(from.x, from.y);
         let (dx, dy) = (x - to.x, y - to.y);
         let tolerance = TOLERANCE.max(to.scale);
         if dx * dx + dy * dy > tolerance * tolerance {
             return false;
         }
-        let scale = (a * a + b * b).sqrt() * from.scale / to.scale;
-        let turn = (libm::atan2f(b, a) - (to.angle - from.angle)) / TURN;
+        let scale = self.scale * from.scale / to.scale;
+        let turn = (self.turn - (to.angle - from.angle)) / TURN;
         let off = (turn - turn.round()).abs() * TURN;
         (1.0 / SCALE_RATIO..=SCALE_RATIO).contains(&scale) && off <= ANGLE
+    }
+
+    /// Numbers of the pairs that agree.
+    fn inliers(&self, pairs: &[(Keypoint, Keypoint)]) -> Vec<usize> {
+        (0..pairs.len()).filter(|&i| self.agrees(&pairs[i].0, &pairs[i].1)).collect()
     }
 }
 
@@ -124,29 +142,30 @@ fn agreement(a: &Local, b: &Local, mirror: bool) -> Option<Agreement> {
     let pairs = alike(&seen.descriptors, &b.descriptors);
     let points: Vec<(Keypoint, Keypoint)> =
         pairs.iter().map(|&Alike { a, b: other }| (seen.points[a], b.points[other])).collect();
-    let agreeing = |transform: &Transform| -> Vec<usize> {
-        let agrees = |&i: &usize| transform.agrees(&points[i].0, &points[i].1);
-        distinct((0..points.len()).filter(agrees).collect(), &points)
-    };
     let mut best: Vec<usize> = Vec::new();
     let mut transform = None;
     for (from, to) in &points {
-        let hypothesis = Transform::of(from, to, mirror);
-        let inliers = agreeing(&hypothesis);
+        let hypothesis = Hypothesis::new(Transform::of(from, to, mirror));
+        let inliers = hypothesis.inliers(&points);
         if inliers.len() > best.len() {
-            (best, transform) = (inliers, Some(hypothesis));
+            (best, transform) = (inliers, Some(hypothesis.transform));
+        }
+        // No other hypothesis explains more than the rest.
+        if 2 * best.len() > points.len() {
+            break;
         }
     }
     let mut transform = transform?;
     for _ in 0..3 {
         let chosen: Vec<_> = best.iter().map(|&i| points[i]).collect();
         let Some(fitted) = Transform::fitted(&chosen, mirror) else { break };
-        let inliers = agreeing(&fitted);
+        let inliers = Hypothesis::new(fitted).inliers(&points);
         if inliers.len() < best.len() {
             break;
         }
         (best, transform) = (inliers, fitted);
     }
+    let best = distinct(best, &points);
     let inliers = best.iter().map(|&i| (pairs[i].a as u32, pairs[i].b as u32)).collect();
     let spread = spread(&transform, (a, b), best.iter().map(|&i| &points[i].0));
     Some(Agreement { transform, inliers, n_alike: pairs.len(), spread })
