@@ -4,6 +4,7 @@ pub mod check;
 pub mod collections;
 pub mod compare;
 pub mod dedup;
+pub mod eval;
 pub mod explain;
 pub mod features;
 pub mod groups;
@@ -32,6 +33,7 @@ pub fn run(cli: &Cli, out: &mut dyn Write) -> anyhow::Result<()> {
     match &cli.command {
         Command::Compare(arguments) => compare::run(arguments, &view, out),
         Command::Dedup(arguments) => dedup::run(arguments, &view, out),
+        Command::Eval(arguments) => eval::run(arguments, &view, out),
         Command::Rethreshold(arguments) => rethreshold::run(arguments, &view, out),
         Command::Explain(arguments) => explain::run(arguments, &view, out),
         Command::Pairs(arguments) => pairs::run(arguments, &view, out),
