@@ -63,7 +63,10 @@ pub fn run(names: &[String], options: &Options, progress: &dyn Progress) -> Resu
         progress.begin(experiment.name, i + 1, chosen.len());
         let context = Context { options, name: experiment.name, progress };
         let started = Instant::now();
-        let outcome = (experiment.run)(&context)?;
+        let mut outcome = (experiment.run)(&context)?;
+        if !outcome.checks.all_hold() {
+            outcome.verdict = format!("Does not hold here: {}.", outcome.checks.summary());
+        }
         let seconds = started.elapsed().as_secs_f64();
         let pictures = draw(experiment, &outcome, output)?;
         reports.push(Report { experiment: *experiment, outcome, pictures, seconds });

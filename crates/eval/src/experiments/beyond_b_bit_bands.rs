@@ -26,11 +26,18 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
     let floor = curve::probability_b_bit(0.0, Collision::sparse(1), 20, 5);
     checks.close("the floor of one bit in 20 x 5", floor, 0.47, 0.001);
     for shape in [Shape { bands: 20, rows: 5 }, Shape { bands: 10, rows: 10 }] {
-        let mut chart = Chart::new(format!("{} bands of {}", shape.bands, shape.rows), Axis::linear("J"), Axis::log("share of candidates").from_to(1e-7, 1.3));
+        let mut chart = Chart::new(
+            format!("{} bands of {}", shape.bands, shape.rows),
+            Axis::linear("J"),
+            Axis::log("share of candidates").from_to(1e-7, 1.3),
+        );
         for (colour, b) in [1u32, 2, 4, 8].into_iter().enumerate() {
             context.step(format_args!("{} x {}, {b} bits", shape.bands, shape.rows));
             let k = (shape.bands * shape.rows) as u32;
-            let spec = SketchSpec { packing: Packing::bits(b)?, ..SketchSpec::full(Family::Permutations(Scheme::Native), k) };
+            let spec = SketchSpec {
+                packing: Packing::bits(b)?,
+                ..SketchSpec::full(Family::Permutations(Scheme::Native), k)
+            };
             // It knows that a key has 64 bits: of 10 rows of 8 bits, eight count.
             let banding = Banding::new(&spec, shape)?;
             let theory = |j: f64| banding.probability(j);
@@ -55,13 +62,31 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
                 }
                 let mut measured = shares.mean();
                 // What always happens has no spread of its own; the binomial one of theory stands in.
-                measured.error = measured.error.max((expected * (1.0 - expected) / pairs as f64).max(0.0).sqrt());
-                table.push(row![shape.bands, shape.rows, b, jaccard, pairs, measured.value, measured.error, expected])?;
-                checks.agrees_on(format_args!("{shape:?}, b = {b}, J = {target}"), measured, expected, expected.max(0.5));
+                measured.error =
+                    measured.error.max((expected * (1.0 - expected) / pairs as f64).max(0.0).sqrt());
+                table.push(row![
+                    shape.bands,
+                    shape.rows,
+                    b,
+                    jaccard,
+                    pairs,
+                    measured.value,
+                    measured.error,
+                    expected
+                ])?;
+                checks.agrees_on(
+                    format_args!("{shape:?}, b = {b}, J = {target}"),
+                    measured,
+                    expected,
+                    expected.max(0.5),
+                );
                 points.push((jaccard, measured.value));
             }
             chart.push(Series::points(format!("b = {b}"), points).colour(colour));
-            chart.push(Series::line("", (0..=100).map(|i| f64::from(i) / 100.0).map(|j| (j, theory(j))).collect()).colour(colour));
+            chart.push(
+                Series::line("", (0..=100).map(|i| f64::from(i) / 100.0).map(|j| (j, theory(j))).collect())
+                    .colour(colour),
+            );
         }
         charts.push(chart);
     }

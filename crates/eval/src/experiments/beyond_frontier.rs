@@ -29,24 +29,62 @@ struct Kind {
 
 fn run(context: &Context<'_>) -> Result<Outcome> {
     let mut checks = Checks::default();
-    let mut table = context.table("", &["J", "bits", "sketch", "registers", "runs", "rms", "theory", "microseconds_per_set"])?;
+    let mut table = context
+        .table("", &["J", "bits", "sketch", "registers", "runs", "rms", "theory", "microseconds_per_set"])?;
     let native = Family::Permutations(Scheme::Native);
     let quick = Family::Fast { rounds: fast::DEFAULT_ROUNDS };
     let kinds = [
-        Kind { name: "permutations, 1 bit", family: native, of: |bits, _| Some((bits, Packing::bits(1).ok()?)) },
-        Kind { name: "permutations, 8 bits", family: native, of: |bits, _| Some((bits / 8, Packing::bits(8).ok()?)) },
+        Kind {
+            name: "permutations, 1 bit",
+            family: native,
+            of: |bits, _| Some((bits, Packing::bits(1).ok()?)),
+        },
+        Kind {
+            name: "permutations, 8 bits",
+            family: native,
+            of: |bits, _| Some((bits / 8, Packing::bits(8).ok()?)),
+        },
         Kind { name: "fast, 1 bit", family: quick, of: |bits, _| Some((bits, Packing::bits(1).ok()?)) },
         Kind { name: "fast, 8 bits", family: quick, of: |bits, _| Some((bits / 8, Packing::bits(8).ok()?)) },
         Kind { name: "fast, 64 bits", family: quick, of: |bits, _| Some((bits / 64, Packing::FULL)) },
-        Kind { name: "one permutation, 1 bit", family: Family::OnePermutation, of: |bits, _| Some((bits, Packing::bits(1).ok()?)) },
-        Kind { name: "bottom-k, 64 bits", family: Family::BottomK, of: |bits, _| Some((bits / 64, Packing::FULL)) },
-        Kind { name: "fast, odd", family: quick, of: |bits, j| (j > 0.7).then_some((((f64::from(bits) / (4.0 * (1.0 - j))) as u32).min(1 << 16), Packing::Odd { bits })) },
-        Kind { name: "fast, xor of 4", family: quick, of: |bits, j| (j > 0.7).then_some((bits * 4, Packing::Xor { samples: 4 })) },
+        Kind {
+            name: "one permutation, 1 bit",
+            family: Family::OnePermutation,
+            of: |bits, _| Some((bits, Packing::bits(1).ok()?)),
+        },
+        Kind {
+            name: "bottom-k, 64 bits",
+            family: Family::BottomK,
+            of: |bits, _| Some((bits / 64, Packing::FULL)),
+        },
+        Kind {
+            name: "fast, odd",
+            family: quick,
+            of: |bits, j| {
+                (j > 0.7).then_some((
+                    ((f64::from(bits) / (4.0 * (1.0 - j))) as u32).min(1 << 16),
+                    Packing::Odd { bits },
+                ))
+            },
+        },
+        Kind {
+            name: "fast, xor of 4",
+            family: quick,
+            of: |bits, j| (j > 0.7).then_some((bits * 4, Packing::Xor { samples: 4 })),
+        },
     ];
     let mut charts = Vec::new();
     for target in [0.5, 0.8, 0.95] {
-        let mut storage = Chart::new(format!("Error at equal storage, J = {target}"), Axis::log("bits"), Axis::log("RMS error"));
-        let mut time = Chart::new(format!("Error at equal time, J = {target}"), Axis::log("microseconds per set of 120"), Axis::log("RMS error"));
+        let mut storage = Chart::new(
+            format!("Error at equal storage, J = {target}"),
+            Axis::log("bits"),
+            Axis::log("RMS error"),
+        );
+        let mut time = Chart::new(
+            format!("Error at equal time, J = {target}"),
+            Axis::log("microseconds per set of 120"),
+            Axis::log("RMS error"),
+        );
         for (colour, kind) in kinds.iter().enumerate() {
             let (mut by_bits, mut by_time) = (Vec::new(), Vec::new());
             let sizes: &[u32] = if context.is_quick() { &[512, 2048] } else { &[512, 1024, 4096] };
@@ -56,15 +94,31 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
                 let spec = SketchSpec { packing, ..SketchSpec::full(kind.family, registers) };
                 let point = measure(context, &spec, target, u64::from(bits) * 100 + colour as u64)?;
                 let b = if let Packing::Bits(b) = packing { b.get() } else { 0 };
-                let theory = if b > 0 && kind.family != Family::BottomK { two_way::variance(point.jaccard, b, f64::from(registers)) } else { f64::NAN };
+                let theory = if b > 0 && kind.family != Family::BottomK {
+                    two_way::variance(point.jaccard, b, f64::from(registers))
+                } else {
+                    f64::NAN
+                };
                 let mse = point.errors.mse();
-                table.push(row![point.jaccard, bits, kind.name, registers, point.runs, mse.value.sqrt(), theory.sqrt(), point.seconds * 1e6])?;
+                table.push(row![
+                    point.jaccard,
+                    bits,
+                    kind.name,
+                    registers,
+                    point.runs,
+                    mse.value.sqrt(),
+                    theory.sqrt(),
+                    point.seconds * 1e6
+                ])?;
                 let what = format!("J = {target}, {}, {bits} bits", kind.name);
                 if kind.family == native && target < 0.9 {
                     checks.agrees(&what, mse, theory);
                 }
                 if kind.family == quick && theory.is_finite() {
-                    checks.holds(format_args!("{what}: {} not above {theory}", mse.value), mse.value <= theory + 4.0 * mse.error);
+                    checks.holds(
+                        format_args!("{what}: {} not above {theory}", mse.value),
+                        mse.value <= theory + 4.0 * mse.error,
+                    );
                 }
                 by_bits.push((f64::from(bits), mse.value.sqrt()));
                 by_time.push((point.seconds * 1e6, mse.value.sqrt()));

@@ -19,12 +19,20 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 const K: u32 = 128;
 
 fn run(context: &Context<'_>) -> Result<Outcome> {
-    let runs = context.size(8_000, 60_000);
+    let runs = context.size(8_000, 20_000);
     let mut checks = Checks::default();
-    let mut table = context.table("", &["family", "n", "J", "k", "runs", "bias", "variance_ratio", "se", "factor"])?;
-    let families =
-        [Family::Permutations(Scheme::Native), Family::Fast { rounds: fast::DEFAULT_ROUNDS }, Family::OnePermutation];
-    let mut chart = Chart::new("Variance over J (1-J) / k, J near 0.5", Axis::log("elements of each set"), Axis::linear("ratio"));
+    let mut table =
+        context.table("", &["family", "n", "J", "k", "runs", "bias", "variance_ratio", "se", "factor"])?;
+    let families = [
+        Family::Permutations(Scheme::Native),
+        Family::Fast { rounds: fast::DEFAULT_ROUNDS },
+        Family::OnePermutation,
+    ];
+    let mut chart = Chart::new(
+        "Variance over J (1-J) / k, J near 0.5",
+        Axis::log("elements of each set"),
+        Axis::linear("ratio"),
+    );
     for (colour, family) in families.into_iter().enumerate() {
         let (mut measured, mut theory) = (Vec::new(), Vec::new());
         for n in [10usize, 50, 100, 1000] {
@@ -37,7 +45,8 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
                     let stream = (colour * 10_000 + n) as u64 * 10 + (target * 10.0) as u64;
                     let mut random = Random::new(benzer_core::hash::split(context.seed(stream), run as u64));
                     let sets = plant::pair([n, n], common, &mut random);
-                    let sketcher = SketchSpec { seed: random.next(), ..SketchSpec::full(family, K) }.sketcher()?;
+                    let sketcher =
+                        SketchSpec { seed: random.next(), ..SketchSpec::full(family, K) }.sketcher()?;
                     let [a, b] = [sketcher.sketch(&sets[0])?, sketcher.sketch(&sets[1])?];
                     let words = |sketch: &Sketch| sketch.words()[..K as usize].to_vec();
                     let equal = K - count::mismatches(&words(&a), &words(&b), Bits::FULL);
@@ -48,9 +57,28 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
                 let unit = jaccard * (1.0 - jaccard) / f64::from(K);
                 let mse = errors.mse();
                 let (ratio, se) = (mse.value / unit, mse.error / unit);
-                table.push(row![family.to_string(), n, jaccard, K, runs, errors.bias().value, ratio, se, factor])?;
-                checks.agrees(format_args!("{family}, n = {n}, J = {target}"), crate::Mean { value: ratio, error: se }, factor);
-                checks.agrees_on(format_args!("{family}, n = {n}, J = {target}: bias"), errors.bias(), 0.0, errors.rms());
+                table.push(row![
+                    family.to_string(),
+                    n,
+                    jaccard,
+                    K,
+                    runs,
+                    errors.bias().value,
+                    ratio,
+                    se,
+                    factor
+                ])?;
+                checks.agrees(
+                    format_args!("{family}, n = {n}, J = {target}"),
+                    crate::Mean { value: ratio, error: se },
+                    factor,
+                );
+                checks.agrees_on(
+                    format_args!("{family}, n = {n}, J = {target}: bias"),
+                    errors.bias(),
+                    0.0,
+                    errors.rms(),
+                );
                 if target == 0.5 {
                     measured.push((n as f64, ratio));
                     theory.push((n as f64, factor));

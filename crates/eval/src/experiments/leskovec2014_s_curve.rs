@@ -20,12 +20,17 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 
 fn run(context: &Context<'_>) -> Result<Outcome> {
     let mut checks = Checks::default();
-    let mut table = context.table("", &["data", "bands", "rows", "b", "from", "to", "pairs", "measured", "se", "theory"])?;
+    let mut table = context
+        .table("", &["data", "bands", "rows", "b", "from", "to", "pairs", "measured", "se", "theory"])?;
     let mut charts = Vec::new();
     let sketches = context.size(150, 60);
     for corpus in corpus::documents(context, 1500)? {
         let similarities = corpus::similarities(&corpus.sets);
-        for (shape, b) in [(Shape { bands: 20, rows: 5 }, 64u32), (Shape { bands: 20, rows: 5 }, 8), (Shape { bands: 9, rows: 13 }, 4)] {
+        for (shape, b) in [
+            (Shape { bands: 20, rows: 5 }, 64u32),
+            (Shape { bands: 20, rows: 5 }, 8),
+            (Shape { bands: 9, rows: 13 }, 4),
+        ] {
             context.step(format_args!("{}, {} x {}, {b} bits", corpus.name, shape.bands, shape.rows));
             let k = (shape.bands * shape.rows) as u32;
             let packing = Packing::bits(b)?;
@@ -44,28 +49,58 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
                 let seed = benzer_core::hash::split(context.seed(u64::from(k * 100 + b)), sketch as u64);
                 let words = sketched(&corpus.sets, k, packing, seed)?;
                 let found = candidates(&words, corpus.sets.len(), &banding, &similarities);
-                shares.iter_mut().zip(found).zip(counts).filter(|(_, n)| *n > 0.0).for_each(|((share, found), n)| share.push(found / n));
+                shares
+                    .iter_mut()
+                    .zip(found)
+                    .zip(counts)
+                    .filter(|(_, n)| *n > 0.0)
+                    .for_each(|((share, found), n)| share.push(found / n));
             }
             let mut series = [Vec::new(), Vec::new()];
             for i in (0..10).filter(|&i| counts[i] >= 1.0) {
                 let (from, to) = (i as f64 / 10.0, (i + 1) as f64 / 10.0);
                 let (mut measured, expected) = (shares[i].mean(), theory[i] / counts[i]);
                 // What never or always happens has no spread of its own; the binomial one of theory stands in.
-                measured.error = measured.error.max((expected * (1.0 - expected) / (counts[i] * sketches as f64)).max(0.0).sqrt());
-                table.push(row![corpus.name.as_str(), shape.bands, shape.rows, b, from, to, counts[i], measured.value, measured.error, expected])?;
+                measured.error = measured
+                    .error
+                    .max((expected * (1.0 - expected) / (counts[i] * sketches as f64)).max(0.0).sqrt());
+                table.push(row![
+                    corpus.name.as_str(),
+                    shape.bands,
+                    shape.rows,
+                    b,
+                    from,
+                    to,
+                    counts[i],
+                    measured.value,
+                    measured.error,
+                    expected
+                ])?;
                 if counts[i] >= 30.0 {
-                    checks.agrees_on(format_args!("{}, {shape:?}, b = {b}, {from} to {to}", corpus.name), measured, expected, 1.0);
+                    checks.agrees_on(
+                        format_args!("{}, {shape:?}, b = {b}, {from} to {to}", corpus.name),
+                        measured,
+                        expected,
+                        1.0,
+                    );
                 }
                 series[0].push((from + 0.05, measured.value));
                 series[1].push((from + 0.05, expected));
             }
             let [measured, expected] = series;
-            let whole = (0..=100).map(|i| f64::from(i) / 100.0).map(|j| (j, curve::probability_b_bit(j, line, shape.bands, shape.rows))).collect();
+            let whole = (0..=100)
+                .map(|i| f64::from(i) / 100.0)
+                .map(|j| (j, curve::probability_b_bit(j, line, shape.bands, shape.rows)))
+                .collect();
             charts.push(
-                Chart::new(format!("{}: {} bands of {}, {b} bits", corpus.name, shape.bands, shape.rows), Axis::linear("similarity"), Axis::linear("share of candidates"))
-                    .with(Series::points("measured", measured))
-                    .with(Series::points("expected for these pairs", expected).colour(1))
-                    .with(Series::line("the curve", whole).colour(2)),
+                Chart::new(
+                    format!("{}: {} bands of {}, {b} bits", corpus.name, shape.bands, shape.rows),
+                    Axis::linear("similarity"),
+                    Axis::linear("share of candidates"),
+                )
+                .with(Series::points("measured", measured))
+                .with(Series::points("expected for these pairs", expected).colour(1))
+                .with(Series::line("the curve", whole).colour(2)),
             );
         }
     }
@@ -80,7 +115,8 @@ fn bin(similarity: f32) -> usize {
 /// Pairs that share a key in some band, by tenth of similarity.
 fn candidates(words: &[u64], n: usize, banding: &Banding, similarities: &[f32]) -> [f64; 10] {
     let each = words.len() / n.max(1);
-    let keys: Vec<Vec<u64>> = (0..n).map(|i| banding.keys(&words[i * each..(i + 1) * each]).map(|key| key.key).collect()).collect();
+    let keys: Vec<Vec<u64>> =
+        (0..n).map(|i| banding.keys(&words[i * each..(i + 1) * each]).map(|key| key.key).collect()).collect();
     let mut found = [0.0; 10];
     let mut similarities = similarities.iter();
     for i in 0..n {

@@ -24,7 +24,8 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
     };
     let mut checks = Checks::default();
     let mut table = context.table("", &["shingle", "bits", "distinct", "mean_similarity_of_unrelated"])?;
-    let options = |n: usize, bits: Bits| TextOptions { unit: Unit::Characters, n, bits, ..TextOptions::default() };
+    let options =
+        |n: usize, bits: Bits| TextOptions { unit: Unit::Characters, n, bits, ..TextOptions::default() };
     let mut rows = Vec::new();
     for (n, bits, width) in [(4, Bits::B64, 64), (9, Bits::B32, 32), (9, Bits::B64, 64)] {
         context.step(format_args!("{n} characters, {width} bits"));
@@ -42,14 +43,24 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
         (whole - hashed - expected).abs() <= 4.0 * expected.max(1.0).sqrt(),
     );
     checks.holds(format_args!("unrelated: {nine_alike} < {four_alike}"), nine_alike < four_alike);
-    let mut lengths = context.table("length", &["shingle", "characters_from", "documents", "mean_similarity_of_unrelated"])?;
-    let mut chart = Chart::new("Similarity of unrelated documents", Axis::linear("least length, characters"), Axis::log("mean similarity"));
+    let mut lengths = context
+        .table("length", &["shingle", "characters_from", "documents", "mean_similarity_of_unrelated"])?;
+    let mut chart = Chart::new(
+        "Similarity of unrelated documents",
+        Axis::linear("least length, characters"),
+        Axis::log("mean similarity"),
+    );
     let mut ends = Vec::new();
     for (colour, n) in [5, 10].into_iter().enumerate() {
         let sets = corpus::shingled(&texts, &options(n, Bits::B64))?;
         let mut points = Vec::new();
         for (from, to) in [(0, 400), (400, 1000), (1000, 2000), (2000, usize::MAX)] {
-            let of: Vec<_> = texts.iter().zip(&sets).filter(|(text, _)| (from..to).contains(&text.len())).map(|(_, set)| set.clone()).collect();
+            let of: Vec<_> = texts
+                .iter()
+                .zip(&sets)
+                .filter(|(text, _)| (from..to).contains(&text.len()))
+                .map(|(_, set)| set.clone())
+                .collect();
             if of.len() < 20 {
                 continue;
             }
@@ -65,7 +76,10 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
     }
     if let [(short, long), (_, long_ten)] = ends[..] {
         checks.holds(format_args!("k = 5: {short} for short, {long} for long"), long > short);
-        checks.holds(format_args!("long documents: {long_ten} at k = 10 against {long} at k = 5"), long_ten < 0.2 * long);
+        checks.holds(
+            format_args!("long documents: {long_ten} at k = 10 against {long} at k = 5"),
+            long_ten < 0.2 * long,
+        );
     }
     let verdict = format!(
         "Confirmed: {:.0} distinct 9-shingles in 4 bytes against {four:.0} 4-shingles, with {:.0} lost to collisions; unrelated documents are {:.3} similar instead of {:.3}. \

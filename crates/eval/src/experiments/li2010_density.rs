@@ -19,13 +19,22 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 
 fn run(context: &Context<'_>) -> Result<Outcome> {
     let mut checks = Checks::default();
-    let mut table = context.table("", &["data", "shingle", "documents", "D", "median", "mean", "deviation"])?;
+    let mut table =
+        context.table("", &["data", "shingle", "documents", "D", "median", "mean", "deviation"])?;
     let mut lines = Vec::new();
     let texts: Vec<(&str, Vec<String>)> = match context.data() {
         Some(data) => {
             let kos = corpus::kos(data)?;
             let numbers = summary(&kos.sets);
-            table.push(row!["KOS", 1, kos.sets.len(), numbers.universe, numbers.median, numbers.mean, numbers.deviation])?;
+            table.push(row![
+                "KOS",
+                1,
+                kos.sets.len(),
+                numbers.universe,
+                numbers.median,
+                numbers.mean,
+                numbers.deviation
+            ])?;
             vec![("Reuters", corpus::reuters(data)?), ("Enron-spam", corpus::enron(data)?)]
         }
         None => vec![("synthetic", corpus::prose(context.seed(0), context.size(400, 2_000)))],
@@ -36,8 +45,19 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
             context.step(format_args!("{name}, {n}-shingles"));
             let sets = corpus::shingled(texts, &TextOptions { n, ..TextOptions::default() })?;
             let numbers = summary(&sets);
-            table.push(row![*name, n, sets.len(), numbers.universe, numbers.median, numbers.mean, numbers.deviation])?;
-            checks.holds(format_args!("{name}: {n}-shingles are sparser: {} < {before}", numbers.median), numbers.median < before);
+            table.push(row![
+                *name,
+                n,
+                sets.len(),
+                numbers.universe,
+                numbers.median,
+                numbers.mean,
+                numbers.deviation
+            ])?;
+            checks.holds(
+                format_args!("{name}: {n}-shingles are sparser: {} < {before}", numbers.median),
+                numbers.median < before,
+            );
             before = numbers.median;
             if n == 1 {
                 checks.holds(format_args!("{name}: words {} < 0.02", numbers.median), numbers.median < 0.02);
@@ -47,7 +67,10 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
             }
         }
     }
-    let verdict = format!("Confirmed on our collections, which are smaller and therefore denser ({}). Hashed to 64 bits, as here by default, D is 2^64 and the sparse formulas are exact.", lines.join("; "));
+    let verdict = format!(
+        "Confirmed on our collections, which are smaller and therefore denser ({}). Hashed to 64 bits, as here by default, D is 2^64 and the sparse formulas are exact.",
+        lines.join("; ")
+    );
     Ok(Outcome { tables: vec![table], charts: Vec::new(), checks, verdict })
 }
 

@@ -29,17 +29,37 @@ struct Group {
 
 fn run(context: &Context<'_>) -> Result<Outcome> {
     let sets = match context.data() {
-        // Neighbours in KOS are posts of one day; every 20th one makes some 800,000 groups.
-        Some(data) => corpus::kos(data)?.sets.into_iter().step_by(20).collect(),
+        // Neighbours in KOS are posts of one day; every 30th one makes some 240,000 groups.
+        Some(data) => corpus::kos(data)?.sets.into_iter().step_by(30).collect(),
         None => corpus::synthetic(context.seed(0), context.size(8, 24), 5).sets,
     };
     let groups = groups(&sets);
     let mut checks = Checks::default();
-    let mut table = context.table("", &["R0", "b", "k", "groups", "sketches", "precision", "se", "recall", "precision_theory", "recall_theory"])?;
+    let mut table = context.table(
+        "",
+        &[
+            "R0",
+            "b",
+            "k",
+            "groups",
+            "sketches",
+            "precision",
+            "se",
+            "recall",
+            "precision_theory",
+            "recall_theory",
+        ],
+    )?;
     let samples: &[u32] = if context.is_quick() { &[100, 300] } else { &[50, 100, 200, 350, 500] };
     let mut charts: Vec<Chart> = THRESHOLDS
         .iter()
-        .map(|t| Chart::new(format!("Precision, R0 = {t}"), Axis::linear("sample size k"), Axis::linear("precision").from_to(0.0, 1.02)))
+        .map(|t| {
+            Chart::new(
+                format!("Precision, R0 = {t}"),
+                Axis::linear("sample size k"),
+                Axis::linear("precision").from_to(0.0, 1.02),
+            )
+        })
         .collect();
     let mut found = Vec::new();
     for (colour, b) in BITS.into_iter().enumerate() {
@@ -62,12 +82,31 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
                 let wanted = relevant(&groups, threshold);
                 let [precision, recall] = shares[i].map(|moments| moments.mean());
                 let (p, r) = (theory.precision(), theory.recall(wanted));
-                table.push(row![threshold, b, k, groups.len(), sketches, precision.value, precision.error, recall.value, p, r])?;
+                table.push(row![
+                    threshold,
+                    b,
+                    k,
+                    groups.len(),
+                    sketches,
+                    precision.value,
+                    precision.error,
+                    recall.value,
+                    p,
+                    r
+                ])?;
                 if k >= 100 {
                     let what = format!("R0 = {threshold}, b = {b}, k = {k}");
-                    checks.close(format_args!("{what}: precision"), precision.value, p, 0.04 + 4.0 * precision.error);
+                    checks.close(
+                        format_args!("{what}: precision"),
+                        precision.value,
+                        p,
+                        0.04 + 4.0 * precision.error,
+                    );
                     checks.close(format_args!("{what}: recall"), recall.value, r, 0.04 + 4.0 * recall.error);
-                    checks.holds(format_args!("{what}: standard error {}", precision.error), precision.error <= 0.02);
+                    checks.holds(
+                        format_args!("{what}: standard error {}", precision.error),
+                        precision.error <= 0.02,
+                    );
                 }
                 series[i][0].push((f64::from(k), precision.value));
                 series[i][1].push((f64::from(k), p));
@@ -82,18 +121,26 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
     let most = samples[samples.len() - 1];
     let at = |b: u32| found.iter().find(|f| f.0 == 0.3 && f.1 == b && f.2 == most).map_or(0.0, |f| f.3);
     checks.close("four bits against 64 at R0 = 0.3", at(4), at(64), 0.05);
-    let verdict = format!("Confirmed: at R0 = 0.3 and k = {most}, precision is {:.3} with four bits, {:.3} with 64 and {:.3} with two.", at(4), at(64), at(2));
+    let verdict = format!(
+        "Confirmed: at R0 = 0.3 and k = {most}, precision is {:.3} with four bits, {:.3} with 64 and {:.3} with two.",
+        at(4),
+        at(64),
+        at(2)
+    );
     Ok(Outcome { tables: vec![table], charts, checks, verdict })
 }
 
 /// All groups of three, with their exact similarities.
 fn groups(sets: &[Features]) -> Vec<Group> {
     let n = sets.len();
-    let pair: Vec<Vec<f64>> = sets.iter().map(|a| sets.iter().map(|b| a.jaccard(b).unwrap_or_default()).collect()).collect();
+    let pair: Vec<Vec<f64>> =
+        sets.iter().map(|a| sets.iter().map(|b| a.jaccard(b).unwrap_or_default()).collect()).collect();
     let mut groups = Vec::new();
     for i in 0..n {
         for j in i + 1..n {
-            let both = Features::set(sets[i].elements().iter().copied().filter(|e| sets[j].elements().binary_search(e).is_ok()));
+            let both = Features::set(
+                sets[i].elements().iter().copied().filter(|e| sets[j].elements().binary_search(e).is_ok()),
+            );
             let either = sets[i].union(&sets[j]);
             for l in j + 1..n {
                 let all = both.intersection(&sets[l]);
@@ -135,7 +182,8 @@ fn expected(groups: &[Group], threshold: f64, b: u32, k: u32) -> Result<Retrieve
     let bits = ThreeWayBits::new(b)?;
     let mut sum = Retrieved::default();
     for group in groups {
-        let deviation = (three_way::variance(group.jaccard, group.pairs, bits) / f64::from(k)).max(1e-12).sqrt();
+        let deviation =
+            (three_way::variance(group.jaccard, group.pairs, bits) / f64::from(k)).max(1e-12).sqrt();
         let p = normal((group.jaccard - threshold) / deviation);
         sum.all += p;
         sum.right += if group.jaccard >= threshold { p } else { 0.0 };
@@ -147,7 +195,9 @@ fn expected(groups: &[Group], threshold: f64, b: u32, k: u32) -> Result<Retrieve
 fn normal(x: f64) -> f64 {
     let z = x.abs() / 2f64.sqrt();
     let t = 1.0 / (1.0 + 0.327_591_1 * z);
-    let series = t * (0.254_829_592 + t * (-0.284_496_736 + t * (1.421_413_741 + t * (-1.453_152_027 + t * 1.061_405_429))));
+    let series = t
+        * (0.254_829_592
+            + t * (-0.284_496_736 + t * (1.421_413_741 + t * (-1.453_152_027 + t * 1.061_405_429))));
     let tail = 0.5 * series * (-z * z).exp();
     if x >= 0.0 { 1.0 - tail } else { tail }
 }

@@ -24,7 +24,8 @@ const SIZE: usize = 300;
 fn run(context: &Context<'_>) -> Result<Outcome> {
     let runs = context.size(6_500, 30_000);
     let mut checks = Checks::default();
-    let mut table = context.table("", &["sets", "R", "k", "runs", "var_minwise", "theory", "bias_crs", "var_crs", "ratio"])?;
+    let mut table = context
+        .table("", &["sets", "R", "k", "runs", "var_minwise", "theory", "bias_crs", "var_crs", "ratio"])?;
     let mut chart = Chart::new("Variance at k = 128, sets of 300", Axis::linear("R"), Axis::linear("k Var"));
     for (colour, ways) in [2usize, 3].into_iter().enumerate() {
         let mut series = [Vec::new(), Vec::new(), Vec::new()];
@@ -34,7 +35,10 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
             let truth = common as f64 / union as f64;
             let (mut minwise, mut crs) = (Errors::default(), Errors::default());
             for run in 0..runs {
-                let mut random = Random::new(benzer_core::hash::split(context.seed((ways * 10 + number) as u64), run as u64));
+                let mut random = Random::new(benzer_core::hash::split(
+                    context.seed((ways * 10 + number) as u64),
+                    run as u64,
+                ));
                 let shared: Vec<u64> = (0..common).map(|_| random.next()).collect();
                 let mut set = || {
                     let own: Vec<u64> = (common..SIZE).map(|_| random.next()).collect();
@@ -48,21 +52,37 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
                 };
                 let full = sketches(Family::Permutations(Scheme::Native))?;
                 let words: Vec<&[u64]> = full.iter().map(Sketch::words).collect();
-                minwise.push(1.0 - f64::from(count::not_all_equal(&words, Bits::FULL)) / f64::from(K) - truth);
+                minwise
+                    .push(1.0 - f64::from(count::not_all_equal(&words, Bits::FULL)) / f64::from(K) - truth);
                 let bottom = sketches(Family::BottomK)?;
-                let smallest: Vec<_> =
-                    bottom.iter().map(|s| bottom_k::Smallest { hashes: s.words(), complete: false, size: s.size() }).collect();
+                let smallest: Vec<_> = bottom
+                    .iter()
+                    .map(|s| bottom_k::Smallest { hashes: s.words(), complete: false, size: s.size() })
+                    .collect();
                 let sample = bottom_k::sample(&smallest)?;
                 crs.push(sample.common as f64 / sample.kept.max(1) as f64 - truth);
             }
             let theory = truth * (1.0 - truth) / f64::from(K);
             let what = format!("{ways} sets, R = {truth:.3}");
-            table.push(row![ways, truth, K, runs, minwise.mse().value, theory, crs.bias().value, crs.variance(), crs.variance() / theory])?;
+            table.push(row![
+                ways,
+                truth,
+                K,
+                runs,
+                minwise.mse().value,
+                theory,
+                crs.bias().value,
+                crs.variance(),
+                crs.variance() / theory
+            ])?;
             checks.agrees(format_args!("{what}: minwise"), minwise.mse(), theory);
             checks.agrees_on(format_args!("{what}: CRS bias"), crs.bias(), 0.0, crs.rms());
             checks.holds(format_args!("{what}: CRS is better"), crs.mse().value < theory);
             let k = f64::from(K);
-            series.iter_mut().zip([minwise.mse().value, theory, crs.mse().value]).for_each(|(s, v)| s.push((truth, k * v)));
+            series
+                .iter_mut()
+                .zip([minwise.mse().value, theory, crs.mse().value])
+                .for_each(|(s, v)| s.push((truth, k * v)));
         }
         let [minwise, theory, crs] = series;
         chart.push(Series::points(format!("minwise, {ways} sets"), minwise).colour(colour));
@@ -81,8 +101,11 @@ fn truncated(context: &Context<'_>, table: &mut crate::Table, checks: &mut Check
     for b in [8u32, 12, 16] {
         let mut shared = crate::Moments::default();
         for run in 0..context.size(3_000, 20_000) {
-            let mut random = Random::new(benzer_core::hash::split(context.seed(77 + u64::from(b)), run as u64));
-            let mut values = || -> std::collections::BTreeSet<u64> { (0..K).map(|_| random.next() & ((1 << b) - 1)).collect() };
+            let mut random =
+                Random::new(benzer_core::hash::split(context.seed(77 + u64::from(b)), run as u64));
+            let mut values = || -> std::collections::BTreeSet<u64> {
+                (0..K).map(|_| random.next() & ((1 << b) - 1)).collect()
+            };
             let (x, y) = (values(), values());
             shared.push(x.intersection(&y).count() as f64);
         }
@@ -90,7 +113,12 @@ fn truncated(context: &Context<'_>, table: &mut crate::Table, checks: &mut Check
         let hit = 1.0 - (1.0 - 1.0 / n).powi(K as i32);
         let expected = n * hit * hit;
         table.push(row![b, K, shared.mean().value, expected])?;
-        checks.agrees_on(format_args!("{b} bits shared by chance"), shared.mean(), expected, expected.max(1.0));
+        checks.agrees_on(
+            format_args!("{b} bits shared by chance"),
+            shared.mean(),
+            expected,
+            expected.max(1.0),
+        );
     }
     Ok(())
 }

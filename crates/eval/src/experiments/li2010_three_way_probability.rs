@@ -21,16 +21,8 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 pub(super) fn three_words(universe: u64) -> Universe<3> {
     let [f1, f2, f3] = [37_336u64, 36_287, 23_357];
     let ([a12, a13, a23], a) = ([32_052u64, 20_972, 20_972], 20_382u64);
-    let cells = vec![
-        0,
-        f1 + a - a12 - a13,
-        f2 + a - a12 - a23,
-        a12 - a,
-        f3 + a - a13 - a23,
-        a13 - a,
-        a23 - a,
-        a,
-    ];
+    let cells =
+        vec![0, f1 + a - a12 - a13, f2 + a - a12 - a23, a12 - a, f3 + a - a13 - a23, a13 - a, a23 - a, a];
     Universe::new(cells, universe)
 }
 
@@ -43,8 +35,10 @@ pub(super) fn shares(universe: &Universe<3>) -> ([f64; 3], [f64; 3], f64) {
 fn run(context: &Context<'_>) -> Result<Outcome> {
     let samples = context.size(60_000, 1_000_000);
     let mut checks = Checks::default();
-    let mut table = context.table("", &["log2_D", "b", "samples", "measured", "se", "theorem", "sparse_7"])?;
-    let mut chart = Chart::new("Probability that three samples agree", Axis::linear("log2 D"), Axis::linear("P"));
+    let mut table =
+        context.table("", &["log2_D", "b", "samples", "measured", "se", "theorem", "sparse_7"])?;
+    let mut chart =
+        Chart::new("Probability that three samples agree", Axis::linear("log2 D"), Axis::linear("P"));
     let mut series = vec![[Vec::new(), Vec::new()]; 4];
     for exponent in [16u32, 18, 20, 22] {
         context.step(format_args!("D = 2^{exponent}"));
@@ -62,11 +56,18 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
             let equal = [(x, y), (x, z), (y, z)].iter().filter(|(p, q)| (p ^ q) & 1 == 0).count();
             one_bit_identity &= equal == 1 || equal == 3;
         }
-        checks.holds(format_args!("one bit, D = 2^{exponent}: of three bits one or three pairs agree"), one_bit_identity);
+        checks.holds(
+            format_args!("one bit, D = 2^{exponent}: of three bits one or three pairs agree"),
+            one_bit_identity,
+        );
         for (i, agree) in agree.iter().enumerate() {
             let b = i as u32 + 1;
             let theory = Theorem::new(densities, pairs, b).probability(common);
-            let sparse = three_way::probability(universe.similarity(7), [3, 5, 6].map(|m| universe.similarity(m)).iter().sum(), b);
+            let sparse = three_way::probability(
+                universe.similarity(7),
+                [3, 5, 6].map(|m| universe.similarity(m)).iter().sum(),
+                b,
+            );
             let measured = agree.mean();
             table.push(row![exponent, b, samples, measured.value, measured.error, theory, sparse])?;
             checks.agrees(format_args!("D = 2^{exponent}, b = {b}"), measured, theory);

@@ -17,16 +17,33 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 
 fn run(context: &Context<'_>) -> Result<Outcome> {
     let mut checks = Checks::default();
-    let ratio = |alpha: f64, jaccard: f64, b: u32| -> Result<f64> { Ok(storage::three_way_ratio(jaccard, alpha * jaccard, ThreeWayBits::new(b)?)) };
-    for (alpha, jaccard, b, expected) in
-        [(3.0, 0.5, 2, 24.0), (3.0, 0.25, 2, 19.2), (4.0, 0.375, 2, 18.70), (6.0, 0.25, 3, 13.58), (10.0, 0.15, 4, 10.38), (20.0, 0.075, 6, 8.27), (50.0, 0.03, 6, 6.04)]
-    {
-        checks.close(format_args!("T = {alpha} R, R = {jaccard}, b = {b}"), ratio(alpha, jaccard, b)?, expected, 0.0051);
+    let ratio = |alpha: f64, jaccard: f64, b: u32| -> Result<f64> {
+        Ok(storage::three_way_ratio(jaccard, alpha * jaccard, ThreeWayBits::new(b)?))
+    };
+    for (alpha, jaccard, b, expected) in [
+        (3.0, 0.5, 2, 24.0),
+        (3.0, 0.25, 2, 19.2),
+        (4.0, 0.375, 2, 18.70),
+        (6.0, 0.25, 3, 13.58),
+        (10.0, 0.15, 4, 10.38),
+        (20.0, 0.075, 6, 8.27),
+        (50.0, 0.03, 6, 6.04),
+    ] {
+        checks.close(
+            format_args!("T = {alpha} R, R = {jaccard}, b = {b}"),
+            ratio(alpha, jaccard, b)?,
+            expected,
+            0.0051,
+        );
     }
     let mut table = context.table("", &["T_over_R", "b", "R", "ratio"])?;
     let mut charts = Vec::new();
     for alpha in [3.0, 4.0, 6.0, 10.0, 20.0, 50.0] {
-        let mut chart = Chart::new(format!("B(64) / B(b), T = {alpha} R"), Axis::linear("R"), Axis::linear("storage ratio"));
+        let mut chart = Chart::new(
+            format!("B(64) / B(b), T = {alpha} R"),
+            Axis::linear("R"),
+            Axis::linear("storage ratio"),
+        );
         let mut best = 0.0f64;
         for (colour, b) in [2, 3, 4, 6].into_iter().enumerate() {
             let mut points = Vec::new();

@@ -23,22 +23,31 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
         None => posting_lists(context),
     };
     let mut checks = Checks::default();
-    let mut table = context.table("", &["sets", "registers", "bits", "cases", "covered", "mean_relative_error_of_size"])?;
-    let mut orders = context.table("join_order", &["registers", "cases", "cost_over_best", "random_over_best", "best_chosen"])?;
+    let mut table = context
+        .table("", &["sets", "registers", "bits", "cases", "covered", "mean_relative_error_of_size"])?;
+    let mut orders = context
+        .table("join_order", &["registers", "cases", "cost_over_best", "random_over_best", "best_chosen"])?;
     for ways in [2usize, 3] {
         for bits in [4u32, 16] {
             context.step(format_args!("{ways} sets, {bits} bits"));
             coverage(context, &lists, [ways, bits as usize], &mut table, &mut checks)?;
         }
     }
-    let mut chart = Chart::new("Join orders of four lists", Axis::log("registers of 16 bits"), Axis::linear("intermediate rows over the best"));
+    let mut chart = Chart::new(
+        "Join orders of four lists",
+        Axis::log("registers of 16 bits"),
+        Axis::linear("intermediate rows over the best"),
+    );
     let (mut points, mut random_points, mut at_512) = (Vec::new(), Vec::new(), 0.0);
     for registers in [64u32, 128, 512, 1024] {
         context.step(format_args!("join order, {registers} registers"));
         let [chosen, random] = join_orders(context, &lists, registers, &mut orders)?;
         points.push((f64::from(registers), chosen));
         random_points.push((f64::from(registers), random));
-        checks.holds(format_args!("{registers} registers: {chosen} is better than random {random}"), chosen < random);
+        checks.holds(
+            format_args!("{registers} registers: {chosen} is better than random {random}"),
+            chosen < random,
+        );
         if registers == 512 {
             at_512 = chosen;
             checks.holds(format_args!("512 registers: {chosen} <= 1.1"), chosen <= 1.1);
@@ -85,14 +94,27 @@ fn draw<const N: usize>(n: usize, random: &mut Random) -> [usize; N] {
 
 fn intersected(sets: &[&Features]) -> Features {
     let (first, others) = sets.split_first().expect("at least one set");
-    Features::set(first.elements().iter().copied().filter(|e| others.iter().all(|set| set.elements().binary_search(e).is_ok())))
+    Features::set(
+        first
+            .elements()
+            .iter()
+            .copied()
+            .filter(|e| others.iter().all(|set| set.elements().binary_search(e).is_ok())),
+    )
 }
 
-fn coverage(context: &Context<'_>, lists: &[Features], [ways, bits]: [usize; 2], table: &mut Table, checks: &mut Checks) -> Result<()> {
+fn coverage(
+    context: &Context<'_>,
+    lists: &[Features],
+    [ways, bits]: [usize; 2],
+    table: &mut Table,
+    checks: &mut Checks,
+) -> Result<()> {
     let (seeds, cases) = (context.size(40, 100), 50);
     let (mut covered, mut errors) = (Moments::default(), Moments::default());
     for seed in 0..seeds {
-        let mut random = Random::new(benzer_core::hash::split(context.seed((ways * 100 + bits) as u64), seed as u64));
+        let mut random =
+            Random::new(benzer_core::hash::split(context.seed((ways * 100 + bits) as u64), seed as u64));
         let sketches = sketches(lists, 256, bits as u32, random.next())?;
         for _ in 0..cases {
             let places: [usize; 3] = draw(lists.len(), &mut random);
@@ -101,10 +123,13 @@ fn coverage(context: &Context<'_>, lists: &[Features], [ways, bits]: [usize; 2],
             let common = intersected(&sets).size();
             let any = Features::set(sets.iter().flat_map(|set| set.elements().iter().copied())).size();
             let of: Vec<&Sketch> = places.iter().map(|&i| &sketches[i]).collect();
-            let estimate = if ways == 2 { of::jaccard(of[0], of[1])? } else { of::three_way(of[0], of[1], of[2])? };
+            let estimate =
+                if ways == 2 { of::jaccard(of[0], of[1])? } else { of::three_way(of[0], of[1], of[2])? };
             if let Some(measured) = estimate.measured() {
                 let truth = common / any;
-                covered.push(f64::from(u8::from(measured.low <= truth + 1e-12 && truth <= measured.high + 1e-12)));
+                covered.push(f64::from(u8::from(
+                    measured.low <= truth + 1e-12 && truth <= measured.high + 1e-12,
+                )));
                 errors.push((measured.value - truth).abs() * any / common.max(1.0));
             }
         }
@@ -116,7 +141,12 @@ fn coverage(context: &Context<'_>, lists: &[Features], [ways, bits]: [usize; 2],
 }
 
 /// The cost of left-deep orders: rows after the first and after the second join. Chosen and random, over the best.
-fn join_orders(context: &Context<'_>, lists: &[Features], registers: u32, table: &mut Table) -> Result<[f64; 2]> {
+fn join_orders(
+    context: &Context<'_>,
+    lists: &[Features],
+    registers: u32,
+    table: &mut Table,
+) -> Result<[f64; 2]> {
     let cases = context.size(300, 2_000);
     let mut random = Random::new(context.seed(u64::from(registers)));
     let sketches = sketches(lists, registers, 16, random.next())?;
@@ -130,10 +160,29 @@ fn join_orders(context: &Context<'_>, lists: &[Features], registers: u32, table:
             Ok(of::intersection(&sketches[places[i]], &sketches[places[j]])?.value().unwrap_or_default())
         };
         let mut all = Vec::new();
-        for (i, j, l) in [(0, 1, 2), (0, 1, 3), (0, 2, 1), (0, 2, 3), (0, 3, 1), (0, 3, 2), (1, 2, 0), (1, 2, 3), (1, 3, 0), (1, 3, 2), (2, 3, 0), (2, 3, 1)] {
-            let three = of::three_way(&sketches[places[i]], &sketches[places[j]], &sketches[places[l]])?.value().unwrap_or_default();
+        for (i, j, l) in [
+            (0, 1, 2),
+            (0, 1, 3),
+            (0, 2, 1),
+            (0, 2, 3),
+            (0, 3, 1),
+            (0, 3, 2),
+            (1, 2, 0),
+            (1, 2, 3),
+            (1, 3, 0),
+            (1, 3, 2),
+            (2, 3, 0),
+            (2, 3, 1),
+        ] {
+            let three = of::three_way(&sketches[places[i]], &sketches[places[j]], &sketches[places[l]])?
+                .value()
+                .unwrap_or_default();
             let [p12, p13, p23] = [estimated_pair(i, j)?, estimated_pair(i, l)?, estimated_pair(j, l)?];
-            let common = size::three_way_intersection_at(three.min(0.999), [sizes[i], sizes[j], sizes[l]], [p12, p13, p23]);
+            let common = size::three_way_intersection_at(
+                three.min(0.999),
+                [sizes[i], sizes[j], sizes[l]],
+                [p12, p13, p23],
+            );
             all.push((p12 + common, pair(i, j) + triple(i, j, l)));
         }
         let chosen = all.iter().min_by(|x, y| x.0.total_cmp(&y.0)).map_or(0.0, |order| order.1);

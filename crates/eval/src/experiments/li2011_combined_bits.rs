@@ -26,7 +26,8 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
     let gain = |j: f64| sparse.variance(1.0).at(j) / xor::variance_half(j, sparse);
     checks.close("gain near R = 1", gain(1.0 - 1e-9), 2.0, 1e-4);
     checks.close("gain at R = 1 / sqrt 3", gain(1.0 / 3f64.sqrt()), 1.0, 1e-4);
-    let mut table = context.table("", &["pair", "k", "runs", "bias", "mse", "mse_se", "expected", "formula_28", "mse_1_bit"])?;
+    let mut table = context
+        .table("", &["pair", "k", "runs", "bias", "mse", "mse_se", "expected", "formula_28", "mse_1_bit"])?;
     let mut charts = Vec::new();
     for (number, pair) in [WORD_PAIRS[0], WORD_PAIRS[3]].into_iter().enumerate() {
         context.step(pair.name);
@@ -51,23 +52,38 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
         let mut series = [Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new()];
         for (&k, errors) in samples.iter().zip(&errors) {
             let n = k as f64;
-            let expected = exact::mean(k, agree, |equal| (xor::raw_half(equal as f64 / n, line) - jaccard).powi(2));
+            let expected =
+                exact::mean(k, agree, |equal| (xor::raw_half(equal as f64 / n, line) - jaccard).powi(2));
             let formula = xor::variance_half(jaccard, line) / n;
             let one_bit = line.variance(1.0).at(jaccard) / n;
             let mse = errors.mse();
-            table.push(row![pair.name, k, runs, errors.bias().value, mse.value, mse.error, expected, formula, one_bit])?;
+            table.push(row![
+                pair.name,
+                k,
+                runs,
+                errors.bias().value,
+                mse.value,
+                mse.error,
+                expected,
+                formula,
+                one_bit
+            ])?;
             checks.agrees(format_args!("{}, k = {k}", pair.name), mse, expected);
             let values = [mse.value, expected, formula, one_bit, jaccard * (1.0 - jaccard) / n];
             series.iter_mut().zip(values).for_each(|(series, value)| series.push((n, value)));
         }
         let [measured, expected, formula, one_bit, full] = series;
         charts.push(
-            Chart::new(format!("{}, R = {}", pair.name, pair.jaccard), Axis::log("stored bits k"), Axis::log("mean square error"))
-                .with(Series::points("b = 1/2, measured", measured))
-                .with(Series::line("b = 1/2, exact", expected))
-                .with(Series::dashed("b = 1/2, formula (28)", formula))
-                .with(Series::line("b = 1", one_bit).colour(1))
-                .with(Series::line("M (64 bits)", full).colour(2)),
+            Chart::new(
+                format!("{}, R = {}", pair.name, pair.jaccard),
+                Axis::log("stored bits k"),
+                Axis::log("mean square error"),
+            )
+            .with(Series::points("b = 1/2, measured", measured))
+            .with(Series::line("b = 1/2, exact", expected))
+            .with(Series::dashed("b = 1/2, formula (28)", formula))
+            .with(Series::line("b = 1", one_bit).colour(1))
+            .with(Series::line("M (64 bits)", full).colour(2)),
         );
     }
     let verdict = "Confirmed: for KONG-HONG (R = 0.925) the combined bit has nearly half the error of one bit, for UNITED-STATES (R = 0.591) the same. \

@@ -25,7 +25,8 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
     let mut checks = Checks::default();
     let a: Vec<u64> = hash::stream(context.seed(0)).take(WORDS).collect();
     // Half of the bytes agree, so that every width has equal samples.
-    let b: Vec<u64> = a.iter().zip(hash::stream(context.seed(1))).map(|(x, noise)| x ^ (noise & mask(noise))).collect();
+    let b: Vec<u64> =
+        a.iter().zip(hash::stream(context.seed(1))).map(|(x, noise)| x ^ (noise & mask(noise))).collect();
     let mut table = context.table("", &["method", "b", "ns_per_KiB", "over_32_bit"])?;
     let repeats = context.size(20, 200);
     let plain = |bits: Bits| k_of(bits) - count::mismatches_at(Level::Scalar, &a, &b, bits) as usize;
@@ -37,7 +38,10 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
         Ok(ratio)
     };
     record("compare 32 bits", 32, whole)?;
-    checks.holds("32 bits", equal_halves(&a, &b) == slow(&a, &b, 32) && plain(Bits::new(32)?) == slow(&a, &b, 32));
+    checks.holds(
+        "32 bits",
+        equal_halves(&a, &b) == slow(&a, &b, 32) && plain(Bits::new(32)?) == slow(&a, &b, 32),
+    );
     record("compare 64 bits", 64, time(repeats, || a.iter().zip(&b).filter(|(x, y)| x == y).count()))?;
     let mut ratios = Vec::new();
     for width in [1, 2, 4, 8] {
@@ -46,7 +50,12 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
         let lookup = lookup(width);
         let by_table = || -> usize {
             let parts = |x: u64| [x as u16, (x >> 16) as u16, (x >> 32) as u16, (x >> 48) as u16];
-            a.iter().zip(&b).map(|(x, y)| parts(x ^ y).iter().map(|&part| usize::from(lookup[usize::from(part)])).sum::<usize>()).sum()
+            a.iter()
+                .zip(&b)
+                .map(|(x, y)| {
+                    parts(x ^ y).iter().map(|&part| usize::from(lookup[usize::from(part)])).sum::<usize>()
+                })
+                .sum()
         };
         let expected = slow(&a, &b, width);
         checks.holds(format_args!("lookup, {width} bits"), by_table() == expected);
@@ -65,10 +74,14 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
     }
     let (old, new) = (ratios[0], points[2][0].1);
     let [lookups, words, vectors] = points;
-    let chart = Chart::new("Time for equal memory, 32-bit comparison = 1", Axis::log("bits b"), Axis::log("time ratio"))
-        .with(Series::points("lookup table (the paper's)", lookups))
-        .with(Series::points("xor, fold, popcount", words).colour(1))
-        .with(Series::points("the same in vectors", vectors).colour(2));
+    let chart = Chart::new(
+        "Time for equal memory, 32-bit comparison = 1",
+        Axis::log("bits b"),
+        Axis::log("time ratio"),
+    )
+    .with(Series::points("lookup table (the paper's)", lookups))
+    .with(Series::points("xor, fold, popcount", words).colour(1))
+    .with(Series::points("the same in vectors", vectors).colour(2));
     let verdict = format!(
         "On this machine the lookup table takes {old:.1} times the time of vectorized 32-bit comparison for one bit (1.67 in the paper), popcount in vectors {new:.2} times: \
          with 21.3 times less memory, one bit is {:.0} times faster at equal precision (12.8 in the paper).",

@@ -25,7 +25,7 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
         ["corpus", "R0", "b", "k", "sketches", "precision", "recall", "precision_theory", "recall_theory"];
     let mut table = context.table("", &columns)?;
     let (mut checks, mut charts, mut savings) = (Checks::default(), Vec::new(), Vec::new());
-    for corpus in corpus::documents(context, 2000)? {
+    for corpus in corpus::documents(context, 1000)? {
         let points = measure(context, &corpus, &mut table, &mut checks)?;
         for threshold in if context.is_quick() { &[0.4, 0.7][..] } else { &THRESHOLDS[..] } {
             let mut chart = Chart::new(
@@ -45,7 +45,8 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
         }
         savings.push(saving(&corpus.name, &points));
     }
-    let verdict = format!("Confirmed, and exactly predictable from the similarities alone. {}", savings.join(" "));
+    let verdict =
+        format!("Confirmed, and exactly predictable from the similarities alone. {}", savings.join(" "));
     Ok(Outcome { tables: vec![table], charts, checks, verdict })
 }
 
@@ -57,8 +58,14 @@ struct Point {
     theory: f64,
 }
 
-fn measure(context: &Context<'_>, corpus: &Corpus, table: &mut Table, checks: &mut Checks) -> Result<Vec<Point>> {
-    let samples: &[usize] = if context.is_quick() { &[20, 50, 200] } else { &[20, 50, 75, 100, 145, 200, 350, 500] };
+fn measure(
+    context: &Context<'_>,
+    corpus: &Corpus,
+    table: &mut Table,
+    checks: &mut Checks,
+) -> Result<Vec<Point>> {
+    let samples: &[usize] =
+        if context.is_quick() { &[20, 50, 200] } else { &[20, 50, 75, 100, 145, 200, 350, 500] };
     let similarities = corpus::similarities(&corpus.sets);
     let mut points = Vec::new();
     for &k in samples {
@@ -72,7 +79,8 @@ fn measure(context: &Context<'_>, corpus: &Corpus, table: &mut Table, checks: &m
                 THRESHOLDS.iter().zip(least).map(|(&t, least)| (t, (k - least) as u32)).collect();
             let mut counts = vec![[Moments::default(); 2]; THRESHOLDS.len()];
             for sketch in 0..sketches {
-                let seed = benzer_core::hash::split(context.seed(k as u64 * 100 + u64::from(b)), sketch as u64);
+                let seed =
+                    benzer_core::hash::split(context.seed(k as u64 * 100 + u64::from(b)), sketch as u64);
                 let words = sketched(&corpus.sets, k as u32, Packing::bits(b)?, seed)?;
                 let found = retrieved(&words, corpus.sets.len(), Bits::new(b)?, &similarities, &rules);
                 for (counts, found) in counts.iter_mut().zip(found) {
@@ -91,7 +99,15 @@ fn measure(context: &Context<'_>, corpus: &Corpus, table: &mut Table, checks: &m
                 let precision = right.value / all.value.max(1e-9);
                 let recall = right.value / wanted.max(1.0);
                 let columns = row![
-                    corpus.name.as_str(), threshold, b, k, sketches, precision, recall, theory.precision(), theory.recall(wanted)
+                    corpus.name.as_str(),
+                    threshold,
+                    b,
+                    k,
+                    sketches,
+                    precision,
+                    recall,
+                    theory.precision(),
+                    theory.recall(wanted)
                 ];
                 table.push(columns)?;
                 points.push(Point { threshold, b, k, precision, theory: theory.precision() });
@@ -111,11 +127,17 @@ fn saving(name: &str, points: &[Point]) -> String {
         })
     };
     let Some(full) = needed(64) else {
-        return format!("On {name} the sample sizes tried do not enclose precision 0.8 at R0 = 0.4 for 64 bits.");
+        return format!(
+            "On {name} the sample sizes tried do not enclose precision 0.8 at R0 = 0.4 for 64 bits."
+        );
     };
     let parts: Vec<String> = [4, 2, 1]
         .into_iter()
-        .filter_map(|b| needed(b).map(|k| format!("{b} bits k = {k:.0} ({:.1} times less storage)", 64.0 * full / (f64::from(b) * k))))
+        .filter_map(|b| {
+            needed(b).map(|k| {
+                format!("{b} bits k = {k:.0} ({:.1} times less storage)", 64.0 * full / (f64::from(b) * k))
+            })
+        })
         .collect();
     format!("On {name}, precision 0.8 at R0 = 0.4 needs k = {full:.0} with 64 bits; {}.", parts.join(", "))
 }

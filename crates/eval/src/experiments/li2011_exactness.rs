@@ -25,7 +25,8 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
     let mut checks = Checks::default();
     against_all_permutations(&mut checks);
     let mut table = context.table("", &["D", "b", "f1", "f2", "a", "exact", "theorem", "error"])?;
-    let mut largest = context.table("largest", &["D", "b", "f1", "f2", "a", "largest_error", "printed_bound"])?;
+    let mut largest =
+        context.table("largest", &["D", "b", "f1", "f2", "a", "largest_error", "printed_bound"])?;
     let mut charts = Vec::new();
     for (d, sizes, printed, corrected) in
         [(20usize, [4usize, 10, 16], 0.01, 0.019), (500, [10, 100, 250], 0.0004, 0.00065)]
@@ -36,10 +37,16 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
             let worst = worst(&mut small)?;
             let [f1, f2, a] = worst.sets;
             largest.push(row![d, b, f1, f2, a, worst.error, printed])?;
-            checks.holds(format_args!("D = {d}, b = {b}: {} < {corrected}", worst.error.abs()), worst.error.abs() < corrected);
+            checks.holds(
+                format_args!("D = {d}, b = {b}: {} < {corrected}", worst.error.abs()),
+                worst.error.abs() < corrected,
+            );
             if b == 1 {
                 let bound = if d == 20 { 0.0105 } else { printed };
-                checks.holds(format_args!("D = {d}, b = {b}: {} < {bound}", worst.error.abs()), worst.error.abs() < bound);
+                checks.holds(
+                    format_args!("D = {d}, b = {b}: {} < {bound}", worst.error.abs()),
+                    worst.error.abs() < bound,
+                );
             }
             let mut chart = Chart::new(
                 format!("D = {d}, b = {b}: Theorem 1 minus exact"),
@@ -57,7 +64,9 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
                         }
                     }
                 }
-                chart.push(Series::points(format!("f1 = {f1}, f2 = {} and {f1}", f1 / 2), points).colour(colour));
+                chart.push(
+                    Series::points(format!("f1 = {f1}, f2 = {} and {f1}", f1 / 2), points).colour(colour),
+                );
             }
             charts.push(chart);
         }
@@ -161,9 +170,15 @@ fn against_all_permutations(checks: &mut Checks) {
                 let min = |from: usize, to: usize| ranks[from..to].iter().min().copied().unwrap_or_default();
                 (min(0, f1) ^ min(f1 - a, f1 - a + f2)) & ((1 << b) - 1) == 0
             };
-            let share = permutations.iter().filter(|ranks| agree(ranks)).count() as f64 / permutations.len() as f64;
+            let share =
+                permutations.iter().filter(|ranks| agree(ranks)).count() as f64 / permutations.len() as f64;
             let exact = Small::new(7, b).agreement([f1, f2], a);
-            checks.close(format_args!("all permutations, f = ({f1}, {f2}), a = {a}, b = {b}"), exact, share, 1e-12);
+            checks.close(
+                format_args!("all permutations, f = ({f1}, {f2}), a = {a}, b = {b}"),
+                exact,
+                share,
+                1e-12,
+            );
         }
     }
 }

@@ -12,7 +12,9 @@ use benzer_core::estimate::size;
 use super::li2011_storage::WORD_PAIRS;
 use crate::random::Random;
 use crate::table::row;
-use crate::{Axis, Chart, Checks, Context, Errors, Experiment, Outcome, Result, Series, Table, exact, universe};
+use crate::{
+    Axis, Chart, Checks, Context, Errors, Experiment, Outcome, Result, Series, Table, exact, universe,
+};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "li2011_hamming",
@@ -70,13 +72,23 @@ fn ratio_charts(table: &mut Table, checks: &mut Checks) -> Result<Vec<Chart>> {
                 }
                 if r1 < 1e-3 {
                     let limit = hamming::sampling_ratio_sparse(jaccard, 1);
-                    checks.close(format_args!("(21) at s / r2 = {part}, r2 / r1 = {share}"), values[0] / limit, 1.0, 0.01);
+                    checks.close(
+                        format_args!("(21) at s / r2 = {part}, r2 / r1 = {share}"),
+                        values[0] / limit,
+                        1.0,
+                        0.01,
+                    );
                 }
             }
             let [sampling, projection, away] = series;
             chart.push(Series::line(format!("sampling, r2 = {share} r1"), sampling).colour(colour));
-            chart.push(Series::dashed(format!("projection, best beta, r2 = {share} r1"), projection).colour(colour));
-            chart.push(Series::points(if colour == 0 { "projection, beta of H = 1e-4 D" } else { "" }, away).colour(colour));
+            chart.push(
+                Series::dashed(format!("projection, best beta, r2 = {share} r1"), projection).colour(colour),
+            );
+            chart.push(
+                Series::points(if colour == 0 { "projection, beta of H = 1e-4 D" } else { "" }, away)
+                    .colour(colour),
+            );
         }
         charts.push(chart);
     }
@@ -90,15 +102,26 @@ fn best_beta(checks: &mut Checks) -> Chart {
         let distance = 2f64.powi(exponent);
         let beta = hamming::best_beta(distance);
         points.push((distance, beta));
-        checks.close(format_args!("E at H = {distance}"), hamming::projection_probability(distance, beta), 0.274_618_174, 1e-6);
+        checks.close(
+            format_args!("E at H = {distance}"),
+            hamming::projection_probability(distance, beta),
+            0.274_618_174,
+            1e-6,
+        );
         let least = hamming::projection_variance(distance, beta);
         for factor in [0.99, 1.01] {
             let beside = hamming::projection_variance(distance, (beta * factor).min(0.999_999));
             checks.holds(format_args!("beta is best at H = {distance}"), beside >= least);
         }
-        checks.close(format_args!("variance / H^2 at H = {distance}"), least / (distance * distance), 6.176_554_609, 1e-6);
+        checks.close(
+            format_args!("variance / H^2 at H = {distance}"),
+            least / (distance * distance),
+            6.176_554_609,
+            1e-6,
+        );
     }
-    Chart::new("The best beta (Fig. 6)", Axis::log("Hamming distance H"), Axis::log("beta")).with(Series::line("", points))
+    Chart::new("The best beta (Fig. 6)", Axis::log("Hamming distance H"), Axis::log("beta"))
+        .with(Series::line("", points))
 }
 
 /// Variance of the similarity from one sign projection of two sparse sets of equal size, by the delta method.
@@ -122,14 +145,18 @@ fn sign_chart(table: &mut Table) -> Result<Chart> {
         }
     }
     let even = Series::dashed("equal", vec![(0.0, 1.0), (1.0, 1.0)]).colour(4);
-    Ok(Chart::new("Variance of sign projections over one-bit samples, sparse", Axis::linear("R"), Axis::log("ratio"))
-        .with(Series::line("ratio", points))
-        .with(even))
+    Ok(Chart::new(
+        "Variance of sign projections over one-bit samples, sparse",
+        Axis::linear("R"),
+        Axis::log("ratio"),
+    )
+    .with(Series::line("ratio", points))
+    .with(even))
 }
 
 /// Fig. 9: measured errors of the distance, as a share of the universe.
 fn simulate(context: &Context<'_>, table: &mut Table, checks: &mut Checks) -> Result<Chart> {
-    let runs = context.size(20_000, 40_000);
+    let runs = context.size(20_000, 30_000);
     let word = WORD_PAIRS[3];
     let universe = universe::pair(word.densities, word.jaccard, UNIVERSE);
     let total = UNIVERSE as f64;
@@ -140,15 +167,29 @@ fn simulate(context: &Context<'_>, table: &mut Table, checks: &mut Checks) -> Re
     let line = Collision::dense(1, universe.densities())?;
     let cosine = universe.size(3) / (sizes[0] * sizes[1]).sqrt();
     let betas = [0.0316, 0.1, 0.5].map(|share| hamming::best_beta(share * total));
-    let mut chart = Chart::new("UNITED-STATES, H/D = 0.0316 (Fig. 9)", Axis::log("sample size k"), Axis::log("mean square error of H/D"));
-    let names = ["one bit", "sampling", "projection, H* = 0.0316 D", "projection, H* = 0.1 D", "projection, H* = 0.5 D", "signs"];
+    let mut chart = Chart::new(
+        "UNITED-STATES, H/D = 0.0316 (Fig. 9)",
+        Axis::log("sample size k"),
+        Axis::log("mean square error of H/D"),
+    );
+    let names = [
+        "one bit",
+        "sampling",
+        "projection, H* = 0.0316 D",
+        "projection, H* = 0.1 D",
+        "projection, H* = 0.5 D",
+        "signs",
+    ];
     // From the share of successes to the distance. A projection that is saturated counts as the distance of a share of 0.49.
     let estimate = |method: usize, share: f64| -> f64 {
         match method {
             0 => size::difference_at(line.jaccard(share), sizes) / total,
             1 => share,
             2..=4 => hamming::projection_raw(share.min(0.49), betas[method - 2]) / total,
-            _ => (sizes[0] + sizes[1] - 2.0 * (PI * (1.0 - share)).cos() * (sizes[0] * sizes[1]).sqrt()) / total,
+            _ => {
+                (sizes[0] + sizes[1] - 2.0 * (PI * (1.0 - share)).cos() * (sizes[0] * sizes[1]).sqrt())
+                    / total
+            }
         }
     };
     let chance = |method: usize| match method {
@@ -176,12 +217,23 @@ fn simulate(context: &Context<'_>, table: &mut Table, checks: &mut Checks) -> Re
             for run in 0..runs {
                 let stream = (method * 8 + number) as u64;
                 let mut random = Random::new(benzer_core::hash::split(context.seed(stream), run as u64));
-                let hits = (0..k).filter(|_| hit(method, &universe, [distance, total], &betas, &mut random)).count();
+                let hits =
+                    (0..k).filter(|_| hit(method, &universe, [distance, total], &betas, &mut random)).count();
                 errors.push(estimate(method, hits as f64 / k as f64) - distance / total);
             }
-            let expected = exact::mean(k, chance(method), |hits| (estimate(method, hits as f64 / k as f64) - distance / total).powi(2));
+            let expected = exact::mean(k, chance(method), |hits| {
+                (estimate(method, hits as f64 / k as f64) - distance / total).powi(2)
+            });
             let mse = errors.mse();
-            table.push(row![name, k, runs, mse.value, mse.error, expected, formula(method) / (total * total * k as f64)])?;
+            table.push(row![
+                name,
+                k,
+                runs,
+                mse.value,
+                mse.error,
+                expected,
+                formula(method) / (total * total * k as f64)
+            ])?;
             checks.agrees(format_args!("{name}, k = {k}"), mse, expected);
             measured.push((k as f64, mse.value));
             theory.push((k as f64, expected));
@@ -193,7 +245,13 @@ fn simulate(context: &Context<'_>, table: &mut Table, checks: &mut Checks) -> Re
 }
 
 /// One sample of a method: does it count?
-fn hit(method: usize, universe: &universe::Universe<2>, [distance, total]: [f64; 2], betas: &[f64; 3], random: &mut Random) -> bool {
+fn hit(
+    method: usize,
+    universe: &universe::Universe<2>,
+    [distance, total]: [f64; 2],
+    betas: &[f64; 3],
+    random: &mut Random,
+) -> bool {
     match method {
         0 => {
             let [x, y] = universe.minima(random);
@@ -213,8 +271,9 @@ fn hit(method: usize, universe: &universe::Universe<2>, [distance, total]: [f64;
             }
         }
         _ => {
-            let [common, first, second] = [universe.size(3), universe.size(1) - universe.size(3), universe.size(2) - universe.size(3)]
-                .map(|n| n.sqrt() * random.normal());
+            let [common, first, second] =
+                [universe.size(3), universe.size(1) - universe.size(3), universe.size(2) - universe.size(3)]
+                    .map(|n| n.sqrt() * random.normal());
             (common + first >= 0.0) == (common + second >= 0.0)
         }
     }

@@ -54,9 +54,13 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
     table.push(row!["clamped, five sketches 0011 0010 1011 1010 0001", 1, 4, 5, clamped])?;
     checks.close("the clamped counterexample", clamped, -0.0679, 1e-3);
     let [corrected, clipped] = points;
-    let chart = Chart::new("Smallest eigenvalue, one bit", Axis::log("sample size k"), Axis::linear("smallest eigenvalue"))
-        .with(Series::points("corrected matrix", corrected))
-        .with(Series::points("clamped at 0", clipped).colour(1));
+    let chart = Chart::new(
+        "Smallest eigenvalue, one bit",
+        Axis::log("sample size k"),
+        Axis::linear("smallest eigenvalue"),
+    )
+    .with(Series::points("corrected matrix", corrected))
+    .with(Series::points("clamped at 0", clipped).colour(1));
     let verdict = "Confirmed for resemblance, matches and the corrected estimate. Not so once estimates are clamped at 0: five sketches of four bits already give an eigenvalue of -0.068. Train on raw matches.";
     Ok(Outcome { tables: vec![table], charts: vec![chart], checks, verdict: verdict.to_owned() })
 }
@@ -79,7 +83,8 @@ fn square(n: usize, f: impl Fn(usize, usize) -> f64) -> Vec<Vec<f64>> {
 fn smallest_eigenvalue(mut a: Vec<Vec<f64>>) -> f64 {
     let n = a.len();
     for _ in 0..60 {
-        let rest: f64 = (0..n).flat_map(|i| (0..i).map(move |j| (i, j))).map(|(i, j)| a[i][j] * a[i][j]).sum();
+        let rest: f64 =
+            (0..n).flat_map(|i| (0..i).map(move |j| (i, j))).map(|(i, j)| a[i][j] * a[i][j]).sum();
         if rest < 1e-22 {
             break;
         }

@@ -23,23 +23,45 @@ const K: usize = 200;
 
 fn run(context: &Context<'_>) -> Result<Outcome> {
     let mut checks = Checks::default();
-    let columns = ["f2_over_f1", "containment", "R", "k", "runs", "mse_equal_share", "mse_mle", "mse_mle_se", "mse_mle_exact", "gain", "gain_asymptotic", "containment_mse", "containment_exact"];
+    let columns = [
+        "f2_over_f1",
+        "containment",
+        "R",
+        "k",
+        "runs",
+        "mse_equal_share",
+        "mse_mle",
+        "mse_mle_se",
+        "mse_mle_exact",
+        "gain",
+        "gain_asymptotic",
+        "containment_mse",
+        "containment_exact",
+    ];
     let mut table = context.table("", &columns)?;
     checks.close("gain at 0.1, 0.9", gain(0.1, 0.9), 7.687, 1e-3);
     checks.close("no gain for equal sizes", gain(1.0, 0.7), 1.0, 1e-9);
-    let mut chart = Chart::new("Gain of maximum likelihood, k = 200", Axis::linear("containment a / f2"), Axis::log("variance ratio"));
+    let mut chart = Chart::new(
+        "Gain of maximum likelihood, k = 200",
+        Axis::linear("containment a / f2"),
+        Axis::log("variance ratio"),
+    );
     for (colour, ratio) in [0.05, 0.2, 0.5, 0.8].into_iter().enumerate() {
         context.step(format_args!("f2 / f1 = {ratio}"));
         let mut points = Vec::new();
         for containment in [0.1, 0.5, 0.8, 0.95] {
             let stream = (colour * 10) as u64 + (containment * 10.0) as u64;
-            points.push((containment, point(context, [ratio, containment], stream, &mut table, &mut checks)?));
+            points
+                .push((containment, point(context, [ratio, containment], stream, &mut table, &mut checks)?));
         }
         chart.push(Series::points(format!("f2 = {ratio} f1"), points).colour(colour));
         let curve = (1..99).map(|i| f64::from(i) / 100.0).map(|c| (c, gain(ratio, c))).collect();
         chart.push(Series::line("", curve).colour(colour));
     }
-    let mut dense = context.table("dense", &["b", "r1", "r2", "R", "k", "runs", "mse_9", "mse_mle", "gain", "gain_asymptotic"])?;
+    let mut dense = context.table(
+        "dense",
+        &["b", "r1", "r2", "R", "k", "runs", "mse_9", "mse_mle", "gain", "gain_asymptotic"],
+    )?;
     let gained = dense_gain(context, &mut dense, &mut checks)?;
     let verdict = format!(
         "Confirmed: 7.7 times less variance at f2/f1 = 0.1 and containment 0.9, all of which carries over to containment. The equation is a quadratic with a closed form, not a cubic. \
@@ -54,7 +76,13 @@ fn gain(ratio: f64, containment: f64) -> f64 {
 }
 
 /// Measures one pair of sizes and containment; the measured gain.
-fn point(context: &Context<'_>, [ratio, containment]: [f64; 2], stream: u64, table: &mut Table, checks: &mut Checks) -> Result<f64> {
+fn point(
+    context: &Context<'_>,
+    [ratio, containment]: [f64; 2],
+    stream: u64,
+    table: &mut Table,
+    checks: &mut Checks,
+) -> Result<f64> {
     let runs = context.size(18_000, 40_000);
     let sizes = [4000.0, (4000.0 * ratio).round()];
     let common = (containment * sizes[1]).round();
@@ -87,7 +115,19 @@ fn point(context: &Context<'_>, [ratio, containment]: [f64; 2], stream: u64, tab
     checks.agrees(format_args!("{what}: equal share"), share, jaccard * (1.0 - jaccard) / K as f64);
     let gained = share.value / mse.value;
     table.push(row![
-        ratio, containment, jaccard, K, runs, share.value, mse.value, mse.error, exact, gained, gain(ratio, containment), of_containment.value, exact_containment
+        ratio,
+        containment,
+        jaccard,
+        K,
+        runs,
+        share.value,
+        mse.value,
+        mse.error,
+        exact,
+        gained,
+        gain(ratio, containment),
+        of_containment.value,
+        exact_containment
     ])?;
     Ok(gained)
 }
@@ -115,14 +155,26 @@ fn dense_gain(context: &Context<'_>, table: &mut Table, checks: &mut Checks) -> 
     let (mut diagonal, mut whole) = (Errors::default(), Errors::default());
     for run in 0..runs {
         let mut random = Random::new(benzer_core::hash::split(context.seed(900), run as u64));
-        let pairs: Vec<(u32, u32)> = (0..k).map(|_| universe.minima(&mut random)).map(|[x, y]| (x & 3, y & 3)).collect();
+        let pairs: Vec<(u32, u32)> =
+            (0..k).map(|_| universe.minima(&mut random)).map(|[x, y]| (x & 3, y & 3)).collect();
         let equal = pairs.iter().filter(|(x, y)| x == y).count();
         diagonal.push(line.jaccard(equal as f64 / k as f64) - jaccard);
         whole.push(model.raw(&pairs)? - jaccard);
     }
     let gained = diagonal.mse().value / whole.mse().value;
     let asymptotic = line.variance(1.0).at(jaccard) * model.information(jaccard);
-    table.push(row![b, densities[0], densities[1], jaccard, k, runs, diagonal.mse().value, whole.mse().value, gained, asymptotic])?;
+    table.push(row![
+        b,
+        densities[0],
+        densities[1],
+        jaccard,
+        k,
+        runs,
+        diagonal.mse().value,
+        whole.mse().value,
+        gained,
+        asymptotic
+    ])?;
     checks.holds(format_args!("dense two-bit samples gain {gained} >= 1.4"), gained >= 1.4);
     Ok(gained)
 }

@@ -23,13 +23,19 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
     ];
     for (near, values) in known {
         for (b, value) in values.into_iter().enumerate().filter(|(_, value)| value.is_finite()) {
-            checks.close(format_args!("rho at {near}, c = 1.5, b = {b}"), rho(near, 1.5, b as u32), value, 1e-6);
+            checks.close(
+                format_args!("rho at {near}, c = 1.5, b = {b}"),
+                rho(near, 1.5, b as u32),
+                value,
+                1e-6,
+            );
         }
     }
     let mut table = context.table("", &["d0", "c", "b", "rho"])?;
     let mut charts = Vec::new();
     for near in [0.1, 0.3, 0.5] {
-        let mut chart = Chart::new(format!("rho, near distance {near}"), Axis::linear("c"), Axis::linear("rho"));
+        let mut chart =
+            Chart::new(format!("rho, near distance {near}"), Axis::linear("c"), Axis::linear("rho"));
         let most = f64::min(3.0, 0.99 / near);
         for b in [1, 2, 3, 4, 0] {
             let mut points = Vec::new();
@@ -42,7 +48,10 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
                 }
                 if b == 1 {
                     let ladder = [1, 2, 3, 4, 0].map(|b| rho(near, c, b));
-                    checks.holds(format_args!("rho falls with b at {near}, c = {c}"), ladder.windows(2).all(|w| w[0] >= w[1] - 1e-12));
+                    checks.holds(
+                        format_args!("rho falls with b at {near}, c = {c}"),
+                        ladder.windows(2).all(|w| w[0] >= w[1] - 1e-12),
+                    );
                 }
             }
             let name = if b == 0 { "M (64 bits)".to_owned() } else { format!("b = {b}") };

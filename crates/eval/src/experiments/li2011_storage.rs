@@ -47,14 +47,23 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
         checks.close(format_args!("{} as printed", pair.name), pair.printed, ratio, 0.1);
     }
     checks.close("sparse, R = 1/2", storage::ratio_64_to_1(0.5, [1e-12; 2])?, 64.0 / 3.0, 1e-6);
-    checks.close("sparse, R = 1: 32, not the 64 of (14)", storage::ratio_equal_density([64, 1], 1e-12, 1.0), 32.0, 1e-9);
+    checks.close(
+        "sparse, R = 1: 32, not the 64 of (14)",
+        storage::ratio_equal_density([64, 1], 1e-12, 1.0),
+        32.0,
+        1e-9,
+    );
     for (b, limit) in [(1, 1.0 / 3.0), (2, 5.0 / 21.0), (3, 17.0 / 105.0)] {
         checks.close(format_args!("{b} and {} bits are equal", b + 1), storage::crossover(b), limit, 1e-9);
     }
     let mut curves = context.table("", &["r", "b", "R", "ratio"])?;
     let mut charts = Vec::new();
     for r in [1e-10, 0.1, 0.5, 0.9] {
-        let mut chart = Chart::new(format!("B(64) / B(b), r1 = r2 = {r}"), Axis::linear("R"), Axis::linear("storage ratio"));
+        let mut chart = Chart::new(
+            format!("B(64) / B(b), r1 = r2 = {r}"),
+            Axis::linear("R"),
+            Axis::linear("storage ratio"),
+        );
         for b in 1..=4u32 {
             let of = |bits: u32, jaccard: f64| -> Result<f64> {
                 Ok(storage::factor(jaccard, bits, Collision::dense(bits, [r, r])?))
@@ -65,7 +74,12 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
                 let ratio = of(64, jaccard)? / of(b, jaccard)?;
                 points.push((jaccard, ratio));
                 let lemma = storage::ratio_equal_density([64, b], r, jaccard);
-                checks.close(format_args!("Lemma 1, r = {r}, b = {b}, R = {jaccard}"), lemma, ratio, 1e-9 * ratio);
+                checks.close(
+                    format_args!("Lemma 1, r = {r}, b = {b}, R = {jaccard}"),
+                    lemma,
+                    ratio,
+                    1e-9 * ratio,
+                );
                 if step % 10 == 0 {
                     curves.push(row![r, b, jaccard, ratio])?;
                 }

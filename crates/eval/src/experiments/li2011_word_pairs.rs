@@ -23,7 +23,7 @@ const UNIVERSE: u64 = 1 << 16;
 const BITS: [u32; 4] = [1, 2, 3, 64];
 
 fn run(context: &Context<'_>) -> Result<Outcome> {
-    let runs = context.size(15_000, 40_000);
+    let runs = context.size(15_000, 20_000);
     let samples: &[usize] = if context.is_quick() { &[10, 50] } else { &[10, 20, 50, 100, 200, 500] };
     let most = samples[samples.len() - 1];
     let mut checks = Checks::default();
@@ -53,15 +53,20 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
                 }
             }
         }
-        let mut chart =
-            Chart::new(format!("{}, R = {}", pair.name, pair.jaccard), Axis::log("sample size k"), Axis::log("mean square error"));
+        let mut chart = Chart::new(
+            format!("{}, R = {}", pair.name, pair.jaccard),
+            Axis::log("sample size k"),
+            Axis::log("mean square error"),
+        );
         for (i, &b) in BITS.iter().enumerate() {
             let line = Collision::dense(b, universe.densities())?;
             let (mut measured, mut theory) = (Vec::new(), Vec::new());
             for (&k, errors) in samples.iter().zip(&errors) {
                 let (bias, mse) = (errors[i].bias(), errors[i].mse());
                 let expected = line.variance(1.0).at(jaccard) / k as f64;
-                table.push(row![pair.name, jaccard, b, k, runs, bias.value, bias.error, mse.value, mse.error, expected])?;
+                table.push(row![
+                    pair.name, jaccard, b, k, runs, bias.value, bias.error, mse.value, mse.error, expected
+                ])?;
                 let what = format!("{}, b = {b}, k = {k}", pair.name);
                 checks.agrees(format_args!("{what}: mse"), mse, expected);
                 checks.agrees_on(format_args!("{what}: bias"), bias, 0.0, expected.sqrt());

@@ -22,17 +22,39 @@ const N: u32 = 512;
 fn run(context: &Context<'_>) -> Result<Outcome> {
     let runs = context.size(14_000, 60_000);
     let mut checks = Checks::default();
-    let mut table = context.table("", &["m", "n", "runs", "mean", "mean_markov", "mean_poisson", "variance", "variance_se", "variance_markov", "variance_poisson"])?;
+    let mut table = context.table(
+        "",
+        &[
+            "m",
+            "n",
+            "runs",
+            "mean",
+            "mean_markov",
+            "mean_poisson",
+            "variance",
+            "variance_se",
+            "variance_markov",
+            "variance_poisson",
+        ],
+    )?;
     let mut bound = context.table("concentration", &["m", "epsilon", "measured", "bound"])?;
     let n = f64::from(N);
     let mut series = [Vec::new(), Vec::new(), Vec::new()];
-    let mut tails = Chart::new("Pr(|Z/n - p| >= epsilon)", Axis::linear("epsilon"), Axis::log("probability").from_to(1e-4, 40.0));
+    let mut tails = Chart::new(
+        "Pr(|Z/n - p| >= epsilon)",
+        Axis::linear("epsilon"),
+        Axis::log("probability").from_to(1e-4, 40.0),
+    );
     for (colour, m) in [16usize, 64, 128, 256, 512, 1024].into_iter().enumerate() {
         context.step(format_args!("m = {m}"));
         let mut ones = Vec::with_capacity(runs);
         for run in 0..runs {
             let mut random = Random::new(benzer_core::hash::split(context.seed(m as u64), run as u64));
-            let spec = SketchSpec { packing: Packing::bits(1)?, seed: random.next(), ..SketchSpec::full(Family::Odd, N) };
+            let spec = SketchSpec {
+                packing: Packing::bits(1)?,
+                seed: random.next(),
+                ..SketchSpec::full(Family::Odd, N)
+            };
             let sketch = spec.sketcher()?.sketch(&Features::set((0..m).map(|_| random.next())))?;
             ones.push(f64::from(sketch.words().iter().map(|word| word.count_ones()).sum::<u32>()));
         }
@@ -40,11 +62,25 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
         let (markov, poisson) = (odd::variance_of_ones(size, n), odd::variance_of_ones_poisson(size, n));
         let measured = ones.iter().copied().collect::<Moments>().mean();
         let spread = ones.iter().map(|z| (z - mean) * (z - mean)).collect::<Moments>().mean();
-        table.push(row![m, N, runs, measured.value, mean, n * odd::probability_poisson(size, n), spread.value, spread.error, markov, poisson])?;
+        table.push(row![
+            m,
+            N,
+            runs,
+            measured.value,
+            mean,
+            n * odd::probability_poisson(size, n),
+            spread.value,
+            spread.error,
+            markov,
+            poisson
+        ])?;
         checks.agrees(format_args!("mean, m = {m}"), measured, mean);
         checks.agrees(format_args!("variance, m = {m}"), spread, markov);
         if m == 256 {
-            checks.holds(format_args!("the Poisson variance {poisson} is too large"), spread.value + 4.0 * spread.error < poisson);
+            checks.holds(
+                format_args!("the Poisson variance {poisson} is too large"),
+                spread.value + 4.0 * spread.error < poisson,
+            );
         }
         series.iter_mut().zip([spread.value, markov, poisson]).for_each(|(s, v)| s.push((size, v)));
         let p = odd::probability_poisson(size, n);
@@ -69,5 +105,10 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
         .with(Series::line("Markov chain (exact)", markov))
         .with(Series::dashed("Poisson", poisson).colour(1));
     let verdict = "Confirmed: the Markov chain is exact. The Poisson variance is an upper bound that overstates by 45% at m = n/2. The concentration bound holds and is loose by a factor of 30 and more.";
-    Ok(Outcome { tables: vec![table, bound], charts: vec![chart, tails], checks, verdict: verdict.to_owned() })
+    Ok(Outcome {
+        tables: vec![table, bound],
+        charts: vec![chart, tails],
+        checks,
+        verdict: verdict.to_owned(),
+    })
 }

@@ -22,26 +22,40 @@ const J0: f64 = 0.9;
 
 fn run(context: &Context<'_>) -> Result<Outcome> {
     let mut checks = Checks::default();
-    let mut table = context.table("", &["data", "pairs_above", "bits", "sketch", "k", "sketches", "precision", "recall", "F1", "F1_se"])?;
+    let mut table = context.table(
+        "",
+        &["data", "pairs_above", "bits", "sketch", "k", "sketches", "precision", "recall", "F1", "F1_se"],
+    )?;
     let (mut charts, mut gains) = (Vec::new(), Moments::default());
     for corpus in data(context)? {
         let similarities = corpus::similarities(&corpus.sets);
         let wanted = relevant(&similarities, J0);
         checks.holds(format_args!("{} has pairs above {J0}", corpus.name), wanted > 0.0);
-        let mut chart = Chart::new(format!("{}: {wanted} pairs with J >= {J0}", corpus.name), Axis::log("bits"), Axis::linear("F1"));
+        let mut chart = Chart::new(
+            format!("{}: {wanted} pairs with J >= {J0}", corpus.name),
+            Axis::log("bits"),
+            Axis::linear("F1"),
+        );
         let mut points = [Vec::new(), Vec::new()];
         let sizes: &[u32] = if context.is_quick() { &[256, 1024] } else { &[128, 256, 512, 1024, 2048] };
         for &bits in sizes {
             context.step(format_args!("{}, {bits} bits", corpus.name));
-            let scores = [true, false].map(|is_odd| score(context, &corpus, &similarities, bits, is_odd, &mut table));
+            let scores =
+                [true, false].map(|is_odd| score(context, &corpus, &similarities, bits, is_odd, &mut table));
             let [odd, one] = scores;
             let (odd, one) = (odd?, one?);
             points[0].push((f64::from(bits), odd.value));
             points[1].push((f64::from(bits), one.value));
             if bits >= 256 {
                 let error = odd.error.hypot(one.error);
-                checks.holds(format_args!("{}, {bits} bits: {} against {}", corpus.name, odd.value, one.value), odd.value >= one.value - 4.0 * error);
-                checks.holds(format_args!("{}, {bits} bits: standard error {error}", corpus.name), error <= 0.02);
+                checks.holds(
+                    format_args!("{}, {bits} bits: {} against {}", corpus.name, odd.value, one.value),
+                    odd.value >= one.value - 4.0 * error,
+                );
+                checks.holds(
+                    format_args!("{}, {bits} bits: standard error {error}", corpus.name),
+                    error <= 0.02,
+                );
                 gains.push(odd.value - one.value);
             }
         }
@@ -54,7 +68,9 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
     }
     let gain = gains.mean().value;
     checks.holds(format_args!("the mean gain {gain} is positive"), gain > 0.0);
-    let verdict = format!("Confirmed: at equal size the Odd Sketch has the better F1 at J0 = 0.9, by {gain:.3} on average from 256 bits on.");
+    let verdict = format!(
+        "Confirmed: at equal size the Odd Sketch has the better F1 at J0 = 0.9, by {gain:.3} on average from 256 bits on."
+    );
     Ok(Outcome { tables: vec![table], charts, checks, verdict })
 }
 
@@ -74,7 +90,14 @@ fn data(context: &Context<'_>) -> Result<Vec<Corpus>> {
 }
 
 /// The mean F1 of one kind of sketch.
-fn score(context: &Context<'_>, corpus: &Corpus, similarities: &[f32], bits: u32, is_odd: bool, table: &mut Table) -> Result<Mean> {
+fn score(
+    context: &Context<'_>,
+    corpus: &Corpus,
+    similarities: &[f32],
+    bits: u32,
+    is_odd: bool,
+    table: &mut Table,
+) -> Result<Mean> {
     let n = f64::from(bits);
     let k = if is_odd { odd::best_registers(bits as usize, J0)? as u32 } else { bits };
     // An estimate of at least J0 is a number of differing bits of at most this.
@@ -88,9 +111,12 @@ fn score(context: &Context<'_>, corpus: &Corpus, similarities: &[f32], bits: u32
     let [mut precision, mut recall, mut f1] = [Moments::default(); 3];
     let sketches = context.size(40, 40);
     for sketch in 0..sketches {
-        let seed = benzer_core::hash::split(context.seed(u64::from(bits) * 2 + u64::from(is_odd)), sketch as u64);
+        let seed =
+            benzer_core::hash::split(context.seed(u64::from(bits) * 2 + u64::from(is_odd)), sketch as u64);
         let words = sketched(&corpus.sets, k, packing, seed)?;
-        let found = retrieved(&words, corpus.sets.len(), Bits::new(1)?, similarities, &[(J0, most.floor() as u32)])[0];
+        let found =
+            retrieved(&words, corpus.sets.len(), Bits::new(1)?, similarities, &[(J0, most.floor() as u32)])
+                [0];
         let (p, r) = (found.precision(), found.recall(wanted));
         precision.push(p);
         recall.push(r);
@@ -98,6 +124,17 @@ fn score(context: &Context<'_>, corpus: &Corpus, similarities: &[f32], bits: u32
     }
     let [p, r, f] = [precision, recall, f1].map(|moments| moments.mean());
     let name = if is_odd { "odd" } else { "one bit" };
-    table.push(row![corpus.name.as_str(), wanted, bits, name, k, sketches, p.value, r.value, f.value, f.error])?;
+    table.push(row![
+        corpus.name.as_str(),
+        wanted,
+        bits,
+        name,
+        k,
+        sketches,
+        p.value,
+        r.value,
+        f.value,
+        f.error
+    ])?;
     Ok(f)
 }
