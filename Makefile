@@ -18,9 +18,10 @@ build:
 wheel:
 	@bash tools/wheel.sh --sdist
 
-# The race with the peers, one pinned core; results go to bench/results/. Micro-benchmarks: cargo bench --package benzer-bench
+# The field in one table: all races with the peers, one pinned core, printed as Markdown; results go to bench/results/. One race: bench/run,
+# bench/dedup, ... Micro-benchmarks: cargo bench --package benzer-bench
 bench:
-	@python3 bench/run
+	@python3 bench/field
 
 # Whole deduplications beside the peers, one pinned core, with quality beside speed; the peers take a gigabyte to install.
 bench-dedup:

@@ -39,6 +39,7 @@ part "build" cargo test --release --workspace --no-run
 part "redis" bash tools/redis.sh
 part "python" bash tools/python.sh
 part "tests" cargo test --release --workspace
+part "papers" target/release/benzer eval all --quick -o target/eval
 part "python package" bash tools/python-test.sh
 part "browser" bash tools/browser-test.sh
 part "page" bash tools/page-test.sh

@@ -101,6 +101,9 @@ pub enum Command {
     /// Serve collections over REST, with a page to look at them
     #[command(long_about = cmd::serve::ABOUT)]
     Serve(cmd::serve::Arguments),
+    /// The figures and tables of the papers, measured on this code
+    #[command(long_about = cmd::eval::ABOUT)]
+    Eval(cmd::eval::Arguments),
     /// Make, list and revoke the keys of a server
     #[command(long_about = cmd::key::ABOUT)]
     Key(cmd::key::Arguments),

@@ -5,6 +5,7 @@ pub mod collections;
 pub mod compare;
 pub mod dedup;
 pub mod duplicates;
+pub mod eval;
 pub mod explain;
 pub mod features;
 pub mod groups;
@@ -33,6 +34,7 @@ pub fn run(cli: &Cli, out: &mut dyn Write) -> anyhow::Result<()> {
     match &cli.command {
         Command::Compare(arguments) => compare::run(arguments, &view, out),
         Command::Dedup(arguments) => dedup::run(arguments, &view, out),
+        Command::Eval(arguments) => eval::run(arguments, &view, out),
         Command::Rethreshold(arguments) => rethreshold::run(arguments, &view, out),
         Command::Explain(arguments) => explain::run(arguments, &view, out),
         Command::Pairs(arguments) => pairs::run(arguments, &view, out),

@@ -2,7 +2,7 @@
 
 use crate::bench::Bench;
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 17] = [
     "compare",
     "dedup",
     "explain",
@@ -19,6 +19,7 @@ const COMMANDS: [&str; 16] = [
     "collections",
     "serve",
     "key",
+    "eval",
 ];
 
 /// The lines under "Examples:".

@@ -5,6 +5,7 @@ mod bench;
 mod collections;
 mod compare;
 mod dedup;
+mod eval;
 mod folders;
 mod help;
 mod known;

@@ -1,0 +1,193 @@
+//! `benzer eval`: the figures and tables of the papers, measured on this code.
+
+use std::cell::RefCell;
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use benzer_eval::experiments::ALL;
+use benzer_eval::{Error, Options, Progress, Report};
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+
+use crate::Usage;
+use crate::cmd::write_json;
+use crate::view::{Format, View};
+
+/// What the command does, for its help.
+pub const ABOUT: &str = "\
+Try the claims of the papers on this code: every figure and table, measured, beside the theory.
+
+Each experiment has a numeric criterion, usually that a mean is within 4 standard errors of theory and \
+that this error is at most 2%. The folder gets a CSV table with a row for every point as it is measured, SVG \
+charts, run.json (machine, commit, command, seed, verdicts) and index.html, a page with all of it. \
+The exit code is 1 if an experiment does not hold.";
+
+const EXAMPLES: &str = "\
+Examples:
+  benzer eval list
+  benzer eval li2011_storage -o storage
+  benzer eval li2011_exactness li2011_rho --quick -o some
+
+A full run takes an hour on one core: benzer eval all --data DIR -o DIR. \
+With --quick all ends in minutes, on synthetic data.";
+
+/// What to try, on which data.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Names of experiments, `all`, or `list` to see what there is
+    #[arg(value_name = "NAME", default_value = "list")]
+    names: Vec<String>,
+    /// Fewer runs and synthetic data only: all of it in minutes
+    #[arg(long)]
+    quick: bool,
+    /// The folder of the data sets, as docs/reference/eval.md names them [default: synthetic data]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// The seed of everything random
+    #[arg(long, value_name = "SEED", default_value_t = 42)]
+    seed: u64,
+    /// Where tables, charts and the page go
+    #[arg(short, long, value_name = "DIR", default_value = "benzer-eval")]
+    output: PathBuf,
+}
+
+#[derive(Debug, Serialize)]
+struct Line<'a> {
+    name: &'static str,
+    source: &'static str,
+    title: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    holds: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seconds: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    checks: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failures: Option<&'a [String]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<&'a str>,
+}
+
+/// Lists or runs experiments.
+///
+/// # Errors
+/// An unknown name; data that cannot be read; a folder that cannot be written; an experiment that does not hold.
+pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
+    let Arguments { names, quick, data, seed, output } = arguments;
+    if names.iter().any(|name| name == "list") {
+        return list(view, out);
+    }
+    if let Some(folder) = data.as_ref().filter(|folder| !folder.is_dir()) {
+        return Err(Usage::new(format!("--data: `{}` is not a folder", folder.display())).into());
+    }
+    let options = Options {
+        quick: *quick,
+        data: data.clone(),
+        seed: *seed,
+        output: output.clone(),
+        command: command(arguments),
+    };
+    let told = Told { bar: RefCell::new(None), is_terminal: std::io::stderr().is_terminal() };
+    let reports = benzer_eval::run(names, &options, &told).map_err(|error| match error {
+        Error::Unknown { .. } => anyhow::Error::new(Usage::new(error)),
+        other => other.into(),
+    })?;
+    show(&reports, view, out)?;
+    talk!("{}", output.join("index.html").display());
+    let failed: Vec<&str> = reports.iter().filter(|r| !r.holds()).map(|r| r.experiment.name).collect();
+    match failed.len() {
+        0 => Ok(()),
+        n => anyhow::bail!("{n} of {} experiments do not hold: {}", reports.len(), failed.join(", ")),
+    }
+}
+
+/// The command as it can be given again; where the data lie is not part of it.
+fn command(arguments: &Arguments) -> String {
+    let mut words = vec!["benzer eval".to_owned(), arguments.names.join(" ")];
+    words.extend(arguments.quick.then(|| "--quick".to_owned()));
+    words.extend(arguments.data.as_ref().map(|_| "--data DIR".to_owned()));
+    words.push(format!("--seed {}", arguments.seed));
+    words.join(" ")
+}
+
+fn list(view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
+    let lines = ALL.iter().map(|experiment| Line {
+        name: experiment.name,
+        source: experiment.source,
+        title: experiment.title,
+        holds: None,
+        seconds: None,
+        checks: None,
+        failures: None,
+        verdict: None,
+    });
+    if view.format == Format::Json {
+        return write_json(out, &lines.collect::<Vec<_>>());
+    }
+    let width = ALL.iter().map(|experiment| experiment.name.len()).max().unwrap_or(0);
+    for experiment in ALL {
+        writeln!(out, "{:width$}  {} ({})", experiment.name, experiment.title, experiment.source)?;
+    }
+    Ok(())
+}
+
+fn show(reports: &[Report], view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
+    let lines = reports.iter().map(|report| Line {
+        name: report.experiment.name,
+        source: report.experiment.source,
+        title: report.experiment.title,
+        holds: Some(report.holds()),
+        seconds: Some(report.seconds),
+        checks: Some(report.outcome.checks.summary()),
+        failures: Some(report.outcome.checks.failures()),
+        verdict: Some(&report.outcome.verdict),
+    });
+    if view.format == Format::Json {
+        return write_json(out, &lines.collect::<Vec<_>>());
+    }
+    for report in reports {
+        let (name, source) = (report.experiment.name, report.experiment.source);
+        writeln!(out, "{}  {name} ({source})", if report.holds() { "holds" } else { "FAILS" })?;
+        writeln!(out, "       {}", report.outcome.verdict)?;
+        writeln!(out, "       {}", report.outcome.checks.summary())?;
+        for failure in report.outcome.checks.failures().iter().take(20) {
+            writeln!(out, "       - {failure}")?;
+        }
+    }
+    Ok(())
+}
+
+/// A line for each experiment, and on a terminal what is measured now.
+struct Told {
+    bar: RefCell<Option<ProgressBar>>,
+    is_terminal: bool,
+}
+
+impl Progress for Told {
+    fn begin(&self, name: &str, i: usize, n: usize) {
+        if self.is_terminal {
+            let style = ProgressStyle::with_template("{spinner} {prefix} {elapsed}  {msg}")
+                .expect("the template is a constant");
+            let bar = ProgressBar::new_spinner().with_style(style).with_prefix(format!("{i}/{n} {name}"));
+            bar.enable_steady_tick(Duration::from_millis(200));
+            *self.bar.borrow_mut() = Some(bar);
+        }
+    }
+
+    fn step(&self, part: &str) {
+        if let Some(bar) = &*self.bar.borrow() {
+            bar.set_message(part.to_owned());
+        }
+    }
+
+    fn end(&self, report: &Report) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+        let holds = if report.holds() { "holds" } else { "FAILS" };
+        talk!("{:>7.1} s  {holds}  {}", report.seconds, report.experiment.name);
+    }
+}

@@ -1,0 +1,251 @@
+//! Charts as SVG: curves and points over two axes, each linear or logarithmic.
+
+use plotters::coord::Shift;
+use plotters::prelude::*;
+
+use crate::{Error, Result};
+
+const SIZE: (u32, u32) = (640, 400);
+/// Colours that are told apart on white, also by people who do not see all of them.
+const COLOURS: [RGBColor; 8] = [
+    RGBColor(0, 90, 181),
+    RGBColor(213, 94, 0),
+    RGBColor(0, 140, 105),
+    RGBColor(190, 60, 140),
+    RGBColor(90, 90, 90),
+    RGBColor(200, 150, 0),
+    RGBColor(60, 160, 220),
+    RGBColor(140, 30, 30),
+];
+
+/// What an axis shows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Axis {
+    label: String,
+    is_log: bool,
+    range: Option<[f64; 2]>,
+}
+
+impl Axis {
+    /// An axis whose steps are equal.
+    pub fn linear(label: &str) -> Self {
+        Self { label: label.to_owned(), is_log: false, range: None }
+    }
+
+    /// An axis whose factors are equal.
+    pub fn log(label: &str) -> Self {
+        Self { is_log: true, ..Self::linear(label) }
+    }
+
+    /// The same axis from one value to another.
+    pub fn from_to(self, from: f64, to: f64) -> Self {
+        Self { range: Some([from, to]), ..self }
+    }
+}
+
+/// Points that belong together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Series {
+    name: String,
+    points: Vec<(f64, f64)>,
+    style: Style,
+    colour: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Style {
+    Line,
+    Dashed,
+    Points,
+}
+
+impl Series {
+    /// Measured values, as points.
+    pub fn points(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
+        Self { name: name.into(), points, style: Style::Points, colour: 0 }
+    }
+
+    /// A curve.
+    pub fn line(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
+        Self { style: Style::Line, ..Self::points(name, points) }
+    }
+
+    /// A dashed curve: theory, or what a paper printed.
+    pub fn dashed(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
+        Self { style: Style::Dashed, ..Self::points(name, points) }
+    }
+
+    /// The same with colour number `i`.
+    pub fn colour(self, i: usize) -> Self {
+        Self { colour: i, ..self }
+    }
+}
+
+/// Curves and points over two axes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chart {
+    title: String,
+    axes: [Axis; 2],
+    series: Vec<Series>,
+}
+
+impl Chart {
+    /// An empty chart.
+    pub fn new(title: impl Into<String>, x: Axis, y: Axis) -> Self {
+        Self { title: title.into(), axes: [x, y], series: Vec::new() }
+    }
+
+    /// The same chart with one more series.
+    pub fn with(mut self, series: Series) -> Self {
+        self.push(series);
+        self
+    }
+
+    /// Adds a series. Points that an axis cannot show are left out.
+    pub fn push(&mut self, mut series: Series) {
+        let shows = |axis: &Axis, value: f64| {
+            let inside = axis.range.is_none_or(|[from, to]| (from..=to).contains(&value));
+            value.is_finite() && (!axis.is_log || value > 0.0) && inside
+        };
+        series.points.retain(|&(x, y)| shows(&self.axes[0], x) && shows(&self.axes[1], y));
+        self.series.push(series);
+    }
+
+    /// What it is about.
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// The picture.
+    ///
+    /// # Errors
+    /// The drawing library refuses.
+    pub fn svg(&self) -> Result<String> {
+        let mut svg = String::new();
+        self.draw(&SVGBackend::with_string(&mut svg, SIZE).into_drawing_area())
+            .map_err(|reason| Error::Draw { chart: self.title.clone(), reason: reason.to_string() })?;
+        Ok(svg)
+    }
+
+    fn draw(&self, area: &DrawingArea<SVGBackend<'_>, Shift>) -> Result<(), Box<dyn std::error::Error + '_>> {
+        area.fill(&WHITE)?;
+        let [x, y] = [0, 1].map(|i| self.range(i));
+        let mut builder = ChartBuilder::on(area);
+        builder
+            .caption(&self.title, ("sans-serif", 17))
+            .margin(10)
+            .x_label_area_size(42)
+            .y_label_area_size(64);
+        // The axis kinds are types of the library, so each combination is built by itself.
+        macro_rules! finish {
+            ($x:expr, $y:expr) => {{
+                let mut chart = builder.build_cartesian_2d($x, $y)?;
+                let format = |value: &f64| tick(*value);
+                chart
+                    .configure_mesh()
+                    .x_desc(&self.axes[0].label)
+                    .y_desc(&self.axes[1].label)
+                    .x_label_formatter(&format)
+                    .y_label_formatter(&format)
+                    .light_line_style(RGBColor(244, 244, 244))
+                    .bold_line_style(RGBColor(225, 225, 225))
+                    .label_style(("sans-serif", 13))
+                    .draw()?;
+                for series in &self.series {
+                    let colour = COLOURS[series.colour % COLOURS.len()];
+                    let points = series.points.iter().copied();
+                    let drawn = match series.style {
+                        Style::Points => {
+                            chart.draw_series(points.map(|point| Circle::new(point, 3, colour.filled())))?
+                        }
+                        Style::Line => chart.draw_series(LineSeries::new(points, colour.stroke_width(2)))?,
+                        Style::Dashed => {
+                            chart.draw_series(DashedLineSeries::new(points, 6, 4, colour.stroke_width(1)))?
+                        }
+                    };
+                    if !series.name.is_empty() {
+                        let is_points = series.style == Style::Points;
+                        let width = if series.style == Style::Line { 2 } else { 1 };
+                        drawn.label(&series.name).legend(move |(x, y)| {
+                            if is_points {
+                                Circle::new((x + 9, y), 3, colour.filled()).into_dyn()
+                            } else {
+                                PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(width)).into_dyn()
+                            }
+                        });
+                    }
+                }
+                if self.series.iter().any(|series| !series.name.is_empty()) {
+                    chart
+                        .configure_series_labels()
+                        .background_style(WHITE.mix(0.85))
+                        .border_style(RGBColor(210, 210, 210))
+                        .label_font(("sans-serif", 12))
+                        .draw()?;
+                }
+            }};
+        }
+        match [self.axes[0].is_log, self.axes[1].is_log] {
+            [false, false] => finish!(x.clone(), y.clone()),
+            [true, false] => finish!(x.clone().log_scale(), y.clone()),
+            [false, true] => finish!(x.clone(), y.clone().log_scale()),
+            [true, true] => finish!(x.clone().log_scale(), y.clone().log_scale()),
+        }
+        area.present()?;
+        Ok(())
+    }
+
+    /// From the smallest to the largest value of an axis, with a little room.
+    fn range(&self, i: usize) -> std::ops::Range<f64> {
+        let axis = &self.axes[i];
+        if let Some([from, to]) = axis.range {
+            return from..to;
+        }
+        let values = self.series.iter().flat_map(|s| &s.points).map(|p| if i == 0 { p.0 } else { p.1 });
+        let (low, high) = values.fold((f64::MAX, f64::MIN), |(low, high), v| (low.min(v), high.max(v)));
+        match axis.is_log {
+            _ if low > high => 1.0..10.0,
+            true => low / 1.15..high * 1.15,
+            false => {
+                let room = 0.04 * (high - low).max(1e-9 + 1e-6 * high.abs());
+                low - room..high + room
+            }
+        }
+    }
+}
+
+fn tick(value: f64) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let rounded = format!("{value:.3e}").parse().unwrap_or(value);
+    let size: f64 = f64::abs(rounded);
+    if (1e-3..1e6).contains(&size) { format!("{rounded}") } else { format!("{rounded:e}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn charts_of_every_kind_are_drawn() {
+        for (x, y) in [(false, false), (true, false), (false, true), (true, true)] {
+            let axis = |is_log: bool, name: &str| if is_log { Axis::log(name) } else { Axis::linear(name) };
+            let chart = Chart::new("A <title>", axis(x, "across"), axis(y, "up"))
+                .with(Series::line("theory", vec![(1.0, 0.1), (10.0, 0.01)]))
+                .with(Series::points("measured", vec![(1.0, 0.11), (0.0, f64::NAN)]).colour(1))
+                .with(Series::dashed("", vec![(2.0, 0.05)]).colour(9));
+            let svg = chart.svg().unwrap();
+            assert!(svg.starts_with("<svg") && svg.contains("across") && svg.contains("measured"));
+            assert!(
+                svg.contains("&lt;title&gt;") && !svg.contains("NaN") && !svg.contains("http://localhost")
+            );
+        }
+        assert!(Chart::new("empty", Axis::linear("x"), Axis::log("y")).svg().is_ok());
+    }
+
+    #[test]
+    fn ticks_are_short() {
+        assert_eq!([0.0, 0.1 + 0.2, 1e-5, 2e7].map(tick), ["0", "0.3", "1e-5", "2e7"]);
+    }
+}

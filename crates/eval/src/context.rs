@@ -1,0 +1,85 @@
+//! What an experiment is given: how much to do, on which data, from which seed, and where its rows go.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use benzer_core::hash;
+
+use crate::{Result, Table};
+
+/// What to run, and how.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// All in minutes, on synthetic data.
+    pub quick: bool,
+    /// The folder of the data sets; without it, all data are synthetic.
+    pub data: Option<PathBuf>,
+    /// The one seed.
+    pub seed: u64,
+    /// Where tables, charts and gallery go.
+    pub output: PathBuf,
+    /// The command that was given, for the record.
+    pub command: String,
+}
+
+/// Who is told how far a run is.
+pub trait Progress {
+    /// An experiment begins: number `i` of `n`.
+    fn begin(&self, name: &str, i: usize, n: usize);
+    /// An experiment goes on with a part of it.
+    fn step(&self, part: &str);
+    /// An experiment ended.
+    fn end(&self, report: &crate::Report);
+}
+
+/// The surroundings of one experiment.
+pub struct Context<'a> {
+    pub(crate) options: &'a Options,
+    pub(crate) name: &'static str,
+    pub(crate) progress: &'a dyn Progress,
+}
+
+impl fmt::Debug for Context<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context")
+            .field("options", self.options)
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Context<'_> {
+    /// A size: smaller in a quick run.
+    pub fn size(&self, quick: usize, full: usize) -> usize {
+        if self.options.quick { quick } else { full }
+    }
+
+    /// True if everything is to end in minutes.
+    pub fn is_quick(&self) -> bool {
+        self.options.quick
+    }
+
+    /// The folder of the data sets, if they are to be used.
+    pub fn data(&self) -> Option<&Path> {
+        self.options.data.as_deref().filter(|_| !self.options.quick)
+    }
+
+    /// The seed of an independent stream of this experiment.
+    pub fn seed(&self, stream: u64) -> u64 {
+        hash::split(hash::split(self.options.seed, hash::element(self.name.as_bytes())), stream)
+    }
+
+    /// A table in the output folder; `part` tells several of one experiment apart.
+    ///
+    /// # Errors
+    /// The file cannot be made.
+    pub fn table(&self, part: &str, columns: &[&str]) -> Result<Table> {
+        let name = if part.is_empty() { self.name.to_owned() } else { format!("{}_{part}", self.name) };
+        Table::new(&self.options.output.join(format!("{name}.csv")), columns)
+    }
+
+    /// Tells what is measured now.
+    pub fn step(&self, part: impl fmt::Display) {
+        self.progress.step(&part.to_string());
+    }
+}

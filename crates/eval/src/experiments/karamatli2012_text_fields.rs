@@ -1,0 +1,111 @@
+//! 002, future work: the errors of text fields, as sets of words and of shingles, which the report left undone.
+
+use benzer_core::Features;
+use benzer_core::estimate::bottom_k;
+use benzer_core::field::text::TextOptions;
+use benzer_core::sketch::{Bits, Family, Scheme, Sketch, SketchSpec, count};
+
+use crate::random::Random;
+use crate::table::row;
+use crate::{
+    Axis, Chart, Checks, Context, Errors, Experiment, Moments, Outcome, Result, Series, Table, corpus,
+};
+
+pub(super) const EXPERIMENT: Experiment = Experiment {
+    name: "karamatli2012_text_fields",
+    source: "002, future work: other field types",
+    title: "One hash function or many, on texts",
+    claim: "Evaluating text fields, and shingles in them, is left as future work.",
+    criterion: "For pairs of texts as sets of words and of 3 words: the mean square error of many hashes is within 4 standard errors of the mean of J(1-J)/n_h over the pairs, standard error at most 2%; tau-strict with one hash is not worse by more than 4 standard errors.",
+    run,
+};
+
+fn run(context: &Context<'_>) -> Result<Outcome> {
+    let mut checks = Checks::default();
+    let columns = ["unit", "pairs", "mean_J", "n_h", "rms_many", "rms_many_theory", "rms_tau_strict"];
+    let mut table = context.table("", &columns)?;
+    let texts = match context.data() {
+        Some(data) => corpus::reuters(data)?.into_iter().step_by(9).collect(),
+        None => corpus::prose(context.seed(0), context.size(300, 1_000)),
+    };
+    let (mut charts, mut at_fifty) = (Vec::new(), 0.0);
+    for (unit, n) in [("words", 1), ("3 words", 3)] {
+        let sets = corpus::shingled(&texts, &TextOptions { n, ..TextOptions::default() })?;
+        let pairs = similar(&sets);
+        checks.holds(format_args!("{unit}: {} pairs", pairs.len()), pairs.len() >= 20);
+        let mut chart =
+            Chart::new(format!("Texts as sets of {unit}"), Axis::log("hashes n_h"), Axis::log("RMS error"));
+        let mut series = [Vec::new(), Vec::new(), Vec::new()];
+        for n_h in [10u32, 50, 200] {
+            context.step(format_args!("{unit}, n_h = {n_h}"));
+            let point = point(context, (unit, n_h), &sets, &pairs, (&mut table, &mut checks))?;
+            at_fifty = if n_h == 50 { point[0] } else { at_fifty };
+            series.iter_mut().zip(point).for_each(|(series, value)| series.push((f64::from(n_h), value)));
+        }
+        let [many, theory, tau] = series;
+        chart.push(Series::points("many hashes", many));
+        chart.push(Series::line("theory", theory));
+        chart.push(Series::points("one hash, tau-strict", tau).colour(1));
+        charts.push(chart);
+    }
+    let verdict = format!(
+        "Texts behave as sets do: the error depends on J and n_h only, {at_fifty:.3} at 50 hashes for shingles of 3 words, and one hash estimated rightly is at least as good as many. Images come with the image field."
+    );
+    Ok(Outcome { tables: vec![table], charts, checks, verdict })
+}
+
+/// Up to 150 pairs that have something in common, but are not equal.
+fn similar(sets: &[Features]) -> Vec<(usize, usize, f64)> {
+    let similarities = corpus::similarities(sets);
+    let places = (0..sets.len()).flat_map(|i| (i + 1..sets.len()).map(move |j| (i, j)));
+    let all: Vec<_> = places
+        .zip(similarities)
+        .filter(|(_, similarity)| (0.2..0.95).contains(similarity))
+        .map(|((i, j), _)| (i, j, sets[i].jaccard(&sets[j]).unwrap_or_default()))
+        .collect();
+    let step = all.len().div_ceil(150).max(1);
+    all.into_iter().step_by(step).collect()
+}
+
+/// RMS errors: many hashes, theory, tau-strict.
+fn point(
+    context: &Context<'_>,
+    (unit, n_h): (&str, u32),
+    sets: &[Features],
+    pairs: &[(usize, usize, f64)],
+    (table, checks): (&mut Table, &mut Checks),
+) -> Result<[f64; 3]> {
+    let runs = context.size(9_000, 30_000);
+    let (mut many, mut tau) = (Errors::default(), Errors::default());
+    for run in 0..runs {
+        let stream = u64::from(n_h) * 10 + unit.len() as u64;
+        let mut random = Random::new(benzer_core::hash::split(context.seed(stream), run as u64));
+        let (i, j, truth) = pairs[run % pairs.len()];
+        let mut sketches = |family: Family| -> Result<[Sketch; 2]> {
+            let sketcher = SketchSpec { seed: random.next(), ..SketchSpec::full(family, n_h) }.sketcher()?;
+            Ok([sketcher.sketch(&sets[i])?, sketcher.sketch(&sets[j])?])
+        };
+        let [a, b] = sketches(Family::Permutations(Scheme::Native))?;
+        let different = count::mismatches(a.words(), b.words(), Bits::FULL);
+        many.push(1.0 - f64::from(different) / f64::from(n_h) - truth);
+        let [a, b] = sketches(Family::BottomK)?;
+        let smallest = [&a, &b].map(|sketch| bottom_k::Smallest {
+            hashes: sketch.words(),
+            complete: benzer_core::sketch::bottom_k::is_whole(sketch),
+            size: sketch.size(),
+        });
+        let sample = bottom_k::sample(&smallest)?;
+        tau.push(sample.common as f64 / sample.kept.max(1) as f64 - truth);
+    }
+    let spread: Moments = pairs.iter().map(|(.., j)| j * (1.0 - j)).collect();
+    let mean: Moments = pairs.iter().map(|pair| pair.2).collect();
+    let theory = spread.mean().value / f64::from(n_h);
+    table.push(row![unit, pairs.len(), mean.mean().value, n_h, many.rms(), theory.sqrt(), tau.rms()])?;
+    checks.agrees(format_args!("{unit}, n_h = {n_h}: many"), many.mse(), theory);
+    let error = tau.mse().error;
+    checks.holds(
+        format_args!("{unit}, n_h = {n_h}: tau-strict {} against {theory}", tau.mse().value),
+        tau.mse().value <= theory + 4.0 * error,
+    );
+    Ok([many.rms(), theory.sqrt(), tau.rms()])
+}

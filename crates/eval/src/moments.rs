@@ -1,0 +1,107 @@
+//! Means with their Monte-Carlo standard errors.
+
+/// A running mean and variance (Welford).
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Moments {
+    n: f64,
+    mean: f64,
+    squares: f64,
+}
+
+/// A measured mean and its standard error.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Mean {
+    /// The mean.
+    pub value: f64,
+    /// The standard error of the mean.
+    pub error: f64,
+}
+
+impl Moments {
+    /// Adds a value.
+    pub fn push(&mut self, value: f64) {
+        self.n += 1.0;
+        let delta = value - self.mean;
+        self.mean += delta / self.n;
+        self.squares += delta * (value - self.mean);
+    }
+
+    /// How many values there are.
+    pub fn n(&self) -> f64 {
+        self.n
+    }
+
+    /// The mean, with its standard error.
+    pub fn mean(&self) -> Mean {
+        Mean { value: self.mean, error: (self.variance() / self.n.max(1.0)).sqrt() }
+    }
+
+    /// The variance of the values, unbiased.
+    pub fn variance(&self) -> f64 {
+        self.squares / (self.n - 1.0).max(1.0)
+    }
+}
+
+/// Errors of an estimator: bias and mean square, each with its standard error.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Errors {
+    errors: Moments,
+    squares: Moments,
+}
+
+impl Errors {
+    /// Adds estimate minus truth.
+    pub fn push(&mut self, error: f64) {
+        self.errors.push(error);
+        self.squares.push(error * error);
+    }
+
+    /// The mean error.
+    pub fn bias(&self) -> Mean {
+        self.errors.mean()
+    }
+
+    /// The mean square error.
+    pub fn mse(&self) -> Mean {
+        self.squares.mean()
+    }
+
+    /// The root of the mean square error.
+    pub fn rms(&self) -> f64 {
+        self.mse().value.sqrt()
+    }
+
+    /// The spread of the errors.
+    pub fn variance(&self) -> f64 {
+        self.errors.variance()
+    }
+}
+
+impl FromIterator<f64> for Moments {
+    fn from_iter<I: IntoIterator<Item = f64>>(values: I) -> Self {
+        let mut moments = Self::default();
+        values.into_iter().for_each(|value| moments.push(value));
+        moments
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mean_and_error_are_those_of_the_textbook() {
+        let moments: Moments = [1.0, 2.0, 3.0, 4.0].into_iter().collect();
+        assert_eq!(moments.mean().value, 2.5);
+        assert!((moments.variance() - 5.0 / 3.0).abs() < 1e-12);
+        assert!((moments.mean().error - (5.0f64 / 12.0).sqrt()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn mean_square_is_variance_plus_squared_bias() {
+        let mut errors = Errors::default();
+        [0.1, 0.3, -0.1, 0.5].into_iter().for_each(|e| errors.push(e));
+        let spread = errors.variance() * 3.0 / 4.0;
+        assert!((errors.mse().value - spread - errors.bias().value.powi(2)).abs() < 1e-12);
+    }
+}
