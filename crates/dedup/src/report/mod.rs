@@ -15,7 +15,9 @@ use benzer_core::lsh::Banding;
 
 use crate::audit::Audited;
 use crate::job::Counts;
-pub(crate) use html::{counted, escape, grouped};
+pub(crate) use html::escape;
+#[cfg(feature = "image")]
+pub(crate) use html::{counted, grouped};
 pub(crate) use phrase::{beginning, kind, quoted};
 pub(crate) use sides::{Sides, side_by_side};
 

@@ -76,9 +76,8 @@ fn extrema(octave: &Octave, number: usize, level: usize, found: &mut Vec<Spot>) 
         [&octave.differences[level - 1], &octave.differences[level], &octave.differences[level + 1]];
     let (width, height) = (here.width(), here.height());
     for y in BORDER..height.saturating_sub(BORDER) {
-        let row = here.row(y);
-        for x in BORDER..width.saturating_sub(BORDER) {
-            let value = row[x];
+        let inner = here.row(y).iter().enumerate().take(width.saturating_sub(BORDER)).skip(BORDER);
+        for (x, &value) in inner {
             if value.abs() < 0.8 * LEAST_CONTRAST || !is_extreme([below, here, above], x, y, value) {
                 continue;
             }
