@@ -89,18 +89,18 @@ pub fn run(options: &Options) -> Result<()> {
         let low = options.threshold + BIN * at as f64;
         // Both documents of a pair are searched for, which doubles every deviation.
         let error = 1.96 * (2.0 * bin.squares).sqrt() / bin.pairs;
-        let (found, expected) = (bin.found / bin.pairs, bin.expected / bin.pairs);
+        let found = bin.found / bin.pairs;
+        let stated = [low, (low + BIN).min(1.0)].map(|jaccard| banding.probability(jaccard));
+        let is_within = stated[0] - error <= found && found <= stated[1] + error;
         println!(
-            "| {} | {:.2} to {:.2} | {} | {:.3} | {:.3} | {:.3} to {:.3} | {} |",
+            "| {} | {low:.2} to {:.2} | {} | {:.3} to {:.3} | {found:.4} | {:.4} | {error:.4} | {} |",
             options.name,
-            low,
             (low + BIN).min(1.0),
             bin.pairs,
-            banding.probability(low),
-            found,
-            (expected - error).max(0.0),
-            (expected + error).min(1.0),
-            if (found - expected).abs() <= error.max(1e-9) { "yes" } else { "no" }
+            stated[0],
+            stated[1],
+            bin.expected / bin.pairs,
+            if is_within { "yes" } else { "no" }
         );
     }
     Ok(())
