@@ -104,7 +104,7 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
         .with(Series::points("measured", measured))
         .with(Series::line("Markov chain (exact)", markov))
         .with(Series::dashed("Poisson", poisson).colour(1));
-    let verdict = "Confirmed: the Markov chain is exact. The Poisson variance is an upper bound that overstates by 45% at m = n/2. The concentration bound holds and is loose by a factor of 30 and more.";
+    let verdict = "Confirmed: the Markov chain is exact. The Poisson variance is an upper bound that overstates by 45% at m = n/2. The concentration bound holds and is loose by a factor of more than a hundred.";
     Ok(Outcome {
         tables: vec![table, bound],
         charts: vec![chart, tails],
