@@ -56,7 +56,7 @@ pub(crate) fn explain(
         pieces.take(SHOWN).map(|(_, text)| text.clone()).collect::<Vec<String>>()
     };
     #[cfg(feature = "image")]
-    if let Some(evidence) = crate::picture::evidence(schema, field, query, found) {
+    if let Some((evidence, points)) = crate::picture::evidence(schema, field, query, found) {
         return Explanation {
             n_shared: shared as u64,
             n_query: (a.size() - shared) as u64,
@@ -64,6 +64,7 @@ pub(crate) fn explain(
             shared: vec![evidence],
             query_only: Vec::new(),
             match_only: Vec::new(),
+            points,
         };
     }
     Explanation {
@@ -73,6 +74,7 @@ pub(crate) fn explain(
         shared: some(0, &|element| elements[1].contains(&element)),
         query_only: some(0, &|element| !elements[1].contains(&element)),
         match_only: some(1, &|element| !elements[0].contains(&element)),
+        points: Vec::new(),
     }
 }
 

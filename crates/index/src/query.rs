@@ -87,4 +87,7 @@ pub struct Explanation {
     pub query_only: Vec<String>,
     /// Some that only the match has.
     pub match_only: Vec<String>,
+    /// Of pictures, the points that lie upon each other: column and row in the query, column and row in the match, in thousandths of their sides.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub points: Vec<[u16; 4]>,
 }

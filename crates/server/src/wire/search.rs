@@ -119,6 +119,9 @@ pub struct MatchExplanation {
     pub query_only: Vec<String>,
     /// Some that only the match has.
     pub match_only: Vec<String>,
+    /// Of pictures, the points that lie upon each other: column and row in the query, column and row in the match, in thousandths of their sides.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub points: Vec<[u16; 4]>,
 }
 
 impl SearchAnswer {
@@ -135,6 +138,7 @@ impl SearchAnswer {
                 shared: found.shared,
                 query_only: found.query_only,
                 match_only: found.match_only,
+                points: found.points,
             }),
         };
         let found = |found: benzer_index::Match| SearchMatch {
