@@ -32,6 +32,9 @@ pub struct Explanation {
     pub query_covered: Vec<[usize; 2]>,
     /// The same of the match.
     pub match_covered: Vec<[usize; 2]>,
+    /// Of pictures, the points that lie upon each other: column and row in the query, column and row in the match, in thousandths of their sides.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub points: Vec<[u16; 4]>,
 }
 
 /// A shingle or a value.
@@ -65,7 +68,7 @@ pub(crate) fn explain(
     let documents = [documents.0, documents.1];
     let shared = a.intersection(b);
     #[cfg(feature = "image")]
-    if let Some(evidence) = crate::picture::evidence(schema, field, documents[0], documents[1]) {
+    if let Some((evidence, points)) = crate::picture::evidence(schema, field, documents[0], documents[1]) {
         return Explanation {
             n_shared: shared as u64,
             n_query: (a.size() - shared) as u64,
@@ -75,6 +78,7 @@ pub(crate) fn explain(
             match_only: Vec::new(),
             query_covered: Vec::new(),
             match_covered: Vec::new(),
+            points,
         };
     }
     let found = documents.map(|document| found(schema, field, document));
@@ -109,6 +113,7 @@ pub(crate) fn explain(
         match_only: some(1, false),
         query_covered: covered(0),
         match_covered: covered(1),
+        points: Vec::new(),
     }
 }
 

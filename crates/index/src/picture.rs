@@ -4,8 +4,13 @@ use benzer_core::field::image::local::{LEAST_INLIERS, Local, verify};
 use benzer_core::field::image::{ImageFeatures, ImageOptions};
 use benzer_core::field::{Content, Document, Kind, Schema};
 
-/// The geometric check of a field of pictures, in words; nothing if it is no such field, or a picture is missing.
-pub(crate) fn evidence(schema: &Schema, field: &str, query: &Document, found: &Document) -> Option<String> {
+/// The geometric check of a field of pictures: in words, and the points that lie upon each other in thousandths of the sides. Nothing if it is no such field, or a picture is missing.
+pub(crate) fn evidence(
+    schema: &Schema,
+    field: &str,
+    query: &Document,
+    found: &Document,
+) -> Option<(String, Vec<[u16; 4]>)> {
     let (_, spec) = schema.fields().find(|(name, _)| *name == field)?;
     let Kind::Image(options @ ImageOptions { features: ImageFeatures::Local, .. }) = &spec.kind else {
         return None;
@@ -14,14 +19,27 @@ pub(crate) fn evidence(schema: &Schema, field: &str, query: &Document, found: &D
         Content::Text(text) => Some(Local::new(&options.decoded(text).ok()?)),
         _ => None,
     };
-    Some(match verify(&local(query)?, &local(found)?) {
-        Some(agreement) => format!(
-            "{} points of {} that look alike lie upon each other: turned by {:.0} degrees{}",
-            agreement.inliers.len(),
-            agreement.n_alike,
-            agreement.transform.degrees(),
-            if agreement.transform.mirrored { ", mirrored" } else { "" }
-        ),
-        None => format!("fewer than {LEAST_INLIERS} points lie upon each other: another picture"),
-    })
+    let (a, b) = (local(query)?, local(found)?);
+    let Some(agreement) = verify(&a, &b) else {
+        let words = format!("fewer than {LEAST_INLIERS} points lie upon each other: another picture");
+        return Some((words, Vec::new()));
+    };
+    let words = format!(
+        "{} points of {} that look alike lie upon each other: turned by {:.0} degrees{}",
+        agreement.inliers.len(),
+        agreement.n_alike,
+        agreement.transform.degrees(),
+        if agreement.transform.mirrored { ", mirrored" } else { "" }
+    );
+    let points = agreement.inliers.iter().map(|&(i, j)| {
+        let ([x, y], [u, v]) = (place(&a, i), place(&b, j));
+        [x, y, u, v]
+    });
+    Some((words, points.collect()))
+}
+
+/// Where a keypoint is, in thousandths of the sides.
+fn place(local: &Local, point: u32) -> [u16; 2] {
+    let (point, (width, height)) = (local.points()[point as usize], local.size());
+    [point.x / width as f32, point.y / height as f32].map(|share| (1000.0 * share).clamp(0.0, 1000.0) as u16)
 }

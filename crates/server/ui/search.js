@@ -1,7 +1,7 @@
 // Search: a text, a file or a document; cards with error bars; side by side.
 import {api} from "./api.js";
 import {bar} from "./charts.js";
-import {fresh, grouped, h, labelled, say, share, show, similarity, slider, toast, words} from "./dom.js";
+import {fresh, grouped, h, labelled, say, share, show, similarity, slider, svg, toast, words} from "./dom.js";
 import {sideBySide} from "./diff.js";
 
 export async function search(page, [wanted, id], signal) {
@@ -108,12 +108,15 @@ function pictureInput() {
   return input;
 }
 
-// A picture of a document, from its content in base64 or with a head.
-function picture(content, name) {
+// A picture of a document, from its content in base64 or with a head; `points` are places on it in thousandths of its sides.
+function picture(content, name, points = []) {
   const kinds = {"/9j": "jpeg", "iVB": "png", "UklG": "webp", "R0l": "gif", "Qk": "bmp"};
   const kind = Object.entries(kinds).find(([start]) => content.startsWith(start))?.[1];
   const source = content.startsWith("data:image/") ? content : kind && `data:image/${kind};base64,${content}`;
-  return source ? h("img", {class: "thumbnail", alt: name, src: source}) : h("span", {class: "small muted"}, "a picture that browsers do not show");
+  if (!source) return h("span", {class: "small muted"}, "a picture that browsers do not show");
+  return h("span", {class: "thumbnail"}, h("img", {alt: name, src: source}),
+    svg("svg", {viewBox: "0 0 1000 1000", preserveAspectRatio: "none", "aria-hidden": "true"},
+      points.map(([x, y]) => svg("ellipse", {cx: x, cy: y, rx: 14, ry: 14, "vector-effect": "non-scaling-stroke"}))));
 }
 
 export function droppable(area) {
@@ -158,12 +161,16 @@ function card(collection, asked, match, threshold) {
       return [h("span", {}, field.field), bar(value, field.estimate), h("span", {}, similarity(value))];
     })),
     match.fields.filter(field => collection.fields[field.field]?.kind === "image" && field.explanation?.shared.length)
-      .map(field => h("span", {class: "small"}, `${field.field}: ${field.explanation.shared[0]}`)),
+      .map(field => h("span", {class: "small"}, `${field.field}: ${field.explanation.shared[0].text}`)),
     snippet);
   if (collection.keeps === "documents") {
     api.document(collection.name, match.id).then(document => {
       const isPicture = name => collection.fields[name]?.kind === "image";
-      for (const [name, content] of Object.entries(document.fields)) if (isPicture(name)) snippet.before(picture(content, name));
+      for (const [name, content] of Object.entries(document.fields).filter(([name]) => isPicture(name))) {
+        const points = match.fields.find(field => field.field === name)?.explanation?.points ?? [];
+        const own = asked.document?.fields[name];
+        snippet.before(h("span", {class: "thumbnails"}, own && picture(own, `your ${name}`, points.map(([x, y]) => [x, y])), picture(content, name, points.map(([, , x, y]) => [x, y]))));
+      }
       const texts = Object.entries(document.fields).filter(([name]) => !isPicture(name)).map(([, content]) => typeof content === "string" ? content : Array.isArray(content) ? content.join(", ") : Object.keys(content).join(", "));
       snippet.textContent = texts.sort((a, b) => b.length - a.length)[0]?.slice(0, 300) ?? "";
     }).catch(() => {});

@@ -207,6 +207,9 @@ pub struct MatchExplanation {
     pub query_covered: Vec<[usize; 2]>,
     /// The same of the match.
     pub match_covered: Vec<[usize; 2]>,
+    /// Of pictures, the points that lie upon each other: column and row in the query, column and row in the match, in thousandths of their sides.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub points: Vec<[u16; 4]>,
 }
 
 /// A shingle or a value.
@@ -245,6 +248,7 @@ impl SearchAnswer {
                 match_only: pieces(found.match_only),
                 query_covered: found.query_covered,
                 match_covered: found.match_covered,
+                points: found.points,
             }),
         };
         let found = |found: benzer_index::Match| SearchMatch {

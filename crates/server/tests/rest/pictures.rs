@@ -41,6 +41,11 @@ async fn a_part_of_a_picture_finds_it_and_says_by_how_many_points() {
     assert_eq!(matches[0]["id"], "bay");
     let why = matches[0]["fields"][0]["explanation"]["shared"][0].as_str().unwrap();
     assert!(why.contains("lie upon each other: turned by"), "{why}");
+    let points = matches[0]["fields"][0]["explanation"]["points"].as_array().unwrap();
+    assert!(
+        points.len() >= 8 && points.iter().all(|point| point.as_array().unwrap().len() == 4),
+        "{points:?}"
+    );
 }
 
 #[tokio::test]
