@@ -30,8 +30,8 @@ pub struct Options {
 
 /// The best that are wanted.
 const BEST: usize = 10;
-/// Matches of an answer, with their intervals; all of them count for the recall.
-const SHOWN: usize = 100;
+/// Matches of an answer, with their intervals, as by default; all that there are count for the recall, in an answer that is not timed.
+const SHOWN: usize = 10;
 /// From which containment on.
 const CONTAINED: f64 = 0.8;
 /// Queries are so many times smaller than the set that they are a part of.
