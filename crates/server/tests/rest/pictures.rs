@@ -39,7 +39,7 @@ async fn a_part_of_a_picture_finds_it_and_says_by_how_many_points() {
     let matches = found(&lab, "bay-part.jpg").await;
     assert_eq!(matches.as_array().unwrap().len(), 1);
     assert_eq!(matches[0]["id"], "bay");
-    let why = matches[0]["fields"][0]["explanation"]["shared"][0].as_str().unwrap();
+    let why = matches[0]["fields"][0]["explanation"]["shared"][0]["text"].as_str().unwrap();
     assert!(why.contains("lie upon each other: turned by"), "{why}");
     let points = matches[0]["fields"][0]["explanation"]["points"].as_array().unwrap();
     assert!(
@@ -84,7 +84,7 @@ async fn pictures_of_too_many_pixels_are_refused() {
 async fn products_have_titles_tags_and_pictures() {
     let lab = Lab::new();
     let fields = json!({"title": {"kind": "text", "n": 1}, "tags": {"kind": "values"}, "photo": {"kind": "image", "features": "thumbnail", "weight": 2}});
-    lab.ask("PUT", "/collections/products", json!({"fields": fields, "threshold": 0.6})).await.ok();
+    lab.ask("PUT", "/collections/products", json!({"fields": fields, "threshold": 0.7})).await.ok();
     let product = |id: &str, title: &str, photo: &str| json!({"id": id, "fields": {"title": title, "tags": ["print", "wall"], "photo": encode(&example(photo))}});
     let documents =
         json!([product("1", "a bay by night", "bay.png"), product("2", "green hills", "hills.png")]);

@@ -72,13 +72,13 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// The files to compare. What follows `--explain` is one of them, if they are not pictures.
+    /// The files to compare. What follows `--explain` on the command line is one of them, if they are not pictures; in a variable or a file it only says yes.
     fn all_files(&self) -> Vec<OsString> {
         let mut files = self.files.clone();
-        if let Some(Some(file)) = &self.explain {
-            let typed: Vec<OsString> = std::env::args_os().skip_while(|word| word != "compare").collect();
-            let before = typed.iter().take_while(|word| *word != "--explain");
-            let place = before.filter(|word| self.files.contains(word)).count();
+        let typed: Vec<OsString> = std::env::args_os().skip_while(|word| word != "compare").collect();
+        let flag = typed.iter().position(|word| word == "--explain");
+        if let (Some(Some(file)), Some(flag)) = (&self.explain, flag) {
+            let place = typed[..flag].iter().filter(|word| self.files.contains(word)).count();
             files.insert(place.min(files.len()), file.clone());
         }
         files

@@ -14,6 +14,9 @@ pub(super) struct Tier {
 
 /// From which segment on all should be one, if there is something to do. The last one may be new.
 pub(super) fn unmerged(sizes: &[usize], tiers: &[Tier]) -> Option<usize> {
+    if let Some(from) = left_behind(sizes, tiers) {
+        return Some(from);
+    }
     let (last, before) = sizes.split_last()?;
     // What becomes one in any case: at first the new one, then all of each tier that has grown into the next.
     let (mut from, mut coming) = (before.len(), *last);
@@ -29,6 +32,30 @@ pub(super) fn unmerged(sizes: &[usize], tiers: &[Tier]) -> Option<usize> {
         }
     }
     (from < before.len()).then_some(from)
+}
+
+/// Many may have come while others were being merged: from where on all should be one because a segment lies before one of a higher tier, or a tier has too many.
+fn left_behind(sizes: &[usize], tiers: &[Tier]) -> Option<usize> {
+    let level = |size: usize| tiers.iter().filter(|tier| size >= tier.unit).count();
+    let mut highest = 0;
+    let before_higher = (0..sizes.len()).rev().filter(|&i| {
+        highest = level(sizes[i]).max(highest);
+        level(sizes[i]) < highest
+    });
+    let first = before_higher.last();
+    // From here on levels only go down, so that each tier is a range.
+    let whole = &sizes[..first.unwrap_or(sizes.len())];
+    let mut start = 0;
+    for of_tier in whole.chunk_by(|a, b| level(*a) == level(*b)) {
+        let tier = level(of_tier[0]).checked_sub(1).map(|i| tiers[i]);
+        if let Some((tier, (last, others))) = tier.zip(of_tier.split_last())
+            && others.len() >= tier.most
+        {
+            return Some(start + staying(others, *last, tier));
+        }
+        start += of_tier.len();
+    }
+    first
 }
 
 /// How many of the first segments of a tier stay as they are when a new one comes.
@@ -99,6 +126,22 @@ mod tests {
         }
         let expected: [&[usize]; 7] = [&[1], &[1, 1], &[3], &[3, 1], &[3, 2], &[6], &[6, 1]];
         assert_eq!(seen, expected);
+    }
+
+    #[test]
+    fn what_came_while_others_were_merged_is_not_left() {
+        let many = [&[3000][..], &[1063; 58], &[21, 14]].concat();
+        for mut sizes in
+            [vec![7; 37], vec![2000, 7, 7, 7, 35, 700, 7], vec![7, 2000, 7], vec![7, 7, 700], many]
+        {
+            let sum: usize = sizes.iter().sum();
+            while let Some(from) = unmerged(&sizes, &TIERS) {
+                let merged = sizes.drain(from..).sum();
+                sizes.push(merged);
+            }
+            assert_eq!(sizes.iter().sum::<usize>(), sum);
+            assert!(sizes.len() <= 7 && sizes.is_sorted_by(|a, b| a >= b), "{sizes:?}");
+        }
     }
 
     #[test]
