@@ -30,7 +30,7 @@ Examples:
   benzer eval li2011_storage -o storage
   benzer eval li2011_exactness li2011_rho --quick -o some
 
-A full run takes an hour on one core: benzer eval all --data DIR -o DIR. \
+A full run takes some ten minutes on one core: benzer eval all --data DIR -o DIR. \
 With --quick all ends in minutes, on synthetic data.";
 
 /// What to try, on which data.
