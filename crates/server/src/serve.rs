@@ -187,19 +187,25 @@ fn open_all(state: &State, is_demo: bool) -> Result<(), StartError> {
     Ok(())
 }
 
-/// Done when the process is told to stop, by Ctrl-C or by the system.
-pub async fn told_to_stop() {
-    let interrupt = tokio::signal::ctrl_c();
+/// Done when the process is told to stop, by Ctrl-C or by the system. Signals count from the call on, not only from when somebody waits.
+///
+/// # Panics
+/// Outside of a runtime.
+pub fn told_to_stop() -> impl Future<Output = ()> {
     #[cfg(unix)]
-    match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-        Ok(mut terminate) => {
+    let mut signals = {
+        use tokio::signal::unix::{SignalKind, signal};
+        [SignalKind::interrupt(), SignalKind::terminate()].map(|kind| signal(kind).ok())
+    };
+    async move {
+        #[cfg(unix)]
+        if let [Some(interrupt), Some(terminate)] = &mut signals {
             tokio::select! {
-                _ = interrupt => {}
+                _ = interrupt.recv() => {}
                 _ = terminate.recv() => {}
             }
+            return;
         }
-        Err(_) => drop(interrupt.await),
+        drop(tokio::signal::ctrl_c().await);
     }
-    #[cfg(not(unix))]
-    drop(interrupt.await);
 }

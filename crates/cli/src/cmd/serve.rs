@@ -141,6 +141,8 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
         .build()
         .context("cannot start threads")?;
     runtime.block_on(async {
+        // Whoever reads the address may tell it to stop at once.
+        let stop = told_to_stop();
         let listener = server.listen().await.map_err(refused)?;
         let address = listener.local_addr()?;
         let url = format!("{}://{address}", if tls { "https" } else { "http" });
@@ -154,7 +156,7 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
             }
         }
         out.flush()?;
-        server.run(listener, told_to_stop()).await.map_err(refused)
+        server.run(listener, stop).await.map_err(refused)
     })
 }
 
