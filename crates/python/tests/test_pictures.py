@@ -45,7 +45,7 @@ def test_a_picture_is_found_however_it_comes() -> None:
     for probe, expected in probes:
         assert [match.id for match in index.search({"photo": probe})] == [expected]
     explained = index.search({"photo": EXAMPLES / "bay-part.jpg"}, explain=True)[0].fields["photo"]["explanation"]
-    assert "lie upon each other" in explained["shared"][0]
+    assert "lie upon each other" in explained["shared"][0]["text"]
 
 
 def test_two_pictures_are_compared() -> None:
