@@ -13,6 +13,7 @@ __all__ = [
     "Sketcher",
     "cli",
     "collections",
+    "compare_pictures",
     "containment",
     "dedup",
     "drop_collection",
