@@ -33,6 +33,6 @@ async fn clusters_come_largest_first_and_have_no_chains() {
 async fn what_cannot_be_asked_is_refused_before_the_stream_begins() {
     let lab = Lab::filled("documents").await;
     lab.get("/collections/texts/duplicates?threshold=0").await.fails(400, "bad_request", "threshold");
-    lab.get("/collections/texts/duplicates?as=triples").await.fails(400, "bad_request", "triples");
+    lab.get("/collections/texts/duplicates?as=quads").await.fails(400, "bad_request", "quads");
     lab.get("/collections/none/duplicates").await.fails(404, "collection_not_found", "`none`");
 }
