@@ -72,12 +72,11 @@ pub fn run(options: &Options) -> Result<()> {
         heat(&index, &best, &query, &format!("best {BEST}, target {recall}"))?;
     }
     let index = index(&all, 0.95, Some(Containment::default()))?;
-    for threshold in [CONTAINED, 0.7] {
-        let threshold = Some(threshold);
-        let query = Query { measure: Measure::Containing, threshold, limit: SHOWN, ..Query::default() };
-        let ratio = (threshold == Some(0.7)).then_some(8.0);
-        let query = Query { ratio, ..query };
-        heat(&index, &parts, &query, &format!("containing, threshold {}", threshold.unwrap_or_default()))?;
+    // A lower threshold reaches less far.
+    for (least, ratio) in [(CONTAINED, None), (0.7, Some(8.0))] {
+        let (measure, threshold) = (Measure::Containing, Some(least));
+        let query = Query { measure, threshold, ratio, limit: SHOWN, ..Query::default() };
+        heat(&index, &parts, &query, &format!("containing, threshold {least}"))?;
     }
     Ok(())
 }
