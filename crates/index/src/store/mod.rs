@@ -179,7 +179,7 @@ pub enum Parts {
 pub struct Record<'a> {
     /// Its id.
     pub id: &'a [u8],
-    /// Its words, as [`Layout`](crate::Layout) cuts them.
+    /// Its words, as [`Layout`] cuts them.
     pub words: &'a [u64],
     /// Its contents as JSON; empty if they are not kept, or not wanted.
     pub document: &'a [u8],
