@@ -40,7 +40,7 @@ async fn nonsense_is_refused_with_what_was_expected() {
     for (name, body, part) in [
         ("a", json!({}), "missing field `fields`"),
         ("a", json!({"fields": {}}), "at least one field"),
-        ("a", json!({"fields": {"body": {"kind": "sound"}}}), "`text` or `values`"),
+        ("a", json!({"fields": {"body": {"kind": "sound"}}}), "`kind` must be `text`"),
         ("a", json!({"fields": {"body": {"kind": "text", "n": 101}}}), "`n` must be at most 100"),
         ("a", json!({"fields": {"body": {"kind": "text"}}, "threshold": 0}), "threshold"),
         ("a", json!({"fields": {"body": {"kind": "text"}}, "keep": "all"}), "unknown field `keep`"),
