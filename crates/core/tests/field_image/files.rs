@@ -4,6 +4,7 @@ use ::image::{DynamicImage, ImageFormat, Rgba, RgbaImage};
 use benzer_core::Features;
 use benzer_core::field::image::{self, Grey, Limits, decode};
 use benzer_core::field::{Content, Document, Schema};
+use benzer_core::lsh::{Target, choose};
 
 use crate::scene::{Scene, file, jpeg, raw};
 
@@ -127,6 +128,20 @@ fn a_schema_of_pictures_survives_a_round_trip_and_names_its_rules() {
     let wrong =
         serde_json::from_str::<Schema>(r#"{"fields": {"photo": {"kind": "image", "features": "sift"}}}"#);
     assert!(wrong.unwrap_err().to_string().contains("expected `local` or `thumbnail`"));
+}
+
+#[test]
+fn the_defaults_of_every_kind_of_features_can_be_banded() {
+    let json =
+        r#"{"fields": {"photo": {"kind": "image", "features": "thumbnail"}, "other": {"kind": "image"}}}"#;
+    let schema: Schema = serde_json::from_str(json).unwrap();
+    for (name, spec) in schema.fields() {
+        let (sketch, defaults) = (schema.sketch_spec(name).unwrap(), spec.kind.defaults());
+        let target = Target { threshold: defaults.threshold, recall: defaults.recall, ..Target::default() };
+        let banding = choose(&sketch, &target).unwrap();
+        assert!(banding.probability(defaults.threshold) >= defaults.recall, "{name}");
+        assert_eq!(sketch.pipeline, schema.pipeline(name).unwrap().as_str());
+    }
 }
 
 /// The features of one picture, drawn from integers, never change: a new decoder, compiler or processor must give the same.

@@ -81,6 +81,21 @@ async fn pictures_of_too_many_pixels_are_refused() {
 }
 
 #[tokio::test]
+async fn thumbnails_have_bands_of_their_own() {
+    let lab = Lab::new();
+    let fields = json!({"photo": {"kind": "image", "features": "thumbnail"}});
+    lab.ask("PUT", "/collections/shop", json!({"fields": fields})).await.ok();
+    let documents = json!([
+        {"id": "bay", "fields": {"photo": encode(&example("bay.png"))}},
+        {"id": "hills", "fields": {"photo": encode(&example("hills.png"))}},
+    ]);
+    lab.ask("POST", "/collections/shop/documents", documents).await.ok();
+    let matches = found(&lab, "bay-small.jpg").await;
+    assert_eq!(matches.as_array().unwrap().len(), 1, "{matches}");
+    assert_eq!(matches[0]["id"], "bay");
+}
+
+#[tokio::test]
 async fn products_have_titles_tags_and_pictures() {
     let lab = Lab::new();
     let fields = json!({"title": {"kind": "text", "n": 1}, "tags": {"kind": "values"}, "photo": {"kind": "image", "features": "thumbnail", "weight": 2}});

@@ -98,7 +98,8 @@ fn show(options: &Options, summary: &Summary, view: &View, out: &mut dyn Write) 
     }
     out.write_all(table.render(view).as_bytes())?;
     let output = options.output.display();
-    writeln!(out, "\n{} clusters; look at them in `{output}/report.html`", grouped(counts.clusters))?;
+    let clusters = if counts.clusters == 1 { "cluster" } else { "clusters" };
+    writeln!(out, "\n{} {clusters}; look at them in `{output}/report.html`", grouped(counts.clusters))?;
     match options.kept {
         Kept::Listed => writeln!(out, "the kept files are listed in `{output}/kept.txt`")?,
         Kept::Copied => writeln!(out, "the kept files are copied to `{output}/pictures`")?,

@@ -4,7 +4,8 @@
 //! square is sampled four times a cell each way, which is finer than the blur of its level.
 
 use super::super::Grey;
-use super::detect::{Spot, TURN, gradient};
+use super::detect::Spot;
+use super::gradient::{TURN, gradient};
 
 /// Cells of a side.
 pub(super) const CELLS: usize = 4;

@@ -4,7 +4,8 @@
 //! hypothesis and the others are counted that agree with it. That is RANSAC of a similarity transform (Fischler and Bolles 1981) with samples of one pair, where all samples can be tried: nothing is
 //! random. The best hypothesis is then fitted to its inliers by least squares, and counted again.
 
-use super::detect::{Keypoint, TURN};
+use super::detect::Keypoint;
+use super::gradient::TURN;
 use super::matching::{Alike, alike};
 use super::{LEAST_INLIERS, Local};
 

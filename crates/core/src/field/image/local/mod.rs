@@ -14,6 +14,7 @@
 mod describe;
 mod detect;
 mod geometry;
+mod gradient;
 mod matching;
 mod pyramid;
 mod words;
@@ -92,7 +93,7 @@ impl Local {
     #[must_use]
     pub fn mirrored(&self) -> Self {
         let last = self.size.0 as f32 - 1.0;
-        let half = detect::TURN / 2.0;
+        let half = gradient::TURN / 2.0;
         let turned = |angle: f32| if angle <= half { half - angle } else { 3.0 * half - angle };
         let point = |point: &Keypoint| Keypoint { x: last - point.x, angle: turned(point.angle), ..*point };
         Self {
