@@ -111,7 +111,7 @@ fn score(
     let packing = if is_odd { Packing::Odd { bits } } else { Packing::bits(1)? };
     let wanted = relevant(similarities, J0);
     let [mut precision, mut recall, mut f1] = [Moments::default(); 3];
-    let sketches = context.size(40, 12);
+    let sketches = context.size(40, 26);
     for sketch in 0..sketches {
         let seed =
             benzer_core::hash::split(context.seed(u64::from(bits) * 2 + u64::from(is_odd)), sketch as u64);
