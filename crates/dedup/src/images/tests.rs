@@ -102,6 +102,7 @@ fn kept(output: &Path) -> Vec<String> {
 #[test]
 fn changed_pictures_are_removed_for_the_largest_and_everything_else_stays() {
     let (album, output) = (album(), tempfile::tempdir().unwrap());
+    let before = results(album.path());
     let summary = run(&options(album.path(), output.path()), &Silent).unwrap();
     let counts = &summary.counts;
     assert_eq!((counts.read, counts.kept, counts.removed, counts.rejected), (8, 3, 4, 1));
@@ -114,7 +115,7 @@ fn changed_pictures_are_removed_for_the_largest_and_everything_else_stays() {
     assert!(summary.rejects[0].contains("broken.jpg: the picture is damaged"), "{:?}", summary.rejects);
     let rejects = fs::read_to_string(output.path().join("rejects.jsonl")).unwrap();
     assert_eq!(rejects.lines().count(), 1);
-    assert_eq!(fs::read_dir(album.path()).unwrap().count(), 8, "the originals are as they were");
+    assert!(results(album.path()) == before, "the originals are as they were");
 }
 
 #[test]
@@ -127,7 +128,7 @@ fn the_report_shows_each_cluster_without_scripts_or_requests() {
     for part in ["more/small.jpg", "mirrored", "the same bytes", "1 cluster", "broken.jpg"] {
         assert!(report.contains(part), "{part}");
     }
-    assert!(!report.contains("<script") && !report.contains("://"));
+    assert!(!report.contains("<script") && !report.contains("http:") && !report.contains("https:"));
 }
 
 #[test]

@@ -144,7 +144,7 @@ struct Point {
 fn measure(context: &Context<'_>, spec: &SketchSpec, target: f64, stream: u64) -> Result<Point> {
     // Odd and xor sketches of many registers are not compared with a formula here: fewer runs will do.
     let is_bits = matches!(spec.packing, Packing::Bits(_));
-    let runs = context.size(if is_bits { 5_200 } else { 400 }, if is_bits { 20_000 } else { 4_000 });
+    let runs = context.size(if is_bits { 5_200 } else { 400 }, if is_bits { 6_000 } else { 600 });
     let common = plant::common(ELEMENTS, target);
     let jaccard = plant::jaccard(ELEMENTS, common);
     let mut errors = Errors::default();

@@ -29,8 +29,7 @@ struct Group {
 
 fn run(context: &Context<'_>) -> Result<Outcome> {
     let sets = match context.data() {
-        // Neighbours in KOS are posts of one day; every 30th one makes some 240,000 groups.
-        Some(data) => corpus::kos(data)?.sets.into_iter().step_by(30).collect(),
+        Some(data) => neighbours(corpus::kos(data)?.sets, 110),
         None => corpus::synthetic(context.seed(0), context.size(8, 24), 5).sets,
     };
     let groups = groups(&sets);
@@ -66,7 +65,7 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
         let mut series = vec![[Vec::new(), Vec::new()]; THRESHOLDS.len()];
         for &k in samples {
             context.step(format_args!("{b} bits, k = {k}"));
-            let sketches = context.size(120, 40);
+            let sketches = context.size(120, 24);
             let mut shares = [[Moments::default(); 2]; THRESHOLDS.len()];
             for sketch in 0..sketches {
                 let seed = benzer_core::hash::split(context.seed(u64::from(k * 100 + b)), sketch as u64);
@@ -128,6 +127,19 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
         at(2)
     );
     Ok(Outcome { tables: vec![table], charts, checks, verdict })
+}
+
+/// The sets with the most others of similarity 0.3: most groups of sets drawn at random have nothing in common.
+fn neighbours(sets: Vec<Features>, most: usize) -> Vec<Features> {
+    let mut degrees = vec![0u32; sets.len()];
+    let places = (0..sets.len()).flat_map(|i| (i + 1..sets.len()).map(move |j| (i, j)));
+    for ((i, j), _) in places.zip(corpus::similarities(&sets)).filter(|(_, similarity)| *similarity >= 0.3) {
+        degrees[i] += 1;
+        degrees[j] += 1;
+    }
+    let mut ranked: Vec<(u32, Features)> = degrees.into_iter().zip(sets).collect();
+    ranked.sort_by_key(|(degree, _)| std::cmp::Reverse(*degree));
+    ranked.into_iter().take(most).map(|(_, set)| set).collect()
 }
 
 /// All groups of three, with their exact similarities.

@@ -13,7 +13,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     source: "000, Figs. 3-5, (8), (9)",
     title: "Three-way estimates: simple and precise",
     claim: "The simple estimator is biased on dense data and its bias vanishes as D grows; from D = 2^20 on its error is the variance (9). The precise estimator is unbiased also on dense data; a few iterations suffice.",
-    criterion: "The mean of the simple estimate agrees with (8) at the probabilities of Theorem 1, and the mean square error with its exact value, to 4 standard errors of at most 2%. The precise estimate has bias below 0.004 (it is clamped to what the pair intersections allow) and mean square error within 5% of the delta method. The iteration needs the steps that its slope predicts.",
+    criterion: "The mean of the simple estimate agrees with (8) at the probabilities of Theorem 1, and the mean square error with its exact value, to 4 standard errors of at most 2%. The precise estimate has bias below 0.004 (it is clamped to what the pair intersections allow) and mean square error of 0.85 (clamping lowers it) to 1.05 times the delta method's. The iteration needs the steps that its slope predicts.",
     run,
 };
 
@@ -156,11 +156,11 @@ fn compare(
         format_args!("{what}: precise bias {}", precise.bias().value),
         precise.bias().value.abs() < 4e-3,
     );
-    checks.close(
-        format_args!("{what}: precise mse"),
-        precise.mse().value / delta,
-        1.0,
-        0.05 + 4.0 * precise.mse().error / delta,
+    let (ratio, error) = (precise.mse().value / delta, precise.mse().error / delta);
+    // Clamping to what is possible can only lower the error.
+    checks.holds(
+        format_args!("{what}: precise mse over the delta method: {ratio}"),
+        ratio >= 0.85 - 4.0 * error && ratio <= 1.05 + 4.0 * error,
     );
     if exponent >= 20 {
         checks.close(format_args!("{what}: variance (9) is good"), expected / nine, 1.0, 0.12);

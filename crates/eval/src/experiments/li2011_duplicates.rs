@@ -25,7 +25,7 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
         ["corpus", "R0", "b", "k", "sketches", "precision", "recall", "precision_theory", "recall_theory"];
     let mut table = context.table("", &columns)?;
     let (mut checks, mut charts, mut savings) = (Checks::default(), Vec::new(), Vec::new());
-    for corpus in corpus::documents(context, 1000)? {
+    for corpus in corpus::documents(context, 800)? {
         let points = measure(context, &corpus, &mut table, &mut checks)?;
         for threshold in if context.is_quick() { &[0.4, 0.7][..] } else { &THRESHOLDS[..] } {
             let mut chart = Chart::new(
@@ -64,14 +64,13 @@ fn measure(
     table: &mut Table,
     checks: &mut Checks,
 ) -> Result<Vec<Point>> {
-    let samples: &[usize] =
-        if context.is_quick() { &[20, 50, 200] } else { &[20, 50, 75, 100, 145, 200, 350, 500] };
+    let samples: &[usize] = if context.is_quick() { &[20, 50, 200] } else { &[20, 50, 100, 200, 500] };
     let similarities = corpus::similarities(&corpus.sets);
     let mut points = Vec::new();
     for &k in samples {
         context.step(format_args!("{}, k = {k}", corpus.name));
         // Fewer samples vary more.
-        let sketches = (context.size(16_000, 30_000) / k).max(40);
+        let sketches = (context.size(16_000, 20_000) / k).max(40);
         for b in BITS {
             let line = Collision::sparse(b);
             let least = THRESHOLDS.map(|t| (line.probability(t) * k as f64 - 1e-9).ceil() as usize);
