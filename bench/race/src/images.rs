@@ -13,7 +13,7 @@ use benzer_core::Features;
 use benzer_core::field::image::local::{Local, verify};
 use benzer_core::field::image::{Grey, ImageFeatures, ImageOptions, Limits, decode, thumbnail};
 use benzer_core::lsh::{Banding, Target, choose};
-use benzer_core::sketch::{Packing, SketchSpec, Sketcher};
+use benzer_core::sketch::Sketcher;
 use clap::Args;
 use serde_json::{Map, Value, json};
 
@@ -136,13 +136,7 @@ impl Photo {
 impl Bands {
     fn new() -> Result<Self> {
         let options = ImageOptions::new(ImageFeatures::Local);
-        let defaults = options.defaults();
-        let spec = SketchSpec {
-            registers: defaults.registers,
-            packing: Packing::bits(defaults.bits)?,
-            pipeline: options.pipeline().as_str().to_owned(),
-            ..SketchSpec::default()
-        };
+        let (defaults, spec) = (options.defaults(), options.sketch_spec());
         let target = Target { threshold: defaults.threshold, recall: defaults.recall, ..Target::default() };
         let banding = choose(&spec, &target)?;
         Ok(Self { sketcher: spec.sketcher()?, banding, threshold: defaults.threshold })

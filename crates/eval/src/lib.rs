@@ -28,6 +28,7 @@ pub mod experiments;
 mod gallery;
 mod machine;
 mod moments;
+mod pictures;
 mod plant;
 mod random;
 mod retrieval;

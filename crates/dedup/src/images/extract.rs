@@ -68,18 +68,6 @@ impl Read {
     }
 }
 
-/// The sketch of visual words by the defaults of their kind.
-fn spec() -> Result<SketchSpec> {
-    let (options, default) = (features(), SketchSpec::default());
-    let defaults = options.defaults();
-    Ok(SketchSpec {
-        registers: defaults.registers,
-        packing: Packing::bits(defaults.bits)?,
-        pipeline: options.pipeline().as_str().to_owned(),
-        ..default
-    })
-}
-
 /// Reads all files. The result does not depend on the number of threads.
 pub(super) fn extract(
     inputs: Vec<Input>,
@@ -87,7 +75,7 @@ pub(super) fn extract(
     files: &Files,
     observer: &dyn Observer,
 ) -> Result<Read> {
-    let spec = spec()?;
+    let spec = features().sketch_spec();
     let writer = KeypointWriter::create(files, &options.output)?;
     let (mut pictures, mut rejects) = {
         let sketcher = spec.sketcher()?;

@@ -6,14 +6,16 @@
 //! | `li2010_*` | 000, three-way b-bit minwise hashing |
 //! | `mitzenmacher2014_*` | 003, Odd Sketches |
 //! | `karamatli2012_*` | 002, the Benzer report |
+//! | `chum2008_*` | min-hashes of pictures, the report's wish |
 //! | `leskovec2014_*` | 001, the slides on finding similar sets |
 //! | `beyond_*` | what no paper shows and users ask |
 
 mod beyond_b_bit_bands;
 mod beyond_frontier;
 mod beyond_small_sets;
+mod chum2008_pictures;
+mod karamatli2012_fields;
 mod karamatli2012_single_hash;
-mod karamatli2012_text_fields;
 mod leskovec2014_s_curve;
 mod leskovec2014_shingles;
 mod li2010_density;
@@ -64,7 +66,8 @@ pub const ALL: &[Experiment] = &[
     mitzenmacher2014_odd_accuracy::EXPERIMENT,
     mitzenmacher2014_odd_retrieval::EXPERIMENT,
     karamatli2012_single_hash::EXPERIMENT,
-    karamatli2012_text_fields::EXPERIMENT,
+    karamatli2012_fields::EXPERIMENT,
+    chum2008_pictures::EXPERIMENT,
     leskovec2014_shingles::EXPERIMENT,
     leskovec2014_s_curve::EXPERIMENT,
     beyond_frontier::EXPERIMENT,

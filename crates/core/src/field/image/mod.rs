@@ -33,6 +33,7 @@ pub use grey::Grey;
 
 use super::PipelineId;
 use super::schema::Defaults;
+use crate::sketch::{Packing, SketchSpec};
 use crate::{Error, Features, Result};
 
 /// How an `image` field is read.
@@ -92,6 +93,17 @@ impl ImageOptions {
         match self.features {
             ImageFeatures::Local => Defaults { registers: 320, bits: 64, threshold: 0.01, recall: 0.95 },
             ImageFeatures::Thumbnail => Defaults { registers: 256, bits: 16, threshold: 0.5, recall: 0.95 },
+        }
+    }
+
+    /// The sketch of these features by their defaults.
+    pub fn sketch_spec(&self) -> SketchSpec {
+        let defaults = self.defaults();
+        SketchSpec {
+            registers: defaults.registers,
+            packing: Packing::bits(defaults.bits).expect("a kind's own width is allowed"),
+            pipeline: self.pipeline().as_str().to_owned(),
+            ..SketchSpec::default()
         }
     }
 

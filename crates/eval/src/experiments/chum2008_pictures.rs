@@ -1,0 +1,187 @@
+//! Pictures as sets of visual words (Chum, Philbin and Zisserman 2008): what is found again after which change, at no false match.
+
+use std::collections::BTreeMap;
+
+use benzer_core::Features;
+use benzer_core::field::image::local::{Local, verify};
+use benzer_core::field::image::{Grey, ImageFeatures, ImageOptions, thumbnail};
+use benzer_core::lsh::{Banding, Target, choose};
+use benzer_core::sketch::{Sketch, Sketcher};
+
+use crate::pictures::{self, Change};
+use crate::random::Random;
+use crate::table::row;
+use crate::{Axis, Chart, Checks, Context, Experiment, Outcome, Result, Series};
+
+pub(super) const EXPERIMENT: Experiment = Experiment {
+    name: "chum2008_pictures",
+    source: "Chum, Philbin, Zisserman 2008; 002, the wish for SIFT",
+    title: "Pictures found again after a change",
+    claim: "Min-hashes of visual words find near-duplicate pictures; of grey 16 x 16 fields, which the report has, it hopes less.",
+    criterion: "Of different pictures no two are taken for one by `local`, and it finds at least 95% of the pictures under each of: resize 0.25 to 2, JPEG quality 30 and more, crop to 60% and more of both sides, rotation up to 45 degrees, brightness. `thumbnail` finds at least 95% under resize, JPEG 30 and more and brightness 0.7 and 1.3, where its limit is the highest similarity of two different pictures.",
+    run,
+};
+
+/// A picture and all that is compared.
+struct Seen {
+    thumbnail: Features,
+    local: Local,
+    words: Features,
+    sketch: Option<Sketch>,
+}
+
+/// The way to candidates that `benzer dedup --image` takes.
+struct Bands {
+    sketcher: Box<dyn Sketcher>,
+    banding: Banding,
+    threshold: f64,
+}
+
+/// How alike two pictures are.
+#[derive(Default)]
+struct Scores {
+    thumbnail: Vec<f64>,
+    inliers: Vec<f64>,
+    words: Vec<f64>,
+}
+
+fn run(context: &Context<'_>) -> Result<Outcome> {
+    let originals = match context.data() {
+        Some(data) => pictures::photos(data, usize::MAX)?,
+        None => pictures::dead_leaves(context.seed(0), context.size(20, 40)),
+    };
+    let bands = Bands::new()?;
+    let seen = originals.iter().map(|picture| bands.see(picture)).collect::<Result<Vec<_>>>()?;
+    let columns = ["change", "strength", "pictures", "thumbnail", "local", "words_5%", "words_median"];
+    let mut table = context.table("", &columns)?;
+    let (mut same, mut different) = (Vec::new(), Scores::default());
+    let changes =
+        Change::all().into_iter().filter(|change| !context.is_quick() || promised(change).is_some());
+    for (stream, change) in changes.enumerate() {
+        context.step(format_args!("{change:?}"));
+        let mut scores = Scores::default();
+        for (i, picture) in originals.iter().enumerate() {
+            let mut random = Random::new(context.seed(1 + (stream * originals.len() + i) as u64));
+            let changed = bands.see(&change.apply(picture, &mut random)?)?;
+            for (j, original) in seen.iter().enumerate() {
+                let scores = if i == j { &mut scores } else { &mut different };
+                bands.compare(&changed, original, scores);
+            }
+        }
+        same.push((change, scores));
+    }
+    let mut checks = Checks::default();
+    let limit = different.thumbnail.iter().copied().fold(0.0, f64::max);
+    let wrong = different.inliers.iter().filter(|&&inliers| inliers > 0.0).count();
+    checks.holds(
+        format_args!("{wrong} of {} different pairs taken for one", different.inliers.len()),
+        wrong == 0,
+    );
+    let mut least: f64 = 1.0;
+    for (change, scores) in &mut same {
+        let share = |of: &[f64], above: f64| {
+            of.iter().filter(|&&score| score > above).count() as f64 / of.len() as f64
+        };
+        let (thumbnail, local) = (share(&scores.thumbnail, limit), share(&scores.inliers, 0.0));
+        scores.words.sort_by(f64::total_cmp);
+        let (n, (name, strength)) = (scores.words.len(), change.name());
+        table.push(row![name, strength, n, thumbnail, local, scores.words[n / 20], scores.words[n / 2]])?;
+        if let Some(by_thumbnail) = promised(change) {
+            least = least.min(local);
+            checks.holds(format_args!("{change:?}: local finds {local}"), local >= 0.95);
+            checks.holds(
+                format_args!("{change:?}: thumbnail finds {thumbnail}"),
+                !by_thumbnail || thumbnail >= 0.95,
+            );
+        }
+    }
+    let verdict = format!(
+        "No two different pictures are taken for one ({} pairs), and `local` finds at least {:.0}% of the pictures after every change that the goal names; two different pictures have thumbnails of similarity {limit:.2} at most.",
+        different.inliers.len(),
+        100.0 * least
+    );
+    let charts = vec![
+        curves("Precision and recall, thumbnail", &same, |scores| &scores.thumbnail, &different.thumbnail),
+        curves("Precision and recall, local", &same, |scores| &scores.inliers, &different.inliers),
+    ];
+    Ok(Outcome { tables: vec![table], charts, checks, verdict })
+}
+
+/// Changes after which pictures must be found by `local`, and whether by `thumbnail` too.
+fn promised(change: &Change) -> Option<bool> {
+    match *change {
+        Change::Resize(_) => Some(true),
+        Change::Jpeg(quality) => (quality >= 30).then_some(true),
+        Change::Crop(kept) => (kept >= 0.6).then_some(false),
+        Change::Rotation(degrees) => (degrees <= 45.0).then_some(false),
+        Change::Brightness(by) => Some((0.7..=1.3).contains(&by)),
+        _ => None,
+    }
+}
+
+/// A curve for each kind of change; all pairs of different pictures count against every one.
+fn curves(
+    title: &str,
+    same: &[(Change, Scores)],
+    of: impl Fn(&Scores) -> &[f64],
+    different: &[f64],
+) -> Chart {
+    let mut groups: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for (change, scores) in same {
+        groups.entry(change.name().0).or_default().extend(of(scores));
+    }
+    let share = 1.0 / same.len() as f64;
+    let mut chart = Chart::new(
+        title,
+        Axis::linear("recall").from_to(0.0, 1.0),
+        Axis::linear("precision").from_to(0.0, 1.05),
+    );
+    for (number, (name, positives)) in groups.iter().enumerate() {
+        let mut limits: Vec<f64> = positives.iter().copied().filter(|&score| score > 0.0).collect();
+        limits.sort_by(|a, b| b.total_cmp(a));
+        limits.dedup();
+        let point = |limit: &f64| {
+            let above = |scores: &[f64]| scores.iter().filter(|&score| score >= limit).count() as f64;
+            let (right, wrong) = (above(positives), above(different) * share);
+            (right / positives.len() as f64, right / (right + wrong))
+        };
+        chart.push(Series::line(*name, limits.iter().map(point).collect()).colour(number));
+    }
+    chart
+}
+
+impl Bands {
+    fn new() -> Result<Self> {
+        let options = ImageOptions::new(ImageFeatures::Local);
+        let (defaults, spec) = (options.defaults(), options.sketch_spec());
+        let target = Target { threshold: defaults.threshold, recall: defaults.recall, ..Target::default() };
+        Ok(Self {
+            banding: choose(&spec, &target)?,
+            sketcher: spec.sketcher()?,
+            threshold: defaults.threshold,
+        })
+    }
+
+    fn see(&self, picture: &Grey) -> Result<Seen> {
+        let local = Local::new(picture);
+        let words = local.features();
+        let sketch = if words.is_empty() { None } else { Some(self.sketcher.sketch(&words)?) };
+        Ok(Seen { thumbnail: thumbnail::features(picture), local, words, sketch })
+    }
+
+    /// Keypoints upon each other count only where bands and words lead to the geometric check.
+    fn compare(&self, a: &Seen, b: &Seen, scores: &mut Scores) {
+        let words = a.words.jaccard(&b.words).unwrap_or(0.0);
+        let share_key = || {
+            let (Some(a), Some(b)) = (&a.sketch, &b.sketch) else { return false };
+            (0..self.banding.bands())
+                .any(|band| self.banding.key(a.words(), band) == self.banding.key(b.words(), band))
+        };
+        let is_checked = words >= self.threshold && share_key();
+        let inliers =
+            if is_checked { verify(&a.local, &b.local).map_or(0, |found| found.inliers.len()) } else { 0 };
+        scores.thumbnail.push(a.thumbnail.jaccard(&b.thumbnail).unwrap_or(0.0));
+        scores.inliers.push(inliers as f64);
+        scores.words.push(words);
+    }
+}
