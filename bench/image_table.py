@@ -64,11 +64,13 @@ def markdown(found: dict[str, Any]) -> str:
     lines += [f"| {name} | {took:.2f} |" for name, took in found["milliseconds"].items()]
     lines += ["", "`decode` comes on top of `thumbnail` and `local`; the hashes of the peers have it inside. `check` is the geometric check of one pair."]
     if "dedup" in found:
-        counts = found["dedup"]["counts"]
+        done = found["dedup"]
+        counts, seconds = done["counts"], done["seconds"]
         lines += [
             "",
-            f"`benzer dedup --image` of {counts['read']} files on one core: {found['dedup']['seconds']:.1f} s, {counts['kept']} kept, "
-            f"{counts['candidates']} pairs shared a key, {counts['checked']} were checked.",
+            f"`benzer dedup --image` of {counts['read']:,} made pictures of 320 x 240 pixels on one core: {done['wall']:.1f} s ({counts['read'] / done['wall']:.0f} pictures/s), of which reading and describing them "
+            f"{seconds['read']:.1f} s, deciding {seconds['decide']:.1f} s. Of {counts['read'] * (counts['read'] - 1) // 2:,} pairs {counts['candidates']:,} shared a key and {counts['checked']:,} were checked. "
+            f"{done['removed_copies']:,} of {done['copies']:,} changed copies were removed, and {done['wrong']} other pictures.",
         ]
     return "\n".join(lines) + "\n"
 

@@ -109,3 +109,41 @@ def write_all(photos, folder):
             change(picture, random.Random(f"{photo.stem} {group} {name}")).save(out, "JPEG", quality=quality)
             path.write_bytes(out.getvalue())
     return written
+
+
+def leaves(number):
+    """A picture like no other: discs that lie upon each other, with radii of a power law, as edges in photos have."""
+    draw = numpy.random.default_rng(number)
+    width, height, discs = 320, 240, 600
+    radii = 3 / (0.03 + 0.97 * draw.random(discs))
+    xs, ys = draw.random(discs) * width, draw.random(discs) * height
+    colours = draw.random((discs, 3)) * 235
+    picture = numpy.full((height, width, 3), 128, numpy.float32)
+    for radius, x, y, colour in zip(radii, xs, ys, colours, strict=True):
+        top, left = max(0, int(y - radius)), max(0, int(x - radius))
+        part = picture[top : int(y + radius) + 2, left : int(x + radius) + 2]
+        rows, columns = numpy.ogrid[top : top + part.shape[0], left : left + part.shape[1]]
+        part[(columns - x) ** 2 + (rows - y) ** 2 < radius**2] = colour
+    return Image.fromarray(picture.astype(numpy.uint8)).filter(ImageFilter.GaussianBlur(0.7))
+
+
+def write_leaves(n, folder):
+    """Writes n pictures, every tenth of which is a changed copy of the one before, by each of the transforms in turn that keep most of a picture."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    changes = [(change, quality) for group, name, change, quality in transforms() if (group, name) in KEPT]
+    for number in range(n):
+        path = folder / f"{number:06}.jpg"
+        if path.exists():
+            continue
+        if number % 10 == 9:
+            change, quality = changes[number // 10 % len(changes)]
+            picture = change(leaves(number - 1), random.Random(number))
+        else:
+            picture, quality = leaves(number), 90
+        out = io.BytesIO()
+        picture.save(out, "JPEG", quality=quality)
+        path.write_bytes(out.getvalue())
+
+
+KEPT = {("resize", "x0.5"), ("jpeg", "q30"), ("crop", "to 80%"), ("rotation", "10 degrees"), ("flip", "left-right"), ("brightness", "x0.7")}

@@ -40,14 +40,15 @@ def minhashes(of: list[np.ndarray]) -> list[MinHash]:
     return made
 
 
-def heat(name: str, task: str, truth: list[tuple[int, list[int]]], search: Callable[[int], Any]) -> None:
+def heat(name: str, task: str, truth: list[tuple[int, list[int], list[int]]], search: Callable[[int], Any]) -> None:
     """Searches for every query and prints the point."""
-    seconds, recall, candidates = [], 0.0, 0
-    for i, (wanted, right) in enumerate(truth):
+    seconds, recall, recall_alike, candidates = [], 0.0, 0.0, 0
+    for i, (wanted, right, alike) in enumerate(truth):
         start = time.perf_counter()
         found = search(i)
         seconds.append(time.perf_counter() - start)
         recall += min(wanted, len(set(right) & set(found))) / wanted
+        recall_alike += min(wanted, len(set(alike) & set(found))) / wanted
         candidates += len(found)
     point = {
         "peer": f"datasketch {__version__}",
@@ -55,6 +56,7 @@ def heat(name: str, task: str, truth: list[tuple[int, list[int]]], search: Calla
         "name": name,
         "queries": len(truth),
         "recall": recall / len(truth),
+        "recall_alike": recall_alike / len(truth),
         "candidates": candidates / len(truth),
         "mean_us": 1e6 * statistics.fmean(seconds),
         "median_us": 1e6 * statistics.median(seconds),
@@ -62,7 +64,7 @@ def heat(name: str, task: str, truth: list[tuple[int, list[int]]], search: Calla
     print(json.dumps(point), flush=True)
 
 
-def forests(rows: list[MinHash], queries: list[MinHash], truth: list[tuple[int, list[int]]]) -> Iterator[None]:
+def forests(rows: list[MinHash], queries: list[MinHash], truth: list[tuple[int, list[int], list[int]]]) -> Iterator[None]:
     """Forests with more and more candidates, ranked by their estimates."""
     for trees in (8, 16):
         forest = MinHashLSHForest(num_perm=REGISTERS, l=trees)
@@ -79,7 +81,7 @@ def forests(rows: list[MinHash], queries: list[MinHash], truth: list[tuple[int, 
             yield
 
 
-def ensembles(rows: list[MinHash], of: list[np.ndarray], queries: list[tuple[MinHash, int]], truth: list[tuple[int, list[int]]]) -> Iterator[None]:
+def ensembles(rows: list[MinHash], of: list[np.ndarray], queries: list[tuple[MinHash, int]], truth: list[tuple[int, list[int], list[int]]]) -> Iterator[None]:
     """Ensembles of lower and lower thresholds."""
     for threshold in (0.8, 0.6, 0.4):
         ensemble = MinHashLSHEnsemble(threshold=threshold, num_perm=REGISTERS, num_part=16)

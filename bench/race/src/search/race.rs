@@ -1,6 +1,6 @@
 //! The best without a threshold, and containment: time of a search against recall.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hint::black_box;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -37,20 +37,23 @@ const CONTAINED: f64 = 0.8;
 /// Queries are so many times smaller than the set that they are a part of.
 const PARTS: [usize; 4] = [1, 2, 4, 8];
 
-/// Sketches cannot tell documents apart whose similarities differ by less than their standard error, about.
+/// Sketches cannot tell documents apart whose similarities differ by less than their standard error, about; so recall is counted both ways.
 const ALIKE: f64 = 0.04;
 
 /// A query with its true answers.
 struct Asked {
     set: Vec<u64>,
-    /// Rows that are right, of which so many are wanted.
-    truth: BTreeSet<u32>,
+    /// So many are wanted.
     wanted: usize,
+    /// Rows that are right; more than wanted where the last are as similar as others.
+    truth: BTreeSet<u32>,
+    /// The same, with those that are hardly less similar.
+    alike: BTreeSet<u32>,
 }
 
 impl Asked {
-    fn recall(&self, found: &BTreeSet<u32>) -> f64 {
-        self.truth.intersection(found).count().min(self.wanted) as f64 / self.wanted as f64
+    fn recall(&self, found: &BTreeSet<u32>, right: &BTreeSet<u32>) -> f64 {
+        right.intersection(found).count().min(self.wanted) as f64 / self.wanted as f64
     }
 }
 
@@ -63,15 +66,17 @@ pub fn run(options: &Options) -> Result<()> {
         let stem = options.stem.with_extension(name);
         let queries: Vec<Vec<u64>> = asked.iter().map(|one| one.set.clone()).collect();
         sets::write(&stem, &queries)?;
-        let truth: Vec<_> = asked.iter().map(|one| (one.wanted, &one.truth)).collect();
+        let truth: Vec<_> = asked.iter().map(|one| (one.wanted, &one.truth, &one.alike)).collect();
         std::fs::write(format!("{}.truth.json", stem.display()), serde_json::to_vec(&truth)?)?;
     }
-    for recall in [0.8, 0.95, 0.99] {
-        let index = index(&all, recall, None)?;
-        let query = Query { top: Some(BEST), ..Query::default() };
-        heat(&index, &best, &query, &format!("best {BEST}, target {recall}"))?;
+    for (keeps, name) in [(Keeps::Sketches, "sketches"), (Keeps::Documents, "documents kept")] {
+        for recall in [0.8, 0.95, 0.99] {
+            let index = index(&all, (recall, keeps), None)?;
+            let query = Query { top: Some(BEST), ..Query::default() };
+            heat((&all, &index), &best, &query, &format!("{name}, target {recall}"))?;
+        }
     }
-    let index = index(&all, 0.95, Some(Containment::default()))?;
+    let index = index(&all, (0.95, Keeps::Sketches), Some(Containment::default()))?;
     for threshold in [CONTAINED, 0.7] {
         let ratio = (threshold == 0.7).then_some(8.0);
         let query = Query {
@@ -81,7 +86,7 @@ pub fn run(options: &Options) -> Result<()> {
             limit: SHOWN,
             ..Query::default()
         };
-        heat(&index, &parts, &query, &format!("containing, threshold {threshold}"))?;
+        heat((&all, &index), &parts, &query, &format!("containing, threshold {threshold}"))?;
     }
     Ok(())
 }
@@ -100,9 +105,11 @@ fn best(all: &Sets, n: usize) -> Vec<Asked> {
         // Those that have something to do with it: the others are alike for every index.
         ranked.retain(|(_, jaccard)| *jaccard >= 0.1);
         let wanted = ranked.len().min(BEST);
-        let least = ranked[..wanted].last().map_or(1.0, |(_, jaccard)| jaccard - ALIKE);
-        let truth = ranked.iter().filter(|(_, jaccard)| *jaccard >= least).map(|(other, _)| *other);
-        Asked { truth: truth.collect(), set: set.clone(), wanted }
+        let last = ranked[..wanted].last().map_or(1.0, |(_, jaccard)| *jaccard);
+        let from = |least: f64| {
+            ranked.iter().filter(|(_, jaccard)| *jaccard >= least).map(|(other, _)| *other).collect()
+        };
+        Asked { set: set.clone(), wanted, truth: from(last), alike: from(last - ALIKE) }
     };
     let some = all.sets.iter().enumerate().step_by(step).map(asked);
     some.filter(|asked| !asked.truth.is_empty()).take(n).collect()
@@ -124,7 +131,7 @@ fn parts(all: &Sets, n: usize) -> Vec<Asked> {
         let truth = truth.filter(|(_, common)| f64::from(*common) >= CONTAINED * part.len() as f64);
         let truth = truth.filter(|(row, _)| all.size(*row) <= 16.0 * part.len() as f64).map(|(row, _)| row);
         let truth: BTreeSet<u32> = truth.collect();
-        Asked { wanted: truth.len(), truth, set: part }
+        Asked { set: part, wanted: truth.len(), alike: truth.clone(), truth }
     };
     large
         .iter()
@@ -136,10 +143,10 @@ fn parts(all: &Sets, n: usize) -> Vec<Asked> {
         .collect()
 }
 
-fn index(all: &Sets, recall: f64, containment: Option<Containment>) -> Result<Index> {
+fn index(all: &Sets, (recall, keeps): (f64, Keeps), containment: Option<Containment>) -> Result<Index> {
     let schema = serde_json::from_str(r#"{"fields": {"items": {"kind": "values"}}}"#)?;
     let target = Target { threshold: 0.8, recall, ..Target::default() };
-    let mut settings = Settings::with_registers(schema, &target, Keeps::Sketches, None)?;
+    let mut settings = Settings::with_registers(schema, &target, keeps, None)?;
     if let Some(containment) = containment {
         settings = settings.with_containment(containment)?;
     }
@@ -154,9 +161,11 @@ fn index(all: &Sets, recall: f64, containment: Option<Containment>) -> Result<In
 }
 
 /// Searches for all, one after the other; the time is that of the whole call, with sketching the query.
-fn heat(index: &Index, asked: &[Asked], query: &Query, name: &str) -> Result<()> {
+fn heat((all, index): (&Sets, &Index), asked: &[Asked], query: &Query, name: &str) -> Result<()> {
     let documents: Vec<_> = asked.iter().map(|one| sets::document("\u{1}", &one.set)).collect();
-    let (mut recall, mut candidates, mut stated, mut seconds) = (0.0, 0, 0.0, Vec::new());
+    let (mut strict, mut alike, mut candidates, mut stated, mut seconds) = (0.0, 0.0, 0, 0.0, Vec::new());
+    // By the power of two of the ratio of sizes: pairs, found, stated.
+    let mut ratios: BTreeMap<u32, [f64; 3]> = BTreeMap::new();
     for (one, document) in asked.iter().zip(&documents) {
         // A document of the corpus finds itself too.
         let query = Query { top: query.top.map(|top| top + 1), ..query.clone() };
@@ -166,7 +175,17 @@ fn heat(index: &Index, asked: &[Asked], query: &Query, name: &str) -> Result<()>
         let answer = index.search(document, &Query { limit: usize::MAX, ..query })?;
         let found = answer.matches.iter().filter_map(|found| found.id.parse::<u32>().ok());
         let found: BTreeSet<u32> = found.collect();
-        recall += one.recall(&found);
+        let recall = one.recall(&found, &one.truth);
+        for row in &one.truth {
+            let ratio = (all.size(*row) / one.set.len() as f64).max(one.set.len() as f64 / all.size(*row));
+            if let Some(of_ratio) = answer.recall_by_ratio.iter().find(|of_ratio| ratio <= of_ratio.ratio) {
+                let sums = ratios.entry((ratio.log2().ceil() as u32).max(1)).or_default();
+                let is_found = f64::from(u8::from(found.contains(row)));
+                [1.0, is_found, of_ratio.recall].into_iter().zip(sums).for_each(|(value, sum)| *sum += value);
+            }
+        }
+        strict += recall;
+        alike += one.recall(&found, &one.alike);
         candidates += answer.n_candidates;
         stated += answer.recall;
     }
@@ -176,7 +195,8 @@ fn heat(index: &Index, asked: &[Asked], query: &Query, name: &str) -> Result<()>
     let bytes = (stats.posting_bytes + stats.sketch_bytes) / stats.documents.max(1);
     let point = json!({
         "peer": "benzer", "task": if query.top.is_some() { "best" } else { "parts" }, "name": name, "queries": asked.len(),
-        "recall": recall / n, "stated_recall": stated / n, "candidates": candidates as f64 / n,
+        "recall": strict / n, "recall_alike": alike / n, "stated_recall": stated / n,
+        "by_ratio": ratios.iter().map(|(ratio, [n, found, stated])| (1u64 << ratio, n, found / n, stated / n)).collect::<Vec<_>>(), "candidates": candidates as f64 / n,
         "mean_us": 1e6 * seconds.iter().sum::<f64>() / n, "median_us": 1e6 * seconds[seconds.len() / 2],
         "bytes_per_document": bytes,
     });
