@@ -146,6 +146,12 @@ def test_bulk_calls_do_what_single_ones_do(dtype: Any) -> None:
     found = lsh.query_many(matrix[::500])
     assert [set(one) for one in found] == expected and all(len(one) == len(set(one)) for one in found)
     assert lsh.count_many(matrix[::500]).tolist() == [len(one) for one in expected]
+    assert lsh.duplicated_many(matrix).tolist() == (lsh.count_many(matrix) > 1).tolist()
+    lonely = np.full((1, 16), 9, dtype=dtype)
+    assert lsh.duplicated_many(lonely).tolist() == [False]
+    lsh.insert_many([3001], lonely)
+    assert lsh.duplicated_many(lonely).tolist() == [False]
+    lsh.remove(3001)
     with pytest.raises(ValueError, match="already exists"):
         lsh.insert_many([5000, 5000], matrix[:2])
     with pytest.raises(ValueError, match="already exists"):

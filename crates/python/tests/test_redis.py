@@ -41,6 +41,7 @@ def test_answers_are_those_of_memory() -> None:
         assert [sorted(lsh.query(m)) for m in minhashes] == [sorted(memory.query(m)) for m in minhashes]
         assert [sorted(keys) for keys in lsh.query_many(minhashes)] == [sorted(memory.query(m)) for m in minhashes]
         assert lsh.count_many(minhashes).tolist() == [len(memory.query(m)) for m in minhashes]
+        assert lsh.duplicated_many(minhashes).tolist() == memory.duplicated_many(minhashes).tolist()
         assert lsh.get_counts() == memory.get_counts() and len(lsh) == 60 and ("key", 3) in lsh
     with redis.deletion_session() as session:
         for i in range(30):

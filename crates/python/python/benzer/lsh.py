@@ -161,8 +161,19 @@ class MinHashLSH:
         return [self._given(keys) for keys in found] if self.prepickle else found
 
     def count_many(self, minhashes: Sketches) -> npt.NDArray[np.uint32]:
-        """How many keys :meth:`query` would give for each; the fastest way to see which sets have a near-duplicate."""
+        """How many keys :meth:`query` would give for each."""
         return self._tables.count_many(self._matrix(minhashes))
+
+    def duplicated_many(self, minhashes: Sketches) -> npt.NDArray[np.bool_]:
+        """Whether each has a bucket with several keys: for sketches that are in the index, whether there is another one like it. The fastest way to see which sets have a near-duplicate.
+
+        >>> lsh = MinHashLSH(num_perm=16, params=(4, 4))
+        >>> matrix = np.array([[0] * 16, [0] * 16, [1] * 16], dtype=np.uint32)
+        >>> lsh.insert_many(range(3), matrix)
+        >>> lsh.duplicated_many(matrix).tolist()
+        [True, True, False]
+        """
+        return self._tables.duplicated_many(self._matrix(minhashes))
 
     def _matrix(self, minhashes: Sketches, learn: bool = False) -> npt.NDArray[Any]:
         if isinstance(minhashes, np.ndarray):

@@ -26,6 +26,7 @@ class Tables(Protocol):
     def query(self, hashvalues: Any, bands: int | None = None) -> list[Any]: ...
     def query_many(self, matrix: Any) -> list[list[Any]]: ...
     def count_many(self, matrix: Any) -> npt.NDArray[np.uint32]: ...
+    def duplicated_many(self, matrix: Any) -> npt.NDArray[np.bool_]: ...
     def remove(self, key: Any) -> None: ...
     def keys(self) -> list[Any]: ...
     def bands_of(self, key: Any) -> list[int] | None: ...
@@ -226,6 +227,15 @@ class RedisTables:
     def count_many(self, matrix: Any) -> npt.NDArray[np.uint32]:
         """How many keys each row finds."""
         return np.array([len(found) for found in self.query_many(matrix)], dtype=np.uint32)
+
+    def duplicated_many(self, matrix: Any) -> npt.NDArray[np.bool_]:
+        """Whether a band of each row has several keys: one round trip."""
+        pipe = self._redis.pipeline(transaction=False)
+        for row in matrix:
+            for i, key in enumerate(self._band_keys(row)):
+                pipe.scard(self._bucket_name(i, key))
+        sizes = np.array(pipe.execute(), dtype=np.int64).reshape(len(matrix), self._bands)
+        return np.asarray((sizes > 1).any(axis=1))
 
     def remove(self, key: Any) -> None:
         """Removes a key."""

@@ -12,6 +12,7 @@ use pyo3::sync::MutexExt;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
 use benzer_core::hash;
+use benzer_core::lsh::Tables;
 
 use super::entries::{Entries, key, keys};
 use super::keys::Key;
@@ -148,7 +149,9 @@ impl BandTables {
     ) -> PyResult<Bound<'py, PyList>> {
         let py = matrix.py();
         let mut found: Vec<Vec<u32>> = Vec::new();
-        let inner = self.look_up(matrix, threads, &mut found, |candidates| candidates.to_vec())?;
+        let inner = self.look_up(matrix, threads, &mut found, |tables, keys, keep| {
+            tables.candidates_of_many(keys, |candidates| keep(candidates.to_vec()));
+        })?;
         let lists = found.iter().map(|entries| inner.objects(py, entries)).collect::<PyResult<Vec<_>>>()?;
         PyList::new(py, lists)
     }
@@ -161,8 +164,22 @@ impl BandTables {
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
         let mut counts: Vec<u32> = Vec::new();
-        drop(self.look_up(matrix, threads, &mut counts, |candidates| candidates.len() as u32)?);
+        drop(self.look_up(matrix, threads, &mut counts, |tables, keys, keep| {
+            tables.candidates_of_many(keys, |candidates| keep(candidates.len() as u32));
+        })?);
         Ok(PyArray1::from_vec(matrix.py(), counts))
+    }
+
+    /// Whether several keys share a band with each row of a matrix.
+    #[pyo3(signature = (matrix, threads = None))]
+    fn duplicated_many<'py>(
+        &self,
+        matrix: &Bound<'py, PyAny>,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyArray1<bool>>> {
+        let mut shared: Vec<bool> = Vec::new();
+        drop(self.look_up(matrix, threads, &mut shared, |tables, keys, keep| tables.are_shared(keys, keep))?);
+        Ok(PyArray1::from_vec(matrix.py(), shared))
     }
 
     /// Removes a key.
@@ -282,13 +299,13 @@ impl BandTables {
         debug_assert!(done.is_ok(), "hashing cannot fail");
     }
 
-    /// Looks up all rows of a matrix and keeps what `keep` makes of the entries that were found.
+    /// Looks up all rows of a matrix: `ask` is given the keys of many of them, and keeps something for each.
     fn look_up<'a, T: Default + Clone + Send>(
         &'a self,
         matrix: &Bound<'_, PyAny>,
         threads: Option<usize>,
         out: &mut Vec<T>,
-        keep: impl Fn(&[u32]) -> T + Sync,
+        ask: impl Fn(&Tables, &[u64], &mut dyn FnMut(T)) + Sync,
     ) -> PyResult<MutexGuard<'a, Entries>> {
         let py = matrix.py();
         let matrix = self.matrix(matrix)?;
@@ -305,9 +322,9 @@ impl BandTables {
                     keys(rows, row * width..row * width + self.bands * self.rows, bands);
                 }
                 let mut out = out.iter_mut();
-                tables.candidates_of_many(&bands, |found| {
+                ask(tables, &bands, &mut |found| {
                     if let Some(out) = out.next() {
-                        *out = keep(found);
+                        *out = found;
                     }
                 });
                 Ok::<(), ()>(())

@@ -49,12 +49,14 @@ impl Tables {
 
     /// The candidates of many entries, whose keys follow each other, one list after the other: each candidate once, in any order.
     pub fn candidates_of_many(&self, keys: &[u64], mut visit: impl FnMut(&[u32])) {
-        let (mut heads, mut found) = (Vec::new(), Vec::new());
+        let (mut rows, mut heads, mut found) = (Vec::new(), Vec::new(), Vec::new());
         for keys in keys.chunks(TOGETHER * self.bands.max(1)) {
             heads.clear();
             heads.resize(keys.len(), NONE);
+            rows.clear();
+            rows.extend(0..(keys.len() / self.bands) as u32);
             for band in 0..self.bands {
-                self.heads(band, keys, &mut heads);
+                self.heads(band, keys, &rows, &mut heads);
             }
             heads.chunks(self.bands).take(ENTRIES_AHEAD).for_each(|heads| self.touch_entries(heads));
             for (i, keys) in keys.chunks_exact(self.bands).enumerate() {
@@ -70,19 +72,71 @@ impl Tables {
         }
     }
 
+    /// For each of many rows of keys, whether several entries have one of its keys.
+    pub fn are_shared(&self, keys: &[u64], mut visit: impl FnMut(bool)) {
+        let (mut open, mut heads, mut shared) = (Vec::new(), Vec::new(), Vec::new());
+        for keys in keys.chunks(TOGETHER * self.bands.max(1)) {
+            let n = keys.len() / self.bands.max(1);
+            shared.clear();
+            shared.resize(n, false);
+            heads.clear();
+            heads.resize(keys.len(), NONE);
+            open.clear();
+            open.extend(0..n as u32);
+            for band in 0..self.bands {
+                self.heads(band, keys, &open, &mut heads);
+                if band == 0 {
+                    // Most of what is shared is so in every band: it need not be looked up in the others.
+                    open.retain(|&row| {
+                        let at = row as usize * self.bands;
+                        shared[row as usize] = self.is_shared(0, keys[at], heads[at]);
+                        !shared[row as usize]
+                    });
+                }
+            }
+            for &row in &open {
+                let of = row as usize * self.bands..(row as usize + 1) * self.bands;
+                let (keys, heads) = (&keys[of.clone()], &heads[of]);
+                let mut bands = keys.iter().zip(heads).enumerate().skip(1);
+                shared[row as usize] = match self.is_entry(keys, heads) {
+                    Some(entry) => self.before(entry).iter().any(|before| *before != NONE),
+                    None => bands.any(|(band, (key, head))| self.is_shared(band, *key, *head)),
+                };
+            }
+            shared.iter().for_each(|is| visit(*is));
+        }
+    }
+
+    /// Whether several entries have the key of a band, of whose lower half the newest is known.
+    fn is_shared(&self, band: usize, key: u64, mut head: u32) -> bool {
+        if head != NONE && self.keys[head as usize * self.bands + band] != key {
+            // Half of the key was that of another one.
+            head = self.find(band, key).1;
+        }
+        head != NONE && self.before[head as usize * self.bands + band] != NONE
+    }
+
+    /// The entry that is the newest in all bands, with the same keys.
+    fn is_entry(&self, keys: &[u64], heads: &[u32]) -> Option<u32> {
+        let entry = heads.first().copied().filter(|entry| *entry != NONE)?;
+        (all_are(heads, entry) && self.keys(entry) == keys).then_some(entry)
+    }
+
+    /// The entries before one, by band.
+    fn before(&self, entry: u32) -> &[u32] {
+        &self.before[entry as usize * self.bands..][..self.bands]
+    }
+
     /// The candidates where they are the same in every band, which is so for an entry and its copies; else false.
     fn collect_equal(&self, keys: &[u64], heads: &[u32], found: &mut Vec<u32>) -> bool {
-        let is_all = |entries: &[u32], one: u32| entries.iter().fold(true, |is, entry| is & (*entry == one));
-        let mut entry = heads.first().copied().unwrap_or(NONE);
-        if entry == NONE || !is_all(heads, entry) || self.keys(entry) != keys {
-            return false;
-        }
+        let Some(entry) = self.is_entry(keys, heads) else { return false };
+        let mut entry = entry;
         found.clear();
         while entry != NONE {
             found.push(entry);
-            let before = &self.before[entry as usize * self.bands..][..self.bands];
+            let before = self.before(entry);
             entry = before[0];
-            if !is_all(before, entry) {
+            if !all_are(before, entry) {
                 return false;
             }
         }
@@ -107,17 +161,15 @@ impl Tables {
         }
     }
 
-    /// The newest entry that has the lower half of each key in a band.
-    fn heads(&self, band: usize, keys: &[u64], heads: &mut [u32]) {
-        let of_band = |i: usize| keys.get(i * self.bands + band).copied();
-        (0..SLOTS_AHEAD).filter_map(of_band).for_each(|key| self.touch_slot(band, key));
-        for (i, (keys, heads)) in
-            keys.chunks_exact(self.bands).zip(heads.chunks_exact_mut(self.bands)).enumerate()
-        {
-            if let Some(key) = of_band(i + SLOTS_AHEAD) {
-                self.touch_slot(band, key);
+    /// The newest entry that has the lower half of each key in a band, for some of the rows.
+    fn heads(&self, band: usize, keys: &[u64], rows: &[u32], heads: &mut [u32]) {
+        let key_of = |row: u32| keys[row as usize * self.bands + band];
+        rows.iter().take(SLOTS_AHEAD).for_each(|row| self.touch_slot(band, key_of(*row)));
+        for (i, &row) in rows.iter().enumerate() {
+            if let Some(&row) = rows.get(i + SLOTS_AHEAD) {
+                self.touch_slot(band, key_of(row));
             }
-            heads[band] = self.head(band, keys[band]);
+            heads[row as usize * self.bands + band] = self.head(band, key_of(row));
         }
     }
 
@@ -175,4 +227,10 @@ impl Tables {
             prefetch(&self.before, end - 1);
         }
     }
+}
+
+/// Looks at all of them, which is faster than to stop.
+#[inline]
+fn all_are(entries: &[u32], one: u32) -> bool {
+    entries.iter().fold(true, |is, entry| is & (*entry == one))
 }

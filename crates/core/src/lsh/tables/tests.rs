@@ -92,4 +92,13 @@ fn many_at_once_are_as_one_by_one() {
         }
     });
     assert!(rows.next().is_none() && n_found > 3 * 20_000, "{n_found}");
+    let (mut rows, mut n_shared) = (keys.chunks(bands as usize), 0);
+    many.are_shared(&keys, |is_shared| {
+        let mut expected = Vec::new();
+        one_by_one.candidates(rows.next().unwrap(), &mut expected);
+        assert_eq!(is_shared, expected.len() > 1);
+        n_shared += usize::from(is_shared);
+    });
+    assert!(rows.next().is_none() && (10_000..19_000).contains(&n_shared), "{n_shared}");
+    many.are_shared(&row(1 << 50), |is_shared| assert!(!is_shared, "nobody has its keys"));
 }
