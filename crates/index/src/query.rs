@@ -65,7 +65,8 @@ pub struct Answer {
     pub n_matches: usize,
     /// Documents that share a band key with the query: what was compared to find them.
     pub n_candidates: usize,
-    /// The share of documents at the asked threshold that the bands find; of a search for the best, of those that are as similar as the last one.
+    /// The share of documents at the asked threshold that the bands find and that are looked at; of a search for the best, of those that are as similar as the last one. Where documents
+    /// are kept, those at the threshold are all shown then; where only sketches are, estimates decide, and about half of those exactly at the threshold lie below it.
     pub recall: f64,
     /// Containment: the same by size ratio. Documents that differ more in size are not looked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]

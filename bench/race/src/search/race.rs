@@ -76,8 +76,9 @@ pub fn run(options: &Options) -> Result<()> {
             heat((&all, &index), &best, &query, &format!("{name}, target {recall}"))?;
         }
     }
-    let index = index(&all, (0.95, Keeps::Sketches), Some(Containment::default()))?;
-    for threshold in [CONTAINED, 0.7] {
+    let ways = [(Keeps::Sketches, CONTAINED), (Keeps::Sketches, 0.7), (Keeps::Documents, CONTAINED)];
+    for (keeps, threshold) in ways {
+        let index = index(&all, (0.95, keeps), Some(Containment::default()))?;
         let ratio = (threshold == 0.7).then_some(8.0);
         let query = Query {
             measure: Measure::Containing,
@@ -86,7 +87,8 @@ pub fn run(options: &Options) -> Result<()> {
             limit: SHOWN,
             ..Query::default()
         };
-        heat((&all, &index), &parts, &query, &format!("containing, threshold {threshold}"))?;
+        let name = if keeps == Keeps::Sketches { "containing" } else { "documents kept, containing" };
+        heat((&all, &index), &parts, &query, &format!("{name}, threshold {threshold}"))?;
     }
     Ok(())
 }
