@@ -16,18 +16,39 @@ use crate::{Error, Result};
 /// # Errors
 /// A folder or file cannot be read.
 pub(crate) fn photos(data: &Path, most: usize) -> Result<Vec<Grey>> {
-    let folder = data.join("bsds500-images").join("val");
-    let entries = fs::read_dir(&folder).map_err(|error| Error::data(&folder, error.to_string()))?;
+    let paths = jpegs(&data.join("bsds500-images").join("val"))?;
+    paths.iter().take(most).map(|path| open(path)).collect()
+}
+
+/// The pictures of imagededup's tests that are whole, by name: ten different photos, and changed copies of one.
+///
+/// # Errors
+/// A folder or file cannot be read.
+pub(crate) fn fixtures(data: &Path) -> Result<Vec<(String, Grey)>> {
+    let folder = data.join("imagededup-tests");
+    let mut paths = jpegs(&folder.join("base_images"))?;
+    paths.extend(jpegs(&folder.join("mixed_images"))?);
+    let name = |path: &PathBuf| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let mut named: Vec<(String, PathBuf)> = paths.iter().map(|path| (name(path), path.clone())).collect();
+    named.sort();
+    named.dedup_by(|a, b| a.0 == b.0);
+    named.retain(|(name, _)| !name.ends_with("corrupt"));
+    named.into_iter().map(|(name, path)| Ok((name, open(&path)?))).collect()
+}
+
+fn jpegs(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).map_err(|error| Error::data(folder, error.to_string()))?;
     let mut paths: Vec<PathBuf> = entries
         .filter_map(|entry| entry.ok().map(|entry| entry.path()))
         .filter(|path| path.extension().is_some_and(|extension| extension == "jpg"))
         .collect();
     paths.sort();
-    let open = |path: &PathBuf| {
-        let bytes = fs::read(path).map_err(|error| Error::data(path, error.to_string()))?;
-        decode(&bytes, &Limits::default()).map_err(|error| Error::data(path, error.to_string()))
-    };
-    paths.iter().take(most).map(open).collect()
+    Ok(paths)
+}
+
+fn open(path: &Path) -> Result<Grey> {
+    let bytes = fs::read(path).map_err(|error| Error::data(path, error.to_string()))?;
+    decode(&bytes, &Limits::default()).map_err(|error| Error::data(path, error.to_string()))
 }
 
 /// Pictures of discs that lie upon each other, with radii of a power law, as edges in photos have.

@@ -9,7 +9,7 @@ use std::thread;
 use benzer_core::Features;
 use benzer_core::field::image::decode;
 use benzer_core::field::image::local::Local;
-use benzer_core::sketch::{Packing, SketchSpec, Sketcher};
+use benzer_core::sketch::{SketchSpec, Sketcher};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::find::Input;
