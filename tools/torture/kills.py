@@ -6,6 +6,7 @@ import http.client
 import json
 import random
 import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -46,6 +47,12 @@ class Writer(threading.Thread):
             self.history[place] = version
 
 
+def progress(what: str, done: int, kills: int) -> None:
+    """Says now and then how far a long run is."""
+    if done and done % 100 == 0:
+        print(f"  {done} of {kills} kills of {what}", file=sys.stderr, flush=True)
+
+
 def numbers(writer: int, place: int) -> range:
     """The documents of a batch."""
     start = (writer * 1_000_000) + place * BATCH
@@ -75,6 +82,7 @@ def serve(kills: int, rng: random.Random) -> str:
                         check(writer.wrong is None, f"a batch was refused: {writer.wrong}")
                     underway = [writer.open for writer in writers]
                 done += 1
+                progress("servers", done, kills)
                 if done % 10 == 0:
                     check("c: whole" in run("verify", "--db", home / "db").stdout, "not whole")
                     verified += 1
@@ -135,6 +143,7 @@ def index(kills: int, rng: random.Random) -> str:
                 child.kill()
                 ended = child.wait()
                 done += ended < 0
+                progress("`benzer index`", done, kills)
                 n = stored(home)
                 check(n >= seen and n % batch == 0, f"{n} documents after {seen}")
                 seen = n
@@ -180,6 +189,7 @@ def dedup(kills: int, rng: random.Random) -> str:
                 if child.wait() == 0:
                     break
                 done += 1
+                progress("`benzer dedup`", done, kills)
                 resume = ["--resume"] if out.exists() else []
             run(*base, "-o", out, *(["--resume"] if out.exists() else []))
             found = outputs(out)
