@@ -68,7 +68,7 @@ def all_damage(is_long: bool, seed: int) -> list[str]:
     with folder() as home:
         lines = [json.dumps({"id": f"d{i}", "text": text(i // 2)}) + "\n" for i in range(N)]
         (home / "in.jsonl").write_text("".join(lines))
-        kinds = [*collection(home), export(home), sketches(home), *archive(home), *results(home), *checkpoints(home)]
+        kinds = [*collection(home), *segments(home), export(home), sketches(home), *archive(home), *results(home), *checkpoints(home)]
         return [kind.harmed(size, rng) for kind in kinds]
 
 
@@ -104,6 +104,30 @@ def collection(home: Path) -> list[Kind]:
         return verified.returncode != 0
 
     return [Kind(f"collection, {path.name}", path, judge) for path in sorted((db / "c").iterdir()) if path.suffix in {".json", ".log", ".seg"}]
+
+
+def segments(home: Path) -> list[Kind]:
+    """Segments, which larger collections have: told by verify or made again at once, and after a repair every search finds what it did."""
+    db = home / "large"
+    lines = (json.dumps({"id": f"d{i}", "text": text(i // 2)}) + "\n" for i in range(10_000))
+    (home / "many.jsonl").write_text("".join(lines))
+    run("index", "--db", db, "c", home / "many.jsonl", "--text", "text", "--sketches-only")
+    shutil.copytree(db, home / "large-kept")
+
+    def judge() -> bool:
+        verified = tried("verify", "--db", db)
+        tried("search", "--db", db, "c", "--id", "d1")
+        run("repair", "--db", db)
+        check("c: whole, 10,000 documents" in run("verify", "--db", db).stdout, "not whole after the repair")
+        searched = run("search", "--db", db, "c", "--id", "d1", "--format", "json")
+        check("d0" in searched.stdout, f"what is there is not found: {searched.stdout}")
+        shutil.rmtree(db)
+        shutil.copytree(home / "large-kept", db)
+        return verified.returncode != 0
+
+    found = [Kind(f"collection, {path.name}", path, judge) for path in sorted((db / "c").glob("*.seg"))]
+    check(found, "there is no segment")
+    return found
 
 
 def export(home: Path) -> Kind:
@@ -150,7 +174,7 @@ def archive(home: Path) -> list[Kind]:
         shutil.rmtree(home / "again", ignore_errors=True)
         return done.returncode != 0
 
-    return [Kind(f"archive, {path.name}", path, judge) for path in sorted((home / "archive").iterdir()) if path.is_file() and path.stat().st_size]
+    return [Kind(f"archive, {path.name}", path, judge) for path in sorted((home / "archive").iterdir()) if path.is_file() and path.name != "lock"]
 
 
 def results(home: Path) -> list[Kind]:
@@ -196,5 +220,5 @@ def checkpoints(home: Path) -> list[Kind]:
         shutil.copytree(home / "work-kept", home / "work")
         return False
 
-    files = (path for path in sorted((home / "work").rglob("*")) if path.is_file() and path.stat().st_size)
+    files = (path for path in sorted((home / "work").rglob("*")) if path.is_file() and path.stat().st_size and path.name != "lock")
     return [Kind(f"checkpoint, {path.name}", path, judge) for path in files]
