@@ -16,6 +16,7 @@ import churn
 import damage
 import full
 import kills
+import lab
 import load
 import model
 
@@ -35,12 +36,13 @@ def main() -> None:
     if unknown:
         parser.error(f"there is no part {', '.join(unknown)}; there are {', '.join(PARTS)}")
     is_long = asked.size == "long"
+    lab.TIMED[0] = is_long
     works = {
         "kills": lambda: kills.all_kills(asked.kills or (4000 if is_long else 80), asked.seed),
         "damage": lambda: damage.all_damage(is_long, asked.seed),
-        "full": lambda: full.all_full(),
+        "full": full.all_full,
         "model": lambda: model.all_models(60.0 if is_long else 4.0, asked.seed),
-        "attack": lambda: attack.all_attacks(),
+        "attack": attack.all_attacks,
         "load": lambda: load.all_load(is_long, asked.minutes or 10.0),
         "churn": lambda: churn.all_churn(is_long, asked.minutes or 60.0, asked.seed),
     }

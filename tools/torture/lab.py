@@ -25,6 +25,15 @@ def check(holds: object, message: str) -> None:
         raise AssertionError(message)
 
 
+# Whether times count: in long runs on a machine of their own, never in `make test`.
+TIMED = [False]
+
+
+def in_time(holds: object, message: str) -> None:
+    """An assertion about times."""
+    check(holds or not TIMED[0], message)
+
+
 @contextlib.contextmanager
 def folder():
     """A folder that is gone afterwards, where `BENZER_TORTURE_DIR` or the system says."""
@@ -65,7 +74,7 @@ def run(*arguments: object, code: int | None = 0, timeout: float = 600, **more) 
 class Server:
     """`benzer serve` at a free port."""
 
-    def __init__(self, db: object, *more: str, log: str = "warn", limit: int | None = None):
+    def __init__(self, db: object, *more: str, log: str = "warn"):
         command = [BENZER, "serve", "--listen", "127.0.0.1:0", "--db", str(db), "--format", "json", "--log-level", log, *more]
         self.log = tempfile.TemporaryFile("w+")
         self.child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.log, text=True)

@@ -8,7 +8,7 @@ import socket
 import threading
 import time
 
-from lab import SETTINGS, Server, check, document
+from lab import SETTINGS, Server, check, document, in_time
 
 IDLE, SLOW = 10_000, 1_000
 
@@ -23,9 +23,10 @@ def all_load(is_long: bool, minutes: float) -> list[str]:
 def healthy(server: Server, where: str) -> float:
     """Seconds until the server says that it is well."""
     start = time.monotonic()
-    status, _ = server.ask("GET", "/healthz", timeout=30)
+    status, _ = server.ask("GET", "/healthz", timeout=120)
     took = time.monotonic() - start
-    check(status == 200 and took < 10, f"{where}: health is {status} after {took:.1f} s")
+    check(status == 200, f"{where}: health is {status}")
+    in_time(took < 2, f"{where}: health after {took:.1f} s")
     return took
 
 
@@ -61,7 +62,7 @@ def connections(idle: int, slow: int) -> str:
             connection.close()
         start = time.monotonic()
         while server.descriptors() > files + 8:
-            check(time.monotonic() - start < 20, f"{server.descriptors()} descriptors are open, {files} were before")
+            check(time.monotonic() - start < 120, f"{server.descriptors()} descriptors are open, {files} were before")
             time.sleep(0.05)
         healthy(server, "after")
         server.stop()
@@ -101,6 +102,6 @@ def overload(seconds: float) -> str:
         start = time.monotonic()
         server.ok("POST", "/collections/c/search", {"id": "d7"})
         took = time.monotonic() - start
-        check(took < 2, f"a search takes {took:.1f} s after the load")
+        in_time(took < 2, f"a search takes {took:.1f} s after the load")
         server.stop()
     return f"{seconds:.0f} s with {4 * places} clients on {places} places: {counts}, health in {worst * 1000:.0f} ms at most, memory +{grown >> 20} MB after the first quarter, a search afterwards in {took * 1000:.0f} ms"
