@@ -1,5 +1,5 @@
 # The local commands are the CI commands.
-.PHONY: test check bench bench-dedup bench-python doc build wheel clean
+.PHONY: test check torture fuzz bench bench-dedup bench-python doc build wheel clean
 
 # Everything: format, lints, all tests of all kinds, with the time of each part and the totals.
 test:
@@ -9,6 +9,17 @@ test:
 check:
 	cargo fmt --all --check
 	cargo clippy --release --workspace --all-targets -- -D warnings
+	@bash tools/deny.sh
+
+# Hours of what `make test` does for two minutes: kills, damage, full disks, many threads, attacks, load, a million documents replaced and removed at random
+# (docs/reference/reliability.md). One part: python3 tools/torture long kills --kills 1000
+torture: build
+	@python3 tools/torture long
+	@bash tools/valgrind.sh
+
+# Every decoder, parser and request handler with coverage feedback, ten minutes each, on a nightly toolchain. One: bash tools/fuzz.sh 60 jsonl
+fuzz:
+	@bash tools/fuzz.sh
 
 # The binary: target/release/benzer
 build:

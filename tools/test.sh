@@ -34,11 +34,13 @@ command -v cargo >/dev/null || { echo "cargo is missing: install Rust 1.95 or ne
 
 part "format" cargo fmt --all --check
 part "lints" cargo clippy --release --workspace --all-targets -- -D warnings
+command -v cargo-deny >/dev/null && part "dependencies" bash tools/deny.sh
 part "without object stores and redis" cargo clippy --release --package benzer-cli --no-default-features -- -D warnings
 part "build" cargo test --release --workspace --no-run
 part "redis" bash tools/redis.sh
 part "python" bash tools/python.sh
 part "tests" cargo test --release --workspace
+part "torture" python3 tools/torture quick
 part "papers" target/release/benzer eval all --quick -o target/eval
 part "python package" bash tools/python-test.sh
 part "browser" bash tools/browser-test.sh

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
+use benzer_index::Index;
 use benzer_index::store::Collections;
 use tokio::sync::Semaphore;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -41,6 +42,8 @@ pub struct State {
     pub places: Arc<Semaphore>,
     /// What is counted.
     pub metrics: Metrics,
+    /// Whether collections are compacted when most of them was replaced; on Redis that is left to who runs it.
+    pub compacts: bool,
     /// Whether the server is going down.
     pub stopping: AtomicBool,
     /// When it came up.
@@ -66,6 +69,7 @@ impl State {
             scanners: LongPool::new(limits.threads.div_ceil(2)),
             places: Arc::new(Semaphore::new(limits.requests)),
             metrics: Metrics::default(),
+            compacts: !config.db.contains("://"),
             stopping: AtomicBool::new(false),
             started: Instant::now(),
             limits,
@@ -93,27 +97,47 @@ pub fn app(state: Shared, cors: &[String]) -> Result<Router, axum::http::header:
     Ok(app.with_state(state))
 }
 
-/// Lets documents go whose time is over, and reads the file of keys again when it changes, until the server ends.
+/// Tends the collections, and reads the file of keys again when it changes, until the server ends.
 pub async fn housekeeping(state: Shared) {
-    let mut expired = Instant::now();
+    let mut tended = Instant::now();
     loop {
         tokio::time::sleep(Duration::from_secs(1)).await;
         state.gate.refresh();
-        if expired.elapsed() > Duration::from_secs(30) {
-            expired = Instant::now();
+        if tended.elapsed() > Duration::from_secs(30) {
+            tended = Instant::now();
             let shared = Arc::clone(&state);
-            let expire = move || {
+            let tend = move || {
                 for (name, index) in shared.shelf.all_open() {
-                    match index.expire() {
-                        Ok(0) => {}
-                        Ok(n) => tracing::info!(collection = name, documents = n, "documents have expired"),
-                        Err(error) => tracing::error!(collection = name, %error, "documents cannot expire"),
+                    expire(&name, &index);
+                    if shared.compacts {
+                        give_back(&name, &index);
                     }
                 }
                 Ok(())
             };
-            let _ = state.writers.run(expire).await;
+            let _ = state.writers.run(tend).await;
         }
+    }
+}
+
+fn expire(name: &str, index: &Index) {
+    match index.expire() {
+        Ok(0) => {}
+        Ok(n) => tracing::info!(collection = name, documents = n, "documents have expired"),
+        Err(error) => tracing::error!(collection = name, %error, "documents cannot expire"),
+    }
+}
+
+/// So many removed records are worth a compaction.
+const WASTE: u64 = 100_000;
+
+/// Compacts a collection of which more records are removed than alive, so that its files stay within about three times what its documents take.
+pub fn give_back(name: &str, index: &Index) {
+    let wasteful = index.stats().ok().filter(|stats| stats.removed > stats.documents.max(WASTE));
+    let Some(stats) = wasteful else { return };
+    match index.store().compact() {
+        Ok(()) => tracing::info!(collection = name, records = stats.removed, "room was given back"),
+        Err(error) => tracing::error!(collection = name, %error, "room cannot be given back"),
     }
 }
 

@@ -274,3 +274,19 @@ fn a_run_is_audited_and_reported() {
     bench.run(&expected.strip_prefix("benzer ").unwrap().replace("OUTPUT", "three")).ok();
     assert!(page.as_bytes() == bench.read("three/report.html"), "the command gives the same results");
 }
+
+#[test]
+fn a_table_of_results_with_a_changed_byte_is_refused_and_named() {
+    let bench = Bench::new();
+    bench.run("dedup articles.jsonl --id-field id -o out").ok();
+    for name in ["pairs.parquet", "evidence.parquet"] {
+        let whole = bench.read(&format!("out/{name}"));
+        let mut damaged = whole.clone();
+        // In the first page, where only the manifest of the run knows what it was.
+        damaged[40] ^= 1;
+        bench.write(&format!("out/{name}"), &damaged);
+        bench.run("rethreshold out 0.9 -o higher").fails(1, &[name, "checksum"]);
+        bench.write(&format!("out/{name}"), &whole);
+    }
+    bench.run("rethreshold out 0.9 -o higher").ok();
+}

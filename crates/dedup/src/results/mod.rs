@@ -7,8 +7,10 @@ use std::fs::File;
 use std::path::Path;
 
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use serde::Deserialize;
 
 use crate::error::{Error, Result};
+use crate::files::FileEntry;
 use crate::remote::Address;
 use columns::Columns;
 pub use rethreshold::{Rethresholded, rethreshold};
@@ -131,6 +133,7 @@ fn each(path: &Path, mut visit: impl FnMut(&Columns<'_>, usize) -> Result<()>) -
         });
     }
     let file = File::open(path).map_err(|error| Error::open(path, error))?;
+    check(path)?;
     for batch in ParquetRecordBatchReaderBuilder::try_new(file)?.build()? {
         let batch = batch.map_err(|error| Error::Parquet(error.into()))?;
         let columns = Columns { path, batch: &batch };
@@ -139,4 +142,24 @@ fn each(path: &Path, mut visit: impl FnMut(&Columns<'_>, usize) -> Result<()>) -
         }
     }
     Ok(())
+}
+
+/// The files that the manifest of a run names.
+#[derive(Debug, Deserialize)]
+struct Listed {
+    #[serde(default)]
+    files: Vec<FileEntry>,
+}
+
+/// Compares a table with what the manifest beside it says: pages have no checksums of their own, and a changed byte could be another id.
+fn check(path: &Path) -> Result<()> {
+    let manifest = path.with_file_name("manifest.json");
+    let Ok(bytes) = std::fs::read(&manifest) else { return Ok(()) };
+    let listed: Listed =
+        serde_json::from_slice(&bytes).map_err(|_| Error::Foreign { path: manifest, column: "files" })?;
+    let name = path.file_name().unwrap_or_default();
+    match listed.files.iter().find(|entry| name == entry.name.as_str()) {
+        Some(entry) => Ok(entry.stamp.verify(path)?),
+        None => Ok(()),
+    }
 }

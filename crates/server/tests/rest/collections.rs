@@ -1,5 +1,7 @@
 //! Collections are made, read, listed, measured and deleted.
 
+use benzer_server::Config;
+use benzer_server::app::give_back;
 use serde_json::json;
 
 use crate::lab::Lab;
@@ -73,4 +75,31 @@ async fn paths_and_methods_that_are_none_say_so() {
     let lab = Lab::new();
     lab.get("/nowhere").await.fails(404, "not_found", "/openapi.json");
     lab.delete("/collections").await.fails(405, "method_not_allowed", "/openapi.json");
+}
+
+#[tokio::test]
+async fn a_collection_of_which_most_was_replaced_gives_the_room_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = Config { db: folder.path().to_str().unwrap().to_owned(), ..Config::default() };
+    let lab = Lab::with(config);
+    let settings = json!({"fields": {"tags": {"kind": "values"}}, "keeps": "sketches"});
+    lab.ask("PUT", "/collections/c", settings).await.ok();
+    let documents: Vec<_> =
+        (0..5000).map(|i| json!({"id": i.to_string(), "fields": {"tags": [i]}})).collect();
+    let documents = json!(documents);
+    let after = || {
+        let open = lab.state.shelf.all_open();
+        give_back("c", &open[0].1);
+        open[0].1.stats().unwrap()
+    };
+    for _ in 0..20 {
+        lab.ask("POST", "/collections/c/documents", documents.clone()).await.ok();
+    }
+    assert_eq!((after().documents, after().removed), (5000, 95_000), "not worth it yet");
+    for _ in 0..2 {
+        lab.ask("POST", "/collections/c/documents", documents.clone()).await.ok();
+    }
+    assert_eq!((after().documents, after().removed), (5000, 0));
+    let found = lab.ask("POST", "/collections/c/search", json!({"id": "7"})).await.ok();
+    assert_eq!(found["matches"], json!([]));
 }

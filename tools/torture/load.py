@@ -1,0 +1,110 @@
+"""More connections and requests than a server wants: health stays green, memory and file descriptors come back, and so does the speed."""
+
+from __future__ import annotations
+
+import resource
+import select
+import socket
+import threading
+import time
+
+from lab import SETTINGS, Server, check, document, in_time
+
+IDLE, SLOW = 10_000, 1_000
+
+
+def all_load(is_long: bool, minutes: float) -> list[str]:
+    """Connections first, then requests."""
+    lines = [connections(IDLE if is_long else 2_000, SLOW if is_long else 200)]
+    lines.append(overload(minutes * 60 if is_long else 5.0))
+    return lines
+
+
+def healthy(server: Server, where: str) -> float:
+    """Seconds until the server says that it is well."""
+    start = time.monotonic()
+    status, _ = server.ask("GET", "/healthz", timeout=120)
+    took = time.monotonic() - start
+    check(status == 200, f"{where}: health is {status}")
+    in_time(took < 2, f"{where}: health after {took:.1f} s")
+    return took
+
+
+def allow_files(n: int) -> int:
+    """How many files this process and its children may have open, at most so many."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    allowed = n if hard == resource.RLIM_INFINITY else min(n, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+    return allowed
+
+
+def connections(idle: int, slow: int) -> str:
+    """Idle ones that send nothing, and slow ones that send a byte now and then."""
+    # Where the system allows less (`ulimit -Hn`), there are fewer idle ones.
+    idle = min(idle, allow_files(idle + slow + 1000) - slow - 1000)
+    check(idle > 0, "raise the limit of open files (ulimit -Hn)")
+    with Server("memory:", "--max-connections", str(idle + slow + 100)) as server:
+        server.ok("PUT", "/collections/c", SETTINGS)
+        healthy(server, "before")
+        files, memory = server.descriptors(), server.memory()
+        open_ = [socket.create_connection(server.address, 30) for _ in range(idle)]
+        dribbling = [socket.create_connection(server.address, 30) for _ in range(slow)]
+        request = b"POST /plan HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\n" + b" " * 1000
+        worst = 0.0
+        for at in range(8):
+            for connection in dribbling:
+                try:
+                    connection.send(request[at : at + 1])
+                except OSError:
+                    pass  # The server does not wait for ever.
+            worst = max(worst, healthy(server, f"with {idle} idle and {slow} slow connections"))
+            server.ok("POST", "/collections/c/documents", [document(at, 1)])
+        grown = (server.memory() - memory) / (idle + slow)
+        check(grown < 64 << 10, f"a connection takes {grown:.0f} bytes")
+        for connection in open_ + dribbling:
+            connection.close()
+        start = time.monotonic()
+        while server.descriptors() > files + 8:
+            check(time.monotonic() - start < 120, f"{server.descriptors()} descriptors are open, {files} were before")
+            time.sleep(0.05)
+        healthy(server, "after")
+        server.stop()
+    return f"{idle} idle and {slow} slow connections: {grown / 1024:.1f} KiB each, health in {worst * 1000:.0f} ms at most, descriptors back after {time.monotonic() - start:.1f} s"
+
+
+def overload(seconds: float) -> str:
+    """Four times as many requests at a time as there are places."""
+    places = 8
+    with Server("memory:", "--max-requests", str(places)) as server:
+        server.ok("PUT", "/collections/c", SETTINGS)
+        server.ok("POST", "/collections/c/documents", [document(i, 1) for i in range(2000)])
+        counts: dict[int, int] = {}
+        guard, end = threading.Lock(), time.monotonic() + seconds
+        quarter, memory = time.monotonic() + seconds / 4, 0
+
+        def ask() -> None:
+            while time.monotonic() < end:
+                status, _ = server.ask("POST", "/collections/c/search", {"document": {"fields": document(7, 1)["fields"]}, "threshold": 0.1})
+                with guard:
+                    counts[status] = counts.get(status, 0) + 1
+
+        clients = [threading.Thread(target=ask) for _ in range(4 * places)]
+        for client in clients:
+            client.start()
+        worst = 0.0
+        while time.monotonic() < end:
+            worst = max(worst, healthy(server, "under load"))
+            if not memory and time.monotonic() > quarter:
+                memory = server.memory()
+            select.select([], [], [], 0.1)
+        for client in clients:
+            client.join()
+        check(set(counts) <= {200, 503, 429} and counts.get(200), f"answers {counts}")
+        grown = server.memory() - (memory or server.memory())
+        check(grown < 32 << 20, f"the memory has grown by {grown} bytes after the first quarter")
+        start = time.monotonic()
+        server.ok("POST", "/collections/c/search", {"id": "d7"})
+        took = time.monotonic() - start
+        in_time(took < 2, f"a search takes {took:.1f} s after the load")
+        server.stop()
+    return f"{seconds:.0f} s with {4 * places} clients on {places} places: {counts}, health in {worst * 1000:.0f} ms at most, memory +{grown >> 20} MB after the first quarter, a search afterwards in {took * 1000:.0f} ms"
