@@ -105,6 +105,14 @@ pub enum Error {
         /// What is missing.
         column: &'static str,
     },
+    /// A table of results that cannot be decoded.
+    #[error("`{}`: expected the results of `benzer dedup`, got {reason}; run it again, or get an undamaged copy", path.display())]
+    Results {
+        /// The file.
+        path: PathBuf,
+        /// What the decoder said.
+        reason: String,
+    },
     /// An archive that cannot be used as it is.
     #[error("archive `{}`: expected {expected}, got {got}; {remedy}", path.display())]
     Archive {

@@ -11,6 +11,7 @@ use serde::Deserialize;
 
 use crate::error::{Error, Result};
 use crate::files::FileEntry;
+use crate::read::{Format, RejectReason, guarded};
 use crate::remote::Address;
 use columns::Columns;
 pub use rethreshold::{Rethresholded, rethreshold};
@@ -134,14 +135,28 @@ fn each(path: &Path, mut visit: impl FnMut(&Columns<'_>, usize) -> Result<()>) -
     }
     let file = File::open(path).map_err(|error| Error::open(path, error))?;
     check(path)?;
-    for batch in ParquetRecordBatchReaderBuilder::try_new(file)?.build()? {
-        let batch = batch.map_err(|error| Error::Parquet(error.into()))?;
+    let mut batches = decoded(path, || ParquetRecordBatchReaderBuilder::try_new(file)?.build())?;
+    while let Some(batch) = decoded(path, || batches.next().transpose())? {
         let columns = Columns { path, batch: &batch };
         for i in 0..batch.num_rows() {
             visit(&columns, i)?;
         }
     }
     Ok(())
+}
+
+/// What the decoder makes of the table, or says about it, also when it says it by a panic.
+fn decoded<T, E: std::fmt::Display>(
+    path: &Path,
+    decode: impl FnOnce() -> std::result::Result<T, E>,
+) -> Result<T> {
+    guarded(Format::Parquet, decode).map_err(|reason| {
+        let reason = match reason {
+            RejectReason::Damaged { detail, .. } => detail.to_string(),
+            other => other.to_string(),
+        };
+        Error::Results { path: path.to_owned(), reason }
+    })
 }
 
 /// The files that the manifest of a run names.
