@@ -8,7 +8,7 @@ use super::out::Out;
 use crate::error::Result;
 
 /// What is done with the rows of a slice.
-pub(super) trait Slice: Send {
+pub(super) trait Slice: Send + Sync {
     /// Takes a row.
     fn take(&mut self, kind: i32, values: [&[u8]; 3], out: &mut Out) -> Result<()>;
 

@@ -48,7 +48,7 @@ pub use port::Port;
 pub use settings::Settings;
 
 /// A step of a task.
-pub trait Stage: Send {
+pub trait Stage: Send + Sync {
     /// Takes rows, and gives those that are ready.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use super::nodes::{Nodes, edge};
 use super::out::Out;
 use super::tables::Evidence;
 use super::{Settings, Stage, kind};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::job::decide::{Removal, Rule, with_copies};
 use crate::resolve::Leaders;
 use crate::verify::Edge;
@@ -132,6 +132,9 @@ impl Stage for Block {
         if is_full && let Some(&(last, _)) = graph.edges.last() {
             // More edges of the last document may follow.
             let whole = graph.edges.partition_point(|(edge, _)| edge.later < last.later);
+            if whole == 0 {
+                return Err(Error::parameter("task_edges", "more than one document has", self.settings.most));
+            }
             graph.edges.truncate(whole);
         }
         for (edge, equal) in graph.decisive() {

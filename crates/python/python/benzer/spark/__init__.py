@@ -55,7 +55,7 @@ class Deduplication:
     def kept(self) -> Any:
         """The rows that are kept."""
         removed = self._removed("removed_id")
-        return self._df.join(removed, self._key() == removed["benzer_removed_id"], "left_anti")
+        return self._df.join(removed, self._key() == plan.column("benzer_removed_id"), "left_anti")
 
     @cached_property
     def annotated(self) -> Any:
@@ -64,12 +64,12 @@ class Deduplication:
 
         removed = self._removed("removed_id", "kept_id", "similarity")
         sizes = self.evidence.groupBy("kept_id").agg((F.count("*") + 1).alias("benzer_size")).withColumnRenamed("kept_id", "benzer_leader")
-        joined = self._df.join(removed, self._key() == removed["benzer_removed_id"], "left")
+        joined = self._df.join(removed, self._key() == plan.column("benzer_removed_id"), "left")
         leader = F.coalesce(F.col("benzer_kept_id"), self._key())
         joined = joined.withColumn("benzer_key", leader)
         joined = joined.join(sizes, F.col("benzer_key") == F.col("benzer_leader"), "left")
         return joined.select(
-            *(joined[name] for name in self._df.columns),
+            *(plan.column(name) for name in self._df.columns),
             F.col("benzer_leader").alias("dup_cluster_id"),
             F.coalesce(F.col("benzer_size"), F.lit(1)).alias("dup_cluster_size"),
             F.col("benzer_kept_id").alias("dup_of"),
@@ -78,7 +78,7 @@ class Deduplication:
         )
 
     def _key(self) -> Any:
-        return self._df[self._id].cast("string")
+        return plan.column(self._id).cast("string")
 
     def _removed(self, *columns: str) -> Any:
         from pyspark.sql import functions as F

@@ -23,7 +23,7 @@ def evidence(edges: Any, of: Settings) -> Any:
     from pyspark.sql import functions as F
 
     roots = components(edges, of).select(F.col("a").alias("member"), F.col("b").alias("root"))
-    labelled = held(edges.join(roots, edges["a"] == roots["member"]).drop("member"), of)
+    labelled = held(edges.join(roots, F.col("a") == F.col("member")).drop("member"), of)
     sizes = labelled.groupBy("root").count()
     large = sizes.where(F.col("count") > of.task_edges).select("root")
     if large.limit(1).count() == 0:
@@ -64,7 +64,7 @@ def blocks(pending: Any, of: Settings) -> Any:
         decided = removed if decided is None else decided.unionByName(removed)
         gone = removed.select(F.col("a").alias("gone"))
         pending = pending.where(F.col("a") > F.lit(bytearray(last[0]["a"])))
-        pending = held(pending.join(gone, pending["b"] == gone["gone"], "left_anti"), of)
+        pending = held(pending.join(gone, F.col("b") == F.col("gone"), "left_anti"), of)
 
 
 def _rows(rows: Any) -> Any:

@@ -92,28 +92,31 @@ def documents(df: Any, text: str | Sequence[str], id: str, keep: str) -> Any:  #
     types = dict(df.dtypes)
     if types[id] not in ("string", "tinyint", "smallint", "int", "bigint") and not types[id].startswith(("varchar", "char")):
         raise ColumnError(f"the column of ids must have strings or integers, {id!r} has {types[id]}; cast it, or make ids with `uuid()` and save them")
-    joined: Any = _column(F, texts[0])
+    joined: Any = column(texts[0])
     for name in texts[1:]:
-        joined = F.concat(joined, F.lit("\n"), _column(F, name))
-    columns = [_column(F, id).cast("string").alias("id"), joined.cast("string").alias("text")]
+        joined = F.concat(joined, F.lit("\n"), column(name))
+    columns = [column(id).cast("string").alias("id"), joined.cast("string").alias("text")]
     if order:
         columns.append(_value(F, order, types[order]).alias("value"))
     return df.select(*columns)
 
 
-def _column(F: Any, name: str) -> Any:
+def column(name: str) -> Any:
+    """A column by its name, whatever characters that has."""
+    from pyspark.sql import functions as F
+
     return F.col("`" + name.replace("`", "``") + "`")
 
 
 def _value(F: Any, name: str, kind: str) -> Any:
     """What documents are ordered by: strings as they are, numbers, dates and times as numbers."""
-    column = _column(F, name)
+    values = column(name)
     if kind == "string" or kind.startswith(("varchar", "char")):
-        return column.cast("string")
+        return values.cast("string")
     if kind == "date":
-        return F.unix_date(column).cast("double")
+        return F.unix_date(values).cast("double")
     if kind.startswith(("tinyint", "smallint", "int", "bigint", "float", "double", "decimal", "timestamp")):
-        return column.cast("double")
+        return values.cast("double")
     raise ColumnError(f"{name!r} has {kind}, by which documents cannot be ordered; give a column of numbers, strings, dates or times")
 
 
