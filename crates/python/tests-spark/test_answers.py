@@ -62,11 +62,11 @@ def test_functions_for_sql(session: Any) -> None:
     query = "select benzer_jaccard(benzer_sketch(a), benzer_sketch(b)) as j, benzer_bands(benzer_sketch(a)) as keys from texts"
     found = session.sql(query).collect()
     sketcher = benzer.Sketcher()
-    expected = benzer.estimate.jaccard(sketcher.text(a), sketcher.text(b)).value
+    expected = benzer.estimate.jaccard(sketcher.sketch_text(a), sketcher.sketch_text(b)).value
     assert sorted(row["j"] for row in found if row["j"] is not None) == sorted([expected, 1.0])
     assert all(len(row["keys"]) == 18 for row in found)
     sketches = bs.sketch(session.table("texts"), text="a").select("sketch").collect()
-    assert bytes(sketches[0]["sketch"]) == sketcher.text(a).encode()
+    assert bytes(sketches[0]["sketch"]) == sketcher.sketch_text(a).encode()
     bar = session.sql("select benzer_jaccard_bar(benzer_sketch(a), benzer_sketch(b)) as bar from texts limit 1").collect()[0]["bar"]
     assert bar["low"] <= bar["value"] <= bar["high"]
 

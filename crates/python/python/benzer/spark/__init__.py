@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any
 
 from benzer.spark import graph, plan
-from benzer.spark.functions import register
+from benzer.spark.functions import called, register
 
 __all__ = ["Deduplication", "dedup", "evidence", "pairs", "register", "sketch"]
 
@@ -123,17 +123,13 @@ def pairs(df: Any, **options: Any) -> Any:
 
 def sketch(df: Any, text: str = "text", column: str = "sketch", **options: Any) -> Any:
     """The DataFrame with a column of sketches: the bytes of :meth:`benzer.Sketch.encode`; `register` has functions for them."""
-    from pyspark.sql.functions import pandas_udf
-    from pyspark.sql.types import BinaryType
-
-    from benzer.spark.functions import _called
-
     import pandas as pd
+    from pyspark.sql.functions import pandas_udf
 
     wanted = plan.settings(df.sparkSession, **options).request
 
     def made(texts: Any) -> Any:
-        return _called("sketch", wanted, text=texts)["sketch"]
+        return called("sketch", wanted, text=texts)["sketch"]
 
     made.__annotations__ = {"texts": pd.Series, "return": pd.Series}
-    return df.withColumn(column, pandas_udf(made, BinaryType())(df[text]))  # type: ignore[call-overload]
+    return df.withColumn(column, pandas_udf(made, "binary")(plan.column(text)))

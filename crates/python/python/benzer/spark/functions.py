@@ -24,16 +24,16 @@ def register(spark: Any, **options: Any) -> None:
     wanted = settings(spark, **options).request
 
     def sketch(texts: Any) -> Any:
-        return _called("sketch", wanted, text=texts)["sketch"]
+        return called("sketch", wanted, text=texts)["sketch"]
 
     def jaccard(a: Any, b: Any) -> Any:
-        return _called("jaccard", wanted, a=a, b=b)["value"]
+        return called("jaccard", wanted, a=a, b=b)["value"]
 
     def jaccard_bar(a: Any, b: Any) -> Any:
-        return _called("jaccard", wanted, a=a, b=b)
+        return called("jaccard", wanted, a=a, b=b)
 
     def bands(sketches: Any) -> Any:
-        return _called("band_keys", wanted, sketch=sketches)["keys"]
+        return called("band_keys", wanted, sketch=sketches)["keys"]
 
     import pandas as pd
 
@@ -48,7 +48,7 @@ def register(spark: Any, **options: Any) -> None:
     spark.udf.register("benzer_bands", pandas_udf(bands, "array<bigint>"))
 
 
-def _called(name: str, request: str, **columns: Any) -> Any:
+def called(name: str, request: str, **columns: Any) -> Any:
     """A table of the results of a function, for columns of pandas."""
     import pyarrow as pa
 

@@ -53,7 +53,7 @@ def blocks(pending: Any, of: Settings) -> Any:
     """The edges that decide, of components that are too large for one task: in keep order, as many edges at a time as a task takes."""
     from pyspark.sql import functions as F
 
-    decided = None
+    decided = pending.limit(0)
     while True:
         first = pending.orderBy("a", "b").limit(of.task_edges).coalesce(1)
         block = held(stage(first, "block", of), of)
@@ -61,7 +61,7 @@ def blocks(pending: Any, of: Settings) -> Any:
         if not last:
             return decided
         removed = block.where(F.col("kind") == EDGE)
-        decided = removed if decided is None else decided.unionByName(removed)
+        decided = decided.unionByName(removed)
         gone = removed.select(F.col("a").alias("gone"))
         pending = pending.where(F.col("a") > F.lit(bytearray(last[0]["a"])))
         pending = held(pending.join(gone, F.col("b") == F.col("gone"), "left_anti"), of)
