@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A stage gets record batches and gives record batches. Between two stages the engine moves rows to where their **slice** is: all rows of a slice come to one
-//! task, one slice after the other. A row carries many records (`parts`), so that the engine has little to do for each document.
+//! task. A row carries many records (`parts`), so that the engine has little to do for each document.
 //!
 //! - `bands`: a document becomes its band keys; each goes to the slice of its key.
 //! - `buckets`: documents with the same key meet. Those with the same text are copies; of the others each one is to be compared with the first ones in keep order.
@@ -55,7 +55,7 @@ pub trait Stage: Send + Sync {
     /// Rows that are not what the stage expects; documents that cannot be told apart.
     fn push(&mut self, batch: &RecordBatch) -> Result<Vec<RecordBatch>>;
 
-    /// There are no more rows; gives the rest.
+    /// There are no more rows; gives some of the rest. To be called until nothing comes.
     ///
     /// # Errors
     /// As [`Stage::push`].

@@ -34,7 +34,7 @@ impl Port {
         written(&made)
     }
 
-    /// There are no more batches; gives the rest.
+    /// There are no more batches; gives some of the rest, until nothing is left.
     ///
     /// # Errors
     /// As [`Stage::finish`].

@@ -70,11 +70,16 @@ fn task(name: &str, settings: &Settings, batches: &[RecordBatch]) -> error::Resu
     for batch in batches {
         made.extend(stage.push(batch)?);
     }
-    made.extend(stage.finish()?);
-    Ok(made)
+    loop {
+        let rest = stage.finish()?;
+        if rest.is_empty() {
+            return Ok(made);
+        }
+        made.extend(rest);
+    }
 }
 
-/// What an engine does: rows to `n` tasks by slice, in order of slice and kind within each.
+/// What an engine does: rows to `n` tasks by slice, in no order within each.
 fn moved(batches: &[RecordBatch], n: usize) -> Vec<RecordBatch> {
     let mut rows: Vec<(u32, i32, [Vec<u8>; 3])> = Vec::new();
     for batch in batches {
@@ -86,7 +91,7 @@ fn moved(batches: &[RecordBatch], n: usize) -> Vec<RecordBatch> {
         );
     }
     // In an order that has nothing to do with where they were made.
-    rows.sort_by_key(|(slice, kind, values)| (slice % n as u32, *slice, *kind, hash::element(&values[0])));
+    rows.sort_by_key(|(_, _, values)| hash::element(&values[0]));
     let mut tasks: Vec<Out> = (0..n).map(|_| Out::default()).collect();
     for (slice, kind, values) in &rows {
         tasks[*slice as usize % n].row(*slice, *kind, values.each_ref().map(Vec::as_slice)).unwrap();

@@ -63,10 +63,9 @@ def stage(rows: Any, name: str, of: Settings, schema: str = ROWS) -> Any:
     return rows.mapInArrow(_worker(name, of.request, of.slices, of.task_edges), schema)
 
 
-def moved(rows: Any, of: Settings, *within: str) -> Any:
-    """The rows where their slices are, one slice after the other."""
-    together = rows.repartition("slice") if of.partitions is None else rows.repartition(of.partitions, "slice")
-    return together.sortWithinPartitions("slice", *within)
+def moved(rows: Any, of: Settings) -> Any:
+    """The rows where their slices are. Tasks bring them into order themselves: not every engine keeps one."""
+    return rows.repartition("slice") if of.partitions is None else rows.repartition(of.partitions, "slice")
 
 
 def held(rows: Any, of: Settings) -> Any:
@@ -127,7 +126,7 @@ def edges(df: Any, text: str | Sequence[str], id: str, keep: str, of: Settings) 
         _benzer.stage_documents(of.request, docs.count())
     buckets = stage(moved(stage(docs, "bands", of), of), "buckets", of)
     wanted = stage(moved(buckets, of), "partners", of)
-    members = stage(moved(wanted.unionByName(stage(docs, "texts", of)), of, "kind"), "fetch", of)
+    members = stage(moved(wanted.unionByName(stage(docs, "texts", of)), of), "fetch", of)
     return stage(moved(members, of), "compare", of)
 
 
@@ -141,15 +140,14 @@ def _worker(name: str, request: str, slices: int, most: int) -> Callable[[Iterab
 
         native = _benzer.Stage(name, request, slices, most)
 
-        def opened(made: bytes | None) -> Iterator[Any]:
-            if made is not None:
-                yield from pa.ipc.open_stream(made)
-
         for batch in batches:
             sink = pa.BufferOutputStream()
             with pa.ipc.new_stream(sink, batch.schema) as writer:
                 writer.write_batch(batch)
-            yield from opened(native.push(sink.getvalue().to_pybytes()))
-        yield from opened(native.finish())
+            made = native.push(sink.getvalue().to_pybytes())
+            if made is not None:
+                yield from pa.ipc.open_stream(made)
+        while (made := native.finish()) is not None:
+            yield from pa.ipc.open_stream(made)
 
     return work
