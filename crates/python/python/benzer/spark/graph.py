@@ -29,7 +29,7 @@ def evidence(edges: Any, of: Settings) -> Any:
     if large.limit(1).count() == 0:
         return stage(_rows(labelled.repartition("root")), "resolve", of, EVIDENCE)
     small = _rows(labelled.join(large, "root", "left_anti").repartition("root"))
-    rest = _rows(labelled.join(large, "root", "left_semi"))
+    rest = held(_rows(labelled.join(large, "root", "left_semi")), of)
     decided = blocks(rest.where(F.col("kind") == EDGE), of)
     # Decisions of a large component need not be together: a copy meets that of its representative.
     together = decided.withColumn("key", F.col("a")).unionByName(rest.where(F.col("kind") == COPY).withColumn("key", F.col("b")))
