@@ -73,7 +73,8 @@ def held(rows: Any, of: Settings) -> Any:
     if of.work is not None:
         path = f"{of.work.rstrip('/')}/benzer-{uuid.uuid4().hex}"
         rows.write.parquet(path)
-        return rows.sparkSession.read.parquet(path)
+        # Nothing may have been written of no rows, not even their columns.
+        return rows.sparkSession.read.schema(rows.schema).parquet(path)
     if rows.sparkSession.conf.get("spark.checkpoint.dir", None):
         return rows.checkpoint()
     return rows.persist()
