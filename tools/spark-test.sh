@@ -36,6 +36,7 @@ run() { # engine, environment, tests...
   shift 2
   BENZER_ENGINE=$engine timeout 900 "$python" -m pytest -q -p no:cacheprovider -W ignore "$@"
 }
-run local spark
+run local spark test_answers.py
+run cluster spark test_cluster.py
 run connect spark test_answers.py -k "not chain"
 run sail sail test_answers.py

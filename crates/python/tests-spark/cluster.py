@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -11,6 +12,7 @@ import time
 from pathlib import Path
 
 import pyspark
+from loopback import below, listening
 
 HOME = Path(pyspark.__file__).parent
 PATIENCE = 60
@@ -54,33 +56,28 @@ class Cluster:
                 raise RuntimeError(f"{name} did not start:\n{log.read_text(errors='replace')[-2000:]}")
             time.sleep(0.1)
 
-    def pids(self, name: str) -> list[int]:
-        """A process and all below it."""
-        found = [self.processes[name].pid]
-        for pid in found:
-            for task in Path(f"/proc/{pid}/task").glob("*/children"):
-                found += [int(child) for child in task.read_text().split()]
-        return found
-
     def kill(self, name: str) -> None:
         """Ends a worker with its executors at once, and deletes what they wrote."""
-        for pid in self.pids(name):
-            os.kill(pid, signal.SIGKILL)
+        end(below(self.processes[name].pid))
         self.processes.pop(name).wait()
         shutil.rmtree(self.folder / name, ignore_errors=True)
 
     def listening(self) -> list[str]:
-        """The addresses on which the cluster listens, as `ss` tells them."""
-        pids = [pid for name in self.processes for pid in self.pids(name)]
-        lines = subprocess.run(["ss", "-H", "-l", "-t", "-n", "-p"], capture_output=True, text=True, check=True).stdout.splitlines()
-        return [line.split()[3] for line in lines if any(f"pid={pid}," in line for pid in pids)]
+        """The addresses on which the cluster listens."""
+        return listening(pid for process in self.processes.values() for pid in below(process.pid))
 
     def stop(self) -> None:
         for name in list(self.processes):
-            pids = self.pids(name)
+            pids = below(self.processes[name].pid)
             self.processes[name].terminate()
             try:
                 self.processes.pop(name).wait(10)
             except subprocess.TimeoutExpired:
-                for pid in pids:
-                    os.kill(pid, signal.SIGKILL)
+                end(pids)
+
+
+def end(pids: list[int]) -> None:
+    """Ends processes at once; some may have ended with others."""
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)

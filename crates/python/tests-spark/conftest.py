@@ -1,4 +1,4 @@
-"""The engine that tests run on: BENZER_ENGINE is `local` (classic Spark), `connect` (a server of Spark Connect) or `sail`."""
+"""The engine that tests run on: BENZER_ENGINE is `local` (classic Spark), `connect` (a server of Spark Connect), `sail` or `cluster`."""
 
 from __future__ import annotations
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 from corpora import chain, distributed, frame, local, mixed, template
+from loopback import below, is_loopback, listening
 
 import benzer
 from benzer import errors
@@ -112,3 +114,9 @@ def test_the_command(session: Any, work: str, tmp_path: Path, monkeypatch: pytes
     assert {row["id"] for row in session.read.parquet(str(tmp_path / "out")).collect()} == kept
     assert session.read.parquet(str(tmp_path / "why")).count() == len(why)
     assert command.main(["in.unknown", "out"]) == 2
+
+
+def test_the_engine_listens_on_loopback_only(session: Any) -> None:
+    assert session.range(3).count() == 3
+    addresses = listening(below(os.getpid()))
+    assert addresses and all(map(is_loopback, addresses)), addresses
