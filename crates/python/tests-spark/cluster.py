@@ -27,12 +27,23 @@ class Cluster:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         self.url = f"spark://127.0.0.1:{self.port}"
+        self.n_workers = 0
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
         self._start("master", "master.Master", "--port", str(self.port))
         self._wait("master", "I have been elected leader")
-        for name in ("worker-0", "worker-1"):
-            self._start(name, "worker.Worker", "--cores", "1", "--memory", "1500m", "--work-dir", str(folder / name / "work"), self.url)
-            self._wait(name, "Successfully registered")
+        for _ in range(2):
+            self.start_worker()
+
+    def start_worker(self) -> None:
+        """One more worker, of one core."""
+        name = f"worker-{self.n_workers}"
+        self.n_workers += 1
+        self._start(name, "worker.Worker", "--cores", "1", "--memory", "1500m", "--work-dir", str(self.folder / name / "work"), self.url)
+        self._wait(name, "Successfully registered")
+
+    def workers(self) -> list[str]:
+        """The workers that live."""
+        return [name for name in self.processes if name != "master"]
 
     def _start(self, name: str, kind: str, *arguments: str) -> None:
         home = self.folder / name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from loopback import below, is_loopback, listening
 import benzer
 from benzer import errors
 from benzer import spark as bs
+from benzer.spark import graph
 
 
 @pytest.mark.parametrize("keep", ["first", "last", "longest", "max:score"])
@@ -31,12 +33,22 @@ def test_the_number_of_partitions_does_not_matter(session: Any, work: str, parts
     assert distributed(run) == local(rows, threshold=0.7)
 
 
-def test_skewed_clusters_by_components_and_in_blocks(session: Any, work: str) -> None:
+def test_skewed_clusters_by_components_and_in_blocks(session: Any, work: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = mixed(150, seed=5) + chain(60)
     expected = local(rows)
-    for task_edges in (1500, 500):
+    ways: list[str] = []
+
+    def noted(name: str) -> Callable[..., Any]:
+        way = getattr(graph, name)
+        return lambda *arguments: (ways.append(name), way(*arguments))[1]
+
+    for name in ("components", "blocks"):
+        monkeypatch.setattr(graph, name, noted(name))
+    for task_edges, wanted in ((10_000, []), (500, ["components"]), (150, ["components", "blocks"])):
+        ways.clear()
         run = bs.Deduplication(frame(session, rows), work=work, partitions=2, task_edges=task_edges)
         assert distributed(run) == expected, task_edges
+        assert ways == wanted
 
 
 def test_a_long_chain_of_versions_and_a_template(session: Any, work: str) -> None:

@@ -53,18 +53,19 @@ def remote(cluster: Cluster, tmp_path: Path) -> Iterator[Any]:
 
 
 def slowly(folder: Path) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """Passes rows on, and leaves a file when a task begins and when it ends."""
+    """Passes rows on, and leaves a file when a task begins and when it ends. The file says in which folder, which is one of its worker."""
 
     def work(batches: Iterable[Any]) -> Iterator[Any]:
+        import os
         import time
         import uuid
         from pathlib import Path
 
         name = uuid.uuid4().hex
-        Path(folder, f"begun-{name}").touch()
+        Path(folder, f"begun-{name}").write_text(os.getcwd())
         yield from batches
         time.sleep(1)
-        Path(folder, f"ended-{name}").touch()
+        Path(folder, f"ended-{name}").write_text(os.getcwd())
 
     return work
 
@@ -88,10 +89,9 @@ def test_the_same_answer_with_two_workers_and_with_one_killed(cluster: Cluster, 
     listening = cluster.listening()
     assert len(listening) >= 5 and all(map(is_loopback, listening)), listening
 
-    for victim, moment in [("worker-0", "begun"), ("worker-1", "ended")]:
-        if victim not in cluster.processes or len(cluster.processes) < 3:
-            cluster._start("worker-2", "worker.Worker", "--cores", "1", "--memory", "1500m", "--work-dir", str(cluster.folder / "worker-2/work"), cluster.url)
-            cluster._wait("worker-2", "Successfully registered")
+    for moment in ("begun", "ended"):
+        if len(cluster.workers()) < 2:
+            cluster.start_worker()
         marks = tmp_path / f"marks-{moment}"
         marks.mkdir()
         df = remote.read.parquet(source).mapInArrow(slowly(marks), "id string, text string, score int")
@@ -101,9 +101,12 @@ def test_the_same_answer_with_two_workers_and_with_one_killed(cluster: Cluster, 
         thread.start()
         deadline = time.monotonic() + PATIENCE
         wanted = 1 if moment == "begun" else PARTS
-        while len(list(marks.glob(f"{moment}-*"))) < wanted:
+        # A file is there before its text is.
+        while len(folders := list(filter(None, (mark.read_text() for mark in marks.glob(f"{moment}-*"))))) < wanted:
             assert time.monotonic() < deadline, f"no task has {moment}"
             time.sleep(0.05)
+        # The worker that has this task, or its result.
+        victim = next(name for name in cluster.workers() if f"/{name}/" in folders[0])
         cluster.kill(victim)
         thread.join(PATIENCE)
         assert found == [expected], moment

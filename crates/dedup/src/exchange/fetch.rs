@@ -12,12 +12,15 @@ use crate::error::{Error, Result};
 /// Requests come before texts in a slice.
 pub(super) struct Fetch {
     settings: Settings,
-    /// Of each document that is wanted the groups, each with what the document is to be compared with there, packed.
-    wanted: HashMap<Vec<u8>, Vec<(Vec<u8>, Vec<u8>)>>,
+    /// Of each document that is wanted the groups.
+    wanted: HashMap<Vec<u8>, Vec<Group>>,
     /// Documents that came.
     seen: HashSet<Vec<u8>>,
     members: Parts,
 }
+
+/// A group, and what the document is to be compared with there, packed.
+type Group = (Vec<u8>, Vec<u8>);
 
 impl Fetch {
     pub(super) fn new(settings: &Settings) -> Self {
