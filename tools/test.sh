@@ -41,6 +41,7 @@ part "python" bash tools/python.sh
 part "tests" cargo test --release --workspace
 part "papers" target/release/benzer eval all --quick -o target/eval
 part "python package" bash tools/python-test.sh
+part "spark" bash tools/spark-test.sh
 part "browser" bash tools/browser-test.sh
 part "page" bash tools/page-test.sh
 part "api" bash tools/api-test.sh
