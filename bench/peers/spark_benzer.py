@@ -12,20 +12,21 @@ from benzer import spark as bs
 
 
 def main(source: str, folder: str, engine: str) -> None:
-    session = sail() if engine == "sail" else local(folder)
+    # The server lives as long as it is held.
+    session, _server = sail() if engine == "sail" else (local(folder), None)
     df = session.read.schema("id string, text string").json(source)
     run = bs.Deduplication(df, work=f"{folder}/work", partitions=8)
     run.kept.write.parquet(f"{folder}/kept")
     run.pairs.write.parquet(f"{folder}/pairs")
 
 
-def sail() -> Any:
+def sail() -> tuple[Any, Any]:
     from pysail.spark import SparkConnectServer
     from pyspark.sql import SparkSession
 
     server = SparkConnectServer("127.0.0.1", 0)
     server.start(background=True)
-    return SparkSession.builder.remote(f"sc://127.0.0.1:{server.listening_address[1]}").getOrCreate()
+    return SparkSession.builder.remote(f"sc://127.0.0.1:{server.listening_address[1]}").getOrCreate(), server
 
 
 if __name__ == "__main__":
