@@ -125,6 +125,16 @@ pub enum Error {
         /// What to do about it.
         remedy: &'static str,
     },
+    /// What an engine that moves the data handed over cannot be worked on.
+    #[error("expected {expected}, got {got}; {remedy}")]
+    Exchange {
+        /// What a stage needs.
+        expected: &'static str,
+        /// What it got.
+        got: String,
+        /// What to do about it.
+        remedy: &'static str,
+    },
     /// A sketch, a banding or a threshold that does not fit.
     #[error(transparent)]
     Core(#[from] benzer_core::Error),

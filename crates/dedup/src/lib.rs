@@ -14,6 +14,7 @@
 //! - [`sets`]: documents and set files as sets of elements; [`pairs`] and [`triples`]: all that are similar; [`features`]: vectors for linear models.
 //! - `archive`: what earlier runs kept, for a run against it; `overlap`: exact counts of what documents share with it.
 //! - `images` (cargo feature `image`): a whole deduplication of pictures.
+//! - [`exchange`]: the same deduplication in stages, for an engine that moves the data.
 //! - [`diff`]: what two texts have in common.
 //! - [`mod@write`]: the corpus without its duplicates, or with marks on them.
 //!
@@ -41,6 +42,7 @@ pub mod diff;
 mod documents;
 mod edges;
 mod error;
+pub mod exchange;
 pub mod features;
 pub mod files;
 mod group;

@@ -35,6 +35,7 @@ pub(crate) fn dedup(error: benzer_dedup::Error) -> PyErr {
     let name = match &error {
         Error::Parameter { .. } => "ParameterError",
         Error::Cancelled => "CancelledError",
+        Error::Core(benzer_core::Error::SpecMismatch { .. }) => "SpecMismatchError",
         _ => "DedupError",
     };
     exception(name, error.to_string())

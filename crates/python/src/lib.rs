@@ -5,7 +5,7 @@
 //! - `datasketch`: the kernels of the classes that have datasketch's names.
 //! - `bulk`: many texts or sets in one call, on all cores.
 //! - `sketch`, `estimate`, `plan`: the core's own sketches, estimators and plans.
-//! - `dedup`, `index`, `cli`: the engines.
+//! - `dedup`, `index`, `cli`: the engines; `spark`: the stages of a deduplication that Spark moves the data of.
 //! - `error`: which Python exception an error is.
 //!
 //! The classes and functions that users see are in `python/benzer`; nothing here is public Python.
@@ -20,6 +20,7 @@ mod parallel;
 mod picture;
 mod plan;
 mod sketch;
+mod spark;
 
 use pyo3::prelude::*;
 
@@ -45,5 +46,6 @@ fn _benzer(module: &Bound<'_, PyModule>) -> PyResult<()> {
     plan::add(module)?;
     picture::add(module)?;
     dedup::add(module)?;
+    spark::add(module)?;
     index::add(module)
 }

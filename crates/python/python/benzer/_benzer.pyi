@@ -11,6 +11,7 @@ __all__ = [
     "Functions",
     "Sketch",
     "Sketcher",
+    "Stage",
     "cli",
     "collections",
     "compare_pictures",
@@ -39,6 +40,7 @@ __all__ = [
     "sketch_sets",
     "sketch_strings",
     "smaller",
+    "stage_documents",
     "three_way",
     "union",
     "venn",
@@ -193,3 +195,11 @@ class Collection:
 def collections(url: str) -> list[str]: ...
 def drop_collection(url: str, name: str) -> None: ...
 def compare_pictures(a: bytes, b: bytes) -> str: ...
+
+@final
+class Stage:
+    def __new__(cls, name: str, request: str, slices: int, most: int) -> Stage: ...
+    def push(self, stream: bytes) -> bytes | None: ...
+    def finish(self) -> bytes | None: ...
+
+def stage_documents(request: str, documents: int | None = None) -> int: ...

@@ -88,37 +88,69 @@ def dedup(
     shingles = None
     if ngram is not None or unit != "words" or text_settings:
         shingles = text_options(5 if ngram is None else ngram, unit, **(text_settings or {}))
-    request = {
-        "inputs": inputs,
-        "output": str(folder),
-        "threshold": None if threshold is None else _decimal(threshold),
-        "keep": keep if kind == "paths" or _order(keep) is None else f"{keep.partition(':')[0]}:order",
-        "text_fields": fields,
-        "id_field": id_field,
-        "input_format": input_format if kind == "paths" else None,
-        "per_file": per_file,
-        "recall": recall,
-        "preset": preset,
-        "verify": verify,
-        "cluster": cluster,
-        "measure": measure,
-        "against": old,
-        "against_text_fields": old_texts,
-        "against_id_field": old_id,
-        "save": None if save is None else str(save),
-        "write": write if kind == "paths" else "dry-run",
-        "audit": str(audit),
-        "threads": threads,
-        "memory": None if memory is None else str(memory),
-        "work_dir": None if work_dir is None else str(work_dir),
-        "resume": resume,
-        "overwrite": overwrite,
-        "strict": strict,
-        "text": shingles,
-    }
+    wanted = request(
+        inputs=inputs,
+        output=str(folder),
+        threshold=threshold,
+        keep=keep if kind == "paths" or _order(keep) is None else f"{keep.partition(':')[0]}:order",
+        text_fields=fields,
+        id_field=id_field,
+        input_format=input_format if kind == "paths" else None,
+        per_file=per_file,
+        recall=recall,
+        preset=preset,
+        verify=verify,
+        cluster=cluster,
+        measure=measure,
+        against=old,
+        against_text_fields=old_texts,
+        against_id_field=old_id,
+        save=None if save is None else str(save),
+        write=write if kind == "paths" else "dry-run",
+        audit=str(audit),
+        threads=threads,
+        memory=None if memory is None else str(memory),
+        work_dir=None if work_dir is None else str(work_dir),
+        resume=resume,
+        overwrite=overwrite,
+        strict=strict,
+        text=shingles,
+    )
     with reporting(progress) as report:
-        summary = json.loads(_benzer.dedup(json.dumps(request), report))
+        summary = json.loads(_benzer.dedup(json.dumps(wanted), report))
     return DedupResult(data, folder, summary, holder, has_ids=id is not None)
+
+
+def request(*, threshold: float | None, **given: Any) -> dict[str, Any]:
+    """What the engine is asked for: the given settings, and defaults for the others."""
+    usual: dict[str, Any] = {
+        "inputs": [],
+        "output": "",
+        "keep": "first",
+        "text_fields": ["text"],
+        "id_field": None,
+        "input_format": None,
+        "per_file": False,
+        "recall": None,
+        "preset": None,
+        "verify": "exact",
+        "cluster": "leaders",
+        "measure": "jaccard",
+        "against": [],
+        "against_text_fields": ["text"],
+        "against_id_field": None,
+        "save": None,
+        "write": "dry-run",
+        "audit": "off",
+        "threads": 1,
+        "memory": None,
+        "work_dir": None,
+        "resume": False,
+        "overwrite": False,
+        "strict": False,
+        "text": None,
+    }
+    return usual | given | {"threshold": None if threshold is None else _decimal(threshold)}
 
 
 def _input(

@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use benzer_dedup::job::{self, Summary};
 
 use crate::error;
-use request::Request;
+pub(crate) use request::Request;
 use watch::Watch;
 
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -19,7 +19,7 @@ use crate::{error, parallel};
 /// A run as Python asks for it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Request {
+pub(crate) struct Request {
     inputs: Vec<PathBuf>,
     output: PathBuf,
     threshold: Option<String>,
@@ -50,7 +50,7 @@ pub(super) struct Request {
 
 impl Request {
     /// The options of the run.
-    pub(super) fn options(&self) -> PyResult<Options> {
+    pub(crate) fn options(&self) -> PyResult<Options> {
         let preset =
             self.preset.as_deref().map(|name| Preset::named(name).map_err(error::core)).transpose()?;
         let threshold = match (&self.threshold, &preset) {

@@ -1,0 +1,135 @@
+//! The members of groups, compared.
+
+use benzer_core::field::text::{Scratch, Shingler};
+use benzer_core::lsh::Prefilter;
+use benzer_core::sketch::Sketcher;
+
+use super::by_slice::Slice;
+use super::out::Out;
+use super::parts::{Records, damaged};
+use super::{Settings, kind};
+use crate::error::Result;
+use crate::verify::{Edge, Sources, Texts, Wanted, verify_held};
+use crate::write::Estimates;
+
+/// Elements that are remembered between pairs.
+const REMEMBERED: usize = 4 << 20;
+
+/// Gives the edges: pairs that pass the prefilter and reach the threshold.
+pub(super) struct Compare {
+    settings: Settings,
+    shingler: Shingler,
+    sketcher: Box<dyn Sketcher>,
+    prefilter: Prefilter,
+    estimates: Estimates,
+    parts: Vec<Vec<u8>>,
+}
+
+/// A document in a group, sorted by both: its number is its rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Member<'a> {
+    group: &'a [u8],
+    place: &'a [u8],
+    text: &'a str,
+    partners: &'a [u8],
+}
+
+struct Held<'a>(&'a [Member<'a>]);
+
+impl Texts for Held<'_> {
+    fn bytes(&self, rank: u32) -> Result<u64> {
+        Ok(self.0[rank as usize].text.len() as u64)
+    }
+
+    fn with_text(&self, rank: u32, visit: &mut dyn FnMut(&str)) -> Result<()> {
+        visit(self.0[rank as usize].text);
+        Ok(())
+    }
+}
+
+impl Compare {
+    pub(super) fn new(settings: Settings) -> Result<Self> {
+        Ok(Self {
+            shingler: settings.shingler()?,
+            sketcher: settings.sketcher()?,
+            prefilter: Prefilter::new(&settings.spec, settings.threshold.value())?,
+            estimates: Estimates::new(&settings.spec)?,
+            parts: Vec::new(),
+            settings,
+        })
+    }
+
+    /// The sketches of all members, one after the other.
+    fn sketches(&self, members: &[Member<'_>]) -> Result<Vec<u64>> {
+        let n_words = self.settings.spec.words();
+        let mut words = vec![0; members.len() * n_words];
+        let (mut scratch, mut elements) = (Scratch::default(), Vec::new());
+        for (run, words) in members.chunks(256).zip(words.chunks_mut(256 * n_words)) {
+            let mut offsets = vec![0];
+            for member in run {
+                let start = offsets[offsets.len() - 1];
+                offsets.push(self.shingler.write_elements(member.text, &mut scratch, &mut elements, start));
+            }
+            self.sketcher.sketch_many(&elements[..offsets[run.len()]], &offsets, words)?;
+        }
+        Ok(words)
+    }
+
+    /// The pairs (later, earlier) that pass the prefilter, in order.
+    fn candidates(&self, members: &[Member<'_>], words: &[u64]) -> Result<Vec<(u32, u32)>> {
+        let mut candidates = Vec::new();
+        for (later, member) in members.iter().enumerate() {
+            let mut partners = Records(member.partners);
+            while !partners.is_empty() {
+                let wanted = (member.group, partners.bytes()?);
+                let earlier =
+                    members[..later].binary_search_by_key(&wanted, |other| (other.group, other.place));
+                let earlier = earlier.map_err(|_| damaged())?;
+                let words = |i: usize| &words[i * self.settings.spec.words()..][..self.settings.spec.words()];
+                if self.prefilter.passes(words(later), words(earlier)) {
+                    candidates.push((later as u32, earlier as u32));
+                }
+            }
+        }
+        Ok(candidates)
+    }
+}
+
+impl Slice for Compare {
+    fn take(&mut self, kind: i32, values: [&[u8]; 3], out: &mut Out) -> Result<()> {
+        if kind == kind::COPY {
+            return out.row(0, kind, values);
+        }
+        self.parts.push(values[0].to_vec());
+        Ok(())
+    }
+
+    fn end(&mut self, _: u32, out: &mut Out) -> Result<()> {
+        let parts = std::mem::take(&mut self.parts);
+        let mut members = Vec::new();
+        for part in &parts {
+            let mut records = Records(part);
+            while !records.is_empty() {
+                let (group, place, text) = (records.bytes()?, records.bytes()?, records.bytes()?);
+                let text = simdutf8::basic::from_utf8(text).map_err(|_| damaged())?;
+                members.push(Member { group, place, text, partners: records.bytes()? });
+            }
+        }
+        members.sort_unstable();
+        let words = self.sketches(&members)?;
+        let candidates = self.candidates(&members, &words)?;
+        let texts = Held(&members);
+        let sources = Sources { texts: &texts, shingler: &self.shingler, remembered: REMEMBERED };
+        let n_words = self.settings.spec.words();
+        let words = |rank: u32| &words[rank as usize * n_words..][..n_words];
+        verify_held(&candidates, sources, Wanted::Reaching(self.settings.threshold), 1, |_, edges| {
+            for Edge { later, earlier, intersection, union } in edges {
+                let equal = self.estimates.equal(words(later), words(earlier));
+                let counts = [intersection, union, equal].map(u32::to_le_bytes).concat();
+                let places = [later, earlier].map(|rank| members[rank as usize].place);
+                out.row(0, kind::EDGE, [places[0], places[1], &counts])?;
+            }
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,100 @@
+//! Texts to the groups that asked for them.
+
+use std::collections::{HashMap, HashSet};
+
+use super::buckets::{name, repeated};
+use super::by_slice::Slice;
+use super::out::Out;
+use super::parts::{Parts, Records, put_bytes, put_number};
+use super::{Settings, kind};
+use crate::error::{Error, Result};
+
+/// Requests come before texts in a slice.
+pub(super) struct Fetch {
+    settings: Settings,
+    /// Of each document that is wanted the groups.
+    wanted: HashMap<Vec<u8>, Vec<Group>>,
+    /// Documents that came.
+    seen: HashSet<Vec<u8>>,
+    members: Parts,
+}
+
+/// A group, and what the document is to be compared with there, packed.
+type Group = (Vec<u8>, Vec<u8>);
+
+impl Fetch {
+    pub(super) fn new(settings: &Settings) -> Self {
+        Self {
+            settings: settings.clone(),
+            wanted: HashMap::new(),
+            seen: HashSet::new(),
+            members: Parts::new(kind::PARTS, settings.slices),
+        }
+    }
+
+    fn requests(&mut self, mut records: Records<'_>) -> Result<()> {
+        while !records.is_empty() {
+            let (place, group) = (records.bytes()?, records.bytes()?);
+            let n = records.number()?;
+            let before = records.0;
+            for _ in 0..n {
+                records.bytes()?;
+            }
+            let partners = &before[..before.len() - records.0.len()];
+            let groups = self.wanted.entry(place.to_vec()).or_default();
+            match groups.iter_mut().find(|(other, _)| other == group) {
+                Some((_, known)) if partners.is_empty() || !known.is_empty() => {}
+                Some((_, known)) => *known = partners.to_vec(),
+                None => groups.push((group.to_vec(), partners.to_vec())),
+            }
+        }
+        Ok(())
+    }
+
+    fn texts(&mut self, mut records: Records<'_>, out: &mut Out) -> Result<()> {
+        while !records.is_empty() {
+            let (place, text) = (records.bytes()?, records.bytes()?);
+            if !self.seen.insert(place.to_vec()) {
+                return Err(repeated(&self.settings, place));
+            }
+            for (group, partners) in self.wanted.get(place).into_iter().flatten() {
+                self.members.add(self.settings.slice(group), |out| {
+                    put_bytes(out, group);
+                    put_bytes(out, place);
+                    put_bytes(out, text);
+                    put_number(out, partners.len() as u64);
+                    out.extend(partners);
+                });
+            }
+            self.members.send_much(out)?;
+        }
+        Ok(())
+    }
+}
+
+impl Slice for Fetch {
+    fn take(&mut self, kind: i32, values: [&[u8]; 3], out: &mut Out) -> Result<()> {
+        match kind {
+            kind::COPY => out.row(0, kind, values),
+            kind::TEXTS => self.texts(Records(values[0]), out),
+            _ => self.requests(Records(values[0])),
+        }
+    }
+
+    fn end(&mut self, _: u32, _: &mut Out) -> Result<()> {
+        if let Some(place) = self.wanted.keys().find(|place| !self.seen.contains(*place)) {
+            return Err(Error::Exchange {
+                expected: "the same documents whenever the input is read",
+                got: format!("none with the id `{}` the second time", name(&self.settings, place)),
+                remedy: "write the input to files first, or persist it",
+            });
+        }
+        self.wanted.clear();
+        self.seen.clear();
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut Out) -> Result<()> {
+        self.members.send(out)
+    }
+}

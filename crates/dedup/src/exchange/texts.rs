@@ -1,0 +1,43 @@
+//! Texts on their way to where they are asked for.
+
+use arrow_array::RecordBatch;
+
+use super::columns::Documents;
+use super::out::Out;
+use super::parts::{Parts, put_bytes};
+use super::{Settings, Stage, kind, place};
+use crate::error::Result;
+
+/// Sends each document to the slice of its place.
+pub(super) struct Texts {
+    settings: Settings,
+    parts: Parts,
+    out: Out,
+}
+
+impl Texts {
+    pub(super) fn new(settings: Settings) -> Self {
+        Self { parts: Parts::new(kind::TEXTS, settings.slices), settings, out: Out::default() }
+    }
+}
+
+impl Stage for Texts {
+    fn push(&mut self, batch: &RecordBatch) -> Result<Vec<RecordBatch>> {
+        let mut place = Vec::new();
+        for (id, text, value) in Documents::of(batch)?.iter() {
+            place.clear();
+            place::push(&self.settings.keep, text, value, id, &mut place);
+            self.parts.add(self.settings.slice(&place), |out| {
+                put_bytes(out, &place);
+                put_bytes(out, text.as_bytes());
+            });
+            self.parts.send_much(&mut self.out)?;
+        }
+        self.out.take()
+    }
+
+    fn finish(&mut self) -> Result<Vec<RecordBatch>> {
+        self.parts.send(&mut self.out)?;
+        self.out.take()
+    }
+}

@@ -1,0 +1,135 @@
+"""The deduplication of `benzer dedup` on Apache Spark: the same documents are kept, with the same pairs and the same evidence.
+
+>>> from benzer import spark as bs                                   # doctest: +SKIP
+>>> kept = bs.dedup(spark.read.parquet("s3://corpus"), id="id", threshold=0.8)   # doctest: +SKIP
+>>> kept.write.parquet("s3://clean")                                 # doctest: +SKIP
+
+Stages of the Rust engine run inside of `mapInArrow`; Spark moves the data. Classic Spark, Spark Connect and compatible engines (Sail) run it. The guide is
+``docs/guide/spark.md``. PySpark and PyArrow must be installed; nothing else here imports them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+from benzer.spark import graph, plan
+from benzer.spark.functions import called, register
+
+__all__ = ["Deduplication", "dedup", "evidence", "pairs", "register", "sketch"]
+
+_PAIRS = "id_a string, id_b string, intersection int, union int, similarity double, exact_copy boolean"
+
+
+class Deduplication:
+    """A run: similar documents are found once, when something is asked for, and all tables come from that.
+
+    Args:
+        df: A DataFrame. It is read twice, and must have the same rows both times: save or persist what is random.
+        text: The column of the text, or several whose texts are joined.
+        id: The column of ids, strings or integers, different for each row. Ids compare as strings.
+        options: As in :func:`dedup`.
+    """
+
+    def __init__(self, df: Any, *, text: str | Sequence[str] = "text", id: str = "id", keep: str = "first", **options: Any) -> None:  # noqa: A002
+        self._df, self._id = df, id
+        self._settings = plan.settings(df.sparkSession, keep=keep, **options)
+        self._lazy = plan.edges(df, text, id, keep, self._settings)
+
+    @cached_property
+    def _edges(self) -> Any:
+        return plan.held(self._lazy, self._settings)
+
+    @cached_property
+    def pairs(self) -> Any:
+        """Every pair of similar documents, the columns of `pairs.parquet`: `id_a` comes first in keep order."""
+        return plan.stage(self._edges, "pairs", self._settings, _PAIRS)
+
+    @cached_property
+    def evidence(self) -> Any:
+        """Why each removed document was removed, the columns of `evidence.parquet`."""
+        return plan.held(graph.evidence(self._edges, self._settings), self._settings)
+
+    @cached_property
+    def kept(self) -> Any:
+        """The rows that are kept."""
+        removed = self._removed("removed_id")
+        return self._df.join(removed, self._key() == plan.column("benzer_removed_id"), "left_anti")
+
+    @cached_property
+    def annotated(self) -> Any:
+        """All rows, with the columns that `benzer dedup --annotate` adds: `dup_cluster_id`, `dup_cluster_size`, `dup_of`, `dup_similarity`, `is_duplicate`."""
+        from pyspark.sql import functions as F
+
+        removed = self._removed("removed_id", "kept_id", "similarity")
+        sizes = self.evidence.groupBy("kept_id").agg((F.count("*") + 1).alias("benzer_size")).withColumnRenamed("kept_id", "benzer_leader")
+        joined = self._df.join(removed, self._key() == plan.column("benzer_removed_id"), "left")
+        leader = F.coalesce(F.col("benzer_kept_id"), self._key())
+        joined = joined.withColumn("benzer_key", leader)
+        joined = joined.join(sizes, F.col("benzer_key") == F.col("benzer_leader"), "left")
+        return joined.select(
+            *(plan.column(name) for name in self._df.columns),
+            F.col("benzer_leader").alias("dup_cluster_id"),
+            F.coalesce(F.col("benzer_size"), F.lit(1)).alias("dup_cluster_size"),
+            F.col("benzer_kept_id").alias("dup_of"),
+            F.col("benzer_similarity").alias("dup_similarity"),
+            F.col("benzer_removed_id").isNotNull().alias("is_duplicate"),
+        )
+
+    def _key(self) -> Any:
+        return plan.column(self._id).cast("string")
+
+    def _removed(self, *columns: str) -> Any:
+        from pyspark.sql import functions as F
+
+        return self.evidence.select(*(F.col(name).alias(f"benzer_{name}") for name in columns))
+
+
+def dedup(
+    df: Any,
+    text: str | Sequence[str] = "text",
+    id: str = "id",  # noqa: A002
+    threshold: float | None = None,
+    keep: str = "first",
+    *,
+    annotate: bool = False,
+    **options: Any,
+) -> Any:
+    """The rows of a DataFrame without near-duplicates: every removed one is at least `threshold` similar to a kept one, by exact comparison.
+
+    Args:
+        df, text, id: As in :class:`Deduplication`. Rows without an id or a text are kept.
+        threshold: From which similarity on documents are duplicates; 0.8, or that of the preset.
+        keep: Which of two duplicates is kept: ``first`` (the smallest id), ``last``, ``longest``, ``shortest``, ``max:COLUMN``, ``min:COLUMN``.
+        annotate: All rows, with columns that say which are kept and why not.
+        options: `recall`, `preset`, `ngram`, `unit`, `text_settings` as in :func:`benzer.dedup`; `partitions`, the number of tasks of a shuffle (that of the
+            session); `work`, a folder that all executors see, for intermediate results (without it checkpoints, or what executors remember); `task_edges`, the size
+            up to which a component is resolved in one task.
+    """
+    run = Deduplication(df, text=text, id=id, threshold=threshold, keep=keep, **options)
+    return run.annotated if annotate else run.kept
+
+
+def evidence(df: Any, **options: Any) -> Any:
+    """Why each removed document was removed: a row for each. Options as in :func:`dedup`."""
+    return Deduplication(df, **options).evidence
+
+
+def pairs(df: Any, **options: Any) -> Any:
+    """Every pair of similar documents, with the exact similarity. Options as in :func:`dedup`."""
+    return Deduplication(df, **options).pairs
+
+
+def sketch(df: Any, text: str = "text", column: str = "sketch", **options: Any) -> Any:
+    """The DataFrame with a column of sketches: the bytes of :meth:`benzer.Sketch.encode`; `register` has functions for them."""
+    import pandas as pd
+    from pyspark.sql.functions import pandas_udf
+
+    wanted = plan.settings(df.sparkSession, **options).request
+
+    def made(texts: Any) -> Any:
+        return called("sketch", wanted, text=texts)["sketch"]
+
+    made.__annotations__ = {"texts": pd.Series, "return": pd.Series}
+    return df.withColumn(column, pandas_udf(made, "binary")(plan.column(text)))

@@ -1,0 +1,71 @@
+"""From similar pairs to decisions: connected components, then each component in one task."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benzer.spark.plan import ROWS, Settings, held, moved, stage
+
+EVIDENCE = (
+    "removed_id string, kept_id string, similarity double, intersection int, union int, "
+    "estimate double, low double, high double, rule string"
+)
+#: Kinds of rows, as the engine numbers them.
+COPY, EDGE, CHANGED, LAST = 0, 3, 5, 6
+#: Rounds of stars after which something is wrong: 2^60 documents need fewer.
+MOST_ROUNDS = 60
+
+
+def evidence(edges: Any, of: Settings) -> Any:
+    """A row for each removed document. `edges` are held."""
+    if edges.count() <= of.task_edges:
+        return stage(edges.coalesce(1), "resolve", of, EVIDENCE)
+    from pyspark.sql import functions as F
+
+    roots = components(edges, of).select(F.col("a").alias("member"), F.col("b").alias("root"))
+    labelled = held(edges.join(roots, F.col("a") == F.col("member")).drop("member"), of)
+    sizes = labelled.groupBy("root").count()
+    large = sizes.where(F.col("count") > of.task_edges).select("root")
+    if large.limit(1).count() == 0:
+        return stage(_rows(labelled.repartition("root")), "resolve", of, EVIDENCE)
+    small = _rows(labelled.join(large, "root", "left_anti").repartition("root"))
+    rest = held(_rows(labelled.join(large, "root", "left_semi")), of)
+    decided = blocks(rest.where(F.col("kind") == EDGE), of)
+    # Decisions of a large component need not be together: a copy meets that of its representative.
+    together = decided.withColumn("key", F.col("a")).unionByName(rest.where(F.col("kind") == COPY).withColumn("key", F.col("b")))
+    done = stage(_rows(together.repartition("key")), "resolve", of, EVIDENCE)
+    return stage(small, "resolve", of, EVIDENCE).unionByName(done)
+
+
+def components(edges: Any, of: Settings) -> Any:
+    """Links from each document to the first of its component, by rounds of large-star and small-star."""
+    from pyspark.sql import functions as F
+
+    links = held(stage(edges, "forest", of), of)
+    for _ in range(MOST_ROUNDS):
+        links = held(stage(moved(stage(moved(links, of), "large_star", of), of), "small_star", of), of)
+        if links.where(F.col("kind") == CHANGED).limit(1).count() == 0:
+            return links.where(F.col("a") > F.col("b"))
+    raise RuntimeError(f"components were not found in {MOST_ROUNDS} rounds; please report this")
+
+
+def blocks(pending: Any, of: Settings) -> Any:
+    """The edges that decide, of components that are too large for one task: in keep order, as many edges at a time as a task takes."""
+    from pyspark.sql import functions as F
+
+    decided = pending.limit(0)
+    while True:
+        first = pending.orderBy("a", "b").limit(of.task_edges).coalesce(1)
+        block = held(stage(first, "block", of), of)
+        last = block.where(F.col("kind") == LAST).select("a").collect()
+        if not last:
+            return decided
+        removed = block.where(F.col("kind") == EDGE)
+        decided = decided.unionByName(removed)
+        gone = removed.select(F.col("a").alias("gone"))
+        pending = pending.where(F.col("a") > F.lit(bytearray(last[0]["a"])))
+        pending = held(pending.join(gone, F.col("b") == F.col("gone"), "left_anti"), of)
+
+
+def _rows(rows: Any) -> Any:
+    return rows.select(*(name.split()[0] for name in ROWS.split(", ")))
