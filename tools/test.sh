@@ -40,7 +40,7 @@ part "build" cargo test --release --workspace --no-run
 part "redis" bash tools/redis.sh
 part "python" bash tools/python.sh
 part "tests" cargo test --release --workspace
-part "torture" python3 tools/torture quick
+part "torture" python3 tools/torture quick --seed 15
 part "papers" target/release/benzer eval all --quick -o target/eval
 part "python package" bash tools/python-test.sh
 part "spark" bash tools/spark-test.sh local sail
