@@ -30,7 +30,7 @@ TIMED = [False]
 
 
 def in_time(holds: object, message: str) -> None:
-    """An assertion about times."""
+    """An assertion about times and sizes that depend on the machine: of long runs alone."""
     check(holds or not TIMED[0], message)
 
 
