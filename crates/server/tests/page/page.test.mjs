@@ -44,6 +44,25 @@ test("search by text gives cards with error bars, and one opens side by side", a
   });
 });
 
+test("a part of a picture finds it, and the points that lie upon each other are drawn on both", async () => {
+  const example = name => new URL(`../../../../examples/${name}`, import.meta.url);
+  const send = (method, path, body) => fetch(`${server.url}${path}`, {method, headers: {"content-type": "application/json"}, body: JSON.stringify(body)});
+  const photo = name => ({id: name, fields: {photo: readFileSync(example(name)).toString("base64")}});
+  assert.ok((await send("PUT", "/collections/photos", {fields: {photo: {kind: "image"}}})).ok);
+  assert.ok((await send("POST", "/collections/photos/documents", ["bay.png", "hills.png"].map(photo))).ok);
+  await visit("pictures", "#/search/photos", {}, async page => {
+    await page.locator("input[type=file]").first().setInputFiles(example("bay-part.jpg").pathname);
+    await page.waitForFunction(() => document.querySelector("input[type=file]").picture);
+    await page.getByRole("button", {name: "Search", exact: true}).click();
+    await page.locator(".match .thumbnail img").nth(1).waitFor();
+    assert.deepEqual(await page.locator(".match .id").allTextContents(), ["bay.png"]);
+    const shown = await page.locator(".match .thumbnail").evaluateAll(all => all.map(one => [one.querySelector("img").naturalWidth > 0, one.querySelectorAll("ellipse").length]));
+    assert.equal(shown.length, 2, "yours and the one that was found");
+    assert.ok(shown.every(([isShown, points]) => isShown && points >= 8) && shown[0][1] === shown[1][1], JSON.stringify(shown));
+  });
+  assert.ok((await fetch(`${server.url}/collections/photos`, {method: "DELETE"})).ok);
+});
+
 test("a dropped file is searched for, and nothing similar is said kindly", async () => {
   await visit("search-drop", "#/search/demo", {}, async page => {
     const area = page.getByLabel("text", {exact: true});
