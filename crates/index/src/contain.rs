@@ -20,7 +20,8 @@ pub(crate) struct Plan<'a> {
 struct Step<'a> {
     rung: &'a Rung,
     partition: u32,
-    recall: RatioRecall,
+    ratio: f64,
+    recall: f64,
 }
 
 /// The ratio up to which a search for containment looks, if it is one.
@@ -96,9 +97,11 @@ impl<'a> Plan<'a> {
                 let enough = layout.ladder(field).find(|rung| chance(rung) >= recall);
                 let rung =
                     enough.or_else(|| layout.ladder(field).max_by(|a, b| chance(a).total_cmp(&chance(b))));
-                steps.extend(rung.map(|rung| {
-                    let recall = RatioRecall { ratio, recall: rung.banding.probability(jaccard) };
-                    Step { rung, partition, recall }
+                steps.extend(rung.map(|rung| Step {
+                    rung,
+                    partition,
+                    ratio,
+                    recall: rung.banding.probability(jaccard),
                 }));
             }
         }
@@ -124,14 +127,21 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// What is found, by size ratio: the least of the fields.
-    pub fn recall(&self) -> Vec<RatioRecall> {
-        let mut all: Vec<RatioRecall> = self.steps.iter().map(|step| step.recall).collect();
+    /// What is found, by size ratio: the least of the fields. `chance` is that of a document at the threshold not to be taken for less.
+    pub fn recall(&self, chance: f64) -> Vec<RatioRecall> {
+        let of_step = |step: &Step<'_>| {
+            let Step { ratio, recall, .. } = *step;
+            RatioRecall { ratio, recall, shown: recall * chance }
+        };
+        let mut all: Vec<RatioRecall> = self.steps.iter().map(of_step).collect();
         all.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
         let mut kept: Vec<RatioRecall> = Vec::new();
         for one in all {
             match kept.last_mut() {
-                Some(last) if one.ratio - last.ratio < 1e-9 => last.recall = last.recall.min(one.recall),
+                Some(last) if one.ratio - last.ratio < 1e-9 => {
+                    last.recall = last.recall.min(one.recall);
+                    last.shown = last.shown.min(one.shown);
+                }
                 _ => kept.push(one),
             }
         }

@@ -51,6 +51,7 @@ pub mod portable;
 mod probe;
 mod query;
 mod ranking;
+mod recall;
 mod record;
 mod rule;
 mod score;

@@ -65,9 +65,12 @@ pub struct Answer {
     pub n_matches: usize,
     /// Documents that share a band key with the query: what was compared to find them.
     pub n_candidates: usize,
-    /// The share of documents at the asked threshold that the bands find and that are looked at; of a search for the best, of those that are as similar as the last one. Where documents
-    /// are kept, those at the threshold are all shown then; where only sketches are, estimates decide, and about half of those exactly at the threshold lie below it.
+    /// The share of documents at the asked threshold that the bands find and that are compared. Of a search for the best: the share of the best that it has found, by what is known of the
+    /// chance to find each and of the errors of estimates.
     pub recall: f64,
+    /// The share of documents exactly at the asked threshold that are shown. Where documents are kept, all that are compared; where only sketches are, estimates decide, and about half of them are
+    /// estimated below it. The more similar a document is, the surer it is shown. Of a search for the best the same as `recall`.
+    pub shown: f64,
     /// Containment: the same by size ratio. Documents that differ more in size are not looked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub recall_by_ratio: Vec<RatioRecall>,
@@ -81,8 +84,10 @@ pub struct Answer {
 pub struct RatioRecall {
     /// Up to how many times as large one of the two documents is as the other.
     pub ratio: f64,
-    /// The share of documents at the threshold that are found.
+    /// The share of documents at the threshold that are compared.
     pub recall: f64,
+    /// The share of them that are shown.
+    pub shown: f64,
 }
 
 /// A similar document.

@@ -18,7 +18,6 @@ pub(crate) struct Ranked {
 #[derive(Debug)]
 pub(crate) struct Ranking {
     most: usize,
-    is_exact: bool,
     /// The values of the best so far, the worst of them on top.
     best: BinaryHeap<Reverse<Value>>,
     all: Vec<Ranked>,
@@ -43,15 +42,15 @@ impl PartialOrd for Value {
 }
 
 impl Ranking {
-    /// For the best so many, whose exact similarities are looked at in the end, or not.
-    pub fn new(most: usize, is_exact: bool) -> Self {
-        Self { most, is_exact, best: BinaryHeap::new(), all: Vec::new() }
+    /// For the best so many.
+    pub fn new(most: usize) -> Self {
+        Self { most, best: BinaryHeap::new(), all: Vec::new() }
     }
 
     /// False if so many are better in any case.
     #[inline]
-    pub fn may_be_among(&self, value: f64, highest: f64) -> bool {
-        self.last().is_none_or(|last| if self.is_exact { highest >= last } else { value >= last })
+    pub fn may_be_among(&self, highest: f64) -> bool {
+        self.last().is_none_or(|last| highest >= last)
     }
 
     pub fn push(&mut self, ranked: Ranked) {
@@ -135,16 +134,13 @@ mod tests {
 
     #[test]
     fn what_cannot_be_among_the_best_is_known() {
-        for (is_exact, expected) in [(true, true), (false, false)] {
-            let mut ranking = Ranking::new(2, is_exact);
-            assert!(ranking.may_be_among(0.0, 0.0) && ranking.last().is_none());
-            for (value, number) in [(0.3, 1), (0.9, 2), (0.5, 3)] {
-                ranking.push(Ranked { value, highest: value + 0.1, number });
-            }
-            assert_eq!(ranking.last(), Some(0.5));
-            assert_eq!(ranking.may_be_among(0.45, 0.55), expected);
-            assert!(!ranking.may_be_among(0.3, 0.4));
-            assert_eq!(ranking.sorted().iter().map(|ranked| ranked.number).collect::<Vec<_>>(), [2, 3, 1]);
+        let mut ranking = Ranking::new(2);
+        assert!(ranking.may_be_among(0.0) && ranking.last().is_none());
+        for (value, number) in [(0.3, 1), (0.9, 2), (0.5, 3)] {
+            ranking.push(Ranked { value, highest: value + 0.1, number });
         }
+        assert_eq!(ranking.last(), Some(0.5));
+        assert!(ranking.may_be_among(0.55) && !ranking.may_be_among(0.4));
+        assert_eq!(ranking.sorted().iter().map(|ranked| ranked.number).collect::<Vec<_>>(), [2, 3, 1]);
     }
 }

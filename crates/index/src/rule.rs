@@ -32,7 +32,7 @@ pub(crate) struct Criteria {
     pub fields: Vec<usize>,
     pub measure: Measure,
     pub threshold: f64,
-    rule: Rule,
+    pub rule: Rule,
     /// Of all fields.
     weights: Vec<f64>,
     /// Of all fields: those that were given.

@@ -4,6 +4,7 @@ use benzer_core::estimate::{Estimate, Measured, Registers, Scheme, mle, of, two_
 use benzer_core::sketch::{Bits, Family, Packing, Sketch, count};
 
 use crate::error::Result;
+use crate::recall::normal;
 use crate::rule::Criteria;
 use crate::settings::{FieldLayout, Layout};
 
@@ -182,6 +183,19 @@ impl Scorer {
 }
 
 impl Scorer {
+    /// The chance that a document of exactly this similarity is not estimated to be less similar. Truncated registers give only so many different estimates, of which the least that reaches it counts half.
+    pub fn chance_at(&self, wanted: &[usize], similarity: f64) -> f64 {
+        if similarity >= 1.0 {
+            return 1.0;
+        }
+        let Some((_, by_equal)) = self.by_equal(wanted) else { return 0.5 };
+        let value = |estimate: &Estimate| estimate.value().unwrap_or_default();
+        let first = by_equal.partition_point(|estimate| value(estimate) < similarity);
+        let Some(reached) = by_equal.get(first).and_then(Estimate::measured) else { return 0.5 };
+        let before = value(&by_equal[first.saturating_sub(1)]);
+        normal((similarity - 0.5 * (reached.value + before)) / reached.standard_error.max(f64::MIN_POSITIVE))
+    }
+
     /// Where only one field is wanted and its registers are truncated: their bits, and the estimate by the number of equal ones.
     pub fn by_equal(&self, wanted: &[usize]) -> Option<(Bits, &[Estimate])> {
         let &[only] = wanted else { return None };

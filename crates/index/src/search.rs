@@ -10,6 +10,7 @@ use crate::index::{Index, is_gone, now};
 use crate::offer::Needs;
 use crate::probe::{Asked, Probe};
 use crate::query::{Answer, Query};
+use crate::recall::Stated;
 use crate::rule::Criteria;
 use crate::settings::Keeps;
 use crate::store::{Parts, Record, View};
@@ -110,15 +111,19 @@ impl Index {
             let wanted = (terms, Needs::Thresholds);
             self.offer(probe, &record, wanted, (&mut parts, &mut best[asked]))
         })?;
+        let is_exact = probes.iter().all(|probe| self.is_exact(probe));
+        let (stated, chance) = (self.stated(terms, is_exact), self.chance_at_threshold(terms, is_exact));
         let answer = |((best, n_candidates), plan): ((Best, usize), &Option<Plan<'_>>)| {
             let (mut matches, n_matches) = best.into_sorted();
             matches.drain(..query.offset.min(matches.len()));
-            let (mut recall, warnings) = self.recall(terms);
-            let recall_by_ratio = plan.as_ref().map(Plan::recall).unwrap_or_default();
+            let Stated { mut recall, mut shown, ref warnings } = stated;
+            let recall_by_ratio = plan.as_ref().map(|plan| plan.recall(chance)).unwrap_or_default();
             if plan.is_some() {
                 recall = recall_by_ratio.iter().map(|by_ratio| by_ratio.recall).fold(1.0, f64::min);
+                shown = recall * chance;
             }
-            Answer { matches, n_matches, n_candidates, recall, recall_by_ratio, warnings }
+            let warnings = warnings.clone();
+            Answer { matches, n_matches, n_candidates, recall, shown, recall_by_ratio, warnings }
         };
         Ok(best.into_iter().zip(compared).zip(&plans).map(answer).collect())
     }
@@ -127,21 +132,6 @@ impl Index {
     fn parts(&self, probes: &[Probe]) -> Parts {
         let is_exact = probes.iter().any(|probe| self.is_exact(probe));
         if is_exact { Parts::All } else { Parts::Sketches }
-    }
-
-    /// The share of documents at the threshold that are found by similarity, and what to say about it.
-    pub(crate) fn recall(&self, terms: &Terms) -> (f64, Vec<String>) {
-        let criteria = &terms.criteria;
-        let found = |&i: &usize| self.recorder().layout().fields()[i].probability(criteria.enough(i));
-        // Some field of a match is enough: the worst of them is the bound.
-        let recall = criteria.fields.iter().map(found).fold(1.0, f64::min);
-        let lowest = criteria.fields.iter().map(|&i| criteria.enough(i)).fold(1.0, f64::min);
-        let built = self.settings().threshold;
-        let below = format!(
-            "the collection was built for similarities from {built} on: at {lowest} it finds {:.1}% of the documents",
-            100.0 * recall
-        );
-        (recall, if lowest < built && terms.ratio.is_none() { vec![below] } else { Vec::new() })
     }
 }
 

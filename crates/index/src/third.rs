@@ -14,6 +14,7 @@ use crate::index::Index;
 use crate::measure::Measure;
 use crate::probe::{Asked, Probe};
 use crate::query::{Answer, Query};
+use crate::recall::Stated;
 use crate::score::may_reach;
 use crate::search::Terms;
 use crate::store::{Parts, Record};
@@ -51,9 +52,9 @@ impl Index {
         })?;
         let (mut matches, n_matches) = best.into_sorted();
         matches.drain(..query.offset.min(matches.len()));
-        let (recall, mut warnings) = self.recall(&terms);
+        let Stated { recall, shown, mut warnings } = self.stated(&terms, is_exact);
         warnings.extend(self.far_apart(&probes, &terms)?);
-        Ok(Answer { matches, n_matches, n_candidates, recall, recall_by_ratio: Vec::new(), warnings })
+        Ok(Answer { matches, n_matches, n_candidates, recall, shown, recall_by_ratio: Vec::new(), warnings })
     }
 
     /// What to say if no third document can reach the threshold.

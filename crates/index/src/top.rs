@@ -1,8 +1,8 @@
 //! The most similar documents, whatever their similarity.
 //!
 //! Band keys keep the order of the registers, so that all documents which share the first rows of a band lie side by side, as in an LSH Forest (Bawa, Condie and Ganesan, 2005). The search begins with whole
-//! bands and gives up one row after the other. It ends when a document as similar as the last of the best so far would have been found with the recall of the collection; the answer says with which
-//! chance it would. Where even one row finds too few, a small collection is looked at as a whole.
+//! bands and gives up one row after the other. It ends when a document as similar as the last of the best so far would have been found with the recall of the collection. The answer says which share of the
+//! best it has ([`crate::recall`]). Where even one row finds too few, a small collection is looked at as a whole.
 
 use crate::best::Best;
 use crate::error::{Error, Result};
@@ -10,8 +10,9 @@ use crate::index::Index;
 use crate::measure::Measure;
 use crate::offer::Needs;
 use crate::probe::Probe;
-use crate::query::{Answer, Query};
+use crate::query::{Answer, Match, Query};
 use crate::ranking::{Ranked, Ranking, Seen};
+use crate::recall;
 use crate::search::Terms;
 use crate::store::{DocNo, Parts, Postings, View};
 
@@ -53,9 +54,12 @@ impl Index {
         let mut best = Best::new(most);
         self.read_best(view, probe, (terms, &ranked), &mut best)?;
         let (matches, _) = best.into_sorted();
-        let last = matches.last().map_or(0.0, |last| last.similarity);
-        let recall =
-            if matches.is_empty() && rows > 0 { 0.0 } else { self.recall_of_prefixes(terms, rows, last) };
+        let chance = |similarity: f64| self.recall_of_prefixes(terms, rows, similarity);
+        let exact = |found: &Match| Ranked { value: found.similarity, highest: found.similarity, number: 0 };
+        let recall = match self.is_exact(probe) {
+            true => recall::of_best(&matches.iter().map(exact).collect::<Vec<_>>(), most, chance),
+            false => recall::of_best(&ranked, most, chance),
+        };
         let few = format!(
             "only {} documents share a register of a band with the query: others are less similar than a search can see",
             matches.len()
@@ -66,6 +70,7 @@ impl Index {
             matches,
             n_candidates: compared,
             recall,
+            shown: recall,
             recall_by_ratio: Vec::new(),
             warnings,
         })
@@ -76,7 +81,7 @@ impl Index {
         let (layout, fields) = (self.recorder().layout(), &terms.criteria.fields);
         let all_rows = fields.iter().map(|&i| layout.fields()[i].banding.rows()).max().unwrap_or(1);
         let (mut seen, mut new, mut parts) = (Seen::default(), Vec::new(), Vec::new());
-        let (mut postings, mut ranking) = (Postings::default(), Ranking::new(most, self.is_exact(probe)));
+        let (mut postings, mut ranking) = (Postings::default(), Ranking::new(most));
         let mut compared = 0;
         for rows in (1..=all_rows).rev() {
             let ranges = layout.prefixes(&probe.words, fields, rows);
@@ -91,7 +96,7 @@ impl Index {
                 compared += 1;
                 let rank = self.scorer().rank(layout, &terms.criteria, pair, &mut parts)?;
                 let Some((value, highest)) = rank else { return Ok(()) };
-                if ranking.may_be_among(value, highest) {
+                if ranking.may_be_among(highest) {
                     // What a store gives besides is looked at again with fewer rows.
                     match layout.share_prefix(fields, rows, pair.0, pair.1) {
                         true => ranking.push(Ranked { value, highest, number }),
@@ -108,7 +113,7 @@ impl Index {
         if view.stats()?.documents > SCANNED {
             return Ok(Found { ranked: ranking.sorted(), rows: 1, compared });
         }
-        let mut ranking = Ranking::new(most, self.is_exact(probe));
+        let mut ranking = Ranking::new(most);
         compared = 0;
         let mut from = Some(0);
         while let Some(start) = from {

@@ -136,7 +136,7 @@ export function droppable(area) {
 function render(place, collection, asked, answer, threshold) {
   const facts = h("div", {class: "facts"},
     h("span", {}, h("b", {}, grouped(answer.n_matches)), answer.n_matches === 1 ? " match" : " matches"),
-    h("span", {}, "finds ", h("b", {}, share(answer.recall)), ` of those at ${threshold}`),
+    h("span", {}, "finds ", h("b", {}, share(answer.shown)), ` of those at ${threshold}`, answer.shown < answer.recall ? ", more above" : ""),
     h("span", {}, h("b", {}, grouped(answer.n_candidates)), " compared"),
     h("span", {}, h("b", {}, `${answer.took_ms.toFixed(1)} ms`)));
   const cards = answer.matches.map(match => card(collection, asked, match, threshold));
@@ -161,7 +161,7 @@ function card(collection, asked, match, threshold) {
       return [h("span", {}, field.field), bar(value, field.estimate), h("span", {}, similarity(value))];
     })),
     match.fields.filter(field => collection.fields[field.field]?.kind === "image" && field.explanation?.shared.length)
-      .map(field => h("span", {class: "small"}, `${field.field}: ${field.explanation.shared[0].text}`)),
+      .map(field => h("span", {class: "small"}, ` ${field.field}: ${field.explanation.shared[0].text}`)),
     snippet);
   if (collection.keeps === "documents") {
     api.document(collection.name, match.id).then(document => {

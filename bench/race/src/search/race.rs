@@ -165,16 +165,18 @@ fn index(all: &Sets, (recall, keeps): (f64, Keeps), containment: Option<Containm
 /// Searches for all, one after the other; the time is that of the whole call, with sketching the query.
 fn heat((all, index): (&Sets, &Index), asked: &[Asked], query: &Query, name: &str) -> Result<()> {
     let documents: Vec<_> = asked.iter().map(|one| sets::document("\u{1}", &one.set)).collect();
-    let (mut strict, mut alike, mut candidates, mut stated, mut seconds) = (0.0, 0.0, 0, 0.0, Vec::new());
-    // By the power of two of the ratio of sizes: pairs, found, stated.
-    let mut ratios: BTreeMap<u32, [f64; 3]> = BTreeMap::new();
+    let (mut strict, mut alike, mut candidates, mut seconds) = (0.0, 0.0, 0, Vec::new());
+    // Queries that have as many similar documents as are wanted: how many, found, stated.
+    let mut whole = [0.0; 3];
+    // By the power of two of the ratio of sizes: pairs, found, stated to be compared, stated to be shown.
+    let mut ratios: BTreeMap<u32, [f64; 4]> = BTreeMap::new();
     for (one, document) in asked.iter().zip(&documents) {
         // A document of the corpus finds itself too.
-        let query = Query { top: query.top.map(|top| top + 1), ..query.clone() };
+        let with_itself = Query { top: query.top.map(|top| top + 1), ..query.clone() };
         let start = Instant::now();
-        black_box(index.search(document, &query)?);
+        black_box(index.search(document, &with_itself)?);
         seconds.push(start.elapsed().as_secs_f64());
-        let answer = index.search(document, &Query { limit: usize::MAX, ..query })?;
+        let answer = index.search(document, &Query { limit: usize::MAX, ..with_itself })?;
         let found = answer.matches.iter().filter_map(|found| found.id.parse::<u32>().ok());
         let found: BTreeSet<u32> = found.collect();
         let recall = one.recall(&found, &one.truth);
@@ -183,13 +185,20 @@ fn heat((all, index): (&Sets, &Index), asked: &[Asked], query: &Query, name: &st
             if let Some(of_ratio) = answer.recall_by_ratio.iter().find(|of_ratio| ratio <= of_ratio.ratio) {
                 let sums = ratios.entry((ratio.log2().ceil() as u32).max(1)).or_default();
                 let is_found = f64::from(u8::from(found.contains(row)));
-                [1.0, is_found, of_ratio.recall].into_iter().zip(sums).for_each(|(value, sum)| *sum += value);
+                let values = [1.0, is_found, of_ratio.recall, of_ratio.shown];
+                values.into_iter().zip(sums).for_each(|(value, sum)| *sum += value);
             }
         }
         strict += recall;
         alike += one.recall(&found, &one.alike);
         candidates += answer.n_candidates;
-        stated += answer.recall;
+        if query.top.is_none() || one.wanted == BEST {
+            // The document itself, which is surely found, is not one of the best.
+            let stated = query
+                .top
+                .map_or(answer.shown, |top| (answer.recall * (top + 1) as f64 - 1.0).max(0.0) / top as f64);
+            [1.0, recall, stated].into_iter().zip(&mut whole).for_each(|(value, sum)| *sum += value);
+        }
     }
     let n = asked.len() as f64;
     seconds.sort_by(f64::total_cmp);
@@ -197,8 +206,8 @@ fn heat((all, index): (&Sets, &Index), asked: &[Asked], query: &Query, name: &st
     let bytes = (stats.posting_bytes + stats.sketch_bytes) / stats.documents.max(1);
     let point = json!({
         "peer": "benzer", "task": if query.top.is_some() { "best" } else { "parts" }, "name": name, "queries": asked.len(),
-        "recall": strict / n, "recall_alike": alike / n, "stated_recall": stated / n,
-        "by_ratio": ratios.iter().map(|(ratio, [n, found, stated])| (1u64 << ratio, n, found / n, stated / n)).collect::<Vec<_>>(), "candidates": candidates as f64 / n,
+        "recall": strict / n, "recall_alike": alike / n, "whole": [whole[0], whole[1] / whole[0], whole[2] / whole[0]],
+        "by_ratio": ratios.iter().map(|(ratio, [n, found, compared, shown])| (1u64 << ratio, n, found / n, compared / n, shown / n)).collect::<Vec<_>>(), "candidates": candidates as f64 / n,
         "mean_us": 1e6 * seconds.iter().sum::<f64>() / n, "median_us": 1e6 * seconds[seconds.len() / 2],
         "bytes_per_document": bytes,
     });

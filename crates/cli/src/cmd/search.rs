@@ -243,12 +243,19 @@ fn summary(answer: &Answer, index: &Index, arguments: &Arguments) -> String {
     let recall = 100.0 * answer.recall;
     if arguments.kind.top.is_some() {
         return format!(
-            "\nthe {shown} most similar; {how} similarity; {recall:.1}% of the documents as similar as the last one are found, more above\n"
+            "\nthe {shown} most similar; {how} similarity; {recall:.0}% of the {shown} most similar that there are, as far as is known{}\n",
+            if how == "exact" { "" } else { ": estimates rank, and the others are about as similar" }
         );
     }
     let mut text = format!(
-        "\n{shown} of {all}; {how} similarity; {recall:.1}% of the documents at the threshold are found, more above\n"
+        "\n{shown} of {all}; {how} similarity; {recall:.1}% of the documents at the threshold are compared, more above\n"
     );
+    if answer.shown < answer.recall {
+        text.push_str(&format!(
+            "estimates decide: {:.0}% of the documents exactly at the threshold are shown, more above; ask for less to miss fewer, or keep documents\n",
+            100.0 * answer.shown
+        ));
+    }
     if let Some(last) = answer.recall_by_ratio.last() {
         let by_ratio = answer.recall_by_ratio.iter();
         let by_ratio: Vec<String> = by_ratio

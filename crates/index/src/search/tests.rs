@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use benzer_core::field::{Content, Document, Schema, Value};
 use benzer_core::hash::mix;
+use benzer_core::lsh::Target;
 
 use super::*;
 use crate::ladder::Containment;
@@ -318,4 +319,37 @@ fn the_best_of_a_large_collection_are_found_by_the_beginnings_of_bands() {
     }
     let (found, promised) = (found / families as f64, promised / families as f64);
     assert!(promised >= 0.95 && found >= promised - 0.02, "found {found}, promised {promised}");
+}
+
+#[test]
+fn estimates_show_as_many_documents_at_the_threshold_as_is_stated() {
+    for (registers, threshold) in [(128, 0.8), (128, 0.93), (256, 0.75)] {
+        let schema: Schema = serde_json::from_str(r#"{"fields": {"body": {"kind": "values"}}}"#).unwrap();
+        // All but everything is looked at, so that the estimates alone decide.
+        let target = Target { threshold: 0.8 * threshold, recall: 0.9, ..Target::default() };
+        let settings = Settings::with_registers(schema, &target, Keeps::Sketches, Some(registers)).unwrap();
+        let index = Index::new(store::memory(settings).unwrap()).unwrap();
+        // Pairs of sets of 450 whose similarity is the threshold.
+        let common = (900.0 * threshold / (1.0 + threshold)).round() as i128;
+        let set = |pair: i128, own: i128| {
+            let own = (0..450 - common).map(move |i| (pair << 20) + (own << 16) + i);
+            let all = (0..common).map(move |i| (pair << 20) + (3 << 16) + i).chain(own);
+            Content::Values(all.map(Value::Integer).collect())
+        };
+        let (n, mut shown, mut stated) = (1200, 0, 0.0);
+        let documents: Vec<Document> =
+            (0..n).map(|i| Document::new(i.to_string(), [("body", set(i, 1))])).collect();
+        index.insert(&documents).unwrap();
+        let query = Query { threshold: Some(threshold), ..Query::default() };
+        for i in 0..n {
+            let answer = index.search(&Document::new("query", [("body", set(i, 2))]), &query).unwrap();
+            shown += answer.matches.len();
+            stated = answer.shown;
+        }
+        let found = shown as f64 / n as f64;
+        assert!(
+            (found - stated).abs() < 4.0 * (0.25 / n as f64).sqrt(),
+            "{registers}: shown {found}, stated {stated}"
+        );
+    }
 }

@@ -32,7 +32,9 @@ class Matches(list[Match]):
     """The matches of a search, the most similar first."""
 
     recall: float
-    """The share of documents at the threshold that the bands find."""
+    """The share of documents at the threshold that are found and compared; of a search for the best, of the best."""
+    shown: float
+    """The share of documents exactly at the threshold that are shown: about half of them where estimates decide."""
     total: int
     """How many matches there are without limit and offset."""
     recall_by_ratio: list[tuple[float, float]]
@@ -284,7 +286,7 @@ def _matches(answer: dict[str, Any]) -> Matches:
         )
         for found in answer["matches"]
     )
-    matches.recall, matches.total = answer["recall"], answer["n_matches"]
+    matches.recall, matches.shown, matches.total = answer["recall"], answer["shown"], answer["n_matches"]
     matches.recall_by_ratio = [(one["ratio"], one["recall"]) for one in answer.get("recall_by_ratio", [])]
     matches.warnings = answer.get("warnings", [])
     return matches

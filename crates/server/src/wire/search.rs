@@ -137,8 +137,10 @@ pub struct SearchAnswer {
     pub n_matches: usize,
     /// How many documents were compared to find them.
     pub n_candidates: usize,
-    /// The share of documents at the asked threshold that the index finds; with `top`, of those that are as similar as the last one.
+    /// The share of documents at the asked threshold that the index finds and compares; with `top`, the share of the most similar that there are, as far as is known.
     pub recall: f64,
+    /// The share of documents exactly at the asked threshold that are shown. Where only sketches are kept, estimates decide, and about half of them are estimated below it.
+    pub shown: f64,
     /// Containment: the same by size ratio. Documents that differ more in size are not looked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub recall_by_ratio: Vec<RatioRecall>,
@@ -153,8 +155,10 @@ pub struct SearchAnswer {
 pub struct RatioRecall {
     /// Up to how many times as large one of the two documents is as the other.
     pub ratio: f64,
-    /// The share of documents at the threshold that are found.
+    /// The share of documents at the threshold that are compared.
     pub recall: f64,
+    /// The share of them that are shown.
+    pub shown: f64,
 }
 
 /// A similar document.
@@ -263,10 +267,11 @@ impl SearchAnswer {
             n_matches: answer.n_matches,
             n_candidates: answer.n_candidates,
             recall: answer.recall,
+            shown: answer.shown,
             recall_by_ratio: answer
                 .recall_by_ratio
                 .iter()
-                .map(|found| RatioRecall { ratio: found.ratio, recall: found.recall })
+                .map(|found| RatioRecall { ratio: found.ratio, recall: found.recall, shown: found.shown })
                 .collect(),
             warnings: answer.warnings,
             took_ms,

@@ -1,0 +1,170 @@
+//! What an answer has of the truth.
+//!
+//! **Looked at** is what the bands say: the share of the documents at the threshold that share a key with the query. Where documents are kept, exact similarities decide on all of them, and they are shown.
+//! Where only sketches are, estimates decide, and about half of the documents exactly at the threshold are estimated below it.
+//!
+//! A search for the best has a share of the best that there are. Each document that was found stands for those of its similarity that were not: one that is found with a chance of 0.5 for two (Horvitz and
+//! Thompson 1952). And where estimates rank, each may be more or less similar than it seems, by its standard error. That takes errors to be independent and no two documents to be exactly equally similar: of
+//! templates, whose documents are equally similar and share their errors, more is found than is stated.
+
+use crate::index::Index;
+use crate::ranking::Ranked;
+use crate::rule::Rule;
+use crate::search::Terms;
+
+/// What is said of a search with thresholds.
+#[derive(Debug)]
+pub(crate) struct Stated {
+    /// The share of documents at the threshold that is looked at.
+    pub recall: f64,
+    /// The share of them that an answer shows.
+    pub shown: f64,
+    pub warnings: Vec<String>,
+}
+
+/// Documents of one estimate.
+struct Like {
+    value: f64,
+    /// How far from it they are, in standard errors.
+    error: f64,
+    /// For how many documents of the collection one of them stands.
+    stands_for: f64,
+    /// How many were found.
+    found: f64,
+    /// How many of them are in the answer.
+    given: f64,
+}
+
+/// No estimate is taken to be more exact.
+const LEAST_ERROR: f64 = 1e-6;
+/// Nor is one document taken for more than a thousand.
+const LEAST_CHANCE: f64 = 1e-3;
+
+impl Index {
+    /// Of a search by similarity, where similarities are exact or not.
+    pub(crate) fn stated(&self, terms: &Terms, is_exact: bool) -> Stated {
+        let criteria = &terms.criteria;
+        let found = |&i: &usize| self.recorder().layout().fields()[i].probability(criteria.enough(i));
+        // Some field of a match is enough: the worst of them is the bound.
+        let recall = criteria.fields.iter().map(found).fold(1.0, f64::min);
+        let lowest = criteria.fields.iter().map(|&i| criteria.enough(i)).fold(1.0, f64::min);
+        let built = self.settings().threshold;
+        let below = format!(
+            "the collection was built for similarities from {built} on: at {lowest} it finds {:.1}% of the documents",
+            100.0 * recall
+        );
+        let warnings = if lowest < built && terms.ratio.is_none() { vec![below] } else { Vec::new() };
+        Stated { recall, shown: recall * self.chance_at_threshold(terms, is_exact), warnings }
+    }
+
+    /// The chance that a document exactly at the threshold is not taken for less similar.
+    pub(crate) fn chance_at_threshold(&self, terms: &Terms, is_exact: bool) -> f64 {
+        let criteria = &terms.criteria;
+        match criteria.rule {
+            _ if is_exact => 1.0,
+            // Every field has to reach its own.
+            Rule::All => 0.5f64.powi(criteria.fields.len() as i32),
+            _ if terms.ratio.is_some() => 0.5,
+            _ => self.scorer().chance_at(&criteria.fields, criteria.threshold),
+        }
+    }
+}
+
+/// The share of the best `most` documents that are among the first so many of `ranked`, the most similar first. `chance` is that with which a document of some similarity was found.
+pub(crate) fn of_best(ranked: &[Ranked], most: usize, chance: impl Fn(f64) -> f64) -> f64 {
+    let mut groups: Vec<Like> = Vec::new();
+    for (place, one) in ranked.iter().enumerate() {
+        let given = f64::from(u8::from(place < most));
+        match groups.last_mut().filter(|group| group.value == one.value) {
+            Some(group) => {
+                group.found += 1.0;
+                group.given += given;
+            }
+            None => groups.push(Like {
+                value: one.value,
+                error: ((one.highest - one.value) / 4.0).max(LEAST_ERROR),
+                stands_for: chance(one.value).max(LEAST_CHANCE).recip(),
+                found: 1.0,
+                given,
+            }),
+        }
+    }
+    let above = |limit: f64, of: &dyn Fn(&Like) -> f64| -> f64 {
+        groups.iter().map(|group| of(group) * normal((group.value - limit) / group.error)).sum()
+    };
+    let all = |group: &Like| group.stands_for * group.found;
+    let best = (most as f64).min(groups.iter().map(all).sum());
+    if best <= 0.0 {
+        return 0.0;
+    }
+    // The similarity of the last of the best.
+    let (mut low, mut high) = (-1.0, 2.0);
+    for _ in 0..30 {
+        let middle = 0.5 * (low + high);
+        if above(middle, &all) > best { low = middle } else { high = middle }
+    }
+    (above(low, &|group| group.given) / best).min(1.0)
+}
+
+/// The normal distribution.
+pub(crate) fn normal(z: f64) -> f64 {
+    0.5 * libm::erfc(-z * std::f64::consts::FRAC_1_SQRT_2)
+}
+
+#[cfg(test)]
+mod tests {
+    use benzer_core::hash;
+
+    use super::*;
+
+    fn ranked(values: &[f64], error: f64) -> Vec<Ranked> {
+        values.iter().map(|&value| Ranked { value, highest: value + 4.0 * error, number: 0 }).collect()
+    }
+
+    #[test]
+    fn exact_similarities_and_sure_finds_have_all_of_the_best() {
+        let found = ranked(&[0.9, 0.7, 0.7, 0.2, 0.1], 0.0);
+        assert!((of_best(&found, 4, |_| 1.0) - 1.0).abs() < 1e-6);
+        assert!((of_best(&found[..2], 4, |_| 1.0) - 1.0).abs() < 1e-6, "there are no more");
+        assert_eq!(of_best(&[], 4, |_| 1.0), 0.0);
+    }
+
+    #[test]
+    fn what_is_missed_takes_the_places_of_the_last() {
+        let found = ranked(&[0.9, 0.8, 0.3, 0.2], 0.0);
+        // Each of the last two stands for two: of the best four 0.9, 0.8 and one of 0.3 are here.
+        let chance = |similarity: f64| if similarity < 0.5 { 0.5 } else { 1.0 };
+        let recall = of_best(&found, 4, chance);
+        assert!((recall - 0.75).abs() < 0.01, "{recall}");
+    }
+
+    #[test]
+    fn errors_cost_as_much_of_the_best_as_is_stated() {
+        const ERROR: f64 = 0.03;
+        let (mut stated, mut found, rounds) = (0.0, 0.0, 300);
+        for round in 0..rounds {
+            let mut unit =
+                hash::stream(hash::split(7, round)).map(|x| (x >> 11) as f64 / (1u64 << 53) as f64 + 1e-17);
+            let mut next = || unit.next().expect("the stream has no end");
+            // Few are similar, many less: an exponential tail. The normal noise is that of Box and Muller.
+            let mut documents: Vec<(f64, f64)> = (0..400)
+                .map(|_| {
+                    let truth = 0.2 - 0.06 * next().ln();
+                    (
+                        truth,
+                        truth + ERROR * (-2.0 * next().ln()).sqrt() * (std::f64::consts::TAU * next()).cos(),
+                    )
+                })
+                .collect();
+            documents.sort_by(|a, b| b.1.total_cmp(&a.1));
+            let values: Vec<f64> = documents.iter().map(|document| document.1).collect();
+            stated += of_best(&ranked(&values, ERROR), 10, |_| 1.0);
+            let mut truths: Vec<f64> = documents.iter().map(|document| document.0).collect();
+            truths.sort_by(|a, b| b.total_cmp(a));
+            found += documents[..10].iter().filter(|document| document.0 >= truths[9]).count() as f64 / 10.0;
+        }
+        let (stated, found) = (stated / rounds as f64, found / rounds as f64);
+        // The standard error of the mean is 0.007.
+        assert!((stated - found).abs() < 0.03 && found < 0.9, "stated {stated}, found {found}");
+    }
+}
