@@ -39,6 +39,8 @@ pub struct Tables {
     keys: Vec<u64>,
     /// For each entry and band the entry before it with the same key.
     before: Vec<u32>,
+    /// A bit for each entry: whether a newer one has, or had, one of its keys.
+    followed: Vec<u64>,
     /// For each band the slots, in one row.
     slots: Vec<u64>,
     /// Slots of one band.
@@ -56,6 +58,7 @@ impl Tables {
             bands,
             keys: Vec::new(),
             before: Vec::new(),
+            followed: Vec::new(),
             slots: vec![EMPTY; bands * FEWEST],
             n_slots: FEWEST,
             used: vec![0; bands],
@@ -116,8 +119,10 @@ impl Tables {
             let entry = (self.before.len() / self.bands) as u32;
             self.keys.extend_from_slice(keys);
             self.before.resize(self.before.len() + self.bands, NONE);
+            self.followed.resize(entry as usize / 64 + 1, 0);
             return entry;
         };
+        self.followed[entry as usize / 64] &= !(1 << (entry % 64));
         let start = entry as usize * self.bands;
         self.keys[start..start + self.bands].copy_from_slice(keys);
         entry
@@ -127,7 +132,10 @@ impl Tables {
     #[inline]
     fn link(&mut self, band: usize, key: u64, entry: u32) {
         let (slot, head) = self.find(band, key);
-        self.used[band] += usize::from(head == NONE);
+        match head {
+            NONE => self.used[band] += 1,
+            _ => self.followed[head as usize / 64] |= 1 << (head % 64),
+        }
         self.before[entry as usize * self.bands + band] = head;
         self.slots[slot] = tag(key) | u64::from(entry);
     }

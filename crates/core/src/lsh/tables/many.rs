@@ -14,6 +14,16 @@ const SLOTS_AHEAD: usize = 24;
 const KEYS_AHEAD: usize = 12;
 /// Entries of which keys and chains are on their way.
 const ENTRIES_AHEAD: usize = 6;
+/// The same where one entry is looked at for each row.
+const FIRST_AHEAD: usize = 12;
+
+/// Who shares keys with an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Alike {
+    Nobody,
+    Others,
+    Unknown,
+}
 
 impl Tables {
     /// Adds many entries, whose keys follow each other, and hands their numbers to `inserted`.
@@ -49,21 +59,24 @@ impl Tables {
 
     /// The candidates of many entries, whose keys follow each other, one list after the other: each candidate once, in any order.
     pub fn candidates_of_many(&self, keys: &[u64], mut visit: impl FnMut(&[u32])) {
-        let (mut rows, mut heads, mut found) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut open, mut heads, mut found) = (Vec::new(), Vec::new(), Vec::new());
         for keys in keys.chunks(TOGETHER * self.bands.max(1)) {
-            heads.clear();
-            heads.resize(keys.len(), NONE);
-            rows.clear();
-            rows.extend(0..(keys.len() / self.bands) as u32);
-            for band in 0..self.bands {
-                self.heads(band, keys, &rows, &mut heads);
-            }
-            heads.chunks(self.bands).take(ENTRIES_AHEAD).for_each(|heads| self.touch_entries(heads));
-            for (i, keys) in keys.chunks_exact(self.bands).enumerate() {
-                let of = |i: usize| heads.get(i * self.bands..(i + 1) * self.bands);
-                of(i + ENTRIES_AHEAD).into_iter().for_each(|heads| self.touch_entries(heads));
-                of(i + ENTRIES_AHEAD / 2).into_iter().for_each(|heads| self.touch_chain(heads));
-                let heads = of(i).unwrap_or_default();
+            self.first_heads(keys, &mut open, &mut heads);
+            self.retain_open(keys, &heads, &mut open, |_, alike| alike != Alike::Nobody);
+            (1..self.bands).for_each(|band| self.heads(band, keys, &open, &mut heads));
+            let of = |row: u32| &heads[row as usize * self.bands..][..self.bands];
+            open.iter().take(ENTRIES_AHEAD).for_each(|row| self.touch_entries(of(*row)));
+            let mut next = 0;
+            for (row, keys) in (0..).zip(keys.chunks_exact(self.bands)) {
+                let heads = of(row);
+                if open.get(next) != Some(&row) {
+                    visit(&heads[..1]);
+                    continue;
+                }
+                let ahead = |by: usize| open.get(next + by).map(|row| of(*row));
+                ahead(ENTRIES_AHEAD).into_iter().for_each(|heads| self.touch_entries(heads));
+                ahead(ENTRIES_AHEAD / 2).into_iter().for_each(|heads| self.touch_chain(heads));
+                next += 1;
                 if !self.collect_equal(keys, heads, &mut found) {
                     self.collect_all(keys, heads, &mut found);
                 }
@@ -79,21 +92,16 @@ impl Tables {
             let n = keys.len() / self.bands.max(1);
             shared.clear();
             shared.resize(n, false);
-            heads.clear();
-            heads.resize(keys.len(), NONE);
-            open.clear();
-            open.extend(0..n as u32);
-            for band in 0..self.bands {
-                self.heads(band, keys, &open, &mut heads);
-                if band == 0 {
-                    // Most of what is shared is so in every band: it need not be looked up in the others.
-                    open.retain(|&row| {
-                        let at = row as usize * self.bands;
-                        shared[row as usize] = self.is_shared(0, keys[at], heads[at]);
-                        !shared[row as usize]
-                    });
-                }
-            }
+            self.first_heads(keys, &mut open, &mut heads);
+            self.retain_open(keys, &heads, &mut open, |row, alike| {
+                let at = row as usize * self.bands;
+                // Most of what is shared is so in every band.
+                let is = alike == Alike::Others
+                    || alike == Alike::Unknown && self.is_shared(0, keys[at], heads[at]);
+                shared[row as usize] = is;
+                !is && alike == Alike::Unknown
+            });
+            (1..self.bands).for_each(|band| self.heads(band, keys, &open, &mut heads));
             for &row in &open {
                 let of = row as usize * self.bands..(row as usize + 1) * self.bands;
                 let (keys, heads) = (&keys[of.clone()], &heads[of]);
@@ -105,6 +113,53 @@ impl Tables {
             }
             shared.iter().for_each(|is| visit(*is));
         }
+    }
+
+    /// The newest entries of the first band, for all rows.
+    fn first_heads(&self, keys: &[u64], rows: &mut Vec<u32>, heads: &mut Vec<u32>) {
+        rows.clear();
+        rows.extend(0..(keys.len() / self.bands.max(1)) as u32);
+        heads.clear();
+        heads.resize(keys.len(), NONE);
+        if self.bands > 0 {
+            self.heads(0, keys, rows, heads);
+        }
+    }
+
+    /// Retains the rows that have to be looked up in the other bands, by what the newest entries of their first band say.
+    fn retain_open(
+        &self,
+        keys: &[u64],
+        heads: &[u32],
+        rows: &mut Vec<u32>,
+        mut is_open: impl FnMut(u32, Alike) -> bool,
+    ) {
+        let first = |row: u32| heads[row as usize * self.bands];
+        let mut kept = 0;
+        for i in 0..rows.len() {
+            if let Some(&row) = rows.get(i + FIRST_AHEAD) {
+                self.touch_entries(&[first(row)]);
+            }
+            let row = rows[i];
+            let keys = &keys[row as usize * self.bands..][..self.bands];
+            if is_open(row, self.alike(keys, first(row))) {
+                rows[kept] = row;
+                kept += 1;
+            }
+        }
+        rows.truncate(kept);
+    }
+
+    /// Who shares keys with a row, as far as the newest entry of its first band tells: that of the row itself, if it has one, mostly.
+    fn alike(&self, keys: &[u64], head: u32) -> Alike {
+        if head == NONE || self.keys(head) != keys {
+            return Alike::Unknown;
+        }
+        if !all_are(self.before(head), NONE) {
+            return Alike::Others;
+        }
+        let is_followed = self.followed[head as usize / 64] >> (head % 64) & 1 != 0;
+        if is_followed { Alike::Unknown } else { Alike::Nobody }
     }
 
     /// Whether several entries have the key of a band, of whose lower half the newest is known.

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 proptest! {
     #[test]
-    fn tables_do_what_a_map_of_sets_does(seed: u64, steps in 1usize..300, kinds in 1u64..40) {
+    fn tables_do_what_a_map_of_sets_does(seed: u64, steps in 1usize..300, kinds in prop_oneof![1u64..40, 1000u64..100_000]) {
         let bands = 1 + (seed % 3) as usize * 40;
         let mut tables = Tables::new(bands);
         let mut model: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
@@ -39,6 +39,20 @@ proptest! {
             let first: BTreeSet<u32> = tables.of(0, keys[0]).collect();
             prop_assert!(first.iter().all(|e| model[e][0] == keys[0]));
         }
+        // Every entry finds itself and those that share a key with it.
+        let own: Vec<u64> = model.values().flatten().copied().collect();
+        let with = |keys: &Vec<u64>| -> Vec<u32> {
+            let shares = |other: &Vec<u64>| other.iter().zip(keys).any(|(a, b)| a == b);
+            model.iter().filter(|(_, other)| shares(other)).map(|(entry, _)| *entry).collect()
+        };
+        let mut expected = model.values().map(with);
+        tables.candidates_of_many(&own, |many| {
+            let mut many = many.to_vec();
+            many.sort_unstable();
+            assert_eq!(Some(many), expected.next());
+        });
+        let mut expected = model.values().map(with);
+        tables.are_shared(&own, |is_shared| assert_eq!(Some(is_shared), expected.next().map(|all| all.len() > 1)));
         let counted: usize = tables.buckets(0).map(|(_, n)| n).sum();
         prop_assert_eq!(counted, model.len());
         for (entry, keys) in &model {
