@@ -22,7 +22,7 @@ def markdown(race: dict[str, Any]) -> str:
         f"{machine['memory_gib']} GiB; {', '.join(machine['flags'])}); load {machine['load_at_start']} when it began.",
         "",
         f"Command: `{shlex.join(race['command'])}`. {corpus['name']}: {corpus['docs']:,} documents, {corpus['bytes'] / 1e6:.0f} MB; threshold 0.8, "
-        "word 5-grams, 128 registers. Seconds from process start to exit, median of the runs; the spread is (slowest - fastest) / median; "
+        "word 5-grams, 128 registers. Seconds from process start to exit, median of the runs (who takes longer than 20 s runs once); the spread is (slowest - fastest) / median; "
         "less than 100% on the CPU means waiting or disturbance. Precision and recall are against the exact resolve in file order; justified "
         "removals have a document at least 0.8 similar among those that the same tool kept; named: the share of the removals, where a tool says "
         "what it kept instead, whose named document is that similar and was kept.",
