@@ -19,7 +19,9 @@ from pathlib import Path
 
 FUZZ = Path(__file__).resolve().parent.parent / "fuzz"
 BUILT = FUZZ / "target/x86_64-unknown-linux-gnu/release"
-FLAGS = ["-timeout=60", "-rss_limit_mb=3000", "-max_len=65536", "-print_final_stats=1"]
+# Seconds of processor time after which an input that does not end is a finding. The limit of libFuzzer itself counts time in which a busy machine does not let it run.
+HANGS = 60
+FLAGS = ["-timeout=86400", "-rss_limit_mb=3000", "-max_len=65536", "-print_final_stats=1"]
 
 
 def used(pid: int) -> float:
@@ -41,7 +43,9 @@ def fuzz(name: str, seconds: float) -> dict:
         took = 0.0
         while child.poll() is None:
             took = used(child.pid)
-            if took >= seconds:
+            if took >= seconds + HANGS:
+                child.send_signal(signal.SIGABRT)  # It keeps the input that it hangs on.
+            elif took >= seconds:
                 child.send_signal(signal.SIGUSR1)
             time.sleep(0.5)
     said = log.read_text(errors="replace")
