@@ -21,7 +21,7 @@ FUZZ = Path(__file__).resolve().parent.parent / "fuzz"
 BUILT = FUZZ / "target/x86_64-unknown-linux-gnu/release"
 # Seconds of processor time after which an input that does not end is a finding. The limit of libFuzzer itself counts time in which a busy machine does not let it run.
 HANGS = 60
-FLAGS = ["-timeout=86400", "-rss_limit_mb=3000", "-max_len=65536", "-print_final_stats=1"]
+FLAGS = ["-timeout=86400", "-report_slow_units=86400", "-rss_limit_mb=3000", "-max_len=65536", "-print_final_stats=1"]
 
 
 def used(pid: int) -> float:
