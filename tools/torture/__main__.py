@@ -2,7 +2,7 @@
 
     python3 tools/torture [quick|long] [PART...] [--seed N] [--kills N] [--minutes N]
 
-Parts: kills, damage, full, model, attack, load, churn. `make test` runs the quick version of all, `make torture` the long one.
+Parts: kills, damage, full, model, redis, attack, load, churn. `make test` runs the quick version of all, `make torture` the long one.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ import damage
 import full
 import kills
 import lab
+import link
 import load
 import model
 
-PARTS = ["kills", "damage", "full", "model", "attack", "load", "churn"]
+PARTS = ["kills", "damage", "full", "model", "redis", "attack", "load", "churn"]
 
 
 def main() -> None:
@@ -42,7 +43,8 @@ def main() -> None:
         "damage": lambda: damage.all_damage(is_long, asked.seed),
         "full": full.all_full,
         "model": lambda: model.all_models(60.0 if is_long else 4.0, asked.seed),
-        "attack": attack.all_attacks,
+        "redis": lambda: link.all_links(is_long, asked.seed),
+        "attack": lambda: attack.all_attacks(is_long, asked.seed),
         "load": lambda: load.all_load(is_long, asked.minutes or 10.0),
         "churn": lambda: churn.all_churn(is_long, asked.minutes or 60.0, asked.seed),
     }

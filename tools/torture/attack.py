@@ -5,18 +5,21 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import random
 import socket
+import statistics
 import struct
+import time
 import zlib
 
-from lab import SETTINGS, Server, check, folder, run
+from lab import SETTINGS, Server, check, folder, in_time, run
 
 SECRET = "a-sentence-that-no-log-may-have"
 SCRIPT = "<script>alert(1)</script>"
 PATHS = ["..", "../..", "..%2f..%2fetc%2fpasswd", "%2e%2e%2f", "....//", "/etc/passwd", "%2fetc%2fpasswd", "a/../../b", "c%00", ".hidden", "a" * 300, "%ff%fe", "\\..\\..\\x", "c%0d%0aset-cookie:%20a=b"]
 
 
-def all_attacks() -> list[str]:
+def all_attacks(is_long: bool, seed: int) -> list[str]:
     """On one server with keys and the embedded store."""
     with folder() as home:
         db = home / "data" / "db"
@@ -28,7 +31,7 @@ def all_attacks() -> list[str]:
             bearer = {label: {"authorization": f"Bearer {key}"} for label, key in keys.items()}
             for name in ("mine", "other"):
                 server.ok("PUT", f"/collections/{name}", SETTINGS, bearer["all"])
-            done = [keys_of_others(server, keys, bearer), paths(server, bearer["all"], home), headers(server, keys["all"]), bodies(server, bearer["all"]), pages(server, bearer["all"])]
+            done = [keys_of_others(server, keys, bearer), paths(server, bearer["all"], home), headers(server, keys["all"]), bodies(server, bearer["all"]), pages(server, bearer["all"]), timing(server, keys["all"], 40_000 if is_long else 500, random.Random(seed))]
             server.ok("GET", "/healthz")
             server.stop()
             log = server.said()
@@ -55,6 +58,30 @@ def keys_of_others(server: Server, keys: dict[str, str], bearer: dict[str, dict]
     for path in ("/collections/other", "/collections/%6fther", "/collections/other/stats", "/collections/other/documents/x"):
         check(server.ask("GET", path, headers=bearer["mine"])[0] == 404, f"{path} is seen with the key of another collection")
     return f"{len(wrong)} wrong keys refused; scopes and collections kept apart"
+
+
+def timing(server: Server, key: str, n: int, rng: random.Random) -> str:
+    """Wrong keys that share all but their end with a real one take no longer than those that share nothing but its name: Welch's t over requests in random order, without the slowest tenth."""
+    near = key[:-1] + ("0" if key[-1] != "0" else "1")
+    far = key[:12] + "".join("0" if letter != "0" else "1" for letter in key[12:])
+    times: dict[str, list[int]] = {near: [], far: []}
+    with socket.create_connection(server.address, 20) as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for _ in range(n):
+            shown = rng.choice((near, far))
+            request = f"GET /collections HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {shown}\r\n\r\n".encode()
+            start = time.perf_counter_ns()
+            connection.sendall(request)
+            answer = connection.recv(65536)
+            took = time.perf_counter_ns() - start
+            check(answer.startswith(b"HTTP/1.1 401"), f"{answer[:100]!r}")
+            times[shown].append(took)
+    kept = [sorted(one)[: len(one) * 9 // 10] for one in times.values()]
+    means = [statistics.fmean(one) for one in kept]
+    error = sum(statistics.variance(one) / len(one) for one in kept) ** 0.5
+    # 4.5 is what tests of leaks by time ask for.
+    in_time(abs(means[0] - means[1]) < 4.5 * error, f"near keys take {means[0] - means[1]:.0f} ns longer than far ones, with a standard error of {error:.0f} ns")
+    return f"{n} wrong keys: those near a real one took {means[0] / 1000:.2f} us, far ones {means[1] / 1000:.2f} us; difference {means[0] - means[1]:+.0f} ns, standard error {error:.0f} ns"
 
 
 def paths(server: Server, key: dict, home) -> str:

@@ -9,7 +9,7 @@
 //! - [`read`]: files, folders, globs and streams become batches of documents.
 //! - [`sketches`]: a corpus as a file of sketches.
 //! - [`spill`]: sorting more than fits into memory.
-//! - [`files`]: files that survive a crash.
+//! - [`files`]: files that survive a crash; [`integrity`]: whether what was written is still what is there.
 //! - [`job`]: a whole deduplication; [`results`]: what one left, read back.
 //! - [`sets`]: documents and set files as sets of elements; [`pairs`] and [`triples`]: all that are similar; [`features`]: vectors for linear models.
 //! - `archive`: what earlier runs kept, for a run against it; `overlap`: exact counts of what documents share with it.
@@ -50,6 +50,7 @@ mod guests;
 #[cfg(feature = "image")]
 pub mod images;
 mod ingest;
+pub mod integrity;
 pub mod job;
 mod join;
 mod keep;

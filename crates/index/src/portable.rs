@@ -17,7 +17,8 @@ use crate::record::Records;
 use crate::settings::Settings;
 use crate::store::{Parts, Store};
 
-const MAGIC: &[u8; 8] = b"BENZCOL1";
+/// How an exported collection begins.
+pub const MAGIC: &[u8; 8] = b"BENZCOL1";
 /// Records of a block.
 const BLOCK: usize = 1000;
 /// A block is never larger.
@@ -105,6 +106,11 @@ impl<R: Read> Import<R> {
         Ok(Self { input, settings, stride, n: 0, is_over: false })
     }
 
+    /// How many records were read so far.
+    pub fn records_read(&self) -> u64 {
+        self.n
+    }
+
     /// What the collection is.
     pub fn settings(&self) -> &Settings {
         &self.settings
@@ -120,7 +126,11 @@ impl<R: Read> Import<R> {
         }
         if n == 0 {
             let all = payload.as_slice().try_into().map(u64::from_le_bytes).ok();
-            return if all == Some(self.n) { Ok(None) } else { Err(damaged("another number of records")) };
+            if all != Some(self.n) {
+                return Err(damaged("another number of records"));
+            }
+            let is_more = (&mut self.input).take(1).read_to_end(&mut Vec::new()).map_err(trouble)? > 0;
+            return if is_more { Err(damaged("more bytes after its end")) } else { Ok(None) };
         }
         let records = self.records(n, &payload).ok_or_else(|| damaged("records that are cut off"))?;
         self.n += u64::from(n);
@@ -236,11 +246,13 @@ mod tests {
         export(&**index(Keeps::Documents, 40).store(), &mut file).unwrap();
         let read = |file: &[u8]| Import::new(file).and_then(|import| import.collect::<Result<Vec<_>>>());
         read(&file).unwrap();
-        for i in (0..file.len()).step_by(31) {
+        for i in 0..file.len() {
             let mut damaged = file.clone();
-            damaged[i] ^= 0x04;
+            damaged[i] ^= 1 << (i % 8);
             assert!(read(&damaged).is_err(), "byte {i}");
             assert!(read(&file[..i]).is_err(), "cut at {i}");
         }
+        file.push(0);
+        assert!(read(&file).unwrap_err().to_string().contains("more bytes after its end"));
     }
 }

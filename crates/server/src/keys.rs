@@ -41,22 +41,52 @@ pub struct Key {
     pub hash: String,
 }
 
-/// The version of the file that this build writes and reads.
-const VERSION: u32 = 1;
+/// The version of the file that this build writes. Version 1 had no checksum.
+const VERSION: u32 = 2;
 
 /// All keys of a file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Keys {
-    /// The version of the file.
-    version: u32,
     /// In the order in which they were made.
     pub keys: Vec<Key>,
 }
 
-impl Default for Keys {
-    fn default() -> Self {
-        Self { version: VERSION, keys: Vec::new() }
+/// What is written. The last member is half of the SHA-256 of all bytes before the comma that precedes it: a changed byte must not be another collection or scope.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    version: u32,
+    keys: Vec<Key>,
+    checksum: Option<String>,
+}
+
+impl Written {
+    /// The text of keys with its checksum.
+    fn text(keys: &[Key]) -> String {
+        let json = serde_json::json!({"version": VERSION, "keys": keys});
+        let json = serde_json::to_string_pretty(&json).expect("text and numbers");
+        Self::sealed(json.strip_suffix("\n}").expect("an object over several lines ends so"))
+    }
+
+    fn sealed(body: &str) -> String {
+        format!("{body},\n  \"checksum\": \"{}\"\n}}\n", &hash(body)[..32])
+    }
+
+    fn parse(bytes: &[u8]) -> Result<Vec<Key>, String> {
+        let Self { version, keys, checksum } =
+            serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+        match version {
+            1 if checksum.is_none() => Ok(keys),
+            VERSION => {
+                let text = str::from_utf8(bytes).map_err(|error| error.to_string())?;
+                let body = text.rfind(",\n").map_or("", |end| &text[..end]);
+                let is_whole = Self::sealed(body) == text;
+                is_whole.then_some(keys).ok_or_else(|| {
+                    "its checksum does not hold; get an undamaged copy, or make new keys".to_owned()
+                })
+            }
+            other => Err(format!("expected version {VERSION}, found {other}")),
+        }
     }
 }
 
@@ -73,13 +103,7 @@ impl Keys {
             )
         };
         match fs::read(path) {
-            Ok(bytes) => {
-                let keys: Self = serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))?;
-                match keys.version {
-                    VERSION => Ok(keys),
-                    other => Err(wrong(format!("expected version {VERSION}, found {other}"))),
-                }
-            }
+            Ok(bytes) => Ok(Self { keys: Written::parse(&bytes).map_err(wrong)? }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
             Err(error) => {
                 Err(io::Error::new(error.kind(), format!("cannot read `{}`: {error}", path.display())))
@@ -106,8 +130,7 @@ impl Keys {
             #[cfg(unix)]
             std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
             let mut file = options.open(&new)?;
-            serde_json::to_writer_pretty(&mut file, self)?;
-            file.write_all(b"\n")?;
+            file.write_all(Written::text(&self.keys).as_bytes())?;
             file.sync_all()?;
             fs::rename(&new, path)?;
             fs::File::open(folder)?.sync_all()
@@ -221,11 +244,31 @@ mod tests {
         assert!(read.revoke(&id) && !read.revoke(&id));
         assert!(read.find(&key).is_none());
         for (text, part) in
-            [("{", "not a file of keys"), (r#"{"version": 2, "keys": []}"#, "expected version 1, found 2")]
+            [("{", "not a file of keys"), (r#"{"version": 3, "keys": []}"#, "expected version 2, found 3")]
         {
             fs::write(&path, text).unwrap();
             assert!(Keys::read(&path).unwrap_err().to_string().contains(part));
         }
         assert!(keys.create("none", &[], &[]).is_err());
+    }
+
+    #[test]
+    fn every_changed_byte_of_the_file_is_noticed_and_old_files_are_read() {
+        let mut keys = Keys::default();
+        keys.create("a", &[Scope::Read], &["mine".to_owned()]).unwrap();
+        for keys in [keys.clone(), Keys::default()] {
+            let whole = Written::text(&keys.keys).into_bytes();
+            assert_eq!(Written::parse(&whole).unwrap(), keys.keys);
+            for place in 0..whole.len() {
+                for value in 0..=255 {
+                    let mut changed = whole.clone();
+                    changed[place] = value;
+                    assert_eq!(Written::parse(&changed).is_ok(), changed == whole, "byte {place} as {value}");
+                }
+                assert!(Written::parse(&whole[..place]).is_err(), "cut at {place}");
+            }
+        }
+        let old = serde_json::json!({"version": 1, "keys": keys.keys}).to_string();
+        assert_eq!(Written::parse(old.as_bytes()).unwrap(), keys.keys);
     }
 }

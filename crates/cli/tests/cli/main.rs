@@ -21,3 +21,4 @@ mod richer;
 mod serve;
 mod sets;
 mod sketch;
+mod verify;

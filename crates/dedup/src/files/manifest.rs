@@ -169,6 +169,17 @@ impl Manifest {
         State::Finished(manifest)
     }
 
+    /// What is wrong with the manifest of a finished stage, or with a file it names; how many files and bytes were read.
+    pub(crate) fn verify(path: &Path) -> (Vec<(PathBuf, String)>, Vec<Stamp>) {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let manifest = match read(path) {
+            Ok(Some(manifest)) => manifest,
+            Ok(None) => return (vec![(path.to_owned(), "it is not there".to_owned())], Vec::new()),
+            Err(why) => return (vec![(path.to_owned(), why)], Vec::new()),
+        };
+        verify_files(folder, &manifest.files)
+    }
+
     /// The JSON without its last line.
     fn body(&self) -> String {
         let json = serde_json::to_string_pretty(self).expect("strings, numbers and maps with text keys");
@@ -206,6 +217,15 @@ pub(crate) fn unsealed(bytes: &[u8]) -> Result<Value, String> {
         return Err("its checksum does not hold".to_owned());
     }
     serde_json::from_str(text).map_err(|error| error.to_string())
+}
+
+/// Reads every byte of files below a folder, and compares.
+pub(crate) fn verify_files(folder: &Path, files: &[FileEntry]) -> (Vec<(PathBuf, String)>, Vec<Stamp>) {
+    let wrong = |entry: &FileEntry| {
+        let path = folder.join(&entry.name);
+        compare(&path, &entry.stamp, Check::Checksums).err().map(|why| (path, why))
+    };
+    (files.iter().filter_map(wrong).collect(), files.iter().map(|entry| entry.stamp).collect())
 }
 
 fn compare(path: &Path, stamp: &Stamp, check: Check) -> Result<(), String> {

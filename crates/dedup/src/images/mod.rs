@@ -137,7 +137,7 @@ pub struct Summary {
 pub fn run(options: &Options, observer: &dyn Observer) -> Result<Summary> {
     let files = Files::new();
     let inputs = find::find(&options.inputs, &options.output)?;
-    let folder = output::Folder::prepare(&files, options, &inputs)?;
+    let mut folder = output::Folder::prepare(&files, options, &inputs)?;
     let mut clock = Clock { started: Instant::now(), seconds: Vec::new() };
     observer.begin(Stage::Read, Some(inputs.iter().map(|input| input.bytes).sum()));
     let read = extract::extract(inputs, options, &files, observer)?;

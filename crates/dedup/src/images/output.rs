@@ -10,16 +10,14 @@ use super::extract::Read;
 use super::find::Input;
 use super::{Kept, Options, Summary, sheet};
 use crate::error::{Error, Result};
-use crate::files::{Files, Lock};
+use crate::files::{FileEntry, FileWriter, Files, Lock, checksum_of};
+use crate::results::manifest::{self, NAME as MANIFEST, RUN};
 use crate::write::{Cell, Kind, Table};
 
-/// What a finished run leaves, and nothing else does.
-const MANIFEST: &str = "manifest.json";
 /// Where the kept files go.
 const PICTURES: &str = "pictures";
 /// Everything else.
-const RESULTS: [&str; 6] =
-    ["kept.txt", "evidence.parquet", "rejects.jsonl", "report.html", "run.json", MANIFEST];
+const RESULTS: [&str; 6] = ["kept.txt", "evidence.parquet", "rejects.jsonl", "report.html", RUN, MANIFEST];
 /// The lock of a run is in it.
 const WORK: &str = ".benzer-work";
 
@@ -29,6 +27,8 @@ pub(super) struct Folder {
     files: Files,
     path: PathBuf,
     lock: Lock,
+    /// What was written, for the manifest.
+    written: Vec<FileEntry>,
 }
 
 impl Folder {
@@ -51,11 +51,11 @@ impl Folder {
             fs::remove_dir_all(&pictures).map_err(|error| Error::open(pictures, error))?;
         }
         files.remove_leftovers(&path)?;
-        Ok(Self { files: files.clone(), path, lock })
+        Ok(Self { files: files.clone(), path, lock, written: Vec::new() })
     }
 
     /// Writes everything but the last two files.
-    pub fn write(&self, options: &Options, read: &Read, decided: &Decided) -> Result<()> {
+    pub fn write(&mut self, options: &Options, read: &Read, decided: &Decided) -> Result<()> {
         self.kept(read, decided)?;
         self.evidence(read, decided)?;
         self.rejects(read)?;
@@ -64,7 +64,7 @@ impl Folder {
     }
 
     /// Writes `run.json` and the manifest: the run is whole.
-    pub fn finish(self, options: &Options, summary: &Summary) -> Result<()> {
+    pub fn finish(mut self, options: &Options, summary: &Summary) -> Result<()> {
         let seconds: serde_json::Map<_, _> =
             summary.seconds.iter().map(|(name, seconds)| ((*name).to_owned(), json!(seconds))).collect();
         let run = json!({
@@ -74,14 +74,17 @@ impl Folder {
             "counts": summary.counts,
             "seconds": seconds,
         });
-        self.put("run.json", &serde_json::to_vec_pretty(&run).expect("plain data"))?;
-        let text = serde_json::to_vec_pretty(&json!({
+        let files = std::mem::take(&mut self.written);
+        self.put(RUN, &manifest::sealed(&run))?;
+        let all = json!({
             "benzer": env!("CARGO_PKG_VERSION"),
+            "format": manifest::FORMAT,
             "kind": "images",
             "pipeline": super::features().pipeline().as_str(),
             "counts": summary.counts,
-        }));
-        self.put(MANIFEST, &text.expect("plain data"))?;
+            "files": files,
+        });
+        self.put(MANIFEST, &manifest::sealed(&all))?;
         drop(self.lock);
         let _ = fs::remove_file(self.path.join(WORK).join("lock"));
         // Somebody else's files in it keep it there.
@@ -89,24 +92,27 @@ impl Folder {
         Ok(())
     }
 
-    fn put(&self, name: &str, bytes: &[u8]) -> Result<()> {
+    fn put(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         let mut file = self.files.create(&self.path.join(name))?;
         file.append(bytes)?;
-        file.commit()?;
+        self.commit(name, file)
+    }
+
+    fn commit(&mut self, name: &str, file: FileWriter) -> Result<()> {
+        self.written.push(FileEntry { name: name.to_owned(), stamp: file.commit()? });
         Ok(())
     }
 
-    fn kept(&self, read: &Read, decided: &Decided) -> Result<()> {
+    fn kept(&mut self, read: &Read, decided: &Decided) -> Result<()> {
         let mut file = self.files.create(&self.path.join("kept.txt"))?;
         for &number in &decided.kept {
             file.append(read.path(&read.pictures[number]).as_os_str().as_encoded_bytes())?;
             file.append(b"\n")?;
         }
-        file.commit()?;
-        Ok(())
+        self.commit("kept.txt", file)
     }
 
-    fn evidence(&self, read: &Read, decided: &Decided) -> Result<()> {
+    fn evidence(&mut self, read: &Read, decided: &Decided) -> Result<()> {
         let columns = [
             ("removed_file", Kind::Text),
             ("kept_file", Kind::Text),
@@ -146,11 +152,11 @@ impl Folder {
             }
             table.push(cells)?;
         }
-        table.finish()?.commit()?;
-        Ok(())
+        let file = table.finish()?;
+        self.commit("evidence.parquet", file)
     }
 
-    fn rejects(&self, read: &Read) -> Result<()> {
+    fn rejects(&mut self, read: &Read) -> Result<()> {
         let mut file = self.files.create(&self.path.join("rejects.jsonl"))?;
         for reject in &read.rejects {
             let path = read.inputs[reject.input].path.display().to_string();
@@ -158,11 +164,11 @@ impl Folder {
             file.append(line.as_bytes())?;
             file.append(b"\n")?;
         }
-        file.commit()?;
-        Ok(())
+        self.commit("rejects.jsonl", file)
     }
 
-    fn pictures(&self, kept: Kept, read: &Read, decided: &Decided) -> Result<()> {
+    /// Linked pictures are still the user's own files, which may change; copies are the run's.
+    fn pictures(&mut self, kept: Kept, read: &Read, decided: &Decided) -> Result<()> {
         if kept == Kept::Listed {
             return Ok(());
         }
@@ -177,6 +183,11 @@ impl Folder {
                 _ => fs::copy(&input.path, &to).map(drop),
             };
             done.map_err(|error| crate::files::Error::disk("write", &to, error))?;
+            // A name that is not text cannot be in the manifest.
+            if let (Kept::Copied, Some(name)) = (kept, input.relative.to_str()) {
+                let name = format!("{PICTURES}/{name}");
+                self.written.push(FileEntry { name, stamp: checksum_of(&to)? });
+            }
         }
         Ok(())
     }

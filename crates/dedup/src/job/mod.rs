@@ -29,6 +29,8 @@ pub use observer::{Observer, Silent, Stage};
 pub use options::{
     Audit, BATCH_BYTES, CHECKPOINT_BYTES, HELD_BYTES, Measure, Options, Output, Search, Verify,
 };
+pub(crate) use output::{Remains, remains};
+pub(crate) use save::FOLDER as SAVED;
 pub use summary::{Counts, Summary, Timing};
 
 use crate::error::Result;

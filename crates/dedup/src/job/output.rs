@@ -7,9 +7,9 @@ use super::{Options, old, save};
 use crate::error::{Error, Result};
 use crate::files::{Files, Lock};
 use crate::read::Input;
+pub(super) use crate::results::manifest::NAME as MANIFEST;
+use crate::results::manifest::RUN;
 
-/// What a finished run leaves, and nothing else does.
-pub(super) const MANIFEST: &str = "manifest.json";
 /// Where the documents go.
 pub(super) const DOCUMENTS: &str = "documents";
 /// What is said of results that would replace an input.
@@ -25,7 +25,7 @@ pub(super) const RESULTS: [&str; 8] = [
     "evidence.parquet",
     "clusters.parquet",
     "report.html",
-    "run.json",
+    RUN,
     MANIFEST,
 ];
 
@@ -141,6 +141,23 @@ impl Folders {
         }
         Ok(())
     }
+}
+
+/// What a run without a manifest has left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Remains {
+    /// A work folder: it goes on with `--resume`.
+    Work,
+    /// Results alone.
+    Results,
+}
+
+/// What a run that is not finished has left in its output folder.
+pub(crate) fn remains(output: &Path) -> Option<Remains> {
+    if output.join(WORK).is_dir() {
+        return Some(Remains::Work);
+    }
+    RESULTS.iter().any(|name| output.join(name).exists()).then_some(Remains::Results)
 }
 
 /// Refuses a folder that holds something else.

@@ -27,6 +27,7 @@ use super::{Observer, Options, Stage, Summary, Timing};
 use crate::error::{Error, Result};
 use crate::files::{Check, FileEntry, Files, Lock, Manifest, State, checksum_of};
 use crate::remote::{Address, Folder, Stored};
+use crate::results::manifest as results;
 use journal::Journal;
 
 /// Where the results wait.
@@ -143,27 +144,15 @@ fn make(
     files.remove(&Manifest::path(work, Stage::Upload.name()))?;
     let (summary, fingerprint) = Run { target, ..Run::new(files, local, observer)? }.run()?;
     let mut waiting = Manifest::new(Stage::Upload.name(), &key(&fingerprint, local));
-    for FileEntry { name, stamp } in listed(&local.output.join(MANIFEST))? {
+    for FileEntry { name, stamp } in results::Manifest::read(&local.output)?.files {
         waiting.add_file(&format!("{WAITING}/{name}"), stamp);
     }
-    for name in ["run.json", MANIFEST] {
+    for name in [results::RUN, MANIFEST] {
         waiting.add_file(&format!("{WAITING}/{name}"), checksum_of(&local.output.join(name))?);
     }
     waiting.set_count("summary", serde_json::to_value(&summary).unwrap_or_default());
     waiting.save(files, work)?;
     Ok(waiting)
-}
-
-/// The files that the manifest of the results names.
-fn listed(manifest: &Path) -> Result<Vec<FileEntry>> {
-    #[derive(Deserialize)]
-    struct Listed {
-        files: Vec<FileEntry>,
-    }
-    let fail = |error| crate::files::Error::disk("read", manifest, error);
-    let bytes = std::fs::read(manifest).map_err(fail)?;
-    let listed: Listed = serde_json::from_slice(&bytes).map_err(|error| fail(error.into()))?;
-    Ok(listed.files)
 }
 
 /// Sends what is not there yet. First the old manifest goes, and the new one comes last.

@@ -15,7 +15,7 @@ use crate::files::Stamp;
 use crate::group::in_parallel;
 
 /// Where documents are saved if no archive is named, inside the output folder.
-pub(super) const FOLDER: &str = "saved";
+pub(crate) const FOLDER: &str = "saved";
 /// Documents whose features are made together, and by one thread.
 const TOGETHER: usize = 4096;
 const TASK: usize = 64;

@@ -6,7 +6,7 @@ use std::io::Read;
 use serde_json::json;
 
 use super::decide::{Removal, Rule};
-use super::output::{DOCUMENTS, MANIFEST};
+use super::output::DOCUMENTS;
 use super::read::REJECTS;
 use super::stages::Run;
 use super::{Output, Stage, old};
@@ -18,6 +18,7 @@ use crate::files::{FileWriter, Stamp};
 use crate::pipeline::{self, Work};
 use crate::read::{self, Again, Batch, RawBatch};
 use crate::resolve::Cluster;
+use crate::results::manifest;
 use crate::verify::Edge;
 use crate::write::{self, Annotation, DocumentWriter, Estimates, Fates, Pairs};
 
@@ -209,9 +210,9 @@ impl Run<'_> {
             .iter()
             .map(|(name, stamp)| json!({"name": name, "bytes": stamp.bytes, "checksum": format!("{:016x}", stamp.checksum)}))
             .collect();
-        let manifest = json!({
+        let whole = json!({
             "benzer": env!("CARGO_PKG_VERSION"),
-            "format": 1,
+            "format": manifest::FORMAT,
             "settings": super::fingerprint::settings(options),
             "counts": self.counts,
             "similarities": self.histogram,
@@ -219,7 +220,7 @@ impl Run<'_> {
             "warnings": self.warnings,
             "files": files,
         });
-        let mut run = self.create("run.json")?;
+        let mut run = self.create(manifest::RUN)?;
         let timings: Vec<_> = self
             .timings
             .iter()
@@ -233,19 +234,13 @@ impl Run<'_> {
             "peak_memory_bytes": super::peak_memory(),
             "stages": timings,
         });
-        run.append(&pretty(&facts))?;
+        run.append(&manifest::sealed(&facts))?;
         run.commit()?;
-        let mut file = self.create(MANIFEST)?;
-        file.append(&pretty(&manifest))?;
+        let mut file = self.create(manifest::NAME)?;
+        file.append(&manifest::sealed(&whole))?;
         file.commit()?;
         Ok(())
     }
-}
-
-fn pretty(value: &serde_json::Value) -> Vec<u8> {
-    let mut text = serde_json::to_vec_pretty(value).expect("a value can always be written");
-    text.push(b'\n');
-    text
 }
 
 /// Reads batches again.

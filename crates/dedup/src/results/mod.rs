@@ -1,19 +1,19 @@
 //! The results of a finished run, read back: why documents were removed, and what another threshold would do.
 
 mod columns;
+pub(crate) mod manifest;
 mod rethreshold;
 
 use std::fs::File;
 use std::path::Path;
 
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use serde::Deserialize;
 
 use crate::error::{Error, Result};
-use crate::files::FileEntry;
 use crate::read::{Format, RejectReason, guarded};
 use crate::remote::Address;
 use columns::Columns;
+use manifest::Manifest;
 pub use rethreshold::{Rethresholded, rethreshold};
 
 /// A row of `evidence.parquet`.
@@ -159,21 +159,14 @@ fn decoded<T, E: std::fmt::Display>(
     })
 }
 
-/// The files that the manifest of a run names.
-#[derive(Debug, Deserialize)]
-struct Listed {
-    #[serde(default)]
-    files: Vec<FileEntry>,
-}
-
 /// Compares a table with what the manifest beside it says: pages have no checksums of their own, and a changed byte could be another id.
 fn check(path: &Path) -> Result<()> {
-    let manifest = path.with_file_name("manifest.json");
-    let Ok(bytes) = std::fs::read(&manifest) else { return Ok(()) };
-    let listed: Listed =
-        serde_json::from_slice(&bytes).map_err(|_| Error::Foreign { path: manifest, column: "files" })?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    if !folder.join(manifest::NAME).exists() {
+        return Ok(());
+    }
     let name = path.file_name().unwrap_or_default();
-    match listed.files.iter().find(|entry| name == entry.name.as_str()) {
+    match Manifest::read(folder)?.files.iter().find(|entry| name == entry.name.as_str()) {
         Some(entry) => Ok(entry.stamp.verify(path)?),
         None => Ok(()),
     }

@@ -3,16 +3,20 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
+use super::manifest::{self, Manifest};
 use super::{Pair, evidence, pairs};
 use crate::error::{Error, Result};
-use crate::files::Files;
+use crate::files::{FileEntry, Files, Stamp};
 use crate::job::decide::{Removal, Rule, with_copies};
 use crate::resolve::Leaders;
 use crate::threshold::Threshold;
 use crate::verify::Edge;
 use crate::write::{Cell, Kind, Table};
+
+/// The table that is written.
+const EVIDENCE: &str = "evidence.parquet";
 
 /// What a higher threshold changes.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,7 +36,7 @@ pub struct Rethresholded {
 /// # Errors
 /// A folder without results; a run that decided by estimates or components; a threshold that is not higher.
 pub fn rethreshold(folder: &Path, threshold: Threshold, out: &Path) -> Result<Rethresholded> {
-    let manifest = manifest(folder)?;
+    let manifest = Manifest::read(folder)?.json;
     let setting = |name: &str| manifest["settings"][name].clone();
     let was = setting("threshold").as_f64().unwrap_or(0.0);
     if setting("verify") != "exact" || setting("cluster") != "leaders" {
@@ -59,7 +63,7 @@ pub fn rethreshold(folder: &Path, threshold: Threshold, out: &Path) -> Result<Re
     let removals = graph.resolve(if contains { Rule::Contained } else { Rule::Verified });
     let files = Files::new();
     files.create_dir_all(out)?;
-    graph.write(&files, out, &removals, &places)?;
+    let stamp = graph.write(&files, out, &removals, &places)?;
     let outcome = Rethresholded {
         was,
         removed_before: before.len() as u64,
@@ -70,22 +74,16 @@ pub fn rethreshold(folder: &Path, threshold: Threshold, out: &Path) -> Result<Re
     settings["threshold"] = json!(threshold.value());
     let text = json!({
         "benzer": env!("CARGO_PKG_VERSION"),
-        "format": 1,
+        "format": manifest::FORMAT,
         "from": folder,
         "settings": settings,
         "counts": {"removed": outcome.removed, "restored": outcome.restored},
+        "files": [FileEntry { name: EVIDENCE.to_owned(), stamp }],
     });
-    let mut file = files.create(&out.join("manifest.json"))?;
-    file.append(&serde_json::to_vec_pretty(&text).unwrap_or_default())?;
-    file.append(b"\n")?;
+    let mut file = files.create(&out.join(manifest::NAME))?;
+    file.append(&manifest::sealed(&text))?;
     file.commit()?;
     Ok(outcome)
-}
-
-fn manifest(folder: &Path) -> Result<Value> {
-    let path = folder.join("manifest.json");
-    let bytes = std::fs::read(&path).map_err(|error| Error::open(&path, error))?;
-    serde_json::from_slice(&bytes).map_err(|_| Error::Foreign { path, column: "settings" })
 }
 
 /// The pairs of a run that reach a threshold.
@@ -143,7 +141,7 @@ impl Graph {
         out: &Path,
         removals: &[Removal],
         places: &HashMap<Name, (String, u64)>,
-    ) -> Result<()> {
+    ) -> Result<Stamp> {
         let columns = [
             ("removed_id", Kind::Text),
             ("kept_id", Kind::Text),
@@ -158,7 +156,7 @@ impl Graph {
             ("kept_in", Kind::Text),
             ("size?", Kind::Number),
         ];
-        let mut table = Table::new(files.create(&out.join("evidence.parquet"))?, &columns)?;
+        let mut table = Table::new(files.create(&out.join(EVIDENCE))?, &columns)?;
         for removal in removals {
             let Edge { intersection, union, .. } = removal.edge;
             let contains = removal.rule == Rule::Contained;
@@ -179,7 +177,6 @@ impl Graph {
             let end = [kept_in, if contains { Cell::Number(union) } else { Cell::Null }];
             table.push(cells.into_iter().chain(place(removed)).chain(place(kept)).chain(end))?;
         }
-        table.finish()?.commit()?;
-        Ok(())
+        Ok(table.finish()?.commit()?)
     }
 }

@@ -9,6 +9,7 @@ mod contain;
 mod corpus;
 mod evidence;
 mod full_disk;
+mod integrity;
 mod lab;
 mod memory;
 mod oracle;

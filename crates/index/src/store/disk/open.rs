@@ -125,6 +125,21 @@ impl Folder {
         (length < 8 * current.covered.place.max(current.acknowledged) as u64).then_some(path)
     }
 
+    /// What is damaged of the files that are derived from the log. Everything was derived again without them; files that are not there, or of an earlier version, are no damage.
+    pub fn damaged_files(&self) -> Vec<String> {
+        let path = self.path.join(CURRENT);
+        let current: Current = match current::read(&path, "current") {
+            Ok(current) => current,
+            Err(error) if path.exists() => return vec![error.to_string()],
+            Err(_) => return Vec::new(),
+        };
+        let damage = |name: &str| match Segment::open(&self.path.join(name), self.fingerprint, &self.layout) {
+            Err(error @ Error::Damaged { .. }) => Some(error.to_string()),
+            _ => None,
+        };
+        current.segments.iter().filter_map(|listed| damage(&listed.file)).collect()
+    }
+
     fn load_current(&self) -> Result<(Log, State)> {
         let current: Current = current::read(&self.path.join(CURRENT), "current")?;
         let path = self.path.join(&current.log);

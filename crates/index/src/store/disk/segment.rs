@@ -114,7 +114,7 @@ impl Segment {
         let shape: Shape = serde_json::from_slice(footer)
             .map_err(|_| Error::incompatible("a segment of version 2", path.display()))?;
         if words.get(..HEADER) != Some(&[MAGIC, fingerprint]) {
-            return Err(Error::incompatible("a segment of this collection", path.display()));
+            return Err(damaged("it does not begin as a segment of this collection"));
         }
         if !shape.is_within(words.len()) || shape.directories.len() != layout.bands() + 1 {
             return Err(damaged("its footer does not fit it"));

@@ -41,7 +41,8 @@ impl Shared {
     pub fn verify(&self) -> Result<Report> {
         self.refresh()?;
         let state = self.state();
-        let mut report = Report { warnings: self.trouble().into_iter().collect(), ..Report::default() };
+        let warnings = self.trouble().into_iter().collect();
+        let mut report = Report { warnings, derived: self.folder.damaged_files(), ..Report::default() };
         self.verify_log(&state, &mut report);
         for part in &state.parts {
             self.verify_part(&state, part, &mut report);

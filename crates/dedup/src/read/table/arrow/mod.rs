@@ -166,9 +166,9 @@ impl Source {
         let all = select::decoded_bytes(&body, places.iter(), columns.codec.is_some()).unwrap_or(u64::MAX);
         if all > MOST_BYTES {
             let reason = RejectReason::TooLong { what: "record batch", bytes: all, max: MOST_BYTES };
-            return self.reject(n_rows, 0, all, reason);
+            return self.reject(n_rows, 0, believed(all, n_body), reason);
         }
-        is_plausible(n_rows, all)?;
+        is_plausible(n_rows, believed(all, n_body))?;
         let per_row = size_of::<Row>() as f64 + all as f64 / n_rows.max(1) as f64 + self.mean_values(&wanted);
         let message = held::message(n_rows as i64, &columns.nodes, &places, &columns.variadic, columns.codec);
         let held = Held {
@@ -256,6 +256,14 @@ impl Source {
     fn error(&self, source: std::io::Error) -> Error {
         Error::Read { path: self.input.path.to_path_buf(), source }
     }
+}
+
+/// A byte of a compressed body stands for at most so many rows: 128 KiB of equal keys of one byte are a zstd block of four bytes or more.
+const MOST_ROWS: u64 = 1 << 15;
+
+/// How many bytes a body is believed to have, whatever its buffers say about themselves.
+fn believed(n_bytes: u64, n_body: u64) -> u64 {
+    n_bytes.min(n_body.saturating_mul(MOST_ROWS / 8))
 }
 
 /// A row takes at least a bit. More rows than that are a damaged number, not rows.

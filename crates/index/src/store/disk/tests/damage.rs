@@ -42,12 +42,10 @@ fn a_damaged_segment_is_found_and_derived_again() {
     for at in [0, 20, length / 3, length / 2, length - 300, length - 3] {
         flip(&file(folder.path(), "segment"), at);
         let reader = Disk::open_with(folder.path(), Access::Read, quick()).unwrap();
-        // A reader derives again what it cannot open at all, and says the rest.
+        // A reader derives again what it cannot open at all, and says so.
         let report = reader.verify().unwrap();
         assert!(report.records.is_empty(), "{report:?}");
-        assert!(
-            !report.is_whole() || reader.shared.state().parts.iter().all(|part| part.segment.path.is_none())
-        );
+        assert!(!report.is_whole(), "byte {at}");
         drop(reader);
         let disk = Disk::open_with(folder.path(), Access::Write, quick()).unwrap();
         disk.shared.rebuild_damaged(|| true).unwrap();
@@ -55,6 +53,31 @@ fn a_damaged_segment_is_found_and_derived_again() {
         assert_eq!(content(&disk), model);
         settle(&disk);
     }
+}
+
+#[test]
+fn every_damage_of_the_list_of_files_is_told_and_costs_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = filled(folder.path());
+    let path = folder.path().join(CURRENT);
+    let whole = fs::read(&path).unwrap();
+    let told = |bytes: &[u8], what: String| {
+        fs::write(&path, bytes).unwrap();
+        let reader = Disk::open_with(folder.path(), Access::Read, quick()).unwrap();
+        let report = reader.verify().unwrap();
+        assert!(report.records.is_empty() && report.derived.len() == 1, "{what}: {report:?}");
+        assert!(report.derived[0].contains(CURRENT), "{what}: {report:?}");
+        assert_eq!(content(&reader), model, "{what}");
+    };
+    for at in 0..whole.len() {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1 << (at % 8);
+        told(&bytes, format!("byte {at}"));
+    }
+    (0..whole.len()).step_by(7).for_each(|end| told(&whole[..end], format!("cut at {end}")));
+    let disk = Disk::open_with(folder.path(), Access::Write, quick()).unwrap();
+    assert!(disk.verify().unwrap().is_whole());
+    assert_eq!(content(&disk), model);
 }
 
 #[test]

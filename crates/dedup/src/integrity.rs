@@ -1,0 +1,240 @@
+//! Is what was written still what is there? Every byte of results, archives, sketch files and checkpoints is compared with its checksum.
+//!
+//! ```
+//! use benzer_dedup::integrity;
+//!
+//! let folder = tempfile::tempdir()?;
+//! std::fs::write(folder.path().join("notes.txt"), "nothing of ours")?;
+//! assert!(integrity::verify(folder.path())?.is_none());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::archive;
+use crate::error::{Error, Result};
+use crate::files::manifest::verify_files;
+use crate::files::{self, FileEntry, Stamp};
+use crate::job::{self, Remains};
+use crate::results::manifest::{self, Manifest};
+use crate::sketches::{self, SketchReader};
+
+/// What was found at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Kind {
+    /// The output folder of `benzer dedup`, or of `benzer rethreshold`.
+    Results,
+    /// An archive of earlier runs.
+    Archive,
+    /// A file of sketches.
+    Sketches,
+    /// The work folder of a run that goes on with `--resume`.
+    Checkpoints,
+}
+
+impl Kind {
+    /// In words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Results => "results of a deduplication",
+            Self::Archive => "an archive of earlier runs",
+            Self::Sketches => "a file of sketches",
+            Self::Checkpoints => "checkpoints of a run",
+        }
+    }
+}
+
+/// What was found when every byte was read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// What it is.
+    pub kind: Kind,
+    /// Files that have a checksum, the lists of them included.
+    pub files: u64,
+    /// Their bytes, as they were written.
+    pub bytes: u64,
+    /// What is wrong: the file, expected and got.
+    pub wrong: Vec<String>,
+    /// What is not wrong, and cannot be told or should be known.
+    pub warnings: Vec<String>,
+}
+
+impl Report {
+    fn new(kind: Kind) -> Self {
+        Self { kind, files: 0, bytes: 0, wrong: Vec::new(), warnings: Vec::new() }
+    }
+
+    /// True if nothing is wrong.
+    pub fn is_whole(&self) -> bool {
+        self.wrong.is_empty()
+    }
+
+    fn wrong(&mut self, path: &Path, why: impl std::fmt::Display) {
+        self.wrong.push(format!("`{}`: {why}", path.display()));
+    }
+
+    /// A list that is whole, and the files it names.
+    fn take(&mut self, list: &Path, (wrong, stamps): (Vec<(PathBuf, String)>, Vec<Stamp>)) {
+        self.files += 1 + stamps.len() as u64;
+        self.bytes += fs::metadata(list).map_or(0, |list| list.len());
+        self.bytes += stamps.iter().map(|stamp| stamp.bytes).sum::<u64>();
+        wrong.iter().for_each(|(path, why)| self.wrong(path, why));
+    }
+
+    fn add(&mut self, part: Self) {
+        self.files += part.files;
+        self.bytes += part.bytes;
+        self.wrong.extend(part.wrong);
+        self.warnings.extend(part.warnings);
+    }
+}
+
+/// Reads everything at a path: an output folder, an archive, a work folder, a sketch file, or the list of one of the folders. `None` if it is something else.
+///
+/// # Errors
+/// A path that is not there or cannot be read.
+pub fn verify(path: &Path) -> Result<Option<Report>> {
+    let is_list = path.file_name().is_some_and(|name| name == manifest::NAME || name == archive::MANIFEST);
+    if is_list && path.is_file() {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        return verify(folder.unwrap_or(Path::new(".")));
+    }
+    let is_folder = fs::metadata(path).map_err(|error| Error::open(path, error))?.is_dir();
+    if !is_folder {
+        return if is_sketches(path)? { Ok(Some(sketches(path))) } else { Ok(None) };
+    }
+    let stages = stages(path)?;
+    Ok(if path.join(archive::MANIFEST).exists() {
+        Some(archive(path))
+    } else if path.join(manifest::NAME).exists() {
+        Some(results(path)?)
+    } else if !stages.is_empty() {
+        Some(checkpoints(&stages))
+    } else {
+        job::remains(path).map(unfinished)
+    })
+}
+
+fn is_sketches(path: &Path) -> Result<bool> {
+    let mut start = Vec::new();
+    let file = fs::File::open(path).map_err(|error| Error::open(path, error))?;
+    let read = file.take(sketches::MAGIC.len() as u64).read_to_end(&mut start);
+    read.map_err(|error| Error::open(path, error))?;
+    Ok(start == sketches::MAGIC)
+}
+
+fn sketches(path: &Path) -> Report {
+    let mut report = Report { files: 1, ..Report::new(Kind::Sketches) };
+    report.bytes = fs::metadata(path).map_or(0, |file| file.len());
+    let read = || -> sketches::Result<()> {
+        let mut reader = SketchReader::open(path)?;
+        while let Some(block) = reader.next_block()? {
+            block.records().try_for_each(|record| record.sketch(reader.header()).map(drop))?;
+        }
+        Ok(())
+    };
+    if let Err(error) = read() {
+        report.wrong.push(error.to_string());
+    }
+    report
+}
+
+fn archive(folder: &Path) -> Report {
+    let mut report = Report::new(Kind::Archive);
+    let list = folder.join(archive::MANIFEST);
+    match archive::Manifest::load(folder) {
+        Ok(manifest) => {
+            let files = manifest.segments.iter().flat_map(archive::SegmentEntry::files);
+            let files: Vec<_> = files.map(|(name, stamp)| FileEntry { name, stamp }).collect();
+            report.take(&list, verify_files(folder, &files));
+        }
+        Err(error) => report.wrong.push(error.to_string()),
+    }
+    report
+}
+
+fn results(folder: &Path) -> Result<Report> {
+    let mut report = Report::new(Kind::Results);
+    let manifest = match Manifest::read(folder) {
+        Ok(manifest) => manifest,
+        Err(error) => {
+            report.wrong.push(error.to_string());
+            return Ok(report);
+        }
+    };
+    if !manifest.is_sealed {
+        let what = "has no checksum of its own, as those of earlier versions";
+        report.warnings.push(format!("`{}` {what}", folder.join(manifest::NAME).display()));
+    }
+    // An archive inside of the results may have grown since; it has a list of its own.
+    let saved = folder.join(job::SAVED);
+    let in_archive = format!("{}/", job::SAVED);
+    let has_archive = saved.join(archive::MANIFEST).exists();
+    let files: Vec<_> = manifest
+        .files
+        .into_iter()
+        .filter(|file| !has_archive || !file.name.starts_with(&in_archive))
+        .collect();
+    report.take(&folder.join(manifest::NAME), verify_files(folder, &files));
+    if has_archive {
+        report.add(archive(&saved));
+    }
+    let run = folder.join(manifest::RUN);
+    if run.exists() {
+        let bytes = fs::read(&run).map_err(|error| Error::open(&run, error))?;
+        report.files += 1;
+        report.bytes += bytes.len() as u64;
+        if let Err(why) = manifest::check_run(&bytes, manifest.is_sealed) {
+            report.wrong(&run, why);
+        }
+    }
+    for below in folders(folder)?.iter().filter(|below| below.join(manifest::NAME).exists()) {
+        report.add(results(below)?);
+    }
+    Ok(report)
+}
+
+fn checkpoints(stages: &[PathBuf]) -> Report {
+    let mut report = Report::new(Kind::Checkpoints);
+    for stage in stages {
+        report.take(stage, files::Manifest::verify(stage));
+    }
+    report
+}
+
+/// What a run leaves that was interrupted, or whose manifest was removed.
+fn unfinished(remains: Remains) -> Report {
+    let mut report = Report::new(Kind::Results);
+    let remedy = match remains {
+        Remains::Work => "the run is not finished; give its command again with --resume",
+        Remains::Results => "it is written last, so the results may not be whole; run again",
+    };
+    report.wrong.push(format!("there is no {}: {remedy}", manifest::NAME));
+    report
+}
+
+fn stages(folder: &Path) -> Result<Vec<PathBuf>> {
+    let is_stage = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("stage-") && name.ends_with(".json")
+    };
+    Ok(entries(folder)?.into_iter().filter(is_stage).collect())
+}
+
+fn folders(folder: &Path) -> Result<Vec<PathBuf>> {
+    Ok(entries(folder)?.into_iter().filter(|path| path.is_dir()).collect())
+}
+
+fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
+    let fail = |error| Error::open(folder, error);
+    let entries = fs::read_dir(folder).map_err(fail)?.map(|entry| Ok(entry?.path()));
+    let mut paths = entries.collect::<std::io::Result<Vec<_>>>().map_err(fail)?;
+    paths.sort_unstable();
+    Ok(paths)
+}
