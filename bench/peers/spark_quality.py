@@ -1,6 +1,7 @@
 """How good a result is: spark_quality.py EXACT FOLDER DOCS. Prints JSON.
 
-EXACT is the `pairs.parquet` of an exact join of documents 0 to DOCS - 1; FOLDER has the `pairs` and the `kept` rows of an engine. Ids are numbers.
+EXACT is the `pairs.parquet` of an exact join of documents 0 to DOCS - 1; FOLDER has the `pairs` and the `kept` rows of an engine. Ids are numbers,
+and keep order is that of the ids.
 """
 
 from __future__ import annotations
@@ -15,24 +16,33 @@ import pyarrow.parquet as pq
 
 
 def main(exact: str, folder: str, docs: str) -> None:
-    truth, found = pairs(Path(exact)), pairs(Path(folder, "pairs"))
-    right = np.intersect1d(codes(truth), codes(found), assume_unique=True).size
-    kept = np.zeros(int(docs), dtype=bool)
+    truth, found, n = pairs(Path(exact)), np.unique(pairs(Path(folder, "pairs")), axis=1), int(docs)
+    # The exact join lists a copy beside its first copy only; what is similar to one is similar to all.
+    is_copy = pq.read_table(exact, columns=["exact_copy"])["exact_copy"].to_numpy()
+    text = np.arange(n)
+    text[truth[1, is_copy]] = truth[0, is_copy]
+    sizes, similar = np.bincount(text, minlength=n), truth[:, ~is_copy]
+    n_exact = int((sizes * (sizes - 1) // 2).sum() + sizes[similar].prod(axis=0).sum())
+    texts = np.sort(text[found], axis=0)
+    right = int((np.isin(codes(texts), codes(similar)) | (texts[0] == texts[1])).sum())
+    kept = np.zeros(n, dtype=bool)
     kept[numbers(pq.read_table(Path(folder, "kept"), columns=["id"])["id"])] = True
-    # Removed documents that have a kept one at least 0.8 similar to them, and kept ones that have an earlier one.
-    justified, left = np.zeros_like(kept), np.zeros_like(kept)
-    for one, other in (truth, truth[::-1]):
-        justified[one[kept[other] & ~kept[one]]] = True
-    left[truth[1][kept[truth[0]] & kept[truth[1]]]] = True
-    removed = int((~kept).sum())
+    # The first kept document that is at least 0.8 similar to a text, or has it.
+    own = np.full(n, n)
+    np.minimum.at(own, text[kept], np.flatnonzero(kept))
+    first = own.copy()
+    for one, other in (similar, similar[::-1]):
+        np.minimum.at(first, one, own[other])
+    removed, justified = int((~kept).sum()), int((first[text][~kept] < n).sum())
+    left = int((first[text] < np.arange(n))[kept].sum())
     result: dict[str, Any] = {
-        "exact_pairs": truth.shape[1],
+        "exact_pairs": n_exact,
         "pairs": found.shape[1],
         "precision": right / max(found.shape[1], 1),
-        "recall": right / max(truth.shape[1], 1),
+        "recall": right / max(n_exact, 1),
         "removed": removed,
-        "justified": int(justified.sum()) / max(removed, 1),
-        "left": int(left.sum()),
+        "justified": justified / max(removed, 1),
+        "left": left,
     }
     print(json.dumps(result))
 
@@ -49,8 +59,8 @@ def numbers(column: Any) -> np.ndarray:
 
 
 def codes(of: np.ndarray) -> np.ndarray:
-    """A number for each pair, each once."""
-    return np.unique(of[0] << 32 | of[1])
+    """A number for each pair."""
+    return of[0] << 32 | of[1]
 
 
 if __name__ == "__main__":
