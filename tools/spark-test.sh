@@ -33,6 +33,8 @@ python3 -m zipfile -e "$BENZER_WHEEL" "$folder/package"
 
 cd "$tests"
 export PYTHONDONTWRITEBYTECODE=1
+# A dozen JVMs that live for seconds: compiling their code well would take longer than running it.
+export JAVA_TOOL_OPTIONS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 run() { # engine, environment, tests...
   local engine=$1 python="$folder/$2/venv/bin/python"
   shift 2
