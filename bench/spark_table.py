@@ -45,8 +45,9 @@ def table(race: dict[str, Any]) -> list[str]:
     for row in race["engines"]:
         name, seconds = NAMES[row["engine"]], row["seconds"]
         if row["why"] is not None:
-            ratio = f"at least {seconds / ours['seconds']:.1f}" if ours and row["why"] == "not ended" else "-"
-            what = f"not ended after {seconds:.0f}" if row["why"] == "not ended" else "failed"
+            ratio = f"at least {seconds / ours['seconds']:.1f}" if ours and row["why"].startswith("not ended") else "-"
+            what = row["why"].replace("not ended", f"not ended after {seconds:.0f} s") if row["why"].startswith("not ended") else "failed"
+            what += f" ({row['disk_gb']} GB on disk)"
             lines.append(f"| {name} | {what} | {ratio} | | | | {row['peak_mib']:,} |" + " |" * 8)
             continue
         ratios = [f"{row[key] / ours[key]:.2f}" if ours else "-" for key in ("seconds", "work")]
