@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 
 def main(exact: str, folder: str, docs: str) -> None:
-    truth, found, n = pairs(Path(exact)), np.unique(pairs(Path(folder, "pairs")), axis=1), int(docs)
+    truth, found, n = pairs(Path(exact)), once(pairs(Path(folder, "pairs"))), int(docs)
     # The exact join lists a copy beside its first copy only; what is similar to one is similar to all.
     is_copy = pq.read_table(exact, columns=["exact_copy"])["exact_copy"].to_numpy()
     text = np.arange(n)
@@ -52,6 +52,12 @@ def pairs(path: Path) -> np.ndarray:
     table = pq.read_table(path, columns=["id_a", "id_b"])
     both = np.stack([numbers(table["id_a"]), numbers(table["id_b"])])
     return np.sort(both, axis=0)
+
+
+def once(of: np.ndarray) -> np.ndarray:
+    """Each pair once."""
+    each = np.unique(codes(of))
+    return np.stack([each >> 32, each & 0xFFFFFFFF])
 
 
 def numbers(column: Any) -> np.ndarray:
