@@ -43,7 +43,7 @@ part "tests" cargo test --release --workspace
 part "torture" python3 tools/torture quick --seed 15
 part "papers" target/release/benzer eval all --quick -o target/eval
 part "python package" bash tools/python-test.sh
-part "spark" bash tools/spark-test.sh local sail
+part "spark" bash tools/spark-test.sh
 part "browser" bash tools/browser-test.sh
 part "page" bash tools/page-test.sh
 part "api" bash tools/api-test.sh

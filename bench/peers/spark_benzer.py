@@ -6,18 +6,21 @@ import os
 import sys
 from typing import Any
 
-from spark_session import local
+from spark_session import PARTITIONS, Clock, local
 
 from benzer import spark as bs
 
 
 def main(source: str, folder: str, engine: str) -> None:
+    clock = Clock(folder)
     # The server lives as long as it is held.
     session, _server = sail() if engine == "sail" else (local(folder), None)
+    clock.ready(session)
     df = session.read.schema("id string, text string").json(source)
-    run = bs.Deduplication(df, work=f"{folder}/work", partitions=8)
+    run = bs.Deduplication(df, work=f"{folder}/work", partitions=PARTITIONS)
     run.kept.write.parquet(f"{folder}/kept")
     run.pairs.write.parquet(f"{folder}/pairs")
+    clock.done()
 
 
 def sail() -> tuple[Any, Any]:

@@ -15,7 +15,8 @@ import pyspark
 from loopback import below, listening
 
 HOME = Path(pyspark.__file__).parent
-PATIENCE = 60
+#: Seconds for a server to start, on a machine with much else to do.
+PATIENCE = 180
 
 
 class Cluster:
@@ -48,7 +49,8 @@ class Cluster:
     def _start(self, name: str, kind: str, *arguments: str) -> None:
         home = self.folder / name
         home.mkdir(parents=True)
-        environment = os.environ | {
+        bare = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        environment = bare | {
             "SPARK_HOME": str(HOME),
             "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_LOCAL_DIRS": str(home / "local"),

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 ENGINE = os.environ.get("BENZER_ENGINE", "local")
+#: Whether the long chain and the large template are tested in their full sizes.
+FULL = os.environ.get("BENZER_SIZES") == "full"
 os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
 os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
 

@@ -45,6 +45,16 @@ def template(n: int) -> Rows:
     return [(f"{i:07}", f"{body} dear customer {i}", 0) for i in range(n)]
 
 
+def skewed(n: int) -> Rows:
+    """Clusters of n documents, of half as many, and so on: one has half of all documents, and most of the pairs."""
+    random_, rows, cluster = random.Random(n), [], 0
+    while n > 0:
+        base = " ".join(words(random_, 70))
+        rows += [(f"skew-{cluster}-{random_.random()}", f"{base} version {i}", i) for i in range(n)]
+        n, cluster = n // 2, cluster + 1
+    return rows
+
+
 def local(rows: Rows, **options: Any) -> tuple[set[str], list[Any], list[Any]]:
     """Kept ids, pairs and evidence of a run on one machine."""
     frame = pd.DataFrame(rows, columns=["id", "text", "score"])

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from corpora import chain, distributed, frame, local, mixed, template
+from conftest import ENGINE, FULL
+from corpora import chain, distributed, frame, local, mixed, skewed, template
 from loopback import below, is_loopback, listening
 
 import benzer
@@ -34,7 +35,7 @@ def test_the_number_of_partitions_does_not_matter(session: Any, work: str, parts
 
 
 def test_skewed_clusters_by_components_and_in_blocks(session: Any, work: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = mixed(150, seed=5) + chain(60)
+    rows = mixed(60, seed=5) + chain(60) + skewed(100)
     expected = local(rows)
     ways: list[str] = []
 
@@ -44,7 +45,7 @@ def test_skewed_clusters_by_components_and_in_blocks(session: Any, work: str, mo
 
     for name in ("components", "blocks"):
         monkeypatch.setattr(graph, name, noted(name))
-    for task_edges, wanted in ((10_000, []), (500, ["components"]), (150, ["components", "blocks"])):
+    for task_edges, wanted in ((100_000, []), (5000, ["components"]), (3000, ["components", "blocks"])):
         ways.clear()
         run = bs.Deduplication(frame(session, rows), work=work, partitions=2, task_edges=task_edges)
         assert distributed(run) == expected, task_edges
@@ -52,9 +53,11 @@ def test_skewed_clusters_by_components_and_in_blocks(session: Any, work: str, mo
 
 
 def test_a_long_chain_of_versions_and_a_template(session: Any, work: str) -> None:
-    for rows in (chain(10_000), template(3_000)):
+    # By components and in blocks where that takes seconds, else in one task.
+    by_parts = {"task_edges": 5000} if FULL or ENGINE == "sail" else {}
+    for rows, options in ((chain(10_000), by_parts), (template(100_000 if FULL else 5_000), {})):
         kept, _, why = local(rows)
-        run = bs.Deduplication(frame(session, rows), work=work, partitions=2)
+        run = bs.Deduplication(frame(session, rows), work=work, partitions=2, **options)
         assert {row["id"] for row in run.kept.select("id").collect()} == kept
         assert sorted(tuple(row) for row in run.evidence.collect()) == why
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -11,45 +13,77 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cluster import Cluster
+from cluster import HOME, Cluster, end
 from conftest import ENGINE, SETTINGS
 from corpora import distributed, frame, local, mixed
-from loopback import is_loopback
+from loopback import below, is_loopback, listening
 
 from benzer import spark as bs
 
 pytestmark = pytest.mark.skipif(ENGINE != "cluster", reason="the cluster needs a process of its own")
 PARTS = 4
-PATIENCE = 120
+PATIENCE = 300
 
 
-@pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    made = Cluster(tmp_path / "cluster")
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    made = Cluster(tmp_path_factory.mktemp("cluster"))
     yield made
     made.stop()
 
 
-@pytest.fixture
-def remote(cluster: Cluster, tmp_path: Path) -> Iterator[Any]:
-    """A session on the cluster. Executors have the package from the wheel that the session sends them."""
-    from pyspark.sql import SparkSession
-
-    wheel = tmp_path / "benzer.zip"
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Of an application on the cluster. Executors have the package from the wheel that is sent to them, and from nowhere else."""
+    wheel = tmp_path_factory.mktemp("wheel") / "benzer.zip"
     shutil.copy(os.environ["BENZER_WHEEL"], wheel)
-    settings = SETTINGS | {
+    return SETTINGS | {
         "spark.archives": f"{wheel}#benzer-wheel",
         "spark.executorEnv.PYTHONPATH": "benzer-wheel",
         "spark.executor.memory": "512m",
-        "spark.network.timeout": "60s",
         "spark.task.maxFailures": "8",
     }
+
+
+@pytest.fixture
+def remote(cluster: Cluster, settings: dict[str, str]) -> Iterator[Any]:
+    """A session on the cluster."""
+    from pyspark.sql import SparkSession
+
     builder: Any = SparkSession.builder.master(cluster.url)
     for name, value in settings.items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
     yield session
     session.stop()
+
+
+def test_the_command_is_submitted_with_the_wheel_as_an_archive(cluster: Cluster, settings: dict[str, str], tmp_path: Path) -> None:
+    rows = mixed(60, seed=9)
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps({"id": id, "text": text}) + "\n" for id, text, _ in rows))
+    options = {name: value for name, value in settings.items() if name != "spark.archives"}
+    command = [str(HOME / "bin/spark-submit"), "--master", cluster.url, "--archives", settings["spark.archives"]]
+    command += [word for option in options.items() for word in ("--conf", "=".join(option))]
+    command += [str(Path(bs.__file__).parent / "__main__.py"), str(tmp_path / "in.jsonl"), str(tmp_path / "out")]
+    command += ["--evidence", str(tmp_path / "why"), "--work", str(tmp_path / "work"), "--partitions", "2"]
+    seen: set[str] = set()
+    with (tmp_path / "log").open("wb") as log:
+        driver = subprocess.Popen(command, env=os.environ | {"SPARK_HOME": str(HOME)}, stdout=log, stderr=log)
+    deadline = time.monotonic() + PATIENCE
+    while driver.poll() is None and time.monotonic() < deadline:
+        seen.update(listening(below(driver.pid)))
+        time.sleep(0.5)
+    if driver.poll() is None:
+        end(below(driver.pid))
+    assert driver.wait() == 0, (tmp_path / "log").read_text(errors="replace")[-3000:]
+    assert seen and all(map(is_loopback, seen)), seen
+    import pyarrow.parquet as pq
+
+    kept, _, why = local(rows)
+    parts = (tmp_path / "out").glob("part-*")
+    assert {json.loads(line)["id"] for part in parts for line in part.read_text().splitlines()} == kept
+    table = pq.read_table(tmp_path / "why").to_pylist()
+    assert sorted(tuple(row.values()) for row in table) == why
 
 
 def slowly(folder: Path) -> Callable[[Iterable[Any]], Iterator[Any]]:
@@ -77,17 +111,19 @@ def test_the_same_answer_with_two_workers_and_with_one_killed(cluster: Cluster, 
     frame(remote, rows, PARTS).write.parquet(source)
 
     def where(batches: Iterable[Any]) -> Iterator[Any]:
+        import importlib.machinery as importing
+        import sys
+
         import pyarrow as pa
 
-        import benzer
-
         for _ in batches:
-            yield pa.RecordBatch.from_pydict({"path": [benzer.__file__]})
+            found = [path for path in sys.path if importing.PathFinder.find_spec("benzer", [path])]
+            yield pa.RecordBatch.from_pydict({"path": found})
 
     paths = {row["path"] for row in remote.range(4).mapInArrow(where, "path string").collect()}
-    assert paths and all("benzer-wheel" in path for path in paths), paths
-    listening = cluster.listening()
-    assert len(listening) >= 5 and all(map(is_loopback, listening)), listening
+    assert paths and all(path.endswith("benzer-wheel") for path in paths), paths
+    addresses = cluster.listening()
+    assert len(addresses) >= 5 and all(map(is_loopback, addresses)), addresses
 
     for moment in ("begun", "ended"):
         if len(cluster.workers()) < 2:

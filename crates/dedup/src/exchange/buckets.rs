@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::by_slice::Slice;
+use super::by_slice::{Row, Slice};
 use super::out::Out;
 use super::parts::{Parts, Records, put_bytes, put_number};
 use super::{Settings, kind, place};
@@ -11,7 +11,6 @@ use crate::error::{Error, Result};
 /// Finds copies, and gives each of the others its seats: the first members of its buckets.
 pub(super) struct Buckets {
     settings: Settings,
-    parts: Vec<Vec<u8>>,
     seats: Parts,
 }
 
@@ -29,7 +28,7 @@ struct Member<'a> {
 impl Buckets {
     pub(super) fn new(settings: &Settings) -> Self {
         let seats = Parts::new(kind::PARTS, settings.slices);
-        Self { settings: settings.clone(), parts: Vec::new(), seats }
+        Self { settings: settings.clone(), seats }
     }
 
     fn bucket(&mut self, bucket: &mut [Member<'_>], out: &mut Out) -> Result<()> {
@@ -89,16 +88,10 @@ impl Buckets {
 }
 
 impl Slice for Buckets {
-    fn take(&mut self, _: i32, [part, ..]: [&[u8]; 3], _: &mut Out) -> Result<()> {
-        self.parts.push(part.to_vec());
-        Ok(())
-    }
-
-    fn end(&mut self, _: u32, out: &mut Out) -> Result<()> {
-        let parts = std::mem::take(&mut self.parts);
+    fn slice(&mut self, _: u32, rows: &[Row], out: &mut Out) -> Result<()> {
         let mut members = Vec::new();
-        for part in &parts {
-            let mut records = Records(part);
+        for row in rows {
+            let mut records = row.records();
             while !records.is_empty() {
                 members.push(member(&mut records)?);
             }

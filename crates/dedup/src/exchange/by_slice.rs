@@ -4,23 +4,48 @@ use std::collections::BTreeMap;
 
 use arrow_array::RecordBatch;
 
-use super::Stage;
 use super::columns::Rows;
 use super::out::Out;
+use super::parts::Records;
+use super::{Settings, Stage, kind};
 use crate::error::Result;
 
 /// What is done with the rows of a slice.
 pub(super) trait Slice: Send + Sync {
-    /// Takes a row. Rows come in the order of their kinds.
-    fn take(&mut self, kind: i32, values: [&[u8]; 3], out: &mut Out) -> Result<()>;
+    /// Takes all rows of a slice, in the order of their kinds.
+    fn slice(&mut self, slice: u32, rows: &[Row], out: &mut Out) -> Result<()>;
 
-    /// All rows of the slice were taken.
-    fn end(&mut self, slice: u32, out: &mut Out) -> Result<()>;
-
-    /// All slices came to their end.
+    /// There are no more slices.
     fn finish(&mut self, _: &mut Out) -> Result<()> {
         Ok(())
     }
+}
+
+/// A row that came in.
+#[derive(Debug)]
+pub(super) struct Row {
+    pub kind: i32,
+    pub values: [Vec<u8>; 3],
+}
+
+impl Row {
+    pub(super) fn values(&self) -> [&[u8]; 3] {
+        self.values.each_ref().map(Vec::as_slice)
+    }
+
+    /// The records that are packed into it.
+    pub(super) fn records(&self) -> Records<'_> {
+        Records(&self.values[0])
+    }
+}
+
+/// Passes on what was found before, and gives the rows with packed records.
+pub(super) fn packed<'a>(rows: &'a [Row], settings: &Settings, out: &mut Out) -> Result<&'a [Row]> {
+    let (found, packed) = rows.split_at(rows.partition_point(|row| row.kind == kind::COPY));
+    for row in found {
+        out.row(settings.slice(&row.values[0]), row.kind, row.values())?;
+    }
+    Ok(packed)
 }
 
 /// Holds the rows of a task, and works on one slice after the other: engines differ in whether they keep an order.
@@ -31,9 +56,6 @@ pub(super) struct BySlice<S> {
     out: Out,
 }
 
-/// Kind and values.
-type Row = (i32, [Vec<u8>; 3]);
-
 impl<S: Slice> BySlice<S> {
     pub(super) fn new(work: S) -> Self {
         Self { work, slices: BTreeMap::new(), is_finished: false, out: Out::default() }
@@ -43,18 +65,15 @@ impl<S: Slice> BySlice<S> {
 impl<S: Slice> Stage for BySlice<S> {
     fn push(&mut self, batch: &RecordBatch) -> Result<Vec<RecordBatch>> {
         for (slice, kind, values) in Rows::of(batch)?.iter() {
-            self.slices.entry(slice).or_default().push((kind, values.map(<[u8]>::to_vec)));
+            self.slices.entry(slice).or_default().push(Row { kind, values: values.map(<[u8]>::to_vec) });
         }
         Ok(Vec::new())
     }
 
     fn finish(&mut self) -> Result<Vec<RecordBatch>> {
         while let Some((slice, mut rows)) = self.slices.pop_first() {
-            rows.sort_by_key(|(kind, _)| *kind);
-            for (kind, values) in rows {
-                self.work.take(kind, values.each_ref().map(Vec::as_slice), &mut self.out)?;
-            }
-            self.work.end(slice, &mut self.out)?;
+            rows.sort_by_key(|row| row.kind);
+            self.work.slice(slice, &rows, &mut self.out)?;
             let made = self.out.take()?;
             if !made.is_empty() {
                 return Ok(made);

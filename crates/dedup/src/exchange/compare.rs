@@ -4,7 +4,7 @@ use benzer_core::field::text::{Scratch, Shingler};
 use benzer_core::lsh::Prefilter;
 use benzer_core::sketch::Sketcher;
 
-use super::by_slice::Slice;
+use super::by_slice::{Row, Slice, packed};
 use super::out::Out;
 use super::parts::{Records, damaged};
 use super::{Settings, kind};
@@ -22,7 +22,6 @@ pub(super) struct Compare {
     sketcher: Box<dyn Sketcher>,
     prefilter: Prefilter,
     estimates: Estimates,
-    parts: Vec<Vec<u8>>,
 }
 
 /// A document in a group, sorted by both: its number is its rank.
@@ -54,7 +53,6 @@ impl Compare {
             sketcher: settings.sketcher()?,
             prefilter: Prefilter::new(&settings.spec, settings.threshold.value())?,
             estimates: Estimates::new(&settings.spec)?,
-            parts: Vec::new(),
             settings,
         })
     }
@@ -96,19 +94,10 @@ impl Compare {
 }
 
 impl Slice for Compare {
-    fn take(&mut self, kind: i32, values: [&[u8]; 3], out: &mut Out) -> Result<()> {
-        if kind == kind::COPY {
-            return out.row(0, kind, values);
-        }
-        self.parts.push(values[0].to_vec());
-        Ok(())
-    }
-
-    fn end(&mut self, _: u32, out: &mut Out) -> Result<()> {
-        let parts = std::mem::take(&mut self.parts);
+    fn slice(&mut self, _: u32, rows: &[Row], out: &mut Out) -> Result<()> {
         let mut members = Vec::new();
-        for part in &parts {
-            let mut records = Records(part);
+        for row in packed(rows, &self.settings, out)? {
+            let mut records = row.records();
             while !records.is_empty() {
                 let (group, place, text) = (records.bytes()?, records.bytes()?, records.bytes()?);
                 let text = simdutf8::basic::from_utf8(text).map_err(|_| damaged())?;

@@ -7,7 +7,7 @@
 
 use arrow_array::RecordBatch;
 
-use super::by_slice::Slice;
+use super::by_slice::{Row, Slice};
 use super::columns::Rows;
 use super::nodes::Nodes;
 use super::out::Out;
@@ -59,88 +59,49 @@ fn both(settings: &Settings, kind: i32, later: &[u8], earlier: &[u8], out: &mut 
     out.row(settings.slice(earlier), kind, [earlier, later, &[]])
 }
 
-/// The links of a slice.
-#[derive(Debug, Default)]
-struct Links(Vec<(Vec<u8>, Vec<u8>, bool)>);
+/// A link of a slice: from, to, whether it is new.
+type Link<'a> = (&'a [u8], &'a [u8], bool);
 
-impl Links {
-    fn take(&mut self, kind: i32, [from, to, _]: [&[u8]; 3]) {
-        self.0.push((from.to_vec(), to.to_vec(), kind == kind::CHANGED));
+/// What becomes of a document and its neighbours in order, each once.
+type Relink = fn(&Settings, &[Link<'_>], &mut Out) -> Result<()>;
+
+/// One half of a round.
+pub(super) struct Star {
+    settings: Settings,
+    relink: Relink,
+}
+
+impl Star {
+    pub(super) fn new(settings: &Settings, relink: Relink) -> Self {
+        Self { settings: settings.clone(), relink }
     }
+}
 
-    /// Hands each document and its neighbours in order, each once, to `visit`.
-    fn each(
-        &mut self,
-        mut visit: impl FnMut(&[u8], &[(Vec<u8>, Vec<u8>, bool)]) -> Result<()>,
-    ) -> Result<()> {
+impl Slice for Star {
+    fn slice(&mut self, _: u32, rows: &[Row], out: &mut Out) -> Result<()> {
+        let mut links: Vec<Link<'_>> =
+            rows.iter().map(|row| (&*row.values[0], &*row.values[1], row.kind == kind::CHANGED)).collect();
         // Of equal links a changed one comes first.
-        self.0.sort_unstable_by(|a, b| (&a.0, &a.1, b.2).cmp(&(&b.0, &b.1, a.2)));
-        self.0.dedup_by(|a, b| (&a.0, &a.1) == (&b.0, &b.1));
-        for links in self.0.chunk_by(|a, b| a.0 == b.0) {
-            visit(&links[0].0, links)?;
-        }
-        self.0.clear();
-        Ok(())
+        links.sort_unstable_by_key(|&(from, to, is_changed)| (from, to, !is_changed));
+        links.dedup_by_key(|&mut (from, to, _)| (from, to));
+        links.chunk_by(|a, b| a.0 == b.0).try_for_each(|links| (self.relink)(&self.settings, links, out))
     }
 }
 
-/// Links the later neighbours of each document to the first of all; from later to earlier.
-pub(super) struct LargeStar {
-    settings: Settings,
-    links: Links,
+/// Links the later neighbours of a document to the first of all; from later to earlier.
+pub(super) fn large(settings: &Settings, links: &[Link<'_>], out: &mut Out) -> Result<()> {
+    let from = links[0].0;
+    let first = from.min(links[0].1);
+    let kind = if first == from { kind::SAME } else { kind::CHANGED };
+    let mut later = links.iter().map(|link| link.1).filter(|&to| to > from);
+    later.try_for_each(|to| out.row(settings.slice(to), kind, [to, first, &[]]))
 }
 
-impl LargeStar {
-    pub(super) fn new(settings: &Settings) -> Self {
-        Self { settings: settings.clone(), links: Links::default() }
-    }
-}
-
-impl Slice for LargeStar {
-    fn take(&mut self, kind: i32, values: [&[u8]; 3], _: &mut Out) -> Result<()> {
-        self.links.take(kind, values);
-        Ok(())
-    }
-
-    fn end(&mut self, _: u32, out: &mut Out) -> Result<()> {
-        let settings = &self.settings;
-        self.links.each(|from, links| {
-            let first = from.min(&links[0].1);
-            for (_, to, _) in links.iter().filter(|(_, to, _)| **to > *from) {
-                let kind = if first == from { kind::SAME } else { kind::CHANGED };
-                out.row(settings.slice(to), kind, [to, first, &[]])?;
-            }
-            Ok(())
-        })
-    }
-}
-
-/// Links each document and its earlier neighbours to the first of those; in both directions.
-pub(super) struct SmallStar {
-    settings: Settings,
-    links: Links,
-}
-
-impl SmallStar {
-    pub(super) fn new(settings: &Settings) -> Self {
-        Self { settings: settings.clone(), links: Links::default() }
-    }
-}
-
-impl Slice for SmallStar {
-    fn take(&mut self, kind: i32, values: [&[u8]; 3], _: &mut Out) -> Result<()> {
-        self.links.take(kind, values);
-        Ok(())
-    }
-
-    fn end(&mut self, _: u32, out: &mut Out) -> Result<()> {
-        let settings = &self.settings;
-        self.links.each(|from, links| {
-            let first = &links[0].1;
-            let is_changed = links.len() > 1 || links.iter().any(|link| link.2);
-            let kind = if is_changed { kind::CHANGED } else { kind::SAME };
-            let others = links[1..].iter().map(|link| &*link.1);
-            others.chain([from]).try_for_each(|later| both(settings, kind, later, first, out))
-        })
-    }
+/// Links a document and its earlier neighbours to the first of those; in both directions.
+pub(super) fn small(settings: &Settings, links: &[Link<'_>], out: &mut Out) -> Result<()> {
+    let (from, first, _) = links[0];
+    let is_changed = links.len() > 1 || links[0].2;
+    let kind = if is_changed { kind::CHANGED } else { kind::SAME };
+    let others = links[1..].iter().map(|link| link.1);
+    others.chain([from]).try_for_each(|later| both(settings, kind, later, first, out))
 }

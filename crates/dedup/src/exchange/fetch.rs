@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::buckets::{name, repeated};
-use super::by_slice::Slice;
+use super::by_slice::{Row, Slice, packed};
 use super::out::Out;
 use super::parts::{Parts, Records, put_bytes, put_number};
 use super::{Settings, kind};
@@ -73,15 +73,13 @@ impl Fetch {
 }
 
 impl Slice for Fetch {
-    fn take(&mut self, kind: i32, values: [&[u8]; 3], out: &mut Out) -> Result<()> {
-        match kind {
-            kind::COPY => out.row(0, kind, values),
-            kind::TEXTS => self.texts(Records(values[0]), out),
-            _ => self.requests(Records(values[0])),
+    fn slice(&mut self, _: u32, rows: &[Row], out: &mut Out) -> Result<()> {
+        for row in packed(rows, &self.settings, out)? {
+            match row.kind {
+                kind::TEXTS => self.texts(row.records(), out)?,
+                _ => self.requests(row.records())?,
+            }
         }
-    }
-
-    fn end(&mut self, _: u32, _: &mut Out) -> Result<()> {
         if let Some(place) = self.wanted.keys().find(|place| !self.seen.contains(*place)) {
             return Err(Error::Exchange {
                 expected: "the same documents whenever the input is read",

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::by_slice::Slice;
+use super::by_slice::{Row, Slice, packed};
 use super::out::Out;
 use super::parts::{Parts, Records, put_bytes, put_number};
 use super::{Settings, kind};
@@ -14,7 +14,6 @@ const FEW: usize = 8;
 /// Makes groups, and asks for the texts of their members.
 pub(super) struct Partners {
     settings: Settings,
-    parts: Vec<Vec<u8>>,
     requests: Parts,
 }
 
@@ -29,7 +28,7 @@ struct Seat<'a> {
 impl Partners {
     pub(super) fn new(settings: &Settings) -> Self {
         let requests = Parts::new(kind::PARTS, settings.slices);
-        Self { settings: settings.clone(), parts: Vec::new(), requests }
+        Self { settings: settings.clone(), requests }
     }
 
     /// Asks for a text: document, group, and for a document that is to be compared with others, those.
@@ -44,19 +43,10 @@ impl Partners {
 }
 
 impl Slice for Partners {
-    fn take(&mut self, kind: i32, values: [&[u8]; 3], out: &mut Out) -> Result<()> {
-        if kind == kind::COPY {
-            return out.row(self.settings.slice(values[0]), kind, values);
-        }
-        self.parts.push(values[0].to_vec());
-        Ok(())
-    }
-
-    fn end(&mut self, slice: u32, out: &mut Out) -> Result<()> {
-        let parts = std::mem::take(&mut self.parts);
+    fn slice(&mut self, slice: u32, rows: &[Row], out: &mut Out) -> Result<()> {
         let (mut firsts, mut seats) = (Vec::new(), Vec::new());
-        for part in &parts {
-            read(Records(part), &mut firsts, &mut seats)?;
+        for row in packed(rows, &self.settings, out)? {
+            read(row.records(), &mut firsts, &mut seats)?;
         }
         seats.sort_unstable_by_key(|seat: &Seat<'_>| seat.place);
         let mut documents: Vec<(&[u8], Vec<&[u8]>)> = Vec::new();

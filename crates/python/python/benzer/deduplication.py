@@ -85,9 +85,6 @@ def dedup(
     folder = Path(output) if output is not None else Path(holder.name) / "results"
     old, old_texts, old_id = _input(against, texts, id, None, Path(holder.name) / "against.arrow")
     inputs, fields, id_field = _input(data, texts, id, _order(keep), Path(holder.name) / _INPUT)
-    shingles = None
-    if ngram is not None or unit != "words" or text_settings:
-        shingles = text_options(5 if ngram is None else ngram, unit, **(text_settings or {}))
     wanted = request(
         inputs=inputs,
         output=str(folder),
@@ -114,15 +111,22 @@ def dedup(
         resume=resume,
         overwrite=overwrite,
         strict=strict,
-        text=shingles,
+        ngram=ngram,
+        unit=unit,
+        text_settings=text_settings,
     )
     with reporting(progress) as report:
         summary = json.loads(_benzer.dedup(json.dumps(wanted), report))
     return DedupResult(data, folder, summary, holder, has_ids=id is not None)
 
 
-def request(*, threshold: float | None, **given: Any) -> dict[str, Any]:
+def request(
+    *, threshold: float | None = None, ngram: int | None = None, unit: Unit = "words", text_settings: dict[str, Any] | None = None, **given: Any
+) -> dict[str, Any]:
     """What the engine is asked for: the given settings, and defaults for the others."""
+    shingles = None
+    if ngram is not None or unit != "words" or text_settings:
+        shingles = text_options(5 if ngram is None else ngram, unit, **(text_settings or {}))
     usual: dict[str, Any] = {
         "inputs": [],
         "output": "",
@@ -148,9 +152,8 @@ def request(*, threshold: float | None, **given: Any) -> dict[str, Any]:
         "resume": False,
         "overwrite": False,
         "strict": False,
-        "text": None,
     }
-    return usual | given | {"threshold": None if threshold is None else _decimal(threshold)}
+    return usual | given | {"text": shingles, "threshold": None if threshold is None else _decimal(threshold)}
 
 
 def _input(

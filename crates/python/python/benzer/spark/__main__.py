@@ -10,7 +10,8 @@ _EXAMPLES = """examples:
   python -m benzer.spark articles.jsonl clean --threshold 0.8
   python -m benzer.spark s3a://corpus/*.parquet s3a://clean --id url --keep longest --work s3a://scratch
   python -m benzer.spark corpus.parquet clean --remote sc://localhost:15002 --evidence why
-  spark-submit --master spark://HOST:7077 --archives benzer.zip#benzer-wheel run.py IN OUT   (docs/guide/spark.md)
+  spark-submit --master spark://HOST:7077 --archives benzer.zip#benzer-wheel --conf spark.executorEnv.PYTHONPATH=benzer-wheel \\
+    .../site-packages/benzer/spark/__main__.py IN OUT   (docs/guide/spark.md)
 """
 
 

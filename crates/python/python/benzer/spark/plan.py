@@ -14,10 +14,11 @@ from typing import Any
 from benzer import _benzer
 from benzer.deduplication import request
 from benzer.errors import ColumnError
-from benzer.sketch import Unit, text_options
 
 #: Rows between two stages.
 ROWS = "slice int, kind int, a binary, b binary, c binary"
+#: Options that mean what they do in :func:`benzer.dedup`.
+ASKED = {"threshold", "recall", "preset", "ngram", "unit", "text_settings"}
 #: Slices for each partition of a shuffle: uneven ones even out.
 SLICES_PER_PARTITION = 4
 
@@ -36,23 +37,17 @@ class Settings:
 def settings(
     spark: Any,
     *,
-    threshold: float | None = None,
     keep: str = "first",
-    recall: float | None = None,
-    preset: str | None = None,
-    ngram: int | None = None,
-    unit: Unit = "words",
-    text_settings: dict[str, Any] | None = None,
     partitions: int | None = None,
     work: str | None = None,
     task_edges: int = 4_000_000,
+    **asked: Any,
 ) -> Settings:
-    """Settings with the defaults of `benzer dedup`; wrong ones are refused here, before anything runs."""
-    shingles = None
-    if ngram is not None or unit != "words" or text_settings:
-        shingles = text_options(5 if ngram is None else ngram, unit, **(text_settings or {}))
+    """Settings with the defaults of `benzer dedup`, of which :data:`ASKED` can be given; wrong ones are refused here, before anything runs."""
+    if other := sorted(set(asked) - ASKED):
+        raise TypeError(f"there is no option {', '.join(other)} on an engine; there are {', '.join(sorted(ASKED))}, partitions, work and task_edges")
     order = keep.partition(":")[0] + ":value" if ":" in keep else keep
-    wanted = json.dumps(request(threshold=threshold, keep=order, recall=recall, preset=preset, text=shingles))
+    wanted = json.dumps(request(keep=order, **asked))
     _benzer.stage_documents(wanted)
     n = partitions or int(spark.conf.get("spark.sql.shuffle.partitions") or 200)
     return Settings(wanted, SLICES_PER_PARTITION * n, task_edges, partitions, work)
@@ -142,12 +137,15 @@ def _worker(name: str, request: str, slices: int, most: int) -> Callable[[Iterab
         native = _benzer.Stage(name, request, slices, most)
 
         for batch in batches:
-            sink = pa.BufferOutputStream()
-            with pa.ipc.new_stream(sink, batch.schema) as writer:
-                writer.write_batch(batch)
-            made = native.push(sink.getvalue().to_pybytes())
-            if made is not None:
-                yield from pa.ipc.open_stream(made)
+            # A row may be large, and a batch all that a task has: few bytes at a time are copied.
+            rows = max(1, batch.num_rows * (4 << 20) // max(1, batch.nbytes))
+            for start in range(0, batch.num_rows, rows):
+                sink = pa.BufferOutputStream()
+                with pa.ipc.new_stream(sink, batch.schema) as writer:
+                    writer.write_batch(batch.slice(start, rows))
+                made = native.push(sink.getvalue().to_pybytes())
+                if made is not None:
+                    yield from pa.ipc.open_stream(made)
         while (made := native.finish()) is not None:
             yield from pa.ipc.open_stream(made)
 
