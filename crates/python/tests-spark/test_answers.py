@@ -96,6 +96,7 @@ def test_wrong_requests_say_what_is_wrong(session: Any, work: str) -> None:
         (errors.ParameterError, "threshold", {"threshold": 2}),
         (errors.ParameterError, "recall", {"recall": 1}),
         (errors.ParameterError, "keep", {"keep": "best"}),
+        (TypeError, "no option verify", {"verify": "estimate"}),
     ]
     for exception, message, options in wrong:
         with pytest.raises(exception, match=message):
