@@ -14,7 +14,7 @@ from pathlib import Path
 from lab import BENZER, ROOT, check, folder, in_time, run, text
 
 # Addresses that are meant for tests of networks, and never routed.
-HERE, THERE, PORT = "198.18.77.1", "198.18.77.2", 6379
+NETWORK, HERE, THERE, PORT = "198.18.77.0/30", "198.18.77.1", "198.18.77.2", 6379
 BATCH = 20
 # Seconds for one answer, and for what is tried again: the address states them.
 ANSWER, AGAIN = 2, 6
@@ -39,6 +39,8 @@ class Link:
         ip("link", "set", self.there, "netns", self.name)
         ip("addr", "add", f"{HERE}/30", "dev", self.here)
         ip("link", "set", self.here, "up")
+        # Without the link, nobody else is asked: a gateway might answer in its place.
+        ip("route", "add", "unreachable", NETWORK, "metric", "9999")
         for command in (["addr", "add", f"{THERE}/30", "dev", self.there], ["link", "set", self.there, "up"], ["link", "set", "lo", "up"]):
             ip("-n", self.name, *command)
 
@@ -78,6 +80,7 @@ def server():
         if child:
             child.kill()
             child.wait()
+        ip("route", "del", "unreachable", NETWORK, ok=True)
         ip("link", "del", link.here, ok=True)
         ip("netns", "del", link.name, ok=True)
 

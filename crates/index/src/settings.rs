@@ -147,7 +147,14 @@ impl Settings {
                 ));
             }
             for banding in std::iter::once(&field.banding).chain(&field.ladder) {
-                Banding::narrowed(&field.spec, banding.shape(), banding.bits())?;
+                let right = Banding::narrowed(&field.spec, banding.shape(), banding.bits())?;
+                if right != *banding {
+                    let say = |banding: &Banding| serde_json::to_string(banding).unwrap_or_default();
+                    return Err(Error::incompatible(
+                        format!("the bands {} of field `{}`", say(&right), field.name),
+                        say(banding),
+                    ));
+                }
             }
         }
         Ok(())
