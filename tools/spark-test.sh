@@ -24,6 +24,10 @@ environment() { # name, requirements
     "$folder/$1/venv/bin/python" -m pip install --quiet --disable-pip-version-check -r "$2"
     cp "$2" "$folder/$1/.installed"
   fi
+  # One that was installed by hand would be found first.
+  if [ -n "$(find "$folder/$1/venv/lib" -maxdepth 3 -name 'benzer-*.dist-info')" ]; then
+    "$folder/$1/venv/bin/python" -m pip uninstall --quiet --disable-pip-version-check --yes benzer
+  fi
 }
 environment spark "$tests/requirements.txt"
 environment sail "$tests/requirements-sail.txt"
