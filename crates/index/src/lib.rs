@@ -45,6 +45,7 @@ mod layout;
 mod list;
 mod measure;
 mod offer;
+mod overlap;
 #[cfg(feature = "image")]
 mod picture;
 pub mod portable;

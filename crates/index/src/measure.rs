@@ -5,7 +5,6 @@ use benzer_core::estimate::{Estimate, size};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
-use crate::exact;
 
 /// What is measured between the query and a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -41,13 +40,13 @@ impl Measure {
 
     /// The exact value of a field of the query and of a document; nothing if it says nothing.
     pub(crate) fn exact(self, query: &Features, found: &Features) -> Option<f64> {
-        match self.inner() {
-            None => exact::jaccard(query, found),
-            Some(inner) => {
-                let size = [query, found][inner].size();
-                (size > 0.0).then(|| query.intersection(found) / size)
-            }
-        }
+        self.of_common(query.intersection(found), [query.size(), found.size()])
+    }
+
+    /// The value of a field of the query and of a document with so many elements in common; nothing if it says nothing.
+    pub(crate) fn of_common(self, common: f64, sizes: [f64; 2]) -> Option<f64> {
+        let all = self.inner().map_or(sizes[0] + sizes[1] - common, |inner| sizes[inner]);
+        (!self.is_void(sizes)).then(|| common / all)
     }
 
     /// The estimate that follows from one of the similarity.

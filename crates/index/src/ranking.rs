@@ -14,6 +14,13 @@ pub(crate) struct Ranked {
     pub number: DocNo,
 }
 
+impl Ranked {
+    /// The standard error of its value.
+    pub fn error(&self) -> f64 {
+        (self.highest - self.value) / 4.0
+    }
+}
+
 /// Those that can be among the best.
 #[derive(Debug)]
 pub(crate) struct Ranking {

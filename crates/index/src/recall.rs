@@ -4,11 +4,11 @@
 //! Where only sketches are, estimates decide, and about half of the documents exactly at the threshold are estimated below it.
 //!
 //! A search for the best has a share of the best that there are. Each document that was found stands for those of its similarity that were not: one that is found with a chance of 0.5 for two (Horvitz and
-//! Thompson 1952). And where estimates rank, each may be more or less similar than it seems, by its standard error. That takes errors to be independent and no two documents to be exactly equally similar: of
-//! templates, whose documents are equally similar and share their errors, more is found than is stated.
+//! Thompson 1952). That is its recall against brute force over what is kept: documents, or sketches. Where only sketches are, each may be more or less similar than it seems, by its standard error, and fewer of
+//! the truly best are shown. That takes errors to be independent and no two documents to be exactly equally similar: of templates, whose documents are equally similar and share their errors, more is shown than
+//! is stated.
 
 use crate::index::Index;
-use crate::ranking::Ranked;
 use crate::rule::Rule;
 use crate::search::Terms;
 
@@ -70,20 +70,25 @@ impl Index {
     }
 }
 
-/// The share of the best `most` documents that are among the first so many of `ranked`, the most similar first. `chance` is that with which a document of some similarity was found.
-pub(crate) fn of_best(ranked: &[Ranked], most: usize, chance: impl Fn(f64) -> f64) -> f64 {
+/// The share of the best `most` documents that are among the first so many of those found, the most similar first: values with their standard errors. `chance` is that with which a document of some similarity was
+/// found.
+pub(crate) fn of_best(
+    found: impl Iterator<Item = (f64, f64)>,
+    most: usize,
+    chance: impl Fn(f64) -> f64,
+) -> f64 {
     let mut groups: Vec<Like> = Vec::new();
-    for (place, one) in ranked.iter().enumerate() {
+    for (place, (value, error)) in found.enumerate() {
         let given = f64::from(u8::from(place < most));
-        match groups.last_mut().filter(|group| group.value == one.value) {
+        match groups.last_mut().filter(|group| group.value == value) {
             Some(group) => {
                 group.found += 1.0;
                 group.given += given;
             }
             None => groups.push(Like {
-                value: one.value,
-                error: ((one.highest - one.value) / 4.0).max(LEAST_ERROR),
-                stands_for: chance(one.value).max(LEAST_CHANCE).recip(),
+                value,
+                error: error.max(LEAST_ERROR),
+                stands_for: chance(value).max(LEAST_CHANCE).recip(),
                 found: 1.0,
                 given,
             }),
@@ -115,26 +120,24 @@ pub(crate) fn normal(z: f64) -> f64 {
 mod tests {
     use benzer_core::hash;
 
-    use super::*;
-
-    fn ranked(values: &[f64], error: f64) -> Vec<Ranked> {
-        values.iter().map(|&value| Ranked { value, highest: value + 4.0 * error, number: 0 }).collect()
+    fn of_best(values: &[f64], error: f64, most: usize, chance: impl Fn(f64) -> f64) -> f64 {
+        super::of_best(values.iter().map(|value| (*value, error)), most, chance)
     }
 
     #[test]
     fn exact_similarities_and_sure_finds_have_all_of_the_best() {
-        let found = ranked(&[0.9, 0.7, 0.7, 0.2, 0.1], 0.0);
-        assert!((of_best(&found, 4, |_| 1.0) - 1.0).abs() < 1e-6);
-        assert!((of_best(&found[..2], 4, |_| 1.0) - 1.0).abs() < 1e-6, "there are no more");
-        assert_eq!(of_best(&[], 4, |_| 1.0), 0.0);
+        let found = [0.9, 0.7, 0.7, 0.2, 0.1];
+        assert!((of_best(&found, 0.0, 4, |_| 1.0) - 1.0).abs() < 1e-6);
+        assert!((of_best(&found[..2], 0.0, 4, |_| 1.0) - 1.0).abs() < 1e-6, "there are no more");
+        assert_eq!(of_best(&[], 0.0, 4, |_| 1.0), 0.0);
     }
 
     #[test]
     fn what_is_missed_takes_the_places_of_the_last() {
-        let found = ranked(&[0.9, 0.8, 0.3, 0.2], 0.0);
+        let found = [0.9, 0.8, 0.3, 0.2];
         // Each of the last two stands for two: of the best four 0.9, 0.8 and one of 0.3 are here.
         let chance = |similarity: f64| if similarity < 0.5 { 0.5 } else { 1.0 };
-        let recall = of_best(&found, 4, chance);
+        let recall = of_best(&found, 0.0, 4, chance);
         assert!((recall - 0.75).abs() < 0.01, "{recall}");
     }
 
@@ -158,7 +161,7 @@ mod tests {
                 .collect();
             documents.sort_by(|a, b| b.1.total_cmp(&a.1));
             let values: Vec<f64> = documents.iter().map(|document| document.1).collect();
-            stated += of_best(&ranked(&values, ERROR), 10, |_| 1.0);
+            stated += of_best(&values, ERROR, 10, |_| 1.0);
             let mut truths: Vec<f64> = documents.iter().map(|document| document.0).collect();
             truths.sort_by(|a, b| b.total_cmp(a));
             found += documents[..10].iter().filter(|document| document.0 >= truths[9]).count() as f64 / 10.0;

@@ -19,7 +19,12 @@ pub(crate) struct Scorer {
 struct FieldScorer {
     /// Truncated registers: the estimate by the number of equal ones. Nothing for registers that say more.
     by_equal: Option<(Bits, Vec<Estimate>)>,
+    /// How much less the registers vary than independent ones: the factor of standard errors, by the size of the union.
+    narrower: Vec<f64>,
 }
+
+/// Sizes of unions for which the factor of errors is known: steps of a factor of 2^(1/4), about.
+const SIZES: usize = 128;
 
 /// The similarity of the wanted fields together.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -149,15 +154,11 @@ impl Scorer {
         pair: (&[u64], &[u64]),
         parts: &mut Vec<(usize, Estimate)>,
     ) -> Result<Option<(f64, f64)>> {
-        if let &[only] = &criteria.fields[..]
-            && self.fields[only].by_equal.is_none()
-        {
-            let field = &layout.fields()[only];
+        if let &[only] = &criteria.fields[..] {
+            let (field, scorer) = (&layout.fields()[only], &self.fields[only]);
             let sizes = [field.size(pair.0), field.size(pair.1)];
             if sizes.iter().all(|size| *size > 0.0) {
-                let value = self.fields[only].rough(field, pair.0, pair.1)?;
-                let error = (f64::from(field.spec.registers) * mle::information(value, sizes)).recip().sqrt();
-                return Ok(Some((value, value + 4.0 * error + 1.0 / f64::from(field.spec.registers))));
+                return scorer.rank(field, pair, sizes).map(Some);
             }
         }
         self.parts(layout, criteria, pair, parts)?;
@@ -218,7 +219,29 @@ impl FieldScorer {
             }
             _ => None,
         };
-        Ok(Self { by_equal })
+        let registers = Registers { k: spec.registers as usize, scheme: Scheme::from(spec.family) };
+        let narrower = (0..SIZES).map(|i| registers.factor(Some(size_of_step(i + 1))).sqrt().min(1.0));
+        Ok(Self { by_equal, narrower: narrower.collect() })
+    }
+
+    /// The similarity of two sets that are not empty, and above what it all but never is.
+    #[inline]
+    fn rank(&self, field: &FieldLayout, (a, b): (&[u64], &[u64]), sizes: [f64; 2]) -> Result<(f64, f64)> {
+        let (value, error, margin) = match self.by_equal {
+            Some(_) => match self.estimate(field, a, b)?.measured() {
+                Some(found) => (found.value, found.standard_error, found.high - found.value),
+                None => return Ok((0.0, 1.0)),
+            },
+            None => {
+                let value = self.rough(field, a, b)?;
+                let k = f64::from(field.spec.registers);
+                (value, (k * mle::information(value, sizes)).recip().sqrt(), 1.0 / k)
+            }
+        };
+        let narrower = self.narrower[step_of_size((sizes[0] + sizes[1]) / (1.0 + value))];
+        // No two sets are more similar than their sizes.
+        let most = sizes[0].min(sizes[1]) / sizes[0].max(sizes[1]);
+        Ok((value, (value + (4.0 * error * narrower).max(margin)).min(most.max(value))))
     }
 
     #[inline]
@@ -245,6 +268,16 @@ impl FieldScorer {
         let sketch = |words: &[u64], size| Sketch::from_parts(field.spec.clone(), size, words.to_vec());
         Ok(of::jaccard(&sketch(x, field.size(a))?, &sketch(y, field.size(b))?)?)
     }
+}
+
+/// The size at which a step of [`FieldScorer::narrower`] begins: from 1 on, four of them until it is twice as large.
+fn size_of_step(i: usize) -> f64 {
+    f64::from_bits(1f64.to_bits() + ((i as u64) << 50))
+}
+
+#[inline]
+fn step_of_size(size: f64) -> usize {
+    ((size.max(1.0).to_bits() - 1f64.to_bits()) >> 50).min(SIZES as u64 - 1) as usize
 }
 
 /// How the registers of two sketches compare.

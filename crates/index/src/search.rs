@@ -7,7 +7,7 @@ use crate::candidates::Candidates;
 use crate::contain::{self, Plan};
 use crate::error::{Error, Result};
 use crate::index::{Index, is_gone, now};
-use crate::offer::Needs;
+use crate::offer::{Desk, Needs};
 use crate::probe::{Asked, Probe};
 use crate::query::{Answer, Query};
 use crate::recall::Stated;
@@ -94,10 +94,11 @@ impl Index {
         })?;
         let most = query.offset.saturating_add(query.limit);
         let mut best: Vec<Best> = probes.iter().map(|_| Best::new(most)).collect();
-        let (mut asked, mut compared, mut parts) = (0, vec![0; probes.len()], Vec::new());
+        let (mut asked, mut compared, mut desk) = (0, vec![0; probes.len()], Desk::default());
         view.records(candidates.numbers(), self.parts(probes), &mut |place, record| {
             while candidates.ends()[asked] <= place as usize {
                 asked += 1;
+                desk = Desk::default();
             }
             let probe = &probes[asked];
             let shares_key = || match &plans[asked] {
@@ -109,7 +110,7 @@ impl Index {
             }
             compared[asked] += 1;
             let wanted = (terms, Needs::Thresholds);
-            self.offer(probe, &record, wanted, (&mut parts, &mut best[asked]))
+            self.offer(probe, &record, wanted, (&mut desk, &mut best[asked]))
         })?;
         let is_exact = probes.iter().all(|probe| self.is_exact(probe));
         let (stated, chance) = (self.stated(terms, is_exact), self.chance_at_threshold(terms, is_exact));

@@ -8,16 +8,16 @@ use crate::best::Best;
 use crate::error::{Error, Result};
 use crate::index::Index;
 use crate::measure::Measure;
-use crate::offer::Needs;
+use crate::offer::{Desk, Needs};
 use crate::probe::Probe;
-use crate::query::{Answer, Match, Query};
+use crate::query::{Answer, Query};
 use crate::ranking::{Ranked, Ranking, Seen};
 use crate::recall;
 use crate::search::Terms;
 use crate::store::{DocNo, Parts, Postings, View};
 
 /// Documents whose contents are read at a time.
-const READ: usize = 64;
+const READ: usize = 32;
 /// A collection of at most so many documents is looked at as a whole where prefixes do not find enough.
 const SCANNED: u64 = 5_000;
 
@@ -55,10 +55,10 @@ impl Index {
         self.read_best(view, probe, (terms, &ranked), &mut best)?;
         let (matches, _) = best.into_sorted();
         let chance = |similarity: f64| self.recall_of_prefixes(terms, rows, similarity);
-        let exact = |found: &Match| Ranked { value: found.similarity, highest: found.similarity, number: 0 };
-        let recall = match self.is_exact(probe) {
-            true => recall::of_best(&matches.iter().map(exact).collect::<Vec<_>>(), most, chance),
-            false => recall::of_best(&ranked, most, chance),
+        let recall = recall::of_best(matches.iter().map(|found| (found.similarity, 0.0)), most, chance);
+        let shown = match self.is_exact(probe) {
+            true => recall,
+            false => recall::of_best(ranked.iter().map(|one| (one.value, one.error())), most, chance),
         };
         let few = format!(
             "only {} documents share a register of a band with the query: others are less similar than a search can see",
@@ -70,7 +70,7 @@ impl Index {
             matches,
             n_candidates: compared,
             recall,
-            shown: recall,
+            shown,
             recall_by_ratio: Vec::new(),
             warnings,
         })
@@ -140,7 +140,7 @@ impl Index {
         best: &mut Best,
     ) -> Result<()> {
         let is_exact = self.is_exact(probe);
-        let mut parts = Vec::new();
+        let mut desk = Desk::default();
         for some in ranked.chunks(READ) {
             // Estimates are in order, and those that come later all but never higher than this.
             let is_over = |worst: f64| match is_exact {
@@ -153,7 +153,7 @@ impl Index {
             let numbers: Vec<DocNo> = some.iter().map(|ranked| ranked.number).collect();
             let wanted = if is_exact { Parts::All } else { Parts::Sketches };
             view.records(&numbers, wanted, &mut |_, record| {
-                self.offer(probe, &record, (terms, Needs::Nothing), (&mut parts, best))
+                self.offer(probe, &record, (terms, Needs::Nothing), (&mut desk, best))
             })?;
         }
         Ok(())

@@ -8,6 +8,7 @@ use std::time::Instant;
 use anyhow::Result;
 use benzer_core::hash::mix;
 use benzer_core::lsh::Target;
+use benzer_core::sketch::{Packing, count};
 use benzer_index::{Containment, Index, Keeps, Measure, Query, Settings, store};
 use clap::Args;
 use serde_json::json;
@@ -21,11 +22,14 @@ pub struct Options {
     #[command(flatten)]
     corpus: Corpus,
     /// Where sets, queries and truth are written, for the peers
-    #[arg(long)]
-    stem: PathBuf,
+    #[arg(long, required_unless_present = "only_best")]
+    stem: Option<PathBuf>,
     /// Queries of each kind
     #[arg(long, default_value_t = 400)]
     queries: usize,
+    /// Only the best, not containment, and nothing is written for the peers
+    #[arg(long)]
+    only_best: bool,
 }
 
 /// The best that are wanted.
@@ -61,13 +65,15 @@ impl Asked {
 pub fn run(options: &Options) -> Result<()> {
     let all = Sets::read(&options.corpus)?;
     let (best, parts) = (best(&all, options.queries), parts(&all, options.queries));
-    sets::write(&options.stem, &all.sets)?;
-    for (name, asked) in [("best", &best), ("parts", &parts)] {
-        let stem = options.stem.with_extension(name);
-        let queries: Vec<Vec<u64>> = asked.iter().map(|one| one.set.clone()).collect();
-        sets::write(&stem, &queries)?;
-        let truth: Vec<_> = asked.iter().map(|one| (one.wanted, &one.truth, &one.alike)).collect();
-        std::fs::write(format!("{}.truth.json", stem.display()), serde_json::to_vec(&truth)?)?;
+    if let Some(stem) = options.stem.as_ref().filter(|_| !options.only_best) {
+        sets::write(stem, &all.sets)?;
+        for (name, asked) in [("best", &best), ("parts", &parts)] {
+            let stem = stem.with_extension(name);
+            let queries: Vec<Vec<u64>> = asked.iter().map(|one| one.set.clone()).collect();
+            sets::write(&stem, &queries)?;
+            let truth: Vec<_> = asked.iter().map(|one| (one.wanted, &one.truth, &one.alike)).collect();
+            std::fs::write(format!("{}.truth.json", stem.display()), serde_json::to_vec(&truth)?)?;
+        }
     }
     for (keeps, name) in [(Keeps::Sketches, "sketches"), (Keeps::Documents, "documents kept")] {
         for recall in [0.8, 0.95, 0.99] {
@@ -75,6 +81,9 @@ pub fn run(options: &Options) -> Result<()> {
             let query = Query { top: Some(BEST), ..Query::default() };
             heat((&all, &index), &best, &query, &format!("{name}, target {recall}"))?;
         }
+    }
+    if options.only_best {
+        return Ok(());
     }
     let ways = [(Keeps::Sketches, CONTAINED), (Keeps::Sketches, 0.7), (Keeps::Documents, CONTAINED)];
     for (keeps, threshold) in ways {
@@ -166,8 +175,9 @@ fn index(all: &Sets, (recall, keeps): (f64, Keeps), containment: Option<Containm
 fn heat((all, index): (&Sets, &Index), asked: &[Asked], query: &Query, name: &str) -> Result<()> {
     let documents: Vec<_> = asked.iter().map(|one| sets::document("\u{1}", &one.set)).collect();
     let (mut strict, mut alike, mut candidates, mut seconds) = (0.0, 0.0, 0, Vec::new());
-    // Queries that have as many similar documents as are wanted: how many, found, stated.
-    let mut whole = [0.0; 3];
+    // Queries that have as many similar documents as are wanted: how many, shown of them and stated to be, found of what brute force over the sketches finds and stated to be.
+    let mut whole = [0.0; 5];
+    let rows = if query.top.is_some() { words(index, all.sets.iter())? } else { Vec::new() };
     // By the power of two of the ratio of sizes: pairs, found, stated to be compared, stated to be shown.
     let mut ratios: BTreeMap<u32, [f64; 4]> = BTreeMap::new();
     for (one, document) in asked.iter().zip(&documents) {
@@ -194,10 +204,16 @@ fn heat((all, index): (&Sets, &Index), asked: &[Asked], query: &Query, name: &st
         candidates += answer.n_candidates;
         if query.top.is_none() || one.wanted == BEST {
             // The document itself, which is surely found, is not one of the best.
-            let stated = query
-                .top
-                .map_or(answer.shown, |top| (answer.recall * (top + 1) as f64 - 1.0).max(0.0) / top as f64);
-            [1.0, recall, stated].into_iter().zip(&mut whole).for_each(|(value, sum)| *sum += value);
+            let without_itself = |stated: f64| {
+                query.top.map_or(stated, |top| (stated * (top + 1) as f64 - 1.0).max(0.0) / top as f64)
+            };
+            let by_sketches = match index.settings().keeps {
+                Keeps::Sketches if query.top.is_some() => by_sketches(index, &rows, one, &found)?,
+                _ => recall,
+            };
+            let values =
+                [1.0, recall, without_itself(answer.shown), by_sketches, without_itself(answer.recall)];
+            values.into_iter().zip(&mut whole).for_each(|(value, sum)| *sum += value);
         }
     }
     let n = asked.len() as f64;
@@ -206,11 +222,40 @@ fn heat((all, index): (&Sets, &Index), asked: &[Asked], query: &Query, name: &st
     let bytes = (stats.posting_bytes + stats.sketch_bytes) / stats.documents.max(1);
     let point = json!({
         "peer": "benzer", "task": if query.top.is_some() { "best" } else { "parts" }, "name": name, "queries": asked.len(),
-        "recall": strict / n, "recall_alike": alike / n, "whole": [whole[0], whole[1] / whole[0], whole[2] / whole[0]],
+        "recall": strict / n, "recall_alike": alike / n, "whole": { "queries": whole[0], "found": whole[1] / whole[0], "shown": whole[2] / whole[0], "found_by_sketches": whole[3] / whole[0], "recall": whole[4] / whole[0] },
         "by_ratio": ratios.iter().map(|(ratio, [n, found, compared, shown])| (1u64 << ratio, n, found / n, compared / n, shown / n)).collect::<Vec<_>>(), "candidates": candidates as f64 / n,
         "mean_us": 1e6 * seconds.iter().sum::<f64>() / n, "median_us": 1e6 * seconds[seconds.len() / 2],
         "bytes_per_document": bytes,
     });
     println!("{point}");
     Ok(())
+}
+
+/// The records of sets, one after the other.
+fn words<'a>(index: &Index, sets: impl Iterator<Item = &'a Vec<u64>>) -> Result<Vec<u64>> {
+    let mut words = Vec::new();
+    for set in sets {
+        let features = index.recorder().features(&sets::document("", set))?;
+        index.recorder().words(&features, &mut words)?;
+    }
+    Ok(words)
+}
+
+/// The share of the best by their sketches, by brute force over all sketches, that was found.
+fn by_sketches(index: &Index, rows: &[u64], one: &Asked, found: &BTreeSet<u32>) -> Result<f64> {
+    let query = words(index, std::iter::once(&one.set))?;
+    let Packing::Bits(bits) = index.settings().fields[0].spec.packing else {
+        anyhow::bail!("sketches of this packing are not compared by their equal registers")
+    };
+    let mut ranked: Vec<(u32, u32)> = rows
+        .chunks_exact(query.len())
+        .zip(0..)
+        .map(|(row, i)| (count::mismatches(&query[1..], &row[1..], bits), i))
+        .collect();
+    ranked.sort_unstable();
+    // The first is the document itself, or one that is the same.
+    let last = ranked[one.wanted].0;
+    let right = ranked.iter().take_while(|(differing, _)| *differing <= last);
+    let right = right.filter(|(_, row)| found.contains(row)).count();
+    Ok((right.saturating_sub(1)).min(one.wanted) as f64 / one.wanted as f64)
 }

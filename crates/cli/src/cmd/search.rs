@@ -242,10 +242,17 @@ fn summary(answer: &Answer, index: &Index, arguments: &Arguments) -> String {
     let (shown, all) = (grouped(answer.matches.len() as u64), grouped(answer.n_matches as u64));
     let recall = 100.0 * answer.recall;
     if arguments.kind.top.is_some() {
-        return format!(
-            "\nthe {shown} most similar; {how} similarity; {recall:.0}% of the {shown} most similar that there are, as far as is known{}\n",
-            if how == "exact" { "" } else { ": estimates rank, and the others are about as similar" }
+        let of = if how == "exact" { "documents" } else { "sketches" };
+        let mut text = format!(
+            "\nthe {shown} most similar; {how} similarity; {recall:.0}% of what comparing with all {of} gives\n"
         );
+        if answer.shown < answer.recall {
+            text.push_str(&format!(
+                "estimates rank: about {:.0}% of the truly most similar are shown, the others are hardly less similar; keep documents where the order matters\n",
+                100.0 * answer.shown
+            ));
+        }
+        return text;
     }
     let mut text = format!(
         "\n{shown} of {all}; {how} similarity; {recall:.1}% of the documents at the threshold are compared, more above\n"

@@ -353,3 +353,68 @@ fn estimates_show_as_many_documents_at_the_threshold_as_is_stated() {
         );
     }
 }
+
+#[test]
+fn what_is_stated_of_the_best_is_found_by_estimates_and_in_truth() {
+    // Families of forty whose members have different shares of a common set: no two are equally similar to the first.
+    let (n, families, members, size) = (8000u64, 100u64, 40u64, 200u64);
+    let set = |i: u64| -> BTreeSet<u64> {
+        let (family, common) = (
+            i % families,
+            match i / families {
+                0 => size,
+                member if member < members => size / 4 + mix(i) % (size / 2),
+                _ => 0,
+            },
+        );
+        let chosen = |j: &u64| mix(mix(i) ^ j) % size < common;
+        let shared = (0..size).filter(chosen).map(|j| 1 << 60 | family << 20 | j);
+        shared.chain((0..size - common).map(|j| i << 32 | j)).collect()
+    };
+    let document = |i: u64| {
+        let values = set(i).into_iter().map(|element| Value::Integer(element.into())).collect();
+        Document::new(i.to_string(), [("body", Content::Values(values))])
+    };
+    let schema: Schema = serde_json::from_str(r#"{"fields": {"body": {"kind": "values"}}}"#).unwrap();
+    let settings = Settings::with_target(schema, 0.8, 0.9, Keeps::Sketches).unwrap();
+    let index = Index::new(store::memory(settings).unwrap()).unwrap();
+    let documents: Vec<Document> = (0..n).map(document).collect();
+    index.insert(&documents).unwrap();
+    let (layout, mut sums) = (index.recorder().layout(), [0.0; 4]);
+    let mut words = Vec::new();
+    for document in &documents {
+        index.recorder().words(&index.recorder().features(document).unwrap(), &mut words).unwrap();
+    }
+    let rows: Vec<&[u64]> = words.chunks_exact(layout.words()).collect();
+    let share = |mut values: Vec<(f64, u64)>, found: &BTreeSet<u64>| {
+        values.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let right = values.iter().filter(|(value, id)| *value >= values[9].0 && found.contains(id));
+        right.count().min(10) as f64 / 10.0
+    };
+    for i in 0..families {
+        let answer = index.search_id(&i.to_string(), &Query { top: Some(10), ..Query::default() }).unwrap();
+        let found = answer.matches.iter().map(|found| found.id.parse().unwrap()).collect();
+        let others = (0..n).filter(|j| *j != i);
+        let estimate = |j: u64| {
+            let pair = (rows[i as usize], rows[j as usize]);
+            (index.scorer().score(layout, &[0], pair).unwrap().value(), j)
+        };
+        let own = set(i);
+        let exact = |j: u64| {
+            let other = set(j);
+            let common = own.intersection(&other).count() as f64;
+            (common / ((own.len() + other.len()) as f64 - common), j)
+        };
+        let family = others.clone().filter(|j| j % families == i);
+        let values = [
+            share(others.map(estimate).collect(), &found),
+            answer.recall,
+            share(family.map(exact).collect(), &found),
+            answer.shown,
+        ];
+        values.into_iter().zip(&mut sums).for_each(|(value, sum)| *sum += value / families as f64);
+    }
+    let [found, recall, right, shown] = sums;
+    assert!((found - recall).abs() < 0.05 && recall < 0.999, "found {found}, stated {recall}");
+    assert!((right - shown).abs() < 0.07 && shown < recall - 0.1, "right {right}, stated {shown}");
+}

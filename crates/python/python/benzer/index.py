@@ -32,9 +32,9 @@ class Matches(list[Match]):
     """The matches of a search, the most similar first."""
 
     recall: float
-    """The share of documents at the threshold that are found and compared; of a search for the best, of the best."""
+    """The share of documents at the threshold that are found and compared; of a search for the best, the share of the best that comparing with all documents (or sketches, where only those are kept) would give."""
     shown: float
-    """The share of documents exactly at the threshold that are shown: about half of them where estimates decide."""
+    """The share of documents exactly at the threshold that are shown: about half of them where estimates decide; of a search for the best, about the share of the truly best."""
     total: int
     """How many matches there are without limit and offset."""
     recall_by_ratio: list[tuple[float, float]]

@@ -137,9 +137,9 @@ pub struct SearchAnswer {
     pub n_matches: usize,
     /// How many documents were compared to find them.
     pub n_candidates: usize,
-    /// The share of documents at the asked threshold that the index finds and compares; with `top`, the share of the most similar that there are, as far as is known.
+    /// The share of documents at the asked threshold that the index finds and compares; with `top`, the share of the most similar that comparing with all documents, or all sketches where only those are kept, would give.
     pub recall: f64,
-    /// The share of documents exactly at the asked threshold that are shown. Where only sketches are kept, estimates decide, and about half of them are estimated below it.
+    /// The share of documents exactly at the asked threshold that are shown. Where only sketches are kept, estimates decide, and about half of them are estimated below it. With `top`, about the share of the truly most similar that are shown.
     pub shown: f64,
     /// Containment: the same by size ratio. Documents that differ more in size are not looked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
