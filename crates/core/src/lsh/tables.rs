@@ -1,8 +1,8 @@
 //! Band tables: from the keys of the bands to the entries that have them, in memory, for one entry at a time or many.
 //!
 //! An entry is a number from 0 on, with one 64-bit key for each band; keys are hashes, whose bits are used as they are. Per band there is a table of slots with open
-//! addressing. A slot holds half of a key and the newest entry that has it, so that another key is passed over without looking it up, and each entry knows the one
-//! before it with the same key. An entry of b bands takes 12 b bytes, and its slots between 10 b and 15 b.
+//! addressing. A slot holds the lower half of a key and the newest entry that has it, so that another key is passed over without looking it up; the upper halves are kept for each entry. An entry that is not
+//! the first with some key also has a row of links, to the entries before it with the same keys. An entry of b bands takes 4 b + 4 bytes, 4 b more if it has links, and its slots between 10 b and 15 b.
 //!
 //! ```
 //! use benzer_core::hash::mix;
@@ -17,6 +17,8 @@
 //! tables.candidates(&[mix(10), mix(20)], &mut found);
 //! assert_eq!(found, [b]);
 //! ```
+
+use std::ops::Range;
 
 mod many;
 
@@ -35,10 +37,12 @@ const SHORT: usize = 24;
 #[derive(Debug, Clone)]
 pub struct Tables {
     bands: usize,
-    /// The keys of each entry, band by band.
-    keys: Vec<u64>,
-    /// For each entry and band the entry before it with the same key.
-    before: Vec<u32>,
+    /// The upper halves of the keys of each entry, band by band.
+    upper: Vec<u32>,
+    /// For each entry its row of links; none if it was the first of all its keys.
+    rows: Vec<u32>,
+    /// Rows of links: for each band the entry before it with the same key.
+    links: Vec<u32>,
     /// A bit for each entry: whether a newer one has, or had, one of its keys.
     followed: Vec<u64>,
     /// For each band the slots, in one row.
@@ -56,8 +60,9 @@ impl Tables {
     pub fn new(bands: usize) -> Self {
         Self {
             bands,
-            keys: Vec::new(),
-            before: Vec::new(),
+            upper: Vec::new(),
+            rows: Vec::new(),
+            links: Vec::new(),
             followed: Vec::new(),
             slots: vec![EMPTY; bands * FEWEST],
             n_slots: FEWEST,
@@ -73,7 +78,7 @@ impl Tables {
 
     /// Entries that were not removed.
     pub fn len(&self) -> usize {
-        self.before.len() / self.bands.max(1) - self.free.len()
+        self.rows.len() - self.free.len()
     }
 
     /// True if there is no entry.
@@ -83,8 +88,8 @@ impl Tables {
 
     /// Makes room for more entries at once.
     pub fn reserve(&mut self, more: usize) {
-        self.keys.reserve_exact(more * self.bands);
-        self.before.reserve_exact(more * self.bands);
+        self.upper.reserve_exact(more * self.bands);
+        self.rows.reserve_exact(more);
         let wanted = (self.len() + more) * 4 / 3 + FEWEST;
         if wanted > self.n_slots {
             self.resize(wanted);
@@ -115,17 +120,47 @@ impl Tables {
 
     /// A number for an entry of some keys, which are not in slots yet.
     fn number(&mut self, keys: &[u64]) -> u32 {
+        let upper = keys.iter().map(|key| (key >> 32) as u32);
         let Some(entry) = self.free.pop() else {
-            let entry = (self.before.len() / self.bands) as u32;
-            self.keys.extend_from_slice(keys);
-            self.before.resize(self.before.len() + self.bands, NONE);
+            let entry = self.rows.len() as u32;
+            self.upper.extend(upper);
+            self.rows.push(NONE);
             self.followed.resize(entry as usize / 64 + 1, 0);
             return entry;
         };
         self.followed[entry as usize / 64] &= !(1 << (entry % 64));
+        if let Some(row) = self.row(entry) {
+            self.links[row].fill(NONE);
+        }
         let start = entry as usize * self.bands;
-        self.keys[start..start + self.bands].copy_from_slice(keys);
+        self.upper[start..start + self.bands].iter_mut().zip(upper).for_each(|(old, new)| *old = new);
         entry
+    }
+
+    /// Where the links of an entry are.
+    #[inline]
+    fn row(&self, entry: u32) -> Option<Range<usize>> {
+        let row = self.rows[entry as usize];
+        (row != NONE).then(|| row as usize * self.bands..(row as usize + 1) * self.bands)
+    }
+
+    /// The entry before one with the same key in a band.
+    #[inline]
+    fn before(&self, entry: u32, band: usize) -> u32 {
+        match self.rows[entry as usize] {
+            NONE => NONE,
+            row => self.links[row as usize * self.bands + band],
+        }
+    }
+
+    /// Says which entry is before one in a band.
+    fn set_before(&mut self, entry: u32, band: usize, before: u32) {
+        if self.rows[entry as usize] == NONE {
+            self.rows[entry as usize] = (self.links.len() / self.bands) as u32;
+            self.links.resize(self.links.len() + self.bands, NONE);
+        }
+        let row = self.rows[entry as usize] as usize;
+        self.links[row * self.bands + band] = before;
     }
 
     /// Makes an entry the newest of its key in a band.
@@ -134,24 +169,25 @@ impl Tables {
         let (slot, head) = self.find(band, key);
         match head {
             NONE => self.used[band] += 1,
-            _ => self.followed[head as usize / 64] |= 1 << (head % 64),
+            _ => {
+                self.followed[head as usize / 64] |= 1 << (head % 64);
+                self.set_before(entry, band, head);
+            }
         }
-        self.before[entry as usize * self.bands + band] = head;
         self.slots[slot] = tag(key) | u64::from(entry);
     }
 
     /// Removes an entry; its number is given to a later one.
     pub fn remove(&mut self, entry: u32) {
         for band in 0..self.bands {
-            let at = entry as usize * self.bands + band;
-            let (slot, head) = self.find(band, self.keys[at]);
-            let before = self.before[at];
+            let slot = self.slot_of(entry, band);
+            let (head, before) = (self.slots[slot] as u32, self.before(entry, band));
             if head != entry {
                 let mut newer = head;
-                while self.before[newer as usize * self.bands + band] != entry {
-                    newer = self.before[newer as usize * self.bands + band];
+                while self.before(newer, band) != entry {
+                    newer = self.before(newer, band);
                 }
-                self.before[newer as usize * self.bands + band] = before;
+                self.set_before(newer, band, before);
             } else if before == NONE {
                 self.vacate(band, slot);
                 self.used[band] -= 1;
@@ -162,9 +198,51 @@ impl Tables {
         self.free.push(entry);
     }
 
-    /// The keys of an entry.
-    pub fn keys(&self, entry: u32) -> &[u64] {
-        &self.keys[entry as usize * self.bands..][..self.bands]
+    /// The keys of an entry that is there.
+    pub fn keys(&self, entry: u32) -> impl Iterator<Item = u64> + '_ {
+        (0..self.bands).map(move |band| self.key_of(band, self.slots[self.slot_of(entry, band)]))
+    }
+
+    /// The keys of all entries, one entry after the other; zeros for those that were removed.
+    pub fn all_keys(&self) -> Vec<u64> {
+        let mut keys = vec![0; self.upper.len()];
+        for band in 0..self.bands {
+            let slots = &self.slots[band * self.n_slots..][..self.n_slots];
+            for &slot in slots.iter().filter(|&&slot| slot != EMPTY) {
+                let key = self.key_of(band, slot);
+                for entry in self.chain(band, slot as u32) {
+                    keys[entry as usize * self.bands + band] = key;
+                }
+            }
+        }
+        keys
+    }
+
+    /// The slot in whose chain an entry is. Its upper half says where its key begins to be looked for, or one place before.
+    fn slot_of(&self, entry: u32, band: usize) -> usize {
+        let upper = self.upper_of(entry, band);
+        let mut place = self.home(band, u64::from(upper) << 32);
+        loop {
+            let slot = self.slots[place];
+            if slot != EMPTY
+                && self.upper_of(slot as u32, band) == upper
+                && self.chain(band, slot as u32).any(|other| other == entry)
+            {
+                return place;
+            }
+            place = self.next(band, place);
+        }
+    }
+
+    #[inline]
+    fn upper_of(&self, entry: u32, band: usize) -> u32 {
+        self.upper[entry as usize * self.bands + band]
+    }
+
+    /// The whole key of a slot that is not empty.
+    #[inline]
+    fn key_of(&self, band: usize, slot: u64) -> u64 {
+        u64::from(self.upper_of(slot as u32, band)) << 32 | slot >> 32
     }
 
     /// The entries that have a key in a band, the newest first.
@@ -185,9 +263,10 @@ impl Tables {
     /// Each key of a band with the number of its entries.
     pub fn buckets(&self, band: usize) -> impl Iterator<Item = (u64, usize)> + '_ {
         let slots = &self.slots[band * self.n_slots..][..self.n_slots];
-        slots.iter().filter(|&&slot| slot != EMPTY).map(move |&slot| {
-            (self.keys[slot as u32 as usize * self.bands + band], self.chain(band, slot as u32).count())
-        })
+        slots
+            .iter()
+            .filter(|&&slot| slot != EMPTY)
+            .map(move |&slot| (self.key_of(band, slot), self.chain(band, slot as u32).count()))
     }
 
     /// Adds the entries of a bucket; a short list holds none twice.
@@ -203,9 +282,7 @@ impl Tables {
     #[inline]
     fn chain(&self, band: usize, head: u32) -> impl Iterator<Item = u32> + '_ {
         let entry = |entry: u32| (entry != NONE).then_some(entry);
-        std::iter::successors(entry(head), move |&newer| {
-            entry(self.before[newer as usize * self.bands + band])
-        })
+        std::iter::successors(entry(head), move |&newer| entry(self.before(newer, band)))
     }
 
     /// Where the search for a key begins: the upper bits of the key, as the lower ones are in the slot.
@@ -216,7 +293,7 @@ impl Tables {
 
     #[inline]
     fn holds(&self, slot: u64, band: usize, key: u64) -> bool {
-        slot & TAG == tag(key) && self.keys[slot as u32 as usize * self.bands + band] == key
+        slot & TAG == tag(key) && self.upper_of(slot as u32, band) == (key >> 32) as u32
     }
 
     /// The slot of a key with its newest entry, or the empty one where it would be.
@@ -247,7 +324,7 @@ impl Tables {
         let mut moved = Vec::new();
         while self.slots[place] != EMPTY {
             let slot = self.slots[place];
-            let home = self.home(band, self.keys[slot as u32 as usize * self.bands + band]);
+            let home = self.home(band, self.key_of(band, slot));
             // It may move to the gap if its home is not between the gap and itself.
             if from(home, place) >= from(gap, place) {
                 moved.push((gap, slot));
@@ -266,8 +343,7 @@ impl Tables {
         self.n_slots = n_slots;
         for (band, slots) in old.chunks_exact(n_old).enumerate() {
             for &slot in slots.iter().filter(|&&slot| slot != EMPTY) {
-                let key = self.keys[slot as u32 as usize * self.bands + band];
-                let (place, _) = self.find(band, key);
+                let (place, _) = self.find(band, self.key_of(band, slot));
                 self.slots[place] = slot;
             }
         }

@@ -206,8 +206,12 @@ class MinHashLSH:
         if check_overlap and any(key in self._tables for key in keys):
             raise ValueError("The keys are overlapping, duplicate key exists.")
         self._minhash_scheme = known or theirs
-        for key in keys:
-            bands = other._tables.bands_of(key)
+        if isinstance(other._tables, _benzer.BandTables):
+            keys, matrix = other._tables.state()
+            rows: Iterable[list[int] | None] = matrix.tolist()
+        else:
+            rows = map(other._tables.bands_of, keys)
+        for key, bands in zip(keys, rows, strict=True):
             if bands is not None:
                 self._tables.insert_bands(key, bands)
 

@@ -59,6 +59,19 @@ impl Entries {
         entries.into_iter().zip(keys).try_for_each(|(entry, key)| self.keys.insert(py, key, entry))
     }
 
+    /// Refuses integers that are there already, or twice among the new ones.
+    pub(super) fn check_new_integers(
+        &mut self,
+        py: Python<'_>,
+        integers: impl Iterator<Item = i64> + Clone,
+    ) -> PyResult<()> {
+        // Those that grow are all different.
+        if self.keys.len() == 0 && integers.clone().is_sorted_by(|a, b| a < b) {
+            return Ok(());
+        }
+        self.check_new(py, &integers.map(Key::Integer).collect::<Vec<_>>())
+    }
+
     /// Refuses keys that are there already, or twice among the new ones.
     pub(super) fn check_new(&mut self, py: Python<'_>, keys: &[Key]) -> PyResult<()> {
         let taken = || Err(PyValueError::new_err(TAKEN));

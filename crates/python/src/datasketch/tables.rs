@@ -97,20 +97,27 @@ impl BandTables {
         let py = keys.py();
         let matrix = self.matrix(matrix)?;
         let (n, width) = matrix.shape();
-        let keys: Vec<Key> = match keys.extract::<PyReadonlyArray1<'_, i64>>() {
-            Ok(array) => array.as_array().iter().map(|&integer| Key::Integer(integer)).collect(),
-            Err(_) => keys.try_iter()?.map(|key| Ok(Key::new(&key?))).collect::<PyResult<_>>()?,
+        // Integers are not copied.
+        let integers = keys.extract::<PyReadonlyArray1<'_, i64>>().ok();
+        let objects: Vec<Key> = match &integers {
+            Some(_) => Vec::new(),
+            None => keys.try_iter()?.map(|key| Ok(Key::new(&key?))).collect::<PyResult<_>>()?,
         };
-        self.check(keys.len(), n)?;
+        let integers = integers.as_ref().map(PyReadonlyArray1::as_array);
+        self.check(integers.map_or(objects.len(), |integers| integers.len()), n)?;
         let rows = matrix.rows()?;
         let mut inner = self.lock(py);
         if check {
-            inner.check_new(py, &keys)?;
+            match integers {
+                Some(integers) => inner.check_new_integers(py, integers.iter().copied())?,
+                None => inner.check_new(py, &objects)?,
+            }
         }
         inner.keys.reserve(n);
         let tables = &mut inner.tables;
         py.detach(|| tables.reserve(n));
-        let mut keys = keys.into_iter();
+        let integers = integers.into_iter().flat_map(|integers| integers.into_iter().copied());
+        let mut keys = integers.map(Key::Integer).chain(objects);
         let mut bands = Vec::new();
         for start in (0..n).step_by(BATCH) {
             let end = (start + BATCH).min(n);
@@ -202,7 +209,7 @@ impl BandTables {
     fn bands_of(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u64>>> {
         let mut inner = self.lock(py);
         let entry = inner.keys.find(py, &Key::new(key))?;
-        Ok(entry.map(|entry| inner.tables.keys(entry).to_vec()))
+        Ok(entry.map(|entry| inner.tables.keys(entry).collect()))
     }
 
     /// The keys that have a key in a band.
@@ -227,9 +234,10 @@ impl BandTables {
     fn state<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyArray2<u64>>)> {
         let inner = self.lock(py);
         let (mut keys, mut bands) = (Vec::new(), Vec::new());
+        let all = inner.tables.all_keys();
         for (entry, key) in inner.keys.iter() {
             keys.push(key.object(py));
-            bands.extend_from_slice(inner.tables.keys(entry));
+            bands.extend_from_slice(&all[entry as usize * self.bands..][..self.bands]);
         }
         let matrix = PyArray1::from_vec(py, bands).reshape([keys.len(), self.bands])?;
         Ok((PyList::new(py, keys)?, matrix))

@@ -107,7 +107,7 @@ impl Tables {
                 let (keys, heads) = (&keys[of.clone()], &heads[of]);
                 let mut bands = keys.iter().zip(heads).enumerate().skip(1);
                 shared[row as usize] = match self.is_entry(keys, heads) {
-                    Some(entry) => self.before(entry).iter().any(|before| *before != NONE),
+                    Some(entry) => self.has_links(entry),
                     None => bands.any(|(band, (key, head))| self.is_shared(band, *key, *head)),
                 };
             }
@@ -152,10 +152,10 @@ impl Tables {
 
     /// Who shares keys with a row, as far as the newest entry of its first band tells: that of the row itself, if it has one, mostly.
     fn alike(&self, keys: &[u64], head: u32) -> Alike {
-        if head == NONE || self.keys(head) != keys {
+        if head == NONE || !self.has_keys(head, keys) {
             return Alike::Unknown;
         }
-        if !all_are(self.before(head), NONE) {
+        if self.has_links(head) {
             return Alike::Others;
         }
         let is_followed = self.followed[head as usize / 64] >> (head % 64) & 1 != 0;
@@ -164,22 +164,30 @@ impl Tables {
 
     /// Whether several entries have the key of a band, of whose lower half the newest is known.
     fn is_shared(&self, band: usize, key: u64, mut head: u32) -> bool {
-        if head != NONE && self.keys[head as usize * self.bands + band] != key {
+        if head != NONE && self.upper_of(head, band) != (key >> 32) as u32 {
             // Half of the key was that of another one.
             head = self.find(band, key).1;
         }
-        head != NONE && self.before[head as usize * self.bands + band] != NONE
+        head != NONE && self.before(head, band) != NONE
     }
 
     /// The entry that is the newest in all bands, with the same keys.
     fn is_entry(&self, keys: &[u64], heads: &[u32]) -> Option<u32> {
         let entry = heads.first().copied().filter(|entry| *entry != NONE)?;
-        (all_are(heads, entry) && self.keys(entry) == keys).then_some(entry)
+        (all_are(heads, entry) && self.has_keys(entry, keys)).then_some(entry)
     }
 
-    /// The entries before one, by band.
-    fn before(&self, entry: u32) -> &[u32] {
-        &self.before[entry as usize * self.bands..][..self.bands]
+    /// Whether the upper halves of an entry's keys are those of others; the lower ones are compared where an entry is looked up.
+    #[inline]
+    fn has_keys(&self, entry: u32, keys: &[u64]) -> bool {
+        let upper = &self.upper[entry as usize * self.bands..][..self.bands];
+        upper.iter().zip(keys).fold(true, |is, (upper, key)| is & (*upper == (key >> 32) as u32))
+    }
+
+    /// Whether an entry is before one in some band.
+    #[inline]
+    fn has_links(&self, entry: u32) -> bool {
+        self.row(entry).is_some_and(|row| !all_are(&self.links[row], NONE))
     }
 
     /// The candidates where they are the same in every band, which is so for an entry and its copies; else false.
@@ -189,7 +197,8 @@ impl Tables {
         found.clear();
         while entry != NONE {
             found.push(entry);
-            let before = self.before(entry);
+            let Some(row) = self.row(entry) else { return true };
+            let before = &self.links[row];
             entry = before[0];
             if !all_are(before, entry) {
                 return false;
@@ -204,7 +213,7 @@ impl Tables {
         for (band, (&key, &head)) in keys.iter().zip(heads).enumerate() {
             let head = match head {
                 NONE => NONE,
-                _ if self.keys[head as usize * self.bands + band] == key => head,
+                _ if self.upper_of(head, band) == (key >> 32) as u32 => head,
                 // Half of the key was that of another one.
                 _ => self.find(band, key).1,
             };
@@ -251,22 +260,21 @@ impl Tables {
     fn touch_key(&self, band: usize, key: u64) {
         let slot = self.slots[self.home(band, key)];
         if slot & TAG == tag(key) {
-            prefetch(&self.keys, slot as u32 as usize * self.bands + band);
+            prefetch(&self.upper, slot as u32 as usize * self.bands + band);
         }
     }
 
-    /// Begins to bring the chain of the entry before the first, which is there.
+    /// Begins to bring the links of the first entry, whose row is known.
     #[inline]
     fn touch_chain(&self, heads: &[u32]) {
         let Some(&head) = heads.first().filter(|head| **head != NONE) else { return };
-        let before = self.before[head as usize * self.bands] as usize;
-        if before != NONE as usize {
-            prefetch(&self.before, before * self.bands);
-            prefetch(&self.before, (before + 1) * self.bands - 1);
+        if let Some(row) = self.row(head) {
+            prefetch(&self.links, row.start);
+            prefetch(&self.links, row.end - 1);
         }
     }
 
-    /// Begins to bring the keys and chains of entries, if there are any.
+    /// Begins to bring the keys of entries and where their links are, if there are any.
     #[inline]
     fn touch_entries(&self, heads: &[u32]) {
         let mut last = NONE;
@@ -276,10 +284,9 @@ impl Tables {
             }
             last = head;
             let (first, end) = (head as usize * self.bands, (head as usize + 1) * self.bands);
-            (first..end).step_by(8).for_each(|at| prefetch(&self.keys, at));
-            prefetch(&self.keys, end - 1);
-            prefetch(&self.before, first);
-            prefetch(&self.before, end - 1);
+            (first..end).step_by(16).for_each(|at| prefetch(&self.upper, at));
+            prefetch(&self.upper, end - 1);
+            prefetch(&self.rows, head as usize);
         }
     }
 }

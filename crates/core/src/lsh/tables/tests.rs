@@ -55,8 +55,10 @@ proptest! {
         tables.are_shared(&own, |is_shared| assert_eq!(Some(is_shared), expected.next().map(|all| all.len() > 1)));
         let counted: usize = tables.buckets(0).map(|(_, n)| n).sum();
         prop_assert_eq!(counted, model.len());
+        let all = tables.all_keys();
         for (entry, keys) in &model {
-            prop_assert_eq!(tables.keys(*entry), &keys[..]);
+            prop_assert_eq!(&tables.keys(*entry).collect::<Vec<_>>(), keys);
+            prop_assert_eq!(&all[*entry as usize * bands..][..bands], keys);
         }
     }
 }
