@@ -126,10 +126,8 @@ impl Source {
         if !data.buffers().is_some_and(|buffers| buffers.iter().all(is_inside)) {
             return Err(Fault::damaged("a buffer outside of its dictionary"));
         }
-        if let Some(all) =
-            select::decoded_bytes(&body, data.buffers().iter().flatten(), data.compression().is_some())
-            && all > MOST_BYTES
-        {
+        let all = select::decoded_bytes(&body, data.buffers().iter().flatten(), data.compression().is_some());
+        if all.is_none_or(|all| all > MOST_BYTES) {
             return Err(Fault::damaged("a dictionary of too many bytes"));
         }
         let dictionaries = Arc::make_mut(&mut self.dictionaries);
@@ -163,7 +161,11 @@ impl Source {
             return self.reject(n_rows, n_body, n_body, reason);
         }
         let (body, places) = gather::gather(&mut self.messages, &columns.buffers, n_body)?;
-        let all = select::decoded_bytes(&body, places.iter(), columns.codec.is_some()).unwrap_or(u64::MAX);
+        let all = select::decoded_bytes(&body, places.iter(), columns.codec.is_some());
+        let Some(all) = all else {
+            let reason = damaged("a compressed buffer of an absurd length");
+            return self.reject(n_rows, 0, believed(u64::MAX, n_body), reason);
+        };
         if all > MOST_BYTES {
             let reason = RejectReason::TooLong { what: "record batch", bytes: all, max: MOST_BYTES };
             return self.reject(n_rows, 0, believed(all, n_body), reason);
@@ -258,12 +260,9 @@ impl Source {
     }
 }
 
-/// A byte of a compressed body stands for at most so many rows: 128 KiB of equal keys of one byte are a zstd block of four bytes or more.
-const MOST_ROWS: u64 = 1 << 15;
-
 /// How many bytes a body is believed to have, whatever its buffers say about themselves.
 fn believed(n_bytes: u64, n_body: u64) -> u64 {
-    n_bytes.min(n_body.saturating_mul(MOST_ROWS / 8))
+    n_bytes.min(n_body.saturating_mul(select::MOST_TIMES / 8))
 }
 
 /// A row takes at least a bit. More rows than that are a damaged number, not rows.

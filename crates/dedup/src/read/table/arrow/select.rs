@@ -50,7 +50,10 @@ pub(super) fn is_inside(place: &arrow_ipc::Buffer, n_body: u64) -> bool {
     matches!((offset, length), (Ok(offset), Ok(length)) if offset.checked_add(length).is_some_and(|end| end <= n_body))
 }
 
-/// What the buffers take when they are decompressed, as they say; nothing if one of them does not say it.
+/// A byte of a compressed buffer stands for at most so many: 128 KiB of the same are a zstd block of four bytes or more.
+pub(super) const MOST_TIMES: u64 = 1 << 15;
+
+/// What the buffers take when they are decompressed, as they say; nothing if one of them does not say it, or says what cannot be.
 pub(super) fn decoded_bytes<'a>(
     body: &Buffer,
     places: impl Iterator<Item = &'a arrow_ipc::Buffer>,
@@ -62,11 +65,31 @@ pub(super) fn decoded_bytes<'a>(
         let bytes = match is_compressed {
             true if stored > 0 => {
                 let prefix = body.get(place.offset() as usize..)?.first_chunk::<8>()?;
-                u64::try_from(i64::from_le_bytes(*prefix)).unwrap_or(stored)
+                let said = u64::try_from(i64::from_le_bytes(*prefix)).unwrap_or(stored);
+                Some(said).filter(|said| *said <= stored.saturating_mul(MOST_TIMES))?
             }
             _ => stored,
         };
         all = all.checked_add(bytes)?;
     }
     Some(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_compressed_buffer_is_not_believed_to_be_absurdly_long() {
+        let said = |length: i64, stored: usize| {
+            let mut body = vec![0; stored];
+            body[..8].copy_from_slice(&length.to_le_bytes());
+            let place = arrow_ipc::Buffer::new(0, stored as i64);
+            decoded_bytes(&Buffer::from_vec(body), std::iter::once(&place), true)
+        };
+        assert_eq!(said(1 << 20, 100), Some(1 << 20));
+        assert_eq!(said(-1, 100), Some(100), "it is stored as it is");
+        assert_eq!(said(4_278_124_560, 849), None);
+        assert_eq!(said(i64::MAX, 100_000), None);
+    }
 }
