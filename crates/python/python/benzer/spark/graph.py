@@ -50,18 +50,22 @@ def components(edges: Any, of: Settings) -> Any:
 
 
 def blocks(pending: Any, of: Settings) -> Any:
-    """The edges that decide, of components that are too large for one task: in keep order, as many edges at a time as a task takes."""
+    """The edges that decide, of components that are too large for one task: in keep order, as many edges at a time as a task takes.
+
+    Stages keep the first edges, in the memory of Python workers: an engine that orders rows may do so in a heap that is too small.
+    """
     from pyspark.sql import functions as F
 
     decided = pending.limit(0)
     while True:
-        first = pending.orderBy("a", "b").limit(of.task_edges).coalesce(1)
+        # Not `coalesce`, which would leave the first stage to one task as well.
+        first = stage(pending, "first", of).repartition(1)
         block = held(stage(first, "block", of), of)
+        removed = block.where(F.col("kind") == EDGE)
+        decided = decided.unionByName(removed)
         last = block.where(F.col("kind") == LAST).select("a").collect()
         if not last:
             return decided
-        removed = block.where(F.col("kind") == EDGE)
-        decided = decided.unionByName(removed)
         gone = removed.select(F.col("a").alias("gone"))
         pending = pending.where(F.col("a") > F.lit(bytearray(last[0]["a"])))
         pending = held(pending.join(gone, F.col("b") == F.col("gone"), "left_anti"), of)

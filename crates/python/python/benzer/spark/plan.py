@@ -13,7 +13,7 @@ from typing import Any
 
 from benzer import _benzer
 from benzer.deduplication import request
-from benzer.errors import ColumnError
+from benzer.errors import ColumnError, ParameterError
 
 #: Rows between two stages.
 ROWS = "slice int, kind int, a binary, b binary, c binary"
@@ -46,6 +46,8 @@ def settings(
     """Settings with the defaults of `benzer dedup`, of which :data:`ASKED` can be given; wrong ones are refused here, before anything runs."""
     if other := sorted(set(asked) - ASKED):
         raise TypeError(f"there is no option {', '.join(other)} on an engine; there are {', '.join(sorted(ASKED))}, partitions, work and task_edges")
+    if task_edges < 1:
+        raise ParameterError(f"`task_edges` must be at least 1, got {task_edges}")
     order = keep.partition(":")[0] + ":value" if ":" in keep else keep
     wanted = json.dumps(request(keep=order, **asked))
     _benzer.stage_documents(wanted)
