@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,28 @@ def test_skewed_clusters_by_components_and_in_blocks(session: Any, work: str, mo
         assert ways == wanted
 
 
+def test_blocks_are_cut_across_partitions(session: Any, work: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = skewed(100) + mixed(20, seed=8)
+    task_edges, stage = 700, graph.stage
+    cuts: list[list[int]] = []
+
+    def sizes(batches: Iterable[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        yield pa.RecordBatch.from_pydict({"n": [sum(batch.num_rows for batch in batches)]})
+
+    def noted(edges: Any, name: str, *arguments: Any) -> Any:
+        if name == "first":
+            cuts.append([row["n"] for row in edges.mapInArrow(sizes, "n long").collect()])
+        return stage(edges, name, *arguments)
+
+    monkeypatch.setattr(graph, "stage", noted)
+    run = bs.Deduplication(frame(session, rows), work=work, partitions=5, task_edges=task_edges)
+    assert distributed(run) == local(rows)
+    # Several tasks have edges in the first round, and some of them more than a block.
+    assert len(cuts) > 2 and sum(n > 0 for n in cuts[0]) > 1 and max(cuts[0]) > task_edges, cuts
+
+
 def test_a_long_chain_of_versions_and_a_template(session: Any, work: str) -> None:
     # By components and in blocks where that takes seconds, else in one task.
     by_parts = {"task_edges": 5000} if FULL or ENGINE == "sail" else {}
@@ -96,6 +118,7 @@ def test_wrong_requests_say_what_is_wrong(session: Any, work: str) -> None:
         (errors.ParameterError, "threshold", {"threshold": 2}),
         (errors.ParameterError, "recall", {"recall": 1}),
         (errors.ParameterError, "keep", {"keep": "best"}),
+        (errors.ParameterError, "task_edges", {"task_edges": 0}),
         (TypeError, "no option verify", {"verify": "estimate"}),
     ]
     for exception, message, options in wrong:

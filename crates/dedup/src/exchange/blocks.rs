@@ -15,10 +15,12 @@ use crate::error::{Error, Result};
 /// Edges that leave a stage at a time.
 const LEAVING: usize = 64 << 10;
 
-/// The first edges of those that come, in keep order. Twice as many are held at most.
+/// The first edges of those that come, in keep order. A quarter more are held at most.
 #[derive(Debug)]
 struct Firsts {
     most: usize,
+    /// How many edges are cut back to the first ones.
+    much: usize,
     graph: Graph,
     /// The last of the first edges so far: there is no need to hold what comes after it.
     bar: Option<[Vec<u8>; 2]>,
@@ -27,7 +29,8 @@ struct Firsts {
 impl Firsts {
     fn new(settings: &Settings) -> Self {
         let most = usize::try_from(settings.most).unwrap_or(usize::MAX);
-        Self { most, graph: Graph::default(), bar: None }
+        let much = most.saturating_add(most.div_ceil(4));
+        Self { most, much, graph: Graph::default(), bar: None }
     }
 
     fn take(&mut self, batch: &RecordBatch) -> Result<()> {
@@ -37,7 +40,7 @@ impl Firsts {
                 continue;
             }
             self.graph.add(kind, values)?;
-            if self.graph.n_edges() >= self.most.saturating_mul(2) {
+            if self.graph.n_edges() >= self.much {
                 let first = self.cut();
                 let last = first.edges.last().filter(|_| first.edges.len() == self.most);
                 self.bar = last.map(|(edge, _)| first.ends(edge).map(<[u8]>::to_vec));
@@ -146,5 +149,25 @@ impl Stage for Block {
             self.leaving = Some(self.decided()?);
         }
         self.leaving.as_mut().map_or(Ok(Vec::new()), Leaving::some)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::blocks::{batches, edge, most_edges};
+    use super::*;
+
+    #[test]
+    fn no_more_than_a_quarter_beyond_the_first_edges_are_held() {
+        // From the last to the first, so that every edge is one of the first so far.
+        for (most, much) in [(1, 2), (40, 50), (1000, 1250)] {
+            let mut firsts = Firsts::new(&most_edges(most));
+            let mut held = 0;
+            for n in (1..3000).rev() {
+                firsts.take(&batches(&[edge(n, n - 1)])[0]).unwrap();
+                held = held.max(firsts.graph.n_edges());
+            }
+            assert_eq!((held, firsts.cut().edges.len()), (much - 1, most as usize));
+        }
     }
 }

@@ -3,7 +3,7 @@
 use super::*;
 
 /// Kind and values of a row.
-type Owned = (i32, [Vec<u8>; 3]);
+pub(crate) type Owned = (i32, [Vec<u8>; 3]);
 
 fn owned(batches: &[RecordBatch]) -> Vec<Owned> {
     let rows: Vec<Rows> = batches.iter().map(|batch| Rows::of(batch).unwrap()).collect();
@@ -12,7 +12,7 @@ fn owned(batches: &[RecordBatch]) -> Vec<Owned> {
         .collect()
 }
 
-fn batches<'a>(rows: impl IntoIterator<Item = &'a Owned>) -> Vec<RecordBatch> {
+pub(crate) fn batches<'a>(rows: impl IntoIterator<Item = &'a Owned>) -> Vec<RecordBatch> {
     let mut out = Out::default();
     for (kind, values) in rows {
         out.row(0, *kind, values.each_ref().map(Vec::as_slice)).unwrap();
@@ -20,13 +20,13 @@ fn batches<'a>(rows: impl IntoIterator<Item = &'a Owned>) -> Vec<RecordBatch> {
     out.take().unwrap()
 }
 
-fn most_edges(most: u64) -> Settings {
+pub(crate) fn most_edges(most: u64) -> Settings {
     let folder = tempfile::tempdir().unwrap();
     Settings::new(&options(folder.path(), "first", "0.8"), 3, most).unwrap()
 }
 
 /// An edge between documents of these numbers.
-fn edge(later: u32, earlier: u32) -> Owned {
+pub(crate) fn edge(later: u32, earlier: u32) -> Owned {
     let place = |n: u32| format!("{n:04}").into_bytes();
     (kind::EDGE, [place(later), place(earlier), [9, 10, 64].map(u32::to_le_bytes).concat()])
 }

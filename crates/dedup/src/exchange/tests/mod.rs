@@ -1,6 +1,6 @@
 //! The stages against a run on one machine.
 
-mod blocks;
+pub(super) mod blocks;
 
 use std::collections::BTreeMap;
 use std::path::Path;
