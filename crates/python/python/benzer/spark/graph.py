@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benzer.spark.plan import ROWS, Settings, held, moved, stage
+from benzer.spark.plan import ROWS, Settings, held, moved, spread, stage
 
 EVIDENCE = (
     "removed_id string, kept_id string, similarity double, intersection int, union int, "
@@ -29,7 +29,8 @@ def evidence(edges: Any, of: Settings) -> Any:
     if large.limit(1).count() == 0:
         return stage(_rows(labelled.repartition("root")), "resolve", of, EVIDENCE)
     small = _rows(labelled.join(large, "root", "left_anti").repartition("root"))
-    rest = held(_rows(labelled.join(large, "root", "left_semi")), of)
+    # A large component was found in one task, or came to one with its root: it is spread over all.
+    rest = held(spread(_rows(labelled.join(large, "root", "left_semi")), "a", of), of)
     decided = blocks(rest.where(F.col("kind") == EDGE), of)
     # Decisions of a large component need not be together: a copy meets that of its representative.
     together = decided.withColumn("key", F.col("a")).unionByName(rest.where(F.col("kind") == COPY).withColumn("key", F.col("b")))

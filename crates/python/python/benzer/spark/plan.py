@@ -62,7 +62,12 @@ def stage(rows: Any, name: str, of: Settings, schema: str = ROWS) -> Any:
 
 def moved(rows: Any, of: Settings) -> Any:
     """The rows where their slices are. Tasks bring them into order themselves: not every engine keeps one."""
-    return rows.repartition("slice") if of.partitions is None else rows.repartition(of.partitions, "slice")
+    return spread(rows, "slice", of)
+
+
+def spread(rows: Any, by: str, of: Settings) -> Any:
+    """The rows in as many partitions as were asked for, by a column."""
+    return rows.repartition(by) if of.partitions is None else rows.repartition(of.partitions, by)
 
 
 def held(rows: Any, of: Settings) -> Any:
