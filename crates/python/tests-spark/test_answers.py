@@ -70,6 +70,7 @@ def test_blocks_are_cut_across_partitions(session: Any, work: str, monkeypatch: 
         return stage(edges, name, *arguments)
 
     monkeypatch.setattr(graph, "stage", noted)
+    monkeypatch.setattr(graph, "MOST_SENT", 50)
     run = bs.Deduplication(frame(session, rows), work=work, partitions=5, task_edges=task_edges)
     assert distributed(run) == local(rows)
     # Several tasks have edges in the first round, at least one of them more than a block.

@@ -14,6 +14,8 @@ EVIDENCE = (
 COPY, EDGE, CHANGED, LAST = 0, 3, 5, 6
 #: Rounds of stars after which something is wrong: 2^60 documents need fewer.
 MOST_ROUNDS = 60
+#: Rows of a table that an engine may send to all executors for a join. It decides by the size of files: 10 MB of those, with 2 million rows, need more than a heap of 512 MB.
+MOST_SENT = 500_000
 
 
 def evidence(edges: Any, of: Settings) -> Any:
@@ -23,7 +25,7 @@ def evidence(edges: Any, of: Settings) -> Any:
     from pyspark.sql import functions as F
 
     roots = components(edges, of).select(F.col("a").alias("member"), F.col("b").alias("root"))
-    labelled = held(edges.join(roots, F.col("a") == F.col("member")).drop("member"), of)
+    labelled = held(edges.join(_sent(roots), F.col("a") == F.col("member")).drop("member"), of)
     sizes = labelled.groupBy("root").count()
     large = sizes.where(F.col("count") > of.task_edges).select("root")
     if large.limit(1).count() == 0:
@@ -69,7 +71,12 @@ def blocks(pending: Any, of: Settings) -> Any:
             return decided
         gone = removed.select(F.col("a").alias("gone"))
         pending = pending.where(F.col("a") > F.lit(bytearray(last[0]["a"])))
-        pending = held(pending.join(gone, F.col("b") == F.col("gone"), "left_anti"), of)
+        pending = held(pending.join(_sent(gone), F.col("b") == F.col("gone"), "left_anti"), of)
+
+
+def _sent(rows: Any) -> Any:
+    """A table to join with; a large one is sorted, on disk if need be. `rows` are held."""
+    return rows if rows.count() <= MOST_SENT else rows.hint("merge")
 
 
 def _rows(rows: Any) -> Any:
