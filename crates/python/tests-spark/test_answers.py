@@ -81,10 +81,11 @@ def test_a_long_chain_of_versions_and_a_template(session: Any, work: str) -> Non
     # By components and in blocks where that takes seconds, else in one task.
     by_parts = {"task_edges": 5000} if FULL or ENGINE == "sail" else {}
     for rows, options in ((chain(10_000), by_parts), (template(100_000 if FULL else 5_000), {})):
-        kept, _, why = local(rows)
+        kept, pairs, why = local(rows)
         run = bs.Deduplication(frame(session, rows), work=work, partitions=2, **options)
         assert {row["id"] for row in run.kept.select("id").collect()} == kept
         assert sorted(tuple(row) for row in run.evidence.collect()) == why
+        assert run.pairs.count() == len(pairs)
 
 
 def test_annotated_rows_and_rows_without_id_or_text(session: Any, work: str) -> None:
@@ -151,11 +152,12 @@ def test_the_command(session: Any, work: str, tmp_path: Path, monkeypatch: pytes
 
     monkeypatch.setattr(SparkSession, "builder", Here)
     arguments = [str(tmp_path / "in.parquet"), str(tmp_path / "out"), "--threshold", "0.8", "--evidence", str(tmp_path / "why"), "--work", work, "--partitions", "2"]
-    assert command.main([*arguments, "--format", "parquet"]) == 0
+    assert command.main([*arguments, "--format", "parquet", "--task-edges", "100000"]) == 0
     kept, _, why = local(rows)
     assert {row["id"] for row in session.read.parquet(str(tmp_path / "out")).collect()} == kept
     assert session.read.parquet(str(tmp_path / "why")).count() == len(why)
     assert command.main(["in.unknown", "out"]) == 2
+    assert command.main([*arguments, "--format", "parquet", "--task-edges", "0"]) == 1
 
 
 def test_the_engine_listens_on_loopback_only(session: Any) -> None:
