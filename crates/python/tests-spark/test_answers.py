@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -52,14 +52,40 @@ def test_skewed_clusters_by_components_and_in_blocks(session: Any, work: str, mo
         assert ways == wanted
 
 
+def test_blocks_are_cut_across_partitions(session: Any, work: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = skewed(100) + mixed(20, seed=8)
+    task_edges, stage = 700, graph.stage
+    cuts: list[list[int]] = []
+
+    def sizes(batches: Iterable[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        yield pa.RecordBatch.from_pydict({"n": [sum(batch.num_rows for batch in batches)]})
+
+    def noted(edges: Any, name: str, *arguments: Any) -> Any:
+        if name == "first":
+            # Unevenly, and not as they were found: few documents have most of the edges.
+            edges = edges.repartition(4, "b")
+            cuts.append([row["n"] for row in edges.mapInArrow(sizes, "n long").collect()])
+        return stage(edges, name, *arguments)
+
+    monkeypatch.setattr(graph, "stage", noted)
+    monkeypatch.setattr(graph, "MOST_SENT", 50)
+    run = bs.Deduplication(frame(session, rows), work=work, partitions=5, task_edges=task_edges)
+    assert distributed(run) == local(rows)
+    # Several tasks have edges in the first round, at least one of them more than a block.
+    assert len(cuts) > 2 and sum(n > 0 for n in cuts[0]) > 1 and max(cuts[0]) > task_edges, cuts
+
+
 def test_a_long_chain_of_versions_and_a_template(session: Any, work: str) -> None:
     # By components and in blocks where that takes seconds, else in one task.
     by_parts = {"task_edges": 5000} if FULL or ENGINE == "sail" else {}
     for rows, options in ((chain(10_000), by_parts), (template(100_000 if FULL else 5_000), {})):
-        kept, _, why = local(rows)
+        kept, pairs, why = local(rows)
         run = bs.Deduplication(frame(session, rows), work=work, partitions=2, **options)
         assert {row["id"] for row in run.kept.select("id").collect()} == kept
         assert sorted(tuple(row) for row in run.evidence.collect()) == why
+        assert run.pairs.count() == len(pairs)
 
 
 def test_annotated_rows_and_rows_without_id_or_text(session: Any, work: str) -> None:
@@ -96,6 +122,7 @@ def test_wrong_requests_say_what_is_wrong(session: Any, work: str) -> None:
         (errors.ParameterError, "threshold", {"threshold": 2}),
         (errors.ParameterError, "recall", {"recall": 1}),
         (errors.ParameterError, "keep", {"keep": "best"}),
+        (errors.ParameterError, "task_edges", {"task_edges": 0}),
         (TypeError, "no option verify", {"verify": "estimate"}),
     ]
     for exception, message, options in wrong:
@@ -125,11 +152,12 @@ def test_the_command(session: Any, work: str, tmp_path: Path, monkeypatch: pytes
 
     monkeypatch.setattr(SparkSession, "builder", Here)
     arguments = [str(tmp_path / "in.parquet"), str(tmp_path / "out"), "--threshold", "0.8", "--evidence", str(tmp_path / "why"), "--work", work, "--partitions", "2"]
-    assert command.main([*arguments, "--format", "parquet"]) == 0
+    assert command.main([*arguments, "--format", "parquet", "--task-edges", "100000"]) == 0
     kept, _, why = local(rows)
     assert {row["id"] for row in session.read.parquet(str(tmp_path / "out")).collect()} == kept
     assert session.read.parquet(str(tmp_path / "why")).count() == len(why)
     assert command.main(["in.unknown", "out"]) == 2
+    assert command.main([*arguments, "--format", "parquet", "--task-edges", "0"]) == 1
 
 
 def test_the_engine_listens_on_loopback_only(session: Any) -> None:

@@ -15,12 +15,15 @@
 //! - `texts` and `fetch`: texts go to the groups that asked for them. Who is not asked for stays behind.
 //! - `compare`: prefilter and exact similarity, by the code of a run on one machine.
 //! - `forest`, `large_star`, `small_star`: connected components of the edges.
-//! - `resolve`: who is removed, and for whom; `block`: the same for the beginning of a graph that is too large for one task.
+//! - `resolve`: who is removed, and for whom.
+//! - `first` and `block`: the same for the beginning of a graph that is too large for one task. Each task hands on its first edges in keep order, and one task decides
+//!   over the first of all.
 //!
 //! A document is known by its **place**: bytes that compare as the keep order does, and hold the id (the module `place`). Every stage gives the same rows for the
 //! same rows, in whatever order they come and wherever they are computed again.
 
 mod bands;
+mod blocks;
 mod buckets;
 mod by_slice;
 mod columns;
@@ -28,6 +31,7 @@ mod compare;
 mod components;
 mod fetch;
 mod functions;
+mod graph;
 mod nodes;
 mod out;
 mod partners;
@@ -80,7 +84,8 @@ pub fn stage(name: &str, settings: Settings) -> Result<Box<dyn Stage>> {
         "forest" => Box::new(components::Forest::new(&settings)),
         "large_star" => Box::new(by_slice::BySlice::new(components::Star::new(&settings, components::large))),
         "small_star" => Box::new(by_slice::BySlice::new(components::Star::new(&settings, components::small))),
-        "block" => Box::new(resolve::Block::new(settings)),
+        "first" => Box::new(blocks::First::new(&settings)),
+        "block" => Box::new(blocks::Block::new(&settings)),
         "resolve" => Box::new(resolve::Resolve::new(settings)?),
         "sketch" => Box::new(functions::Sketches::new(settings)?),
         "jaccard" => Box::new(functions::Jaccard),
@@ -103,6 +108,6 @@ mod kind {
     pub const SAME: i32 = 4;
     /// A link that is new.
     pub const CHANGED: i32 = 5;
-    /// The last document that a block decided.
+    /// The last document that a block decided, where more follow.
     pub const LAST: i32 = 6;
 }

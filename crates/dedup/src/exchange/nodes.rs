@@ -19,7 +19,12 @@ impl Nodes {
         if let Some(&number) = self.numbers.get(place) {
             return number;
         }
-        let (place, number) = (Arc::<[u8]>::from(place), self.places.len() as u32);
+        self.push(Arc::from(place))
+    }
+
+    /// The number of a place that has none yet.
+    pub(super) fn push(&mut self, place: Arc<[u8]>) -> u32 {
+        let number = self.places.len() as u32;
         self.places.push(Arc::clone(&place));
         self.numbers.insert(place, number);
         number

@@ -1,150 +1,71 @@
 //! Who is removed, and for whom.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 
 use super::columns::Rows;
-use super::nodes::{Nodes, edge};
-use super::out::Out;
+use super::graph::{Graph, Ranked};
 use super::tables::Evidence;
-use super::{Settings, Stage, kind};
-use crate::error::{Error, Result};
+use super::{Settings, Stage};
+use crate::error::Result;
 use crate::job::decide::{Removal, Rule, with_copies};
-use crate::resolve::Leaders;
-use crate::verify::Edge;
 
-/// Edges and copies of whole components.
-#[derive(Default)]
-struct Graph {
-    nodes: Nodes,
-    edges: Vec<(Edge, u32)>,
-    copies: Vec<Edge>,
-}
-
-/// A graph in keep order.
-struct Ranked {
-    places: Vec<Arc<[u8]>>,
-    edges: Vec<(Edge, u32)>,
-    copies: Vec<Edge>,
-}
-
-impl Graph {
-    fn take(&mut self, batch: &RecordBatch) -> Result<()> {
-        for (_, kind, values) in Rows::of(batch)?.iter() {
-            let edge = edge(&mut self.nodes, values)?;
-            if kind == kind::COPY { self.copies.push(edge.0) } else { self.edges.push(edge) }
-        }
-        Ok(())
-    }
-
-    fn ranked(self) -> Ranked {
-        let (places, ranks) = self.nodes.ranked();
-        let ranked = |edge: Edge| Edge {
-            later: ranks[edge.later as usize],
-            earlier: ranks[edge.earlier as usize],
-            ..edge
-        };
-        let mut edges: Vec<(Edge, u32)> =
-            self.edges.into_iter().map(|(edge, equal)| (ranked(edge), equal)).collect();
-        let mut copies: Vec<Edge> = self.copies.into_iter().map(ranked).collect();
-        edges.sort_unstable();
-        edges.dedup();
-        copies.sort_unstable();
-        Ranked { places, edges, copies }
-    }
-}
-
-impl Ranked {
-    /// The edges that decide, with their equal registers.
-    fn decisive(&self) -> Vec<(Edge, u32)> {
-        let mut leaders = Leaders::default();
-        self.edges.iter().for_each(|(edge, _)| leaders.push(*edge));
-        let decisive = leaders.finish().into_iter();
-        let equal = |edge: &Edge| {
-            let i = self.edges.partition_point(|(other, _)| other < edge);
-            self.edges.get(i).map_or(0, |(_, equal)| *equal)
-        };
-        decisive.map(|edge| (edge, equal(&edge))).collect()
-    }
-}
+/// Removals that leave the stage at a time.
+const LEAVING: usize = 64 << 10;
 
 /// The evidence of whole components.
 pub(super) struct Resolve {
-    settings: Settings,
     graph: Graph,
     evidence: Evidence,
+    registers: u32,
+    removed: Option<Removed>,
+}
+
+/// What was decided, and is on its way out.
+struct Removed {
+    graph: Ranked,
+    /// Equal registers of each removed document that is no copy.
+    equal: HashMap<u32, u32>,
+    removals: std::vec::IntoIter<Removal>,
 }
 
 impl Resolve {
     pub(super) fn new(settings: Settings) -> Result<Self> {
         let evidence = Evidence::new(&settings)?;
-        Ok(Self { settings, graph: Graph::default(), evidence })
+        Ok(Self { graph: Graph::default(), evidence, registers: settings.spec.registers, removed: None })
+    }
+}
+
+impl Removed {
+    fn of(graph: Graph) -> Self {
+        let mut graph = graph.ranked();
+        let decisive = graph.decisive();
+        graph.edges = Vec::new();
+        let equal = decisive.iter().map(|(edge, equal)| (edge.later, *equal)).collect();
+        let removals = decisive.into_iter().map(|(edge, _)| Removal { edge, rule: Rule::Verified }).collect();
+        let removals = with_copies(removals, &graph.copies).into_iter();
+        Self { graph, equal, removals }
     }
 }
 
 impl Stage for Resolve {
     fn push(&mut self, batch: &RecordBatch) -> Result<Vec<RecordBatch>> {
-        self.graph.take(batch)?;
+        Rows::of(batch)?.iter().try_for_each(|(_, kind, values)| self.graph.add(kind, values))?;
         Ok(Vec::new())
     }
 
     fn finish(&mut self) -> Result<Vec<RecordBatch>> {
-        let graph = std::mem::take(&mut self.graph).ranked();
-        let decisive = graph.decisive();
-        let equal: HashMap<u32, u32> = decisive.iter().map(|(edge, equal)| (edge.later, *equal)).collect();
-        let removals = decisive.into_iter().map(|(edge, _)| Removal { edge, rule: Rule::Verified }).collect();
-        for removal in with_copies(removals, &graph.copies) {
+        let graph = &mut self.graph;
+        let Removed { graph, equal, removals } =
+            self.removed.get_or_insert_with(|| Removed::of(std::mem::take(graph)));
+        for removal in removals.take(LEAVING) {
             // A copy has the sketch of its representative.
             let representative = graph.copies.binary_search_by_key(&removal.removed(), |copy| copy.later);
             let representative = representative.map_or(removal.removed(), |i| graph.copies[i].earlier);
-            let registers = self.settings.spec.registers;
-            let equal = equal.get(&representative).copied().unwrap_or(registers);
+            let equal = equal.get(&representative).copied().unwrap_or(self.registers);
             self.evidence.push(&removal, &graph.places, equal)?;
         }
         self.evidence.take()
-    }
-}
-
-/// The edges that decide, of the first edges in keep order of a graph that is too large for one task, and the last document that is decided.
-pub(super) struct Block {
-    settings: Settings,
-    graph: Graph,
-    out: Out,
-}
-
-impl Block {
-    pub(super) fn new(settings: Settings) -> Self {
-        Self { settings, graph: Graph::default(), out: Out::default() }
-    }
-}
-
-impl Stage for Block {
-    fn push(&mut self, batch: &RecordBatch) -> Result<Vec<RecordBatch>> {
-        self.graph.take(batch)?;
-        Ok(Vec::new())
-    }
-
-    fn finish(&mut self) -> Result<Vec<RecordBatch>> {
-        let is_full = self.graph.edges.len() as u64 >= self.settings.most;
-        let mut graph = std::mem::take(&mut self.graph).ranked();
-        if is_full && let Some(&(last, _)) = graph.edges.last() {
-            // More edges of the last document may follow.
-            let whole = graph.edges.partition_point(|(edge, _)| edge.later < last.later);
-            if whole == 0 {
-                return Err(Error::parameter("task_edges", "more than one document has", self.settings.most));
-            }
-            graph.edges.truncate(whole);
-        }
-        for (edge, equal) in graph.decisive() {
-            let counts = [edge.intersection, edge.union, equal].map(u32::to_le_bytes).concat();
-            let places = [edge.later, edge.earlier].map(|rank| &*graph.places[rank as usize]);
-            self.out.row(0, kind::EDGE, [places[0], places[1], &counts])?;
-        }
-        if let Some((last, _)) = graph.edges.last() {
-            self.out.row(0, kind::LAST, [&graph.places[last.later as usize], &[], &[]])?;
-        }
-        self.out.take()
     }
 }

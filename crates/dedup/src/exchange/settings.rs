@@ -28,7 +28,7 @@ impl Settings {
     /// What a run on one machine with these options does, in so many slices and with blocks of so many edges.
     ///
     /// # Errors
-    /// The exact join, which has no stages; no slices; shingles or sketches that cannot be made.
+    /// The exact join, which has no stages; no slices; blocks without edges; shingles or sketches that cannot be made.
     pub fn new(options: &Options, slices: u32, most: u64) -> Result<Self> {
         let Search::Bands(banding) = options.search else {
             return Err(Error::parameter(
@@ -39,6 +39,9 @@ impl Settings {
         };
         if slices == 0 || slices > i32::MAX as u32 {
             return Err(Error::parameter("slices", "between 1 and 2147483647", slices));
+        }
+        if most == 0 {
+            return Err(Error::parameter("task_edges", "at least 1", most));
         }
         let shingler = Shingler::new(&options.text)?;
         let spec = SketchSpec { pipeline: shingler.pipeline().as_str().to_owned(), ..options.spec.clone() };

@@ -37,6 +37,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--pairs", metavar="OUT", help="a folder for all pairs of similar documents, as Parquet")
     made.add_argument("--partitions", type=int, help="tasks of a shuffle")
     made.add_argument("--work", metavar="DIR", help="a folder that all executors see, for intermediate results")
+    made.add_argument("--task-edges", type=int, default=4_000_000, metavar="N", help="similar pairs up to which a component is resolved in one task (4000000)")
     made.add_argument("--remote", metavar="URL", help="a Spark Connect server, such as sc://localhost:15002")
     made.add_argument("--overwrite", action="store_true", help="replace what is in the folders")
     return made
@@ -60,7 +61,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = {"header": "true"} if kind == "csv" else {}
     try:
         df = spark.read.format(kind).options(**options).load(given.input)
-        names = ("threshold", "keep", "recall", "preset", "partitions", "work", "id")
+        names = ("threshold", "keep", "recall", "preset", "partitions", "work", "task_edges", "id")
         run = Deduplication(df, text=given.text.split(","), **{name: getattr(given, name) for name in names})
         rows = run.annotated if given.annotate else run.kept
         rows.write.mode(mode).options(**options).format(kind).save(given.output)

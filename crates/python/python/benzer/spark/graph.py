@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benzer.spark.plan import ROWS, Settings, held, moved, stage
+from benzer.spark.plan import ROWS, Settings, held, moved, spread, stage
 
 EVIDENCE = (
     "removed_id string, kept_id string, similarity double, intersection int, union int, "
@@ -14,6 +14,8 @@ EVIDENCE = (
 COPY, EDGE, CHANGED, LAST = 0, 3, 5, 6
 #: Rounds of stars after which something is wrong: 2^60 documents need fewer.
 MOST_ROUNDS = 60
+#: Rows of a table that an engine may send to all executors for a join. It decides by the size of files: 10 MB of those, with 2 million rows, need more than a heap of 512 MB.
+MOST_SENT = 500_000
 
 
 def evidence(edges: Any, of: Settings) -> Any:
@@ -23,13 +25,14 @@ def evidence(edges: Any, of: Settings) -> Any:
     from pyspark.sql import functions as F
 
     roots = components(edges, of).select(F.col("a").alias("member"), F.col("b").alias("root"))
-    labelled = held(edges.join(roots, F.col("a") == F.col("member")).drop("member"), of)
+    labelled = held(edges.join(_sent(roots), F.col("a") == F.col("member")).drop("member"), of)
     sizes = labelled.groupBy("root").count()
     large = sizes.where(F.col("count") > of.task_edges).select("root")
     if large.limit(1).count() == 0:
         return stage(_rows(labelled.repartition("root")), "resolve", of, EVIDENCE)
     small = _rows(labelled.join(large, "root", "left_anti").repartition("root"))
-    rest = held(_rows(labelled.join(large, "root", "left_semi")), of)
+    # A large component was found in one task, or came to one with its root: it is spread over all.
+    rest = held(spread(_rows(labelled.join(large, "root", "left_semi")), "a", of), of)
     decided = blocks(rest.where(F.col("kind") == EDGE), of)
     # Decisions of a large component need not be together: a copy meets that of its representative.
     together = decided.withColumn("key", F.col("a")).unionByName(rest.where(F.col("kind") == COPY).withColumn("key", F.col("b")))
@@ -50,21 +53,30 @@ def components(edges: Any, of: Settings) -> Any:
 
 
 def blocks(pending: Any, of: Settings) -> Any:
-    """The edges that decide, of components that are too large for one task: in keep order, as many edges at a time as a task takes."""
+    """The edges that decide, of components that are too large for one task: in keep order, as many edges at a time as a task takes.
+
+    Stages keep the first edges, in the memory of Python workers: an engine that orders rows may do so in a heap that is too small.
+    """
     from pyspark.sql import functions as F
 
     decided = pending.limit(0)
     while True:
-        first = pending.orderBy("a", "b").limit(of.task_edges).coalesce(1)
+        # Not `coalesce`, which would leave the first stage to one task as well.
+        first = stage(pending, "first", of).repartition(1)
         block = held(stage(first, "block", of), of)
+        removed = block.where(F.col("kind") == EDGE)
+        decided = decided.unionByName(removed)
         last = block.where(F.col("kind") == LAST).select("a").collect()
         if not last:
             return decided
-        removed = block.where(F.col("kind") == EDGE)
-        decided = decided.unionByName(removed)
         gone = removed.select(F.col("a").alias("gone"))
         pending = pending.where(F.col("a") > F.lit(bytearray(last[0]["a"])))
-        pending = held(pending.join(gone, F.col("b") == F.col("gone"), "left_anti"), of)
+        pending = held(pending.join(_sent(gone), F.col("b") == F.col("gone"), "left_anti"), of)
+
+
+def _sent(rows: Any) -> Any:
+    """A table to join with; a large one is sorted, on disk if need be. `rows` are held."""
+    return rows if rows.count() <= MOST_SENT else rows.hint("merge")
 
 
 def _rows(rows: Any) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 
 from benzer import _benzer
 from benzer.deduplication import request
-from benzer.errors import ColumnError
+from benzer.errors import ColumnError, ParameterError
 
 #: Rows between two stages.
 ROWS = "slice int, kind int, a binary, b binary, c binary"
@@ -46,6 +46,8 @@ def settings(
     """Settings with the defaults of `benzer dedup`, of which :data:`ASKED` can be given; wrong ones are refused here, before anything runs."""
     if other := sorted(set(asked) - ASKED):
         raise TypeError(f"there is no option {', '.join(other)} on an engine; there are {', '.join(sorted(ASKED))}, partitions, work and task_edges")
+    if task_edges < 1:
+        raise ParameterError(f"`task_edges` must be at least 1, got {task_edges}")
     order = keep.partition(":")[0] + ":value" if ":" in keep else keep
     wanted = json.dumps(request(keep=order, **asked))
     _benzer.stage_documents(wanted)
@@ -60,7 +62,12 @@ def stage(rows: Any, name: str, of: Settings, schema: str = ROWS) -> Any:
 
 def moved(rows: Any, of: Settings) -> Any:
     """The rows where their slices are. Tasks bring them into order themselves: not every engine keeps one."""
-    return rows.repartition("slice") if of.partitions is None else rows.repartition(of.partitions, "slice")
+    return spread(rows, "slice", of)
+
+
+def spread(rows: Any, by: str, of: Settings) -> Any:
+    """The rows in as many partitions as were asked for, by a column."""
+    return rows.repartition(by) if of.partitions is None else rows.repartition(of.partitions, by)
 
 
 def held(rows: Any, of: Settings) -> Any:

@@ -1,5 +1,7 @@
 //! The stages against a run on one machine.
 
+pub(super) mod blocks;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -252,46 +254,6 @@ fn rounds_of_stars_find_the_components_of_a_chain() {
 }
 
 #[test]
-fn blocks_of_a_graph_decide_what_the_whole_graph_does() {
-    let rows = corpus();
-    let folder = tempfile::tempdir().unwrap();
-    let options = options(folder.path(), "first", "0.8");
-    let settings = Settings::new(&options, 3, 300).unwrap();
-    let all = edges(&rows, &settings, 2).unwrap();
-    let whole = evidence(&task("resolve", &settings, &all).unwrap());
-    let owned = |batches: &[RecordBatch]| -> Vec<(i32, [Vec<u8>; 3])> {
-        let rows: Vec<Rows> = batches.iter().map(|batch| Rows::of(batch).unwrap()).collect();
-        rows.iter()
-            .flat_map(|rows| rows.iter().map(|(_, kind, values)| (kind, values.map(<[u8]>::to_vec))))
-            .collect()
-    };
-    let (copies, mut pending): (Vec<_>, Vec<_>) =
-        owned(&all).into_iter().partition(|(kind, _)| *kind == kind::COPY);
-    pending.sort();
-    let (mut decided, mut blocks) = (copies, 0);
-    while !pending.is_empty() {
-        let mut out = Out::default();
-        for (kind, values) in pending.iter().take(300) {
-            out.row(0, *kind, values.each_ref().map(Vec::as_slice)).unwrap();
-        }
-        let made = owned(&task("block", &settings, &out.take().unwrap()).unwrap());
-        let last = made.iter().find(|(kind, _)| *kind == kind::LAST).unwrap().1[0].clone();
-        let removed: Vec<_> = made.into_iter().filter(|(kind, _)| *kind == kind::EDGE).collect();
-        pending.retain(|(_, [later, earlier, _])| {
-            *later > last && removed.iter().all(|(_, [gone, ..])| gone != earlier)
-        });
-        decided.extend(removed);
-        blocks += 1;
-    }
-    assert!(blocks > 3, "{blocks}");
-    let mut out = Out::default();
-    decided
-        .iter()
-        .for_each(|(kind, values)| out.row(0, *kind, values.each_ref().map(Vec::as_slice)).unwrap());
-    assert_eq!(evidence(&task("resolve", &settings, &out.take().unwrap()).unwrap()), whole);
-}
-
-#[test]
 fn repeated_ids_and_changed_inputs_are_errors_that_name_them() {
     let folder = tempfile::tempdir().unwrap();
     let settings = Settings::new(&options(folder.path(), "last", "0.8"), 3, 10).unwrap();
@@ -316,4 +278,6 @@ fn repeated_ids_and_changed_inputs_are_errors_that_name_them() {
     let mut exact = options(folder.path(), "first", "0.8");
     exact.search = Search::Exact;
     assert!(Settings::new(&exact, 1, 1).unwrap_err().to_string().contains("recall"));
+    let blocks_of_none = Settings::new(&options(folder.path(), "first", "0.8"), 1, 0);
+    assert!(blocks_of_none.unwrap_err().to_string().contains("task_edges"));
 }
