@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # tools/spark-test.sh [local|cluster|connect|sail]...: benzer.spark on Apache Spark (in one process, on a cluster with two workers, over Spark Connect) and on Sail, from the wheel; all of them by default. Java and ss are installed with apt if
-# they are missing; the environments are below target/. BENZER_SIZES=full tests the long chain by components and a template of 100,000 documents on every engine, which takes minutes more.
+# they are missing; the environments are below target/. BENZER_SIZES=full tests the long chain by components and a template of 100,000 documents on every engine, which takes minutes more; on Sail that is always so.
 set -euo pipefail
 root="$(cd "$(dirname "$0")/.." && pwd)"
 folder="${CARGO_TARGET_DIR:-$root/target}/spark-test"

@@ -79,8 +79,9 @@ def test_blocks_are_cut_across_partitions(session: Any, work: str, monkeypatch: 
 
 def test_a_long_chain_of_versions_and_a_template(session: Any, work: str) -> None:
     # By components and in blocks where that takes seconds, else in one task.
-    by_parts = {"task_edges": 5000} if FULL or ENGINE == "sail" else {}
-    for rows, options in ((chain(10_000), by_parts), (template(100_000 if FULL else 5_000), {})):
+    is_full = FULL or ENGINE == "sail"
+    by_parts = {"task_edges": 5000} if is_full else {}
+    for rows, options in ((chain(10_000), by_parts), (template(100_000 if is_full else 5_000), {})):
         kept, pairs, why = local(rows)
         run = bs.Deduplication(frame(session, rows), work=work, partitions=2, **options)
         assert {row["id"] for row in run.kept.select("id").collect()} == kept
