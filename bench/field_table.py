@@ -22,7 +22,7 @@ PYTHON = [
 ]
 INDEX = {"bulk_insert": "inserts in one call", "insert": "an insert a call", "bulk_query": "queries in one call", "query": "a query a call"}
 
-Row = tuple[str, str, float, str, float, float, str]
+Row = tuple[str, str, float, str, float, float | str, str]
 
 
 def table(folder: Path, races: Iterable[str]) -> str:
@@ -33,13 +33,17 @@ def table(folder: Path, races: Iterable[str]) -> str:
     for race in races:
         path = folder / f"{files.get(race, race)}.json"
         if path.exists():
-            lines += [shown(row) for row in makers[race](json.loads(path.read_text()))]
+            try:
+                lines += [shown(row) for row in makers[race](json.loads(path.read_text()))]
+            except (LookupError, StopIteration, RuntimeError, ValueError) as error:
+                lines.append(f"| bench/{race} | | | | | | its results are not whole: {error!r} |")
     return "\n".join(lines) + f"\n\n{NOTE}\n"
 
 
 def shown(row: Row) -> str:
     what, unit, ours, peer, theirs, times, quality = row
-    return f"| {what} | {unit} | {number(ours)} | {peer} | {number(theirs)} | {times:.1f} | {quality} |"
+    ratio = times if isinstance(times, str) else f"{times:.1f}"
+    return f"| {what} | {unit} | {number(ours)} | {peer} | {number(theirs)} | {ratio} | {quality} |"
 
 
 def number(value: float) -> str:
@@ -121,10 +125,13 @@ def spark(result: dict[str, Any]) -> Iterator[Row]:
         if not {"benzer", "mllib"} <= engines.keys():
             continue
         peer = engines["mllib"]
-        name = "MLlib" if peer["why"] is None else "MLlib, stopped"
+        ended, stopped = peer["why"] is None, (peer["why"] or "").startswith("not ended")
+        name = "MLlib" if ended else "MLlib, stopped" if stopped else "MLlib, failed"
         for engine, on in (("benzer", "Spark"), ("sail", "Sail")):
             ours = engines.get(engine)
             if ours is None or ours["why"] is not None:
                 continue
+            ratio = peer["seconds"] / ours["seconds"]
+            times = ratio if ended else f"at least {ratio:.1f}" if stopped else "-"
             quality = "; ".join(f"{one['justified']:.3f} of removals justified" if one.get("justified") is not None else "did not end" for one in (ours, peer))
-            yield f"{race['docs']:,} documents on {on}, two cores", "seconds", ours["seconds"], name, peer["seconds"], peer["seconds"] / ours["seconds"], quality
+            yield f"{race['docs']:,} documents on {on}, two cores", "seconds", ours["seconds"], name, peer["seconds"], times, quality
