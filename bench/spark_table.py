@@ -52,7 +52,9 @@ def table(race: dict[str, Any]) -> list[str]:
             continue
         ratios = [f"{row[key] / ours[key]:.2f}" if ours else "-" for key in ("seconds", "work")]
         speed = race["bytes"] / 1e6 / row["cpu"]
-        shuffled = [f"{row[key]:,}" if key in row else "not reported" for key in ("shuffled", "shuffled_raw")]
+        # Sail moves the same rows and reports nothing.
+        same = f"{ours['shuffled_raw']:,} (the same rows)" if ours and "shuffled_raw" in ours else "not reported"
+        shuffled = [f"{row[key]:,}" if key in row else same if key == "shuffled_raw" else "not reported" for key in ("shuffled", "shuffled_raw")]
         lines.append(
             f"| {name} | {seconds:.1f} | {ratios[0]} | {row['work']:.1f} | {ratios[1]} | {row['cpu']:.0f} | {speed:.2f} | {row['peak_mib']:,} | {row['pairs']:,} | {row['precision']:.4f} | "
             f"{row['recall']:.4f} | {row['removed']:,} | {row['justified']:.4f} | {row['left']:,} | {shuffled[0]} | {shuffled[1]} |"

@@ -3,23 +3,18 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, HashSet};
 
+use crate::score::Rank;
 use crate::store::DocNo;
 
 /// A document by its estimate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Ranked {
-    pub value: f64,
-    /// Above this its similarity all but never is.
-    pub highest: f64,
+    pub rank: Rank,
     pub number: DocNo,
 }
 
-impl Ranked {
-    /// The standard error of its value.
-    pub fn error(&self) -> f64 {
-        (self.highest - self.value) / 4.0
-    }
-}
+/// Standard errors by which an estimate may be below the last of the best and the document still be better.
+const MARGIN: f64 = 6.0;
 
 /// Those that can be among the best.
 #[derive(Debug)]
@@ -54,14 +49,14 @@ impl Ranking {
         Self { most, best: BinaryHeap::new(), all: Vec::new() }
     }
 
-    /// False if so many are better in any case.
+    /// False if so many are better in any case. The last of the best has an error, too, and is the luckiest of many: hence the wide margin.
     #[inline]
-    pub fn may_be_among(&self, highest: f64) -> bool {
-        self.last().is_none_or(|last| highest >= last)
+    pub fn may_be_among(&self, rank: &Rank) -> bool {
+        self.last().is_none_or(|last| rank.value + MARGIN * rank.error >= last)
     }
 
     pub fn push(&mut self, ranked: Ranked) {
-        self.best.push(Reverse(Value(ranked.value)));
+        self.best.push(Reverse(Value(ranked.rank.value)));
         if self.best.len() > self.most {
             self.best.pop();
         }
@@ -78,7 +73,7 @@ impl Ranking {
     /// The most similar first.
     pub fn sorted(self) -> Vec<Ranked> {
         let mut all = self.all;
-        all.sort_unstable_by(|a, b| b.value.total_cmp(&a.value).then(a.number.cmp(&b.number)));
+        all.sort_unstable_by(|a, b| b.rank.value.total_cmp(&a.rank.value).then(a.number.cmp(&b.number)));
         all
     }
 }
@@ -141,13 +136,14 @@ mod tests {
 
     #[test]
     fn what_cannot_be_among_the_best_is_known() {
+        let rank = |value: f64| Rank { value, error: 0.01, highest: value + 0.04 };
         let mut ranking = Ranking::new(2);
-        assert!(ranking.may_be_among(0.0) && ranking.last().is_none());
+        assert!(ranking.may_be_among(&rank(0.0)) && ranking.last().is_none());
         for (value, number) in [(0.3, 1), (0.9, 2), (0.5, 3)] {
-            ranking.push(Ranked { value, highest: value + 0.1, number });
+            ranking.push(Ranked { rank: rank(value), number });
         }
         assert_eq!(ranking.last(), Some(0.5));
-        assert!(ranking.may_be_among(0.55) && !ranking.may_be_among(0.4));
+        assert!(ranking.may_be_among(&rank(0.45)) && !ranking.may_be_among(&rank(0.43)));
         assert_eq!(ranking.sorted().iter().map(|ranked| ranked.number).collect::<Vec<_>>(), [2, 3, 1]);
     }
 }

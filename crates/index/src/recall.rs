@@ -10,6 +10,7 @@
 
 use crate::index::Index;
 use crate::rule::Rule;
+use crate::score::Rank;
 use crate::search::Terms;
 
 /// What is said of a search with thresholds.
@@ -25,7 +26,7 @@ pub(crate) struct Stated {
 /// Documents of one estimate.
 struct Like {
     value: f64,
-    /// How far from it they are, in standard errors.
+    /// Their standard error, in the mean.
     error: f64,
     /// For how many documents of the collection one of them stands.
     stands_for: f64,
@@ -37,6 +38,8 @@ struct Like {
 
 /// No estimate is taken to be more exact.
 const LEAST_ERROR: f64 = 1e-6;
+/// Steps in which the similarity of the last of the best is found.
+const HALVINGS: usize = 30;
 /// Nor is one document taken for more than a thousand.
 const LEAST_CHANCE: f64 = 1e-3;
 
@@ -70,25 +73,23 @@ impl Index {
     }
 }
 
-/// The share of the best `most` documents that are among the first so many of those found, the most similar first: values with their standard errors. `chance` is that with which a document of some similarity was
-/// found.
-pub(crate) fn of_best(
-    found: impl Iterator<Item = (f64, f64)>,
-    most: usize,
-    chance: impl Fn(f64) -> f64,
-) -> f64 {
+/// The share of the best `most` documents that are among the first so many of those found, the most similar first. `chance` is that with which a document of some similarity was found.
+pub(crate) fn of_best(found: impl Iterator<Item = Rank>, most: usize, chance: impl Fn(f64) -> f64) -> f64 {
     let mut groups: Vec<Like> = Vec::new();
-    for (place, (value, error)) in found.enumerate() {
+    for (place, rank) in found.enumerate() {
         let given = f64::from(u8::from(place < most));
-        match groups.last_mut().filter(|group| group.value == value) {
+        let error = rank.error.max(LEAST_ERROR);
+        match groups.last_mut().filter(|group| group.value == rank.value) {
             Some(group) => {
+                // Errors depend on sizes, too.
+                group.error += (error - group.error) / (group.found + 1.0);
                 group.found += 1.0;
                 group.given += given;
             }
             None => groups.push(Like {
-                value,
-                error: error.max(LEAST_ERROR),
-                stands_for: chance(value).max(LEAST_CHANCE).recip(),
+                value: rank.value,
+                error,
+                stands_for: chance(rank.value).max(LEAST_CHANCE).recip(),
                 found: 1.0,
                 given,
             }),
@@ -104,7 +105,7 @@ pub(crate) fn of_best(
     }
     // The similarity of the last of the best.
     let (mut low, mut high) = (-1.0, 2.0);
-    for _ in 0..30 {
+    for _ in 0..HALVINGS {
         let middle = 0.5 * (low + high);
         if above(middle, &all) > best { low = middle } else { high = middle }
     }
@@ -120,8 +121,11 @@ pub(crate) fn normal(z: f64) -> f64 {
 mod tests {
     use benzer_core::hash;
 
+    use crate::score::Rank;
+
     fn of_best(values: &[f64], error: f64, most: usize, chance: impl Fn(f64) -> f64) -> f64 {
-        super::of_best(values.iter().map(|value| (*value, error)), most, chance)
+        let rank = |value: &f64| Rank { value: *value, error, highest: value + 4.0 * error };
+        super::of_best(values.iter().map(rank), most, chance)
     }
 
     #[test]

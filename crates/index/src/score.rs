@@ -26,10 +26,27 @@ struct FieldScorer {
 /// Sizes of unions for which the factor of errors is known: steps of a factor of 2^(1/4), about.
 const SIZES: usize = 128;
 
+/// The similarity of two records, to rank them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Rank {
+    pub value: f64,
+    /// Its standard error.
+    pub error: f64,
+    /// Above this the similarity all but never is.
+    pub highest: f64,
+}
+
 /// The similarity of the wanted fields together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Score {
     pub estimate: Estimate,
+}
+
+impl Rank {
+    /// One without an error.
+    pub fn exact(value: f64) -> Self {
+        Self { value, error: 0.0, highest: value }
+    }
 }
 
 impl Score {
@@ -146,14 +163,14 @@ impl Scorer {
         Ok(Some(criteria.measure.value_at(rough, sizes)))
     }
 
-    /// The similarity of a query and a record, and above what it all but never is; nothing if no field says anything. `parts` is used again and again.
+    /// How a query and a record rank; nothing if no field says anything. `parts` is used again and again.
     pub fn rank(
         &self,
         layout: &Layout,
         criteria: &Criteria,
         pair: (&[u64], &[u64]),
         parts: &mut Vec<(usize, Estimate)>,
-    ) -> Result<Option<(f64, f64)>> {
+    ) -> Result<Option<Rank>> {
         if let &[only] = &criteria.fields[..] {
             let (field, scorer) = (&layout.fields()[only], &self.fields[only]);
             let sizes = [field.size(pair.0), field.size(pair.1)];
@@ -162,7 +179,11 @@ impl Scorer {
             }
         }
         self.parts(layout, criteria, pair, parts)?;
-        Ok(criteria.together(parts).measured().map(|measured| (measured.value, highest(measured))))
+        let rank = |measured: &Measured| {
+            let highest = highest(measured);
+            Rank { value: measured.value, error: (highest - measured.value) / 4.0, highest }
+        };
+        Ok(criteria.together(parts).measured().map(rank))
     }
 
     /// The weighted mean of the wanted fields.
@@ -224,13 +245,13 @@ impl FieldScorer {
         Ok(Self { by_equal, narrower: narrower.collect() })
     }
 
-    /// The similarity of two sets that are not empty, and above what it all but never is.
+    /// How two sets that are not empty rank.
     #[inline]
-    fn rank(&self, field: &FieldLayout, (a, b): (&[u64], &[u64]), sizes: [f64; 2]) -> Result<(f64, f64)> {
+    fn rank(&self, field: &FieldLayout, (a, b): (&[u64], &[u64]), sizes: [f64; 2]) -> Result<Rank> {
         let (value, error, margin) = match self.by_equal {
             Some(_) => match self.estimate(field, a, b)?.measured() {
                 Some(found) => (found.value, found.standard_error, found.high - found.value),
-                None => return Ok((0.0, 1.0)),
+                None => return Ok(Rank { value: 0.0, error: 1.0, highest: 1.0 }),
             },
             None => {
                 let value = self.rough(field, a, b)?;
@@ -239,9 +260,10 @@ impl FieldScorer {
             }
         };
         let narrower = self.narrower[step_of_size((sizes[0] + sizes[1]) / (1.0 + value))];
+        let error = (error * narrower).max(margin / 4.0);
         // No two sets are more similar than their sizes.
         let most = sizes[0].min(sizes[1]) / sizes[0].max(sizes[1]);
-        Ok((value, (value + (4.0 * error * narrower).max(margin)).min(most.max(value))))
+        Ok(Rank { value, error, highest: (value + 4.0 * error).min(most) })
     }
 
     #[inline]

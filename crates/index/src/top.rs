@@ -13,6 +13,7 @@ use crate::probe::Probe;
 use crate::query::{Answer, Query};
 use crate::ranking::{Ranked, Ranking, Seen};
 use crate::recall;
+use crate::score::Rank;
 use crate::search::Terms;
 use crate::store::{DocNo, Parts, Postings, View};
 
@@ -55,10 +56,10 @@ impl Index {
         self.read_best(view, probe, (terms, &ranked), &mut best)?;
         let (matches, _) = best.into_sorted();
         let chance = |similarity: f64| self.recall_of_prefixes(terms, rows, similarity);
-        let recall = recall::of_best(matches.iter().map(|found| (found.similarity, 0.0)), most, chance);
+        let recall = recall::of_best(matches.iter().map(|found| Rank::exact(found.similarity)), most, chance);
         let shown = match self.is_exact(probe) {
             true => recall,
-            false => recall::of_best(ranked.iter().map(|one| (one.value, one.error())), most, chance),
+            false => recall::of_best(ranked.iter().map(|one| one.rank), most, chance),
         };
         let few = format!(
             "only {} documents share a register of a band with the query: others are less similar than a search can see",
@@ -95,11 +96,11 @@ impl Index {
                 }
                 compared += 1;
                 let rank = self.scorer().rank(layout, &terms.criteria, pair, &mut parts)?;
-                let Some((value, highest)) = rank else { return Ok(()) };
-                if ranking.may_be_among(highest) {
+                let Some(rank) = rank else { return Ok(()) };
+                if ranking.may_be_among(&rank) {
                     // What a store gives besides is looked at again with fewer rows.
                     match layout.share_prefix(fields, rows, pair.0, pair.1) {
-                        true => ranking.push(Ranked { value, highest, number }),
+                        true => ranking.push(Ranked { rank, number }),
                         false => seen.forget(number),
                     }
                 }
@@ -122,8 +123,7 @@ impl Index {
                     let pair = (&probe.words[..], record.words);
                     compared += 1;
                     let rank = self.scorer().rank(layout, &terms.criteria, pair, &mut parts)?;
-                    let rank = rank.map(|(value, highest)| Ranked { value, highest, number });
-                    rank.into_iter().for_each(|ranked| ranking.push(ranked));
+                    rank.into_iter().for_each(|rank| ranking.push(Ranked { rank, number }));
                 }
                 Ok(())
             })?;
@@ -141,16 +141,17 @@ impl Index {
     ) -> Result<()> {
         let is_exact = self.is_exact(probe);
         let mut desk = Desk::default();
-        for some in ranked.chunks(READ) {
-            // Estimates are in order, and those that come later all but never higher than this.
-            let is_over = |worst: f64| match is_exact {
-                true => some[0].highest < worst,
-                false => some[0].value < worst,
-            };
-            if best.worst().is_some_and(is_over) {
+        // How similar those from a place on can be.
+        let limit = |one: &Ranked| if is_exact { one.rank.highest } else { one.rank.value };
+        let mut limits: Vec<f64> = ranked.iter().map(limit).collect();
+        (0..limits.len().saturating_sub(1)).rev().for_each(|i| limits[i] = limits[i].max(limits[i + 1]));
+        for (some, limits) in ranked.chunks(READ).zip(limits.chunks(READ)) {
+            let worst = best.worst();
+            if worst.is_some_and(|worst| limits[0] < worst) {
                 return Ok(());
             }
-            let numbers: Vec<DocNo> = some.iter().map(|ranked| ranked.number).collect();
+            let may = |one: &&Ranked| worst.is_none_or(|worst| limit(one) >= worst);
+            let numbers: Vec<DocNo> = some.iter().filter(may).map(|ranked| ranked.number).collect();
             let wanted = if is_exact { Parts::All } else { Parts::Sketches };
             view.records(&numbers, wanted, &mut |_, record| {
                 self.offer(probe, &record, (terms, Needs::Nothing), (&mut desk, best))

@@ -86,7 +86,11 @@ def test_a_long_chain_of_versions_and_a_template(session: Any, work: str) -> Non
         run = bs.Deduplication(frame(session, rows), work=work, partitions=2, **options)
         assert {row["id"] for row in run.kept.select("id").collect()} == kept
         assert sorted(tuple(row) for row in run.evidence.collect()) == why
-        assert run.pairs.count() == len(pairs)
+        # Millions of pairs are compared by their sums.
+        sums = run.pairs.agg({"id_a": "count", "intersection": "sum", "union": "sum"}).select("count(id_a)", "sum(intersection)", "sum(union)")
+        assert tuple(sums.collect()[0]) == (len(pairs), sum(pair[2] for pair in pairs), sum(pair[3] for pair in pairs))
+        if len(pairs) < 500_000:
+            assert sorted(tuple(row) for row in run.pairs.collect()) == pairs
 
 
 def test_annotated_rows_and_rows_without_id_or_text(session: Any, work: str) -> None:

@@ -418,3 +418,35 @@ fn what_is_stated_of_the_best_is_found_by_estimates_and_in_truth() {
     assert!((found - recall).abs() < 0.05 && recall < 0.999, "found {found}, stated {recall}");
     assert!((right - shown).abs() < 0.07 && shown < recall - 0.1, "right {right}, stated {shown}");
 }
+
+#[test]
+fn parts_of_the_query_are_among_the_best_beside_many_that_seem_as_similar() {
+    // Ten parts of the query of half its size, and many documents of its own size that are a little less similar, some of which seem more so.
+    let schema: Schema = serde_json::from_str(r#"{"fields": {"body": {"kind": "values"}}}"#).unwrap();
+    let document = |id: String, elements: &mut dyn Iterator<Item = u64>| {
+        Document::new(id, [("body", Content::Values(elements.map(|e| Value::Integer(e.into())).collect()))])
+    };
+    let query = document("query".to_owned(), &mut (0..400));
+    let asked = Query { top: Some(10), ..Query::default() };
+    // The similarities are 0.449 and 0.5, then 0.66 and 0.7.
+    for (common, part) in [(248, 200), (318, 280)] {
+        let rival = |i: u64| {
+            let mut own = (0..400 - common).map(|j| (i + 1) << 20 | j);
+            let mut shared = (0..400).filter(|j| mix(i << 10 | j) % 400 < common).take(common as usize);
+            document(format!("rival {i}"), &mut shared.by_ref().chain(own.by_ref()))
+        };
+        let part = |i: u64| document(format!("part {i}"), &mut (0..part).map(|j| (j * 7 + i * 13) % 400));
+        let documents: Vec<Document> = (0..600).map(rival).chain((0..10).map(part)).collect();
+        for keeps in [Keeps::Documents, Keeps::Sketches] {
+            let settings = Settings::with_target(schema.clone(), 0.8, 0.95, keeps).unwrap();
+            let index = Index::new(store::memory(settings).unwrap()).unwrap();
+            index.insert(&documents).unwrap();
+            let answer = index.search(&query, &asked).unwrap();
+            let parts = answer.matches.iter().filter(|found| found.id.starts_with("part")).count() as f64;
+            match keeps {
+                Keeps::Documents => assert!(parts >= 9.0, "{parts} of 10, {}", answer.recall),
+                Keeps::Sketches => assert!(answer.shown < 0.8, "{parts} of 10, stated {}", answer.shown),
+            }
+        }
+    }
+}

@@ -26,7 +26,7 @@ class Deduplication:
     """A run: similar documents are found once, when something is asked for, and all tables come from that.
 
     Args:
-        df: A DataFrame. It is read twice, and must have the same rows both times: save or persist what is random.
+        df: A DataFrame. It is read three times, and must have the same rows each time: save or persist what is random.
         text: The column of the text, or several whose texts are joined.
         id: The column of ids, strings or integers, different for each row. Ids compare as strings.
         options: As in :func:`dedup`.
