@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tools/spark-test.sh [local|cluster|connect|sail]...: benzer.spark on Apache Spark (in one process, on a cluster with two workers, over Spark Connect) and on Sail, from the wheel; all of them by default. Java and ss are installed with apt if
+# tools/spark-test.sh [local|cluster|connect|sail|environments]...: benzer.spark on Apache Spark (in one process, on a cluster with two workers, over Spark Connect) and on Sail, from the wheel; all of them by default; `environments` only makes what they need. Java and ss are installed with apt if
 # they are missing; the environments are below target/. BENZER_SIZES=full tests the long chain by components and a template of 100,000 documents on every engine, which takes minutes more; on Sail that is always so.
 set -euo pipefail
 root="$(cd "$(dirname "$0")/.." && pwd)"
@@ -51,6 +51,7 @@ for engine in "$@"; do
     cluster) run cluster spark test_cluster.py ;;
     connect) run connect spark test_answers.py -k "not chain" ;;
     sail) run sail sail test_answers.py ;;
+    environments) ;;
     *) echo "there is no engine $engine: local, cluster, connect or sail" >&2; exit 2 ;;
   esac
 done
