@@ -9,6 +9,7 @@ use axum::middleware::from_fn_with_state;
 use benzer_index::Index;
 use benzer_index::store::Collections;
 use tokio::sync::Semaphore;
+use tokio::task::JoinHandle;
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::access::Gate;
@@ -100,22 +101,23 @@ pub fn app(state: Shared, cors: &[String]) -> Result<Router, axum::http::header:
 /// Tends the collections, and reads the file of keys again when it changes, until the server ends.
 pub async fn housekeeping(state: Shared) {
     let mut tended = Instant::now();
+    let mut tending: Option<JoinHandle<()>> = None;
     loop {
         tokio::time::sleep(Duration::from_secs(1)).await;
         state.gate.refresh();
-        if tended.elapsed() > Duration::from_secs(30) {
+        let is_idle = tending.as_ref().is_none_or(JoinHandle::is_finished);
+        if is_idle && tended.elapsed() > Duration::from_secs(30) {
             tended = Instant::now();
             let shared = Arc::clone(&state);
-            let tend = move || {
+            // On a thread of its own: a large collection takes a while, and nobody waits for it.
+            tending = Some(tokio::task::spawn_blocking(move || {
                 for (name, index) in shared.shelf.all_open() {
                     expire(&name, &index);
                     if shared.compacts {
                         give_back(&name, &index);
                     }
                 }
-                Ok(())
-            };
-            let _ = state.writers.run(tend).await;
+            }));
         }
     }
 }

@@ -1,19 +1,25 @@
 //! Compacting: the living records in a new log, and one segment for all of them.
+//!
+//! Writers go on meanwhile. What they append to the old log is taken over in rounds, each shorter than the one before, and only the last of these keeps them waiting.
 
+use std::path::PathBuf;
 use std::sync::PoisonError;
 
 use super::Shared;
-use super::block::{Batch, Next};
+use super::block::{Batch, Block, Next, Rows};
 use super::build::Source;
 use super::log::{HEADER, Log};
 use super::part::Part;
 use super::segment::End;
 use super::state::State;
-use crate::error::Result;
-use crate::store::{DocNo, Parts};
+use super::work::Job;
+use crate::error::{Error, Result};
+use crate::store::{DocNo, Parts, Record};
 
 /// Words of rows in a block.
 const BLOCK: usize = 1 << 20;
+/// How often what has come meanwhile is taken over before writers wait.
+const ROUNDS: usize = 8;
 
 /// What to do with a damaged record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,18 +31,15 @@ pub(super) enum OnDamage {
 impl Shared {
     pub fn compact(&self) -> Result<()> {
         let _merging = self.merging.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut log = self.log()?;
+        // Refused at once where we only read.
+        drop(self.log()?);
         let state = self.state();
-        let documents = state.n_documents();
-        if state.end.n_rows > documents {
-            return self.rewrite(&mut log, OnDamage::Fail).map(drop);
+        if state.end.n_rows > state.n_documents() {
+            return self.rewrite(OnDamage::Fail).map(drop);
         }
-        if state.parts.len() > 1 {
-            let part = self.all_merged(&state)?;
-            let state = State { parts: part.into_iter().collect(), ..State::clone(&state) };
-            self.replace(&log, state)?;
-        }
-        Ok(())
+        let file = self.folder.sizes.at_once;
+        let all = |state: &State| (state.parts.len() > 1).then(|| Job { parts: 0..state.parts.len(), file });
+        self.merge_alone(all).map(drop)
     }
 
     /// Makes a state the current one, and removes the files of the last one.
@@ -46,65 +49,82 @@ impl Shared {
         self.folder.remove_others(log, &state)
     }
 
-    /// Writes the living records into a new log; the numbers of damaged ones, which are left out.
-    pub fn rewrite(&self, log: &mut Log, on_damage: OnDamage) -> Result<Vec<DocNo>> {
-        let old = self.state();
-        let copied = self.copy(&old, on_damage).and_then(|copy| Ok((self.state_of(&copy, &old)?, copy)));
-        let published = copied.and_then(|(state, copy)| {
-            self.folder.publish(&copy.log, &state)?;
-            Ok((state, copy))
+    /// Writes the living records into a new log; the numbers of damaged ones, which are left out. Nobody else may merge.
+    pub fn rewrite(&self, on_damage: OnDamage) -> Result<Vec<DocNo>> {
+        let copied = self.copied(on_damage);
+        let mut log = self.log()?;
+        let published = copied.and_then(|mut copy| {
+            copy.follow(self, on_damage)?;
+            copy.log.rename(&copy.path)?;
+            self.folder.publish(&copy.log, &copy.state)?;
+            Ok(copy)
         });
         match published {
-            Ok((state, copy)) => {
+            Ok(copy) => {
                 *log = copy.log;
-                self.set_state(state.clone());
-                self.folder.remove_others(log, &state)?;
+                self.set_state(copy.state.clone());
+                self.folder.remove_others(&log, &copy.state)?;
                 Ok(copy.damaged)
             }
             Err(error) => {
                 // It is not known which log would be found now, so the old one is named again before it is written to.
-                if self.folder.publish(log, &old).is_err() {
+                let old = self.state();
+                if self.folder.publish(&log, &old).is_err() {
                     log.refuse();
                 } else {
-                    self.folder.remove_others(log, &old).ok();
+                    self.folder.remove_others(&log, &old).ok();
                 }
                 Err(error)
             }
         }
     }
 
-    fn copy(&self, state: &State, on_damage: OnDamage) -> Result<Copy> {
-        let path = self.folder.new_file("records", "log");
-        let log = Log::create(&self.folder.files, &path.with_extension("tmp"), &self.folder.known(None))?;
-        let mut copy = Copy { log, numbers: Vec::new(), places: Vec::new(), damaged: Vec::new() };
-        let (mut batch, mut first) = (Batch::default(), 0);
-        for (number, row) in state.scan(0, Parts::All) {
-            let row = match (row, on_damage) {
-                (Ok(row), _) => row,
-                (Err(number), OnDamage::Fail) => return Err(self.damaged(number)),
-                (Err(number), OnDamage::LeaveOut) => {
-                    copy.damaged.push(number);
-                    continue;
-                }
-            };
-            if number != first + batch.len() as u32 || batch.words() >= BLOCK {
-                copy.append(first, &std::mem::take(&mut batch))?;
-                first = number;
+    /// A copy of the collection that is nearly up to date.
+    fn copied(&self, on_damage: OnDamage) -> Result<Copy> {
+        let mut copy = self.copy(&self.state(), on_damage)?;
+        for _ in 0..ROUNDS {
+            // So few are taken over at once.
+            if self.state().end.n_rows - copy.read.n_rows < self.folder.sizes.at_once as u64 {
+                break;
             }
-            batch.push(&row.record);
+            copy.follow(self, on_damage)?;
         }
-        copy.append(first, &batch)?;
-        // An empty block keeps the numbers of removed records from being used again.
-        copy.log.write(state.end.next, &Batch::default())?;
-        copy.log.sync()?;
-        copy.log.rename(&path)?;
         Ok(copy)
     }
 
-    fn state_of(&self, copy: &Copy, old: &State) -> Result<State> {
-        let Copy { log, numbers, places, .. } = copy;
-        let end = End { place: log.end, n_rows: numbers.len() as u64, next: old.end.next };
-        let source = Source { rows: &log.rows, numbers, places, from: HEADER, to: end };
+    fn copy(&self, old: &State, on_damage: OnDamage) -> Result<Copy> {
+        // It has this name until it is whole: the newest log is the one that is read where `current.json` is damaged.
+        let path = self.folder.new_file("records", "log");
+        let log = Log::create(&self.folder.files, &path.with_extension("tmp"), &self.folder.known(None))?;
+        let state = State::new(log.rows.clone(), End::START);
+        let read = old.end;
+        let mut copy =
+            Copy { log, state, path, read, batch: Batch::default(), first: 0, damaged: Vec::new() };
+        for (number, row) in old.scan(0, Parts::All) {
+            match (row, on_damage) {
+                (Ok(row), _) => copy.push(number, &row.record)?,
+                (Err(number), OnDamage::Fail) => return Err(self.damaged(number)),
+                (Err(number), OnDamage::LeaveOut) => copy.damaged.push(number),
+            }
+        }
+        copy.flush()?;
+        // An empty block keeps the numbers of removed records from being used again.
+        copy.log.write(old.end.next, &Batch::default())?;
+        copy.log.sync()?;
+        copy.state = self.state_of(&copy.log, old.end.next)?;
+        Ok(copy)
+    }
+
+    /// One segment for a whole log, in which nothing is removed.
+    fn state_of(&self, log: &Log, next: DocNo) -> Result<State> {
+        let (mut numbers, mut places, mut at) = (Vec::new(), Vec::new(), HEADER);
+        while let Next::Block(block) = log.rows.next(at) {
+            numbers.extend(block.places().map(|(number, _)| number));
+            places.extend(block.places().map(|(_, place)| place as u64));
+            at = block.end;
+        }
+        let end = End { place: log.end, n_rows: numbers.len() as u64, next };
+        let source = Source { rows: &log.rows, numbers: &numbers, places: &places, from: HEADER, to: end };
         let parts = match numbers.is_empty() {
             true => Vec::new(),
             false => vec![Part::new(self.folder.segment(&source, self.folder.sizes.at_once)?)],
@@ -116,20 +136,74 @@ impl Shared {
 /// Living records in a new log.
 struct Copy {
     log: Log,
-    numbers: Vec<DocNo>,
-    places: Vec<u64>,
+    state: State,
+    /// Its name when it is whole.
+    path: PathBuf,
+    /// How far the old log is part of it.
+    read: End,
+    /// What is written next, and the number of the first of it.
+    batch: Batch,
+    first: DocNo,
     damaged: Vec<DocNo>,
 }
 
 impl Copy {
-    fn append(&mut self, first: DocNo, batch: &Batch) -> Result<()> {
-        if batch.len() == 0 {
-            return Ok(());
+    /// Takes over what the old log has by now.
+    fn follow(&mut self, shared: &Shared, on_damage: OnDamage) -> Result<()> {
+        let old = shared.state();
+        while self.read.place < old.end.place {
+            match (old.rows.next(self.read.place), on_damage) {
+                (Next::Block(block), _) => {
+                    self.block(&old.rows, &block, shared, on_damage)?;
+                    self.read = self.read.after(&block);
+                }
+                (Next::Lost { until }, OnDamage::LeaveOut) => self.read.place = until,
+                _ => {
+                    let path = shared.folder.path.clone();
+                    return Err(Error::Damaged { path, what: "a batch cannot be read".to_owned() });
+                }
+            }
         }
-        let at = self.log.write(first, batch)?;
-        if let Next::Block(block) = self.log.rows.next(at) {
-            self.numbers.extend(block.places().map(|(number, _)| number));
-            self.places.extend(block.places().map(|(_, place)| place as u64));
+        self.log.sync()?;
+        self.state.rows = self.log.rows.clone();
+        shared.folder.replay(&mut self.state)
+    }
+
+    /// Takes over a batch, with what it removed.
+    fn block(&mut self, rows: &Rows, block: &Block<'_>, shared: &Shared, on_damage: OnDamage) -> Result<()> {
+        (self.batch, self.first) = (Batch::removing(block.removed.to_vec()), block.first);
+        let mut next = block.first;
+        for (number, place) in block.places() {
+            match (rows.whole(place, Parts::All), on_damage) {
+                (Some(row), _) => {
+                    self.push(number, &row.record)?;
+                    next = number + 1;
+                }
+                (None, OnDamage::Fail) => return Err(shared.damaged(number)),
+                (None, OnDamage::LeaveOut) => self.damaged.push(number),
+            }
+        }
+        self.flush()?;
+        if next != block.next() {
+            // The numbers of damaged records are not used again, as above.
+            self.log.write(block.next(), &Batch::default())?;
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, number: DocNo, record: &Record<'_>) -> Result<()> {
+        if number != self.first + self.batch.len() as u32 || self.batch.words() >= BLOCK {
+            self.flush()?;
+            self.first = number;
+        }
+        self.batch.push(record);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        let batch = std::mem::take(&mut self.batch);
+        if batch.len() > 0 || !batch.removed.is_empty() {
+            self.log.write(self.first, &batch)?;
         }
         Ok(())
     }

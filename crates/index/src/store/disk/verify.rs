@@ -151,8 +151,7 @@ impl Shared {
         let mut report = self.verify()?;
         if !report.records.is_empty() {
             let _merging = self.merging.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut log = self.log()?;
-            let damaged: Vec<DocNo> = self.rewrite(&mut log, OnDamage::LeaveOut)?;
+            let damaged: Vec<DocNo> = self.rewrite(OnDamage::LeaveOut)?;
             let what = format!("the records were written anew, without {} that are damaged", damaged.len());
             report.repaired.push(what);
         }

@@ -124,9 +124,9 @@ impl Drop for Worker {
 
 /// Parts that are to be one, from some number of records on in a file.
 #[derive(Debug)]
-struct Job {
-    parts: Range<usize>,
-    file: usize,
+pub(super) struct Job {
+    pub parts: Range<usize>,
+    pub file: usize,
 }
 
 impl Shared {
@@ -166,6 +166,11 @@ impl Shared {
 
     fn merge(&self, job: impl Fn(&State) -> Option<Job>) -> Result<bool> {
         let _merging = self.merging.lock().unwrap_or_else(PoisonError::into_inner);
+        self.merge_alone(job)
+    }
+
+    /// Merges while nobody else may; whether there was something to do.
+    pub fn merge_alone(&self, job: impl Fn(&State) -> Option<Job>) -> Result<bool> {
         let log = self.log()?;
         let state = self.state();
         let Some(job) = job(&state) else { return Ok(false) };
@@ -212,11 +217,6 @@ impl Shared {
             false => build::on_heap(&source, self.folder.made()),
         };
         Ok(Some(Part::new(segment?)))
-    }
-
-    /// All parts as one.
-    pub fn all_merged(&self, state: &State) -> Result<Option<Part>> {
-        self.merged(state, Job { parts: 0..state.parts.len(), file: self.folder.sizes.at_once })
     }
 }
 

@@ -117,3 +117,40 @@ fn few_segments_are_left_whatever_the_batches_are() {
         assert_eq!(content(&disk).len() as u64, n.min(600) * size);
     }
 }
+
+/// Writers and a thread that compacts again and again: nothing is lost, and nothing comes back.
+#[test]
+fn writers_go_on_while_a_collection_is_compacted() {
+    let folder = tempfile::tempdir().unwrap();
+    let disk = made(folder.path(), &quick());
+    let mut model = Model::new();
+    let is_over = AtomicBool::new(false);
+    let compactions = std::thread::scope(|scope| {
+        let compacting = scope.spawn(|| {
+            let mut n = 0;
+            while !is_over.load(Ordering::Relaxed) {
+                disk.compact().unwrap();
+                n += 1;
+            }
+            n
+        });
+        for i in 0..400 {
+            let put = documents(mix(i) % 300..mix(i) % 300 + 7, i);
+            disk.put(batch(&put)).unwrap();
+            model.extend(put);
+            let gone = format!("{:016}", mix(i) % 307);
+            assert_eq!(disk.remove(&[gone.as_bytes()]).unwrap(), u64::from(model.remove(&gone).is_some()));
+            if i % 50 == 0 {
+                assert_eq!(content(&disk), model, "after batch {i}");
+            }
+        }
+        is_over.store(true, Ordering::Relaxed);
+        compacting.join().unwrap()
+    });
+    assert!(compactions > 3, "{compactions}");
+    assert_eq!(content(&disk), model);
+    disk.compact().unwrap();
+    assert_eq!(disk.view().unwrap().stats().unwrap().removed, 0);
+    drop(disk);
+    assert_eq!(whole_content(folder.path()), model);
+}

@@ -1,11 +1,13 @@
 //! Power cuts: every operation is recorded, and what a cut after each of them could leave is opened.
 
+use std::collections::VecDeque;
 use std::ffi::OsString;
+use std::fmt;
 use std::fs::{self, File};
 use std::io;
 use std::sync::{Mutex, MutexGuard};
 
-use super::fault::steps;
+use super::fault::{Step, steps};
 use super::*;
 
 #[derive(Debug, Clone)]
@@ -24,6 +26,17 @@ enum Operation {
 struct Recorder {
     operations: Mutex<Vec<Operation>>,
     forgets: Option<&'static str>,
+    meanwhile: Mutex<Meanwhile>,
+}
+
+/// What others do while records are copied: one of it whenever the copy is synced.
+#[derive(Default)]
+struct Meanwhile(VecDeque<Box<dyn FnOnce() + Send>>);
+
+impl fmt::Debug for Meanwhile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} calls", self.0.len())
+    }
 }
 
 fn name(path: &Path) -> OsString {
@@ -59,6 +72,10 @@ impl Files for Recorder {
         if !self.forgets.is_some_and(|kind| name(path).to_string_lossy().starts_with(kind)) {
             drop(self.add(Operation::Sync(name(path))));
         }
+        let is_copy = name(path).to_string_lossy().starts_with("records")
+            && path.extension().is_some_and(|end| end == "tmp");
+        let call = is_copy.then(|| self.meanwhile.lock().unwrap().0.pop_front()).flatten();
+        call.into_iter().for_each(|call| call());
         Quick.sync(path, file)
     }
 
@@ -159,6 +176,8 @@ enum Merging {
     InSteps,
     /// The thread behind the writer, whenever it likes.
     Behind,
+    /// As in steps, but what comes after a compaction comes during it.
+    WhileOthersWrite,
 }
 
 /// Cuts the power after every operation of all steps; the first outcome that is wrong.
@@ -175,16 +194,10 @@ fn first_wrong(
     let recorder = Arc::new(Recorder { forgets, ..Recorder::default() });
     let way = Way { files: recorder.clone(), sizes: SMALL };
     let mut disk = Disk::open_with(folder.path(), Access::Write, way).unwrap();
-    if merging == Merging::InSteps {
+    if merging != Merging::Behind {
         disk.worker = None;
     }
-    let n_operations = || recorder.operations.lock().unwrap().len();
-    // After each step: how many operations there were, and what is there.
-    let mut moments = vec![(n_operations(), Model::new())];
-    for (step, model) in steps() {
-        step.run(&disk).unwrap();
-        moments.push((n_operations(), model));
-    }
+    let moments = moments(&Arc::new(disk), &recorder, merging);
     let operations = recorder.operations.lock().unwrap().clone();
     assert!(operations.len() > 60, "{}", operations.len());
     for cut in 0..=operations.len() {
@@ -205,6 +218,40 @@ fn first_wrong(
     None
 }
 
+/// Runs all steps. After each of them: how many operations there were, and what is there.
+fn moments(disk: &Arc<Disk>, recorder: &Arc<Recorder>, merging: Merging) -> Vec<(usize, Model)> {
+    let moments = Arc::new(Mutex::new(Vec::new()));
+    let note = {
+        let (moments, recorder) = (Arc::clone(&moments), Arc::clone(recorder));
+        move |model: Model| {
+            let n_operations = recorder.operations.lock().unwrap().len();
+            moments.lock().unwrap().push((n_operations, model));
+        }
+    };
+    note(Model::new());
+    let mut steps = steps().into_iter().peekable();
+    while let Some((step, mut model)) = steps.next() {
+        let others = |(step, _): &(Step, Model)| matches!(step, Step::Put(_) | Step::Remove(_));
+        while matches!(step, Step::Compact)
+            && merging == Merging::WhileOthersWrite
+            && let Some((other, after)) = steps.next_if(others)
+        {
+            model.clone_from(&after);
+            let (disk, note) = (Arc::clone(disk), note.clone());
+            let call = move || {
+                other.run(&disk).unwrap();
+                note(after);
+            };
+            recorder.meanwhile.lock().unwrap().0.push_back(Box::new(call));
+        }
+        step.run(disk).unwrap();
+        assert!(recorder.meanwhile.lock().unwrap().0.is_empty(), "the copy was not synced often enough");
+        note(model);
+    }
+    let moments = moments.lock().unwrap();
+    moments.clone()
+}
+
 #[test]
 fn a_power_cut_loses_nothing_that_was_acknowledged() {
     assert_eq!(first_wrong(None, Merging::InSteps, 0..3), None);
@@ -215,6 +262,16 @@ fn a_power_cut_while_another_thread_merges_loses_nothing_either() {
     for first in [10, 20, 30] {
         assert_eq!(first_wrong(None, Merging::Behind, first..first + 1), None);
     }
+}
+
+#[test]
+fn a_power_cut_while_others_write_during_a_compaction_loses_nothing_either() {
+    assert_eq!(first_wrong(None, Merging::WhileOthersWrite, 0..3), None);
+}
+
+#[test]
+fn a_copy_that_was_not_synced_would_be_noticed_too() {
+    assert!(first_wrong(Some("records"), Merging::WhileOthersWrite, 0..1).is_some());
 }
 
 #[test]
