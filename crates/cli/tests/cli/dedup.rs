@@ -190,6 +190,17 @@ fn an_input_of_which_nothing_can_be_read_is_a_failure() {
     bench.run("dedup mixed.jsonl -o mixed").ok();
 }
 
+/// The decoder of Arrow says of this file by a panic that it is damaged; users see a reject, and nothing of the panic.
+#[test]
+fn a_decoder_that_panics_is_a_reject() {
+    let bench = Bench::new();
+    let damaged = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/arrow/uneven_offsets");
+    bench.write("damaged.arrow", std::fs::read(damaged).unwrap());
+    let ran = bench.run("dedup damaged.arrow articles.jsonl -o out").ok();
+    assert!(ran.err.contains("damaged.arrow:1: damaged arrow"), "{ran:?}");
+    assert!(!ran.err.contains("panicked"), "{ran:?}");
+}
+
 /// Explaining and resolving again agree with the run; a higher threshold removes what is at least that similar, and nothing else.
 #[test]
 fn a_finished_run_can_be_asked_and_resolved_again() {

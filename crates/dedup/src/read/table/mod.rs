@@ -12,12 +12,11 @@
 
 pub(super) mod arrow;
 mod column;
+mod guard;
 pub(super) mod parquet;
 mod rows;
 mod types;
 
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::batch::{Batch, Kind, Plan, RawBatch, Segment};
@@ -25,6 +24,7 @@ use super::format::Format;
 use super::input::Input;
 use super::reject::{Reject, RejectReason};
 use crate::error::Result;
+pub(crate) use guard::guarded;
 use rows::Rows;
 
 /// A file of rows being read.
@@ -93,22 +93,6 @@ fn reject_rest(input: &Arc<Input>, row: u64, reason: RejectReason, plan: &Arc<Pl
 /// So many rejects that they fill a batch.
 fn most_rejects(plan: &Plan) -> u64 {
     (plan.batch_bytes / size_of::<Reject>()).max(1) as u64
-}
-
-/// What a decoder says about damaged bytes, also when it says it by a panic.
-pub(crate) fn guarded<T, E: std::fmt::Display>(
-    format: Format,
-    decode: impl FnOnce() -> std::result::Result<T, E>,
-) -> std::result::Result<T, RejectReason> {
-    let said = |panic: Box<dyn Any + Send>| match panic.downcast::<String>() {
-        Ok(message) => *message,
-        Err(panic) => panic.downcast_ref::<&str>().unwrap_or(&"the decoder gave up").to_string(),
-    };
-    match catch_unwind(AssertUnwindSafe(decode)) {
-        Ok(Ok(decoded)) => Ok(decoded),
-        Ok(Err(error)) => Err(damaged(format, error)),
-        Err(panic) => Err(damaged(format, said(panic))),
-    }
 }
 
 fn damaged(format: Format, detail: impl ToString) -> RejectReason {
