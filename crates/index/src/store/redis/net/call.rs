@@ -222,7 +222,7 @@ impl Call<'_> {
 
     /// Notes what passes, and gives up on what does not.
     fn note(&mut self, trouble: Trouble) -> Result<(), Trouble> {
-        if !matches!(trouble, Trouble::Unreachable { .. }) {
+        if !matches!(trouble, Trouble::Unreachable { .. } | Trouble::NotAcknowledged { .. }) {
             return Err(trouble);
         }
         self.is_stale = true;
