@@ -20,6 +20,7 @@ import lab
 import link
 import load
 import model
+import partition
 
 PARTS = ["kills", "damage", "full", "model", "redis", "attack", "load", "churn"]
 
@@ -43,7 +44,7 @@ def main() -> None:
         "damage": lambda: damage.all_damage(is_long, asked.seed),
         "full": full.all_full,
         "model": lambda: model.all_models(60.0 if is_long else 4.0, asked.seed),
-        "redis": lambda: link.all_links(is_long, asked.seed),
+        "redis": lambda: link.all_links(is_long, asked.seed) + partition.all_partitions(is_long, asked.seed),
         "attack": lambda: attack.all_attacks(is_long, asked.seed),
         "load": lambda: load.all_load(is_long, asked.minutes or 10.0),
         "churn": lambda: churn.all_churn(is_long, asked.minutes or 60.0, asked.seed),

@@ -97,22 +97,27 @@ def documents(address: str, name: str) -> int:
     return json.loads(told.stdout)["documents"] if told.returncode == 0 else 0
 
 
+def numbered(path: Path, n: int) -> None:
+    """Writes so many documents."""
+    path.write_text("".join(json.dumps({"id": f"{i:08}", "text": text(i)}) + "\n" for i in range(n)))
+
+
 def index(name: str, source: Path, address: str, *more: str) -> subprocess.Popen:
     """`benzer index`, started."""
     command = [BENZER, "index", "--db", address, name, str(source), "--text", "text", "--batch", str(BATCH), *more]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def under_way(child: subprocess.Popen, name: str) -> None:
+def under_way(child: subprocess.Popen, name: str, address: str) -> None:
     """Waits until the first documents of a load are there."""
-    while documents(db(), name) == 0 and child.poll() is None:
+    while documents(address, name) == 0 and child.poll() is None:
         time.sleep(0.02)
 
 
-def whole(name: str, n: int) -> None:
+def whole(name: str, n: int, address: str) -> None:
     """All documents once, and of each exactly its postings."""
-    check(documents(db(), name) == n, f"{documents(db(), name)} documents in `{name}`, expected {n}")
-    check(f"{name}: whole" in run("verify", name, "--db", db()).stdout, f"`{name}` is not whole")
+    check(documents(address, name) == n, f"{documents(address, name)} documents in `{name}`, expected {n}")
+    check(f"{name}: whole" in run("verify", name, "--db", address).stdout, f"`{name}` is not whole")
 
 
 def cut(link: Link, source: Path, n: int, cuts: int, rng: random.Random) -> str:
@@ -123,7 +128,7 @@ def cut(link: Link, source: Path, n: int, cuts: int, rng: random.Random) -> str:
         name, rounds = f"cut{rounds}", rounds + 1
         child = index(name, source, db(retry=600))
         # A server that does not answer at all when a collection is opened is told at once.
-        under_way(child, name)
+        under_way(child, name, db())
         while child.poll() is None and made < cuts:
             time.sleep(rng.random() * 0.3)
             if child.poll() is not None:
@@ -136,7 +141,7 @@ def cut(link: Link, source: Path, n: int, cuts: int, rng: random.Random) -> str:
             time.sleep(rng.random() * 0.3)
         out, err = child.communicate(timeout=900)
         check(child.returncode == 0, f"the load ended: {out} {err}")
-        whole(name, n)
+        whole(name, n, db())
     return f"the link was cut {made} times for {down:.0f} s in all during {rounds} loads of {n} documents: all of them there, whole"
 
 
@@ -146,7 +151,7 @@ def given_up(link: Link, source: Path, n: int, rng: random.Random) -> str:
     for round_ in range(20):
         at_server, name = len(waits) == 1, f"up{round_}"
         child = index(name, source, db())
-        under_way(child, name)
+        under_way(child, name, db())
         time.sleep(rng.random() * 0.1)
         link.set("down", at_server)
         start = time.monotonic()
@@ -162,7 +167,7 @@ def given_up(link: Link, source: Path, n: int, rng: random.Random) -> str:
         # One answer is waited for, then it is tried again for as long as stated, and the last try may wait for its answer.
         in_time(waits[-1] < AGAIN + 2 * ANSWER + 2, f"it waited {waits[-1]:.1f} s, {AGAIN} are stated")
         run("index", "--db", db(retry=60), name, source, "--batch", BATCH, "--continue")
-        whole(name, n)
+        whole(name, n, db())
         if len(waits) == 2:
             break
     check(len(waits) == 2, "every load was over before the link was down")
@@ -179,7 +184,7 @@ def slowed(link: Link, source: Path, n: int) -> str:
     took = time.monotonic() - start
     check(child.returncode == 0, f"the load ended: {out} {err}")
     link.fast()
-    whole("slow", n)
+    whole("slow", n, db())
     return f"over 2 Mbit/s {n} documents took {took:.1f} s, whole"
 
 
@@ -195,6 +200,6 @@ def all_links(is_long: bool, seed: int) -> list[str]:
             time.sleep(0.05)
         with folder() as home:
             source, small = home / "in.jsonl", home / "small.jsonl"
-            for path, count in ((source, n), (small, 1_000)):
-                path.write_text("".join(json.dumps({"id": f"{i:08}", "text": text(i)}) + "\n" for i in range(count)))
+            numbered(source, n)
+            numbered(small, 1_000)
             return [cut(link, source, n, 60 if is_long else 3, rng), given_up(link, source, n, rng), slowed(link, small, 1_000)]
