@@ -2,7 +2,7 @@
 
     python3 tools/fuzz.py SECONDS [NAME...]
 
-Called by tools/fuzz.sh, which builds the targets. A target is asked to end (SIGUSR1) when its processor time is over; time in which it waits or is stopped does not count.
+Called by tools/fuzz.sh, which builds the targets. As many run at a time as BENZER_FUZZ_JOBS says (one for each processor without it). A target is asked to end (SIGUSR1) when its processor time is over; time in which it waits or is stopped does not count.
 What is new goes to fuzz/target/found, what breaks a target to fuzz/artifacts, the totals of all runs to fuzz/target/totals.json.
 """
 
@@ -14,7 +14,9 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 FUZZ = Path(__file__).resolve().parent.parent / "fuzz"
@@ -58,19 +60,24 @@ def fuzz(name: str, seconds: float) -> dict:
 
 
 def main() -> int:
-    """All targets, one after the other; 1 if one broke."""
+    """All targets; 1 if one broke."""
     seconds = float(sys.argv[1])
     names = sys.argv[2:] or sorted(path.stem for path in (FUZZ / "fuzz_targets").glob("*.rs"))
     kept = FUZZ / "target/totals.json"
     totals = json.loads(kept.read_text()) if kept.exists() else {}
-    broken = 0
-    for name in names:
+    guard = threading.Lock()
+
+    def one(name: str) -> int:
         did = fuzz(name, seconds)
-        old = totals.get(name, {"seconds": 0, "runs": 0, "findings": []})
-        totals[name] = {"seconds": old["seconds"] + did["seconds"], "runs": old["runs"] + did["runs"], "places": did["places"], "findings": old["findings"] + did["findings"]}
-        kept.write_text(json.dumps(totals, indent=1) + "\n")
-        broken += len(did["findings"])
-        print(f"{name}: {did['seconds']:.0f} s of processor time, {did['runs']} executions, {did['places']} places covered, found: {', '.join(did['findings']) or 'nothing'}", flush=True)
+        with guard:
+            old = totals.get(name, {"seconds": 0, "runs": 0, "findings": []})
+            totals[name] = {"seconds": old["seconds"] + did["seconds"], "runs": old["runs"] + did["runs"], "places": did["places"], "findings": old["findings"] + did["findings"]}
+            kept.write_text(json.dumps(totals, indent=1) + "\n")
+            print(f"{name}: {did['seconds']:.0f} s of processor time, {did['runs']} executions, {did['places']} places covered, found: {', '.join(did['findings']) or 'nothing'}", flush=True)
+        return len(did["findings"])
+
+    with ThreadPoolExecutor(int(os.environ.get("BENZER_FUZZ_JOBS") or os.cpu_count() or 1)) as jobs:
+        broken = sum(jobs.map(one, names))
     minutes, runs = sum(one["seconds"] for one in totals.values()) / 60, sum(one["runs"] for one in totals.values())
     print(f"in all runs: {len(totals)} targets, {minutes:.1f} minutes of processor time, {runs} executions, {sum(len(one['findings']) for one in totals.values())} findings")
     return 1 if broken else 0
