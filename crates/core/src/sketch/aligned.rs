@@ -109,7 +109,9 @@ impl<F: Registers> Sketcher for Aligned<F> {
 
     fn sketch_many(&self, elements: &[u64], offsets: &[usize], out: &mut [u64]) -> Result<()> {
         let sets = check_bulk(&self.spec, elements, offsets, out.len())?;
-        self.family.check(elements)?;
+        if let [first, .., last] = *offsets {
+            self.family.check(&elements[first..last])?;
+        }
         let (mut registers, mut scratch) =
             (Vec::with_capacity(full_words(&self.spec)), F::Scratch::default());
         let mut long_way = |set: &[u64], words: &mut [u64]| {

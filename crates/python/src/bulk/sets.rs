@@ -5,8 +5,8 @@ use pyo3::prelude::*;
 
 use benzer_core::sketch::count;
 
+use crate::error;
 use crate::sketch::{Sketcher, extend, kept};
-use crate::{error, parallel};
 
 /// Sketches of sets of elements that are hashed already: set i is `elements[offsets[i]:offsets[i + 1]]`.
 #[pyfunction]
@@ -50,16 +50,11 @@ fn sketch<'py>(
     offsets: &[usize],
     threads: Option<usize>,
 ) -> PyResult<Bound<'py, PyArray2<u64>>> {
-    let n = offsets.len().saturating_sub(1);
-    let width = sketcher.values.spec().words();
-    let mut words = vec![0; n * width];
-    py.detach(|| {
-        parallel::fill(n, width, &mut words, parallel::threads(threads), |rows, out| {
-            let offsets = &offsets[rows.start..=rows.end];
-            sketcher.values.sketch_many(elements, offsets, out).map_err(error::core)
-        })
-    })?;
-    super::matrix(py, words, width)
+    let size = (offsets.len().saturating_sub(1), sketcher.values.spec().words());
+    super::filled(py, size, threads, |rows, out| {
+        let offsets = &offsets[rows.start..=rows.end];
+        sketcher.values.sketch_many(elements, offsets, out).map_err(error::core)
+    })
 }
 
 /// For pairs of rows, the number of registers that differ.

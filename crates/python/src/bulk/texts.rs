@@ -6,8 +6,8 @@ use pyo3::pybacked::PyBackedStr;
 
 use benzer_core::field::text::Scratch;
 
+use crate::error;
 use crate::sketch::Sketcher;
-use crate::{error, parallel};
 
 /// Sketches of a list of strings.
 #[pyfunction]
@@ -53,31 +53,22 @@ fn sketch<'py, 'a>(
     text: impl Fn(usize) -> PyResult<&'a str> + Sync + Send,
 ) -> PyResult<Bound<'py, PyArray2<u64>>> {
     let width = sketcher.texts.spec().words();
-    let mut words = vec![0; n * width];
     let bag = sketcher.shingler.options().bag;
-    py.detach(|| {
-        parallel::fill(n, width, &mut words, parallel::threads(threads), |rows, out| {
-            let (mut scratch, mut elements, mut offsets) = (Scratch::default(), Vec::new(), vec![0]);
-            for (row, out) in rows.zip(out.chunks_exact_mut(width)) {
-                if bag {
-                    let features = sketcher.shingler.features(text(row)?);
-                    out.copy_from_slice(sketcher.texts.sketch(&features).map_err(error::core)?.words());
-                    continue;
-                }
-                let start = offsets[offsets.len() - 1];
-                offsets.push(sketcher.shingler.write_elements(
-                    text(row)?,
-                    &mut scratch,
-                    &mut elements,
-                    start,
-                ));
-            }
+    super::filled(py, (n, width), threads, |rows, out| {
+        let (mut scratch, mut elements, mut offsets) = (Scratch::default(), Vec::new(), vec![0]);
+        for (row, out) in rows.zip(out.chunks_exact_mut(width)) {
             if bag {
-                return Ok(());
+                let features = sketcher.shingler.features(text(row)?);
+                out.copy_from_slice(sketcher.texts.sketch(&features).map_err(error::core)?.words());
+                continue;
             }
-            let end = offsets[offsets.len() - 1];
-            sketcher.texts.sketch_many(&elements[..end], &offsets, out).map_err(error::core)
-        })
-    })?;
-    super::matrix(py, words, width)
+            let start = offsets[offsets.len() - 1];
+            offsets.push(sketcher.shingler.write_elements(text(row)?, &mut scratch, &mut elements, start));
+        }
+        if bag {
+            return Ok(());
+        }
+        let end = offsets[offsets.len() - 1];
+        sketcher.texts.sketch_many(&elements[..end], &offsets, out).map_err(error::core)
+    })
 }

@@ -1,8 +1,8 @@
 //! The shortest way from many small sets to 8-bit registers, the default packing, with AVX-512.
 //!
 //! The same stages as [`Fast::run`] for two rounds, with two savings. Full registers are never made: the kept byte of a scattered value is a byte of
-//! its hash, the kept byte of a filled register is the top byte of its label's product. And the bins of a set are read only after the
-//! next set was scattered: vector loads of words that were just written one by one would wait for the last of them to arrive.
+//! its hash, the kept byte of a filled register is the top byte of its label's product. And four sets are under way at a time, each at another stage: vector
+//! loads of words that were just written one by one, or at other places, would wait for the last of them to arrive.
 
 use std::arch::x86_64::*;
 
@@ -10,21 +10,31 @@ use super::kernel::{Avx512, Kernel};
 use super::{EMPTY, Fast, LABEL, LANES};
 use crate::lines::Lines;
 
-/// Buffers that one thread reuses for all its sets: two sets are under way at a time.
+/// Sets that are under way at a time: one is scattered, one is kept, one is lowered, one is finished.
+const STAGES: usize = 4;
+
+/// Buffers that one thread reuses for all its sets.
 #[derive(Debug, Default)]
 pub(super) struct Pipeline {
-    slots: [Slot; 2],
-    /// The empty bins of each group of sixteen.
+    slots: [Slot; STAGES],
+    bins: [Bins; 2],
+    rehashed: Vec<u64>,
+}
+
+/// A set under way.
+#[derive(Debug, Default)]
+struct Slot {
+    hashes: Vec<u64>,
+    /// The empty bins of each group of sixteen, and how many there are.
     open: Vec<u16>,
+    n_open: usize,
     multipliers: Vec<u32>,
     minima: Vec<u32>,
 }
 
 /// A set between scattering and reading. The bins are emptied while they are read, so that the next set finds them clean.
 #[derive(Debug, Default)]
-struct Slot {
-    hashes: Vec<u64>,
-    rehashed: Vec<u64>,
+struct Bins {
     first: Lines<u64>,
     later: Lines<u64>,
 }
@@ -37,54 +47,72 @@ impl Fast {
         pipeline: &mut Pipeline,
         long_way: &mut dyn FnMut(&[u64], &mut [u64]),
     ) {
-        let Pipeline { slots: [even, odd], open, multipliers, minima } = pipeline;
-        let (mut current, mut before) = (even, odd);
-        let mut waiting: Option<&mut [u64]> = None;
-        let mut finish = |slot: &mut Slot, words: &mut [u64]| {
-            // SAFETY: the caller chose this path on a CPU that has these features.
-            unsafe { finish(self, slot, words, (open, multipliers, minima)) }
-        };
+        pipeline.fit(self.registers);
+        let mut under_way: [Option<&mut [u64]>; STAGES] = Default::default();
+        let mut n = 0;
         for (set, words) in sets {
             if set.is_empty() || !self.is_small(set) {
                 long_way(set, words);
                 continue;
             }
-            self.scatter_into(set, current);
-            if let Some(words) = waiting.replace(words) {
-                finish(before, words);
-            }
-            std::mem::swap(&mut current, &mut before);
+            pipeline.scatter(self, set, n);
+            under_way[n % STAGES] = Some(words);
+            // SAFETY: the caller chose this path on a CPU that has these features.
+            unsafe { pipeline.advance(self, n, &mut under_way) };
+            n += 1;
         }
-        if let Some(words) = waiting {
-            finish(before, words);
+        for i in n..n + STAGES - 1 {
+            // Nothing was scattered here: whatever is in this place is over.
+            under_way[i % STAGES] = None;
+            // SAFETY: as above.
+            unsafe { pipeline.advance(self, i, &mut under_way) };
         }
-    }
-
-    fn scatter_into(&self, set: &[u64], slot: &mut Slot) {
-        let Slot { hashes, rehashed, first, later } = slot;
-        if first.len() != self.registers {
-            *first = Lines::new(EMPTY, self.registers);
-            *later = Lines::new(EMPTY, self.registers);
-        }
-        Avx512::hash_twice(set, self.seed, self.scatter[1], (hashes, rehashed));
-        Avx512::scatter_twice((hashes, rehashed), (first, later));
     }
 }
 
-type Buffers<'a> = (&'a mut Vec<u16>, &'a mut Vec<u32>, &'a mut Vec<u32>);
+impl Pipeline {
+    /// Room for so many registers.
+    fn fit(&mut self, registers: usize) {
+        for bins in &mut self.bins {
+            if bins.first.len() != registers {
+                *bins = Bins { first: Lines::new(EMPTY, registers), later: Lines::new(EMPTY, registers) };
+            }
+        }
+        for slot in &mut self.slots {
+            slot.open.resize(registers / LANES, 0);
+            slot.multipliers.resize(registers + 2 * LANES, 0);
+            slot.minima.resize(registers + 2 * LANES, u32::MAX);
+        }
+    }
 
-#[inline]
-#[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,popcnt")]
-fn finish(family: &Fast, slot: &mut Slot, words: &mut [u64], (open, multipliers, minima): Buffers<'_>) {
-    open.resize(family.registers / LANES, 0);
-    multipliers.resize(family.registers + 2 * LANES, 0);
-    minima.resize(family.registers + 2 * LANES, u32::MAX);
-    let n_open = keep(slot, &family.fill, words, (open, multipliers));
-    if n_open > 0 {
-        let n = n_open.next_multiple_of(LANES);
-        minima[..n].fill(u32::MAX);
-        Avx512::lower(&slot.hashes, &multipliers[..n], &mut minima[..n]);
-        put_back(open, minima, words);
+    /// The first stage of set `i`.
+    fn scatter(&mut self, family: &Fast, set: &[u64], i: usize) {
+        let (slot, bins) = (&mut self.slots[i % STAGES], &mut self.bins[i % 2]);
+        Avx512::hash_twice(set, family.seed, family.scatter[1], (&mut slot.hashes, &mut self.rehashed));
+        Avx512::scatter_twice((&slot.hashes, &self.rehashed), (&mut bins.first, &mut bins.later));
+    }
+
+    /// The next stage of each of the three sets before set `i`, the oldest first.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,popcnt")]
+    fn advance(&mut self, family: &Fast, i: usize, under_way: &mut [Option<&mut [u64]>; STAGES]) {
+        let place = |back: usize| (i + STAGES - back) % STAGES;
+        if let Some(words) = under_way[place(3)].take() {
+            let slot = &self.slots[place(3)];
+            if slot.n_open > 0 {
+                put_back(&slot.open, &slot.minima, words);
+            }
+        }
+        if under_way[place(2)].is_some() {
+            let slot = &mut self.slots[place(2)];
+            let n = slot.n_open.next_multiple_of(LANES);
+            slot.minima[..n].fill(u32::MAX);
+            Avx512::lower(&slot.hashes, &slot.multipliers[..n], &mut slot.minima[..n]);
+        }
+        if let Some(words) = &mut under_way[place(1)] {
+            let (slot, bins) = (&mut self.slots[place(1)], &mut self.bins[(i + 1) % 2]);
+            slot.n_open = keep(bins, &family.fill, words, (&mut slot.open, &mut slot.multipliers));
+        }
     }
 }
 
@@ -92,12 +120,12 @@ fn finish(family: &Fast, slot: &mut Slot, words: &mut [u64], (open, multipliers,
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,popcnt")]
 fn keep(
-    slot: &mut Slot,
+    bins: &mut Bins,
     fill: &[u32],
     words: &mut [u64],
     (open, selected): (&mut [u16], &mut [u32]),
 ) -> usize {
-    let rounds = slot.first.as_chunks_mut::<16>().0.iter_mut().zip(slot.later.as_chunks_mut::<16>().0);
+    let rounds = bins.first.as_chunks_mut::<16>().0.iter_mut().zip(bins.later.as_chunks_mut::<16>().0);
     let rest = open.iter_mut().zip(fill.as_chunks::<16>().0).zip(words.as_chunks_mut::<2>().0);
     let mut n = 0;
     for ((first, later), ((open, fill), words)) in rounds.zip(rest) {
