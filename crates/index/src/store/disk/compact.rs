@@ -38,7 +38,8 @@ impl Shared {
             return self.rewrite(OnDamage::Fail).map(drop);
         }
         let file = self.folder.sizes.at_once;
-        let all = |state: &State| (state.parts.len() > 1).then(|| Job { parts: 0..state.parts.len(), file });
+        let all =
+            |state: &State| (state.parts.len() > 1).then_some(Job { parts: 0..state.parts.len(), file });
         self.merge_alone(all).map(drop)
     }
 
