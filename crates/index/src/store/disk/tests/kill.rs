@@ -66,7 +66,11 @@ fn say(what: &str) {
 fn write(folder: &Path) -> ! {
     say("opening");
     let way = Way { files: Arc::new(Telling), sizes: SMALL };
-    let disk = Disk::open_with(folder, Access::Write, way).unwrap();
+    let disk = Arc::new(Disk::open_with(folder, Access::Write, way).unwrap());
+    // Another thread compacts while it writes.
+    let (compact, asked) = channel();
+    let other = Arc::clone(&disk);
+    std::thread::spawn(move || asked.iter().for_each(|()| other.compact().unwrap()));
     let rounds = content(&disk).keys().map(|id| id[..8].parse::<u64>().unwrap()).max();
     for round in rounds.unwrap_or_default().. {
         say("inserting");
@@ -76,7 +80,7 @@ fn write(folder: &Path) -> ! {
         }
         say(&format!("done {round}"));
         if round % 5 == 4 {
-            disk.compact().unwrap();
+            compact.send(()).unwrap();
         }
     }
     unreachable!("rounds do not end")
