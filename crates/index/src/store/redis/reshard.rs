@@ -11,7 +11,7 @@ use super::home::{Entry, Home};
 use super::net::{How, Requests};
 use super::trouble::Trouble;
 use super::{Redis, add_function, refused, view};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::record::Records;
 use crate::settings::Keeps;
 use crate::store::{Parts, View};
@@ -37,18 +37,23 @@ impl OnRedis {
         self.turn(&home, "closed")?;
         let copied =
             copy(&from, &to).and_then(|()| Ok(self.publish(name, Some(&old), Some(&to.home().entry))?));
-        match copied {
-            Ok(true) => Ok(self.erase(&home)?),
-            Ok(false) => {
-                self.erase(&to.home())?;
-                Err(Trouble::Gone.into())
-            }
-            Err(error) => {
-                // As it was before, as far as the servers let us.
-                let _ = self.turn(&home, "open").and_then(|()| self.erase(&to.home()));
-                Err(error)
-            }
+        if matches!(copied, Ok(true)) {
+            return Ok(self.erase(&home)?);
         }
+        // It may have been published all the same, and the answer lost. As long as that is not known nothing is removed: running it again does.
+        let listed = self.listed(name);
+        let stands = |uid: &str| listed.as_ref().is_ok_and(|listed| listed.entry.uid == uid);
+        if stands(&to.home().entry.uid) {
+            return Ok(self.erase(&home)?);
+        }
+        if stands(&old.entry.uid) {
+            // As it was before, as far as the servers let us.
+            let _ = self.turn(&home, "open");
+        }
+        if listed.is_ok() || matches!(listed, Err(Error::NoCollection { .. })) {
+            let _ = self.erase(&to.home());
+        }
+        Err(copied.err().unwrap_or_else(|| Trouble::Gone.into()))
     }
 
     /// Opens or closes a collection for writers.

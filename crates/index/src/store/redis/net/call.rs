@@ -20,6 +20,8 @@ const LONGEST: Duration = Duration::from_secs(1);
 pub(in super::super) struct How {
     /// Replicas of each node that must acknowledge.
     pub wait: u32,
+    /// What replicas have not acknowledged is sent again; otherwise it is an error at once. Only for what can be done twice without a difference.
+    pub insists: bool,
     /// An answer that a slot is on its way is given back, because the caller can ask for its keys one by one.
     pub give_back_moving: bool,
 }
@@ -222,7 +224,12 @@ impl Call<'_> {
 
     /// Notes what passes, and gives up on what does not.
     fn note(&mut self, trouble: Trouble) -> Result<(), Trouble> {
-        if !matches!(trouble, Trouble::Unreachable { .. } | Trouble::NotAcknowledged { .. }) {
+        let passes = match trouble {
+            Trouble::Unreachable { .. } => true,
+            Trouble::NotAcknowledged { .. } => self.how.insists,
+            _ => false,
+        };
+        if !passes {
             return Err(trouble);
         }
         self.is_stale = true;

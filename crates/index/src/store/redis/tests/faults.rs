@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use super::lab::{Cluster, OPTIONS, Server, documents, free_port, made, until};
+use super::lab::{Cluster, OPTIONS, Server, documents, free_port, is_whole, made, until};
 use super::proxy::Proxy;
 use crate::index::Index;
 use crate::query::Query;
@@ -18,12 +18,6 @@ fn refused(url: &str, parts: &[&str]) {
     let told = OnRedis::new(url).map(drop).unwrap_err().to_string();
     parts.iter().for_each(|part| assert!(told.contains(part), "no {part:?} in {told}"));
     assert!(!told.contains("secret"), "{told}");
-}
-
-#[track_caller]
-fn is_whole(collections: &OnRedis, name: &str, documents: u64) {
-    let report = collections.verify(name).unwrap();
-    assert!(report.is_whole() && report.documents == documents, "{report:?}");
 }
 
 #[test]

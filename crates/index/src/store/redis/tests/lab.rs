@@ -224,3 +224,10 @@ pub fn document(id: &str, family: u64) -> Document {
         (0..40).map(|word| format!("w{:x}", benzer_core::hash::mix(family * 100 + word) >> 40)).collect();
     Document::new(id, [("body", Content::from(words.join(" ")))])
 }
+
+/// All documents, and of each exactly its postings.
+#[track_caller]
+pub fn is_whole(collections: &OnRedis, name: &str, documents: u64) {
+    let report = collections.verify(name).unwrap();
+    assert!(report.is_whole() && report.documents == documents, "{report:?}");
+}

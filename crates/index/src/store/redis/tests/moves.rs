@@ -6,19 +6,13 @@ use std::time::Duration;
 
 use redis::{Value, cmd};
 
-use super::lab::{Cluster, Server, documents, made};
+use super::lab::{Cluster, Server, documents, is_whole, made};
 use crate::index::Index;
 use crate::query::Query;
 use crate::settings::Keeps;
 use crate::store::redis::OnRedis;
 use crate::store::redis::net::Requests;
 use crate::store::{Collections, Store};
-
-#[track_caller]
-fn is_whole(collections: &OnRedis, name: &str, documents: u64) {
-    let report = collections.verify(name).unwrap();
-    assert!(report.is_whole() && report.documents == documents, "{report:?}");
-}
 
 fn keys_in_slot(node: &Server, slot: u16) -> Vec<String> {
     node.ask(&["CLUSTER", "GETKEYSINSLOT", &slot.to_string(), "100000"])

@@ -5,17 +5,39 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use benzer_core::field::Content;
 
-use super::lab::{Server, document, documents, made};
+use super::lab::{Server, document, documents, is_whole, made, settings};
 use super::proxy::Proxy;
 use crate::index::Index;
 use crate::query::Query;
 use crate::settings::Keeps;
 use crate::store::redis::OnRedis;
+use crate::store::redis::home::Entry;
 use crate::store::{Collections, Parts, Postings};
 
 /// The collection as another process would open it.
 fn opened(url: &str, name: &str) -> Index {
     Index::new(OnRedis::new(url).unwrap().open(name).unwrap()).unwrap()
+}
+
+/// An answer may be lost, and the call sent again.
+#[test]
+fn a_name_that_is_published_twice_is_there_and_nobody_else_has_it() {
+    let server = Server::start(&[]);
+    let collections = OnRedis::new(&server.url()).unwrap();
+    let prepared = || {
+        let settings = settings(Keeps::Sketches);
+        let layout = settings.layout().unwrap();
+        let home = collections.home(Entry::new("twice", settings, &layout, 2000)).unwrap();
+        collections.prepare(&home).unwrap();
+        home
+    };
+    let (ours, others) = (prepared(), prepared());
+    for _ in 0..2 {
+        assert!(collections.publish("twice", None, Some(&ours.entry)).unwrap());
+    }
+    assert!(!collections.publish("twice", None, Some(&others.entry)).unwrap());
+    opened(&server.url(), "twice").insert(&documents(0..10)).unwrap();
+    is_whole(&collections, "twice", 10);
 }
 
 #[test]
