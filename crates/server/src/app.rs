@@ -1,7 +1,8 @@
 //! The application: its state, its routes, and what every request goes through.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use axum::Router;
@@ -9,7 +10,6 @@ use axum::middleware::from_fn_with_state;
 use benzer_index::Index;
 use benzer_index::store::Collections;
 use tokio::sync::Semaphore;
-use tokio::task::JoinHandle;
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::access::Gate;
@@ -109,15 +109,20 @@ pub async fn housekeeping(state: Shared) {
         if is_idle && tended.elapsed() > Duration::from_secs(30) {
             tended = Instant::now();
             let shared = Arc::clone(&state);
-            // On a thread of its own: a large collection takes a while, and nobody waits for it.
-            tending = Some(tokio::task::spawn_blocking(move || {
-                for (name, index) in shared.shelf.all_open() {
+            let tend = move || {
+                for name in shared.shelf.open_names() {
+                    let Some(index) = shared.shelf.opened(&name) else { continue };
+                    if shared.stopping.load(Ordering::Relaxed) {
+                        return;
+                    }
                     expire(&name, &index);
                     if shared.compacts {
                         give_back(&name, &index);
                     }
                 }
-            }));
+            };
+            // On a thread of its own: a large collection takes a while, and nobody waits for it, not even the end of the server.
+            tending = thread::Builder::new().name("benzer-tend".to_owned()).spawn(tend).ok();
         }
     }
 }

@@ -63,6 +63,11 @@ impl Shelf {
         open.iter().map(|(name, index)| (name.clone(), Arc::clone(index))).collect()
     }
 
+    /// Their names, which keep none of them open.
+    pub fn open_names(&self) -> Vec<String> {
+        self.open.read().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
+    }
+
     /// Makes a collection; the answer says whether it is new. One that is there with the same settings is fine.
     ///
     /// # Errors

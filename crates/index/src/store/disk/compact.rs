@@ -4,6 +4,7 @@
 
 use std::path::PathBuf;
 use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
 
 use super::Shared;
 use super::block::{Batch, Block, Next, Rows};
@@ -52,37 +53,42 @@ impl Shared {
 
     /// Writes the living records into a new log; the numbers of damaged ones, which are left out. Nobody else may merge.
     pub fn rewrite(&self, on_damage: OnDamage) -> Result<Vec<DocNo>> {
-        let copied = self.copied(on_damage);
+        let log = self.log()?;
+        let old = self.state();
+        // From here on the writer merges what it appends by itself, since nobody else does.
+        self.reserved.store(old.parts.len().max(1), Ordering::Release);
+        drop(log);
+        let copied = self.copied(&old, on_damage);
         let mut log = self.log()?;
-        let published = copied.and_then(|mut copy| {
-            copy.follow(self, on_damage)?;
-            copy.log.rename(&copy.path)?;
-            self.folder.publish(&copy.log, &copy.state)?;
-            Ok(copy)
-        });
-        match published {
-            Ok(copy) => {
-                *log = copy.log;
-                self.set_state(copy.state.clone());
-                self.folder.remove_others(&log, &copy.state)?;
-                Ok(copy.damaged)
-            }
+        self.reserved.store(0, Ordering::Release);
+        let followed = copied.and_then(|mut copy| copy.follow(self, on_damage).map(|()| copy));
+        let mut copy = match followed {
+            Ok(copy) => copy,
             Err(error) => {
-                // It is not known which log would be found now, so the old one is named again before it is written to.
-                let old = self.state();
-                if self.folder.publish(&log, &old).is_err() {
-                    log.refuse();
-                } else {
-                    self.folder.remove_others(&log, &old).ok();
-                }
-                Err(error)
+                // Nobody knows of the copy yet. Its room may be needed at once.
+                self.folder.remove_others(&log, &self.state()).ok();
+                return Err(error);
             }
+        };
+        let named = copy.log.rename(&copy.path).and_then(|()| self.folder.publish(&copy.log, &copy.state));
+        if let Err(error) = named {
+            // It is not known which log would be found now, so the old one is named again, and the other one removed, before it is written to.
+            let old = self.state();
+            let undone = self.folder.publish(&log, &old).and_then(|()| self.folder.remove_others(&log, &old));
+            if undone.is_err() {
+                log.refuse();
+            }
+            return Err(error);
         }
+        *log = copy.log;
+        self.set_state(copy.state.clone());
+        self.folder.remove_others(&log, &copy.state)?;
+        Ok(copy.damaged)
     }
 
     /// A copy of the collection that is nearly up to date.
-    fn copied(&self, on_damage: OnDamage) -> Result<Copy> {
-        let mut copy = self.copy(&self.state(), on_damage)?;
+    fn copied(&self, old: &State, on_damage: OnDamage) -> Result<Copy> {
+        let mut copy = self.copy(old, on_damage)?;
         for _ in 0..ROUNDS {
             // So few are taken over at once.
             if self.state().end.n_rows - copy.read.n_rows < self.folder.sizes.at_once as u64 {
@@ -123,6 +129,12 @@ impl Shared {
             numbers.extend(block.places().map(|(number, _)| number));
             places.extend(block.places().map(|(_, place)| place as u64));
             at = block.end;
+        }
+        if at != log.end {
+            return Err(Error::Damaged {
+                path: log.path.clone(),
+                what: "it cannot be read again".to_owned(),
+            });
         }
         let end = End { place: log.end, n_rows: numbers.len() as u64, next };
         let source = Source { rows: &log.rows, numbers: &numbers, places: &places, from: HEADER, to: end };
@@ -167,7 +179,13 @@ impl Copy {
         }
         self.log.sync()?;
         self.state.rows = self.log.rows.clone();
-        shared.folder.replay(&mut self.state)
+        let in_files = self.state.parts.iter().take_while(|part| part.segment.path.is_some()).count();
+        shared.folder.replay(&mut self.state, shared.folder.heap_limits(in_files))?;
+        if self.state.end.place != self.log.end {
+            let path = self.log.path.clone();
+            return Err(Error::Damaged { path, what: "it cannot be read again".to_owned() });
+        }
+        Ok(())
     }
 
     /// Takes over a batch, with what it removed.

@@ -108,7 +108,7 @@ impl Folder {
             Ok((log, state)) => Found { log, state, rebuilt: None },
             Err(error) => self.rebuild(error.to_string())?,
         };
-        self.replay(&mut found.state)?;
+        self.replay(&mut found.state, self.heap_limits(0))?;
         let end = found.state.end.place.max(found.log.rows.acknowledged);
         match self.access {
             Access::Write => found.log.end_at(end)?,
@@ -160,7 +160,7 @@ impl Folder {
     }
 
     /// Takes in what the log has behind the state.
-    pub fn replay(&self, state: &mut State) -> Result<()> {
+    pub fn replay(&self, state: &mut State, limits: Limits) -> Result<()> {
         let rows = state.rows.clone();
         let (mut blocks, mut n) = (Vec::new(), 0);
         let mut at = state.end.place;
@@ -172,10 +172,10 @@ impl Folder {
                     blocks.push(block);
                 }
                 Next::Lost { until } => at = until,
-                Next::End => return state.apply(&blocks, self.made(), self.heap_limits(0)),
+                Next::End => return state.apply(&blocks, self.made(), limits),
             }
             if n >= REBUILT {
-                state.apply(&std::mem::take(&mut blocks), self.made(), self.heap_limits(0))?;
+                state.apply(&std::mem::take(&mut blocks), self.made(), limits)?;
                 n = 0;
             }
         }

@@ -149,15 +149,16 @@ impl Shared {
         // Refused at once where we only read.
         drop(self.log()?);
         let mut report = self.verify()?;
+        // First, because the records are written anew as the segments list them.
+        if !report.derived.is_empty() {
+            self.rebuild("it did not agree with the records")?;
+            report.repaired.push("all segments were derived again".to_owned());
+        }
         if !report.records.is_empty() {
             let _merging = self.merging.lock().unwrap_or_else(PoisonError::into_inner);
             let damaged: Vec<DocNo> = self.rewrite(OnDamage::LeaveOut)?;
             let what = format!("the records were written anew, without {} that are damaged", damaged.len());
             report.repaired.push(what);
-        }
-        if !report.derived.is_empty() {
-            self.rebuild("it did not agree with the records")?;
-            report.repaired.push("all segments were derived again".to_owned());
         }
         Ok(report)
     }

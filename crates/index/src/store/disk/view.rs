@@ -121,7 +121,7 @@ impl Shared {
         } else if log.refresh()? {
             let mut state = State::clone(&self.state());
             state.rows = log.rows.clone();
-            self.folder.replay(&mut state)?;
+            self.folder.replay(&mut state, self.folder.heap_limits(0))?;
             log.end = state.end.place;
             self.set_state(state);
         }

@@ -122,6 +122,12 @@ fn on_a_full_disk_a_change_fails_and_nothing_is_lost() {
                     Err(_) => {
                         assert_eq!(content(&disk), before, "operation {fail_at}");
                         failed = true;
+                        if matches!(step, Step::Compact) && !is_full {
+                            // A compaction that fails is in nobody's way.
+                            let put = documents(900..903, 1);
+                            disk.put(batch(&put)).unwrap();
+                            before.extend(put);
+                        }
                         break;
                     }
                 }
