@@ -15,7 +15,7 @@ use super::binomial;
 pub(crate) const ROUNDING: f64 = 1e-9;
 
 /// Steps between similarities 0 and 1, and between the least and the most that the pairs can add.
-const STEPS: [usize; 2] = [500, 10];
+const STEPS: [usize; 2] = [500, 50];
 /// What pairs may add, as a share of the most they can, for interpolation.
 const LARGEST_EXCESS: f64 = 0.6;
 
