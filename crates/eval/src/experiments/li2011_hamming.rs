@@ -218,7 +218,7 @@ fn sign_chart(table: &mut Table) -> Result<Chart> {
 
 /// Fig. 9: measured errors of the distance, as a share of the universe.
 fn simulate(context: &Context<'_>, table: &mut Table, checks: &mut Checks) -> Result<Chart> {
-    let runs = context.size(18_000, 18_000);
+    let runs = context.size(18_000, 30_000);
     let word = WORD_PAIRS[3];
     let universe = universe::pair(word.densities, word.jaccard, UNIVERSE);
     let total = UNIVERSE as f64;
