@@ -10,6 +10,11 @@ pub const MOST_ERRORS: f64 = 4.0;
 /// How large a standard error may be, as a share of theory.
 pub const LARGEST_ERROR: f64 = 0.02;
 
+/// True once the standard error of a mean is small enough to compare it with theory: simulations stop when all of their means are.
+pub fn is_precise(measured: Mean, scale: f64) -> bool {
+    measured.error <= 0.9 * LARGEST_ERROR * scale.abs()
+}
+
 /// All comparisons of an experiment.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Checks {
@@ -64,6 +69,11 @@ impl Checks {
     /// True if every comparison holds and there is at least one.
     pub fn all_hold(&self) -> bool {
         self.n > 0 && self.failures.is_empty()
+    }
+
+    /// How many standard errors the furthest mean is from theory.
+    pub fn furthest(&self) -> f64 {
+        self.furthest
     }
 
     /// What does not hold.

@@ -1,5 +1,9 @@
 //! Exact expectations under the binomial distribution: what a function of a count of `k` independent registers gives on average.
 
+pub(crate) mod bottom_k;
+pub(crate) mod odd;
+pub(crate) mod three_way;
+
 /// The probability of each count from 0 to `k`.
 pub(crate) fn binomial(k: usize, p: f64) -> Vec<f64> {
     let mut weights = vec![0.0; k + 1];
@@ -27,6 +31,7 @@ pub(crate) fn mean(k: usize, p: f64, f: impl Fn(usize) -> f64) -> f64 {
 }
 
 /// The probability of at least `least` of `k`.
+#[cfg(test)]
 pub(crate) fn at_least(k: usize, p: f64, least: usize) -> f64 {
     binomial(k, p)[least.min(k + 1)..].iter().sum()
 }

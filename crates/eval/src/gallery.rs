@@ -2,14 +2,14 @@
 
 use std::fmt::Write;
 
-use crate::{Options, Report, Table, machine};
+use crate::machine::Machine;
+use crate::{Options, Report, Table};
 
 /// Rows of a table that the page shows; the rest is in its file.
 const ROWS: usize = 40;
 
 /// The page.
-pub(crate) fn page(reports: &[Report], options: &Options) -> String {
-    let machine = machine::describe();
+pub(crate) fn page(reports: &[Report], options: &Options, machine: &Machine) -> String {
     let held = reports.iter().filter(|report| report.holds()).count();
     let mut out = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\

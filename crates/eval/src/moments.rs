@@ -66,6 +66,11 @@ impl Errors {
         self.squares.mean()
     }
 
+    /// How many errors there are.
+    pub fn n(&self) -> f64 {
+        self.errors.n()
+    }
+
     /// The root of the mean square error.
     pub fn rms(&self) -> f64 {
         self.mse().value.sqrt()

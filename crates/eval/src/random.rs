@@ -32,6 +32,20 @@ impl Random {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
+    /// How many of `n` independent draws fall into each cell of these probabilities; what is left of 1 is the last one's.
+    pub fn multinomial<const N: usize>(&mut self, n: usize, chances: [f64; N]) -> [usize; N] {
+        let mut counts = [0; N];
+        for _ in 0..n {
+            let mut place = self.unit();
+            let cell = chances.iter().position(|p| {
+                place -= p;
+                place < 0.0
+            });
+            counts[cell.unwrap_or(N - 1)] += 1;
+        }
+        counts
+    }
+
     /// A number from the normal distribution.
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();

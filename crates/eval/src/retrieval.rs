@@ -76,25 +76,74 @@ pub(crate) fn relevant(similarities: &[f32], threshold: f64) -> f64 {
     similarities.iter().filter(|&&s| reaches(s, threshold)).count() as f64
 }
 
-/// What is expected when a register agrees with probability `agree(similarity)` and at least `least` of `k` must.
-pub(crate) fn expected(
-    similarities: &[f32],
-    threshold: f64,
-    (k, least): (usize, usize),
-    agree: impl Fn(f64) -> f64,
-) -> Retrieved {
-    const GRID: usize = 2000;
-    let curve: Vec<f64> =
-        (0..=GRID).map(|i| exact::at_least(k, agree(i as f64 / GRID as f64), least)).collect();
-    let mut sum = Retrieved::default();
-    for &similarity in similarities {
-        let place = f64::from(similarity) * GRID as f64;
-        let (i, part) = ((place as usize).min(GRID - 1), place - (place as usize).min(GRID - 1) as f64);
-        let p = curve[i] + part * (curve[i + 1] - curve[i]);
-        sum.all += p;
-        if reaches(similarity, threshold) {
-            sum.right += p;
+/// Similarities of all pairs, spread over a fine grid: what depends smoothly on the similarity is summed over the grid instead of over the pairs.
+#[derive(Debug, Clone)]
+pub(crate) struct Histogram {
+    all: Vec<f64>,
+    right: Vec<f64>,
+}
+
+impl Histogram {
+    /// Steps from similarity 0 to 1.
+    const STEPS: usize = 2000;
+
+    /// The pairs, of which those that reach the threshold are right.
+    pub fn new(similarities: &[f32], threshold: f64) -> Self {
+        let mut histogram = Self { all: vec![0.0; Self::STEPS + 1], right: vec![0.0; Self::STEPS + 1] };
+        for &similarity in similarities {
+            let place = f64::from(similarity) * Self::STEPS as f64;
+            let i = (place as usize).min(Self::STEPS - 1);
+            let part = place - i as f64;
+            for (place, weight) in [(i, 1.0 - part), (i + 1, part)] {
+                histogram.all[place] += weight;
+                histogram.right[place] += if reaches(similarity, threshold) { weight } else { 0.0 };
+            }
+        }
+        histogram
+    }
+
+    /// What is expected if a pair is retrieved with the probability of its similarity, as [`curve`] gives it.
+    pub fn expected(&self, curve: &[f64]) -> Retrieved {
+        let sum = |of: &[f64]| of.iter().zip(curve).map(|(n, p)| n * p).sum();
+        Retrieved { right: sum(&self.right), all: sum(&self.all) }
+    }
+}
+
+/// The probability of being retrieved at every point of the grid of [`Histogram`].
+pub(crate) fn curve(retrieved: impl Fn(f64) -> f64) -> Vec<f64> {
+    (0..=Histogram::STEPS).map(|i| retrieved(i as f64 / Histogram::STEPS as f64)).collect()
+}
+
+/// For each `least`: the probability that at least so many of `k` registers agree, where one does with probability `agree(similarity)`.
+pub(crate) fn curves(k: usize, least: &[usize], agree: impl Fn(f64) -> f64) -> Vec<Vec<f64>> {
+    let mut all = vec![Vec::with_capacity(Histogram::STEPS + 1); least.len()];
+    for i in 0..=Histogram::STEPS {
+        let chances = exact::binomial(k, agree(i as f64 / Histogram::STEPS as f64));
+        for (curve, &least) in all.iter_mut().zip(least) {
+            curve.push(chances[least.min(k + 1)..].iter().sum());
         }
     }
-    sum
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_grid_gives_the_sum_over_pairs() {
+        let similarities: Vec<f32> = (0..400).map(|i| (i * i % 401) as f32 / 401.0).collect();
+        let agree = |j: f64| 0.5 + 0.5 * j;
+        let curves = curves(100, &[70, 85], agree);
+        for (curve, (least, threshold)) in curves.iter().zip([(70, 0.4), (85, 0.7)]) {
+            let got = Histogram::new(&similarities, threshold).expected(curve);
+            let p = |s: &f32| exact::at_least(100, agree(f64::from(*s)), least);
+            let all: f64 = similarities.iter().map(p).sum();
+            let right: f64 = similarities.iter().filter(|s| reaches(**s, threshold)).map(p).sum();
+            assert!(
+                (got.all - all).abs() < 1e-3 && (got.right - right).abs() < 1e-3,
+                "{got:?} {all} {right}"
+            );
+        }
+    }
 }

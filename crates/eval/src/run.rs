@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::experiments::ALL;
 use crate::{Context, Error, Experiment, Options, Outcome, Progress, Result, gallery, machine};
@@ -29,25 +29,26 @@ impl Report {
     }
 }
 
-/// `run.json`: what made the tables beside it.
-#[derive(Debug, Serialize)]
-struct Record<'a> {
-    command: &'a str,
-    seed: u64,
-    quick: bool,
-    version: &'static str,
-    #[serde(flatten)]
-    machine: machine::Machine,
-    experiments: Vec<Line<'a>>,
+/// `run.json`: what made the tables beside it, experiment by experiment.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Record {
+    experiments: Vec<Line>,
 }
 
-#[derive(Debug, Serialize)]
-struct Line<'a> {
-    name: &'static str,
+/// One experiment: what it found, and with what. Experiments that are run one by one into a folder may differ in that.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Line {
+    name: String,
     holds: bool,
-    seconds: f64,
     checks: String,
-    verdict: &'a str,
+    verdict: String,
+    command: String,
+    seed: u64,
+    quick: bool,
+    version: String,
+    #[serde(flatten)]
+    machine: machine::Machine,
+    seconds: f64,
 }
 
 /// Runs the experiments of these names, or all for `all`, and writes everything to the output folder.
@@ -58,6 +59,8 @@ pub fn run(names: &[String], options: &Options, progress: &dyn Progress) -> Resu
     let chosen = choose(names)?;
     let output = &options.output;
     fs::create_dir_all(output).map_err(Error::write(output))?;
+    // Before anything runs: whoever works in the folder meanwhile does not change what the tables were made with.
+    let machine = machine::describe();
     let mut reports: Vec<Report> = Vec::new();
     for (i, experiment) in chosen.iter().enumerate() {
         progress.begin(experiment.name, i + 1, chosen.len());
@@ -72,7 +75,7 @@ pub fn run(names: &[String], options: &Options, progress: &dyn Progress) -> Resu
         reports.push(Report { experiment: *experiment, outcome, pictures, seconds });
         progress.end(&reports[i]);
         // After each, so that a run that is stopped has a gallery of what is done.
-        record(&reports, options)?;
+        record(&reports, options, &machine)?;
     }
     Ok(reports)
 }
@@ -96,25 +99,33 @@ fn draw(experiment: &Experiment, outcome: &Outcome, output: &Path) -> Result<Vec
     Ok(pictures)
 }
 
-fn record(reports: &[Report], options: &Options) -> Result<()> {
-    let lines = reports.iter().map(|report| Line {
-        name: report.experiment.name,
+fn record(reports: &[Report], options: &Options, machine: &machine::Machine) -> Result<()> {
+    let path = options.output.join("run.json");
+    let line = |report: &Report| Line {
+        name: report.experiment.name.to_owned(),
         holds: report.holds(),
-        seconds: (report.seconds * 100.0).round() / 100.0,
         checks: report.outcome.checks.summary(),
-        verdict: &report.outcome.verdict,
-    });
-    let record = Record {
-        command: &options.command,
+        verdict: report.outcome.verdict.clone(),
+        command: options.command.clone(),
         seed: options.seed,
         quick: options.quick,
-        version: env!("CARGO_PKG_VERSION"),
-        machine: machine::describe(),
-        experiments: lines.collect(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        machine: machine.clone(),
+        seconds: (report.seconds * 100.0).round() / 100.0,
     };
+    let mut lines: Vec<Line> = reports.iter().map(line).collect();
+    // The tables of earlier runs are still in the folder, and so is what made them.
+    let earlier = fs::read(&path).ok().and_then(|json| serde_json::from_slice::<Record>(&json).ok());
+    for line in earlier.unwrap_or_default().experiments {
+        if lines.iter().all(|new| new.name != line.name) {
+            lines.push(line);
+        }
+    }
+    lines.sort_by_key(|line| ALL.iter().position(|experiment| experiment.name == line.name));
+    let record = Record { experiments: lines };
     let json = serde_json::to_string_pretty(&record).expect("texts and numbers are JSON");
-    write(&options.output.join("run.json"), &(json + "\n"))?;
-    write(&options.output.join("index.html"), &gallery::page(reports, options))
+    write(&path, &(json + "\n"))?;
+    write(&options.output.join("index.html"), &gallery::page(reports, options, machine))
 }
 
 fn write(path: &Path, text: &str) -> Result<()> {

@@ -13,7 +13,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     source: "001, compressing shingles, working assumption",
     title: "How long a shingle should be",
     claim: "Hash 9-shingles to 4 bytes rather than use 4-shingles: both take 4 bytes, but few of the 4-byte sequences occur in texts. Five characters are enough for short documents, ten are better for long ones.",
-    criterion: "9-shingles hashed to 32 bits have at least 5 times the distinct values of 4-shingles, and lose at most the expected n/2^32 to collisions (to 4 standard errors). Unrelated documents are less similar with 9-shingles, and at k = 5 more similar the longer they are, at k = 10 less than a fifth of that.",
+    criterion: "9-shingles hashed to 32 bits have at least 5 times the distinct values of 4-shingles, and lose the expected n^2/2^33 of n to collisions (to 4 standard deviations of a Poisson number). Unrelated documents are less similar with 9-shingles, and at k = 5 more similar the longer they are, at k = 10 less than a fifth of that.",
     run,
 };
 
@@ -74,6 +74,7 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
         chart.push(Series::points(format!("k = {n}"), points.clone()).colour(colour));
         chart.push(Series::line("", points).colour(colour));
     }
+    checks.holds(format_args!("documents of {} lengths", ends.len()), ends.len() == 2);
     if let [(short, long), (_, long_ten)] = ends[..] {
         checks.holds(format_args!("k = 5: {short} for short, {long} for long"), long > short);
         checks.holds(
@@ -81,13 +82,21 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
             long_ten < 0.2 * long,
         );
     }
+    let end = |k: usize, is_short: bool| {
+        let of = ends.get(k).map(|&(short, long)| if is_short { short } else { long });
+        of.map_or("none".to_owned(), |value| format!("{value:.4}"))
+    };
     let verdict = format!(
         "Confirmed: {:.0} distinct 9-shingles in 4 bytes against {four:.0} 4-shingles, with {:.0} lost to collisions; unrelated documents are {:.3} similar instead of {:.3}. \
-         With 5 characters long unrelated documents look alike, with 10 they do not.",
+         From the shortest to the longest documents the similarity of unrelated ones goes from {} to {} with 5 characters, and from {} to {} with 10.",
         hashed,
         whole - hashed,
         nine_alike,
-        four_alike
+        four_alike,
+        end(0, true),
+        end(0, false),
+        end(1, true),
+        end(1, false)
     );
     Ok(Outcome { tables: vec![table, lengths], charts: vec![chart], checks, verdict })
 }

@@ -21,11 +21,12 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
     let mut checks = Checks::default();
     let mut table =
         context.table("", &["data", "shingle", "documents", "D", "median", "mean", "deviation"])?;
-    let mut lines = Vec::new();
+    let (mut lines, mut largest) = (Vec::new(), 0.0f64);
     let texts: Vec<(&str, Vec<String>)> = match context.data() {
         Some(data) => {
             let kos = corpus::kos(data)?;
             let numbers = summary(&kos.sets);
+            lines.push(format!("KOS {:.5} for words", numbers.median));
             table.push(row![
                 "KOS",
                 1,
@@ -40,7 +41,7 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
         None => vec![("synthetic", corpus::prose(context.seed(0), context.size(400, 2_000)))],
     };
     for (name, texts) in &texts {
-        let mut before = 1.0;
+        let (mut before, mut medians) = (1.0, Vec::new());
         for n in [1, 2, 3] {
             context.step(format_args!("{name}, {n}-shingles"));
             let sets = corpus::shingled(texts, &TextOptions { n, ..TextOptions::default() })?;
@@ -59,16 +60,19 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
                 numbers.median < before,
             );
             before = numbers.median;
+            medians.push(format!("{:.5}", numbers.median));
             if n == 1 {
                 checks.holds(format_args!("{name}: words {} < 0.02", numbers.median), numbers.median < 0.02);
                 let dense = benzer_core::estimate::collision::accident(numbers.median, 2);
                 checks.close(format_args!("{name}: accident of two bits"), dense, 0.25, 0.01);
-                lines.push(format!("{name}: median f/D {:.5} for words", numbers.median));
+                largest = largest.max((dense - 0.25).abs());
             }
         }
+        lines.push(format!("{name} {} for 1-, 2-, 3-shingles", medians.join(", ")));
     }
     let verdict = format!(
-        "Confirmed on our collections, which are smaller and therefore denser ({}). Hashed to 64 bits, as here by default, D is 2^64 and the sparse formulas are exact.",
+        "Confirmed on our collections: f/D falls with longer shingles. Medians: {} (the paper's millions of articles: 0.0021, and 0.00027, 0.00003, 0.00002). At the density of words the chance agreement of two bits is \
+         {largest:.5} from the sparse 0.25 at most. Hashed to 64 bits, as here by default, D is 2^64 and r is below 1e-13.",
         lines.join("; ")
     );
     Ok(Outcome { tables: vec![table], charts: Vec::new(), checks, verdict })

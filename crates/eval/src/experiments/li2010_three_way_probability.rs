@@ -40,6 +40,7 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
     let mut chart =
         Chart::new("Probability that three samples agree", Axis::linear("log2 D"), Axis::linear("P"));
     let mut series = vec![[Vec::new(), Vec::new()]; 4];
+    let (mut apart, mut off) = (0.0f64, 0.0f64);
     for exponent in [16u32, 18, 20, 22] {
         context.step(format_args!("D = 2^{exponent}"));
         let universe = three_words(1 << exponent);
@@ -71,6 +72,8 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
             let measured = agree.mean();
             table.push(row![exponent, b, samples, measured.value, measured.error, theory, sparse])?;
             checks.agrees(format_args!("D = 2^{exponent}, b = {b}"), measured, theory);
+            apart = apart.max((measured.value - theory).abs());
+            off = off.max((sparse - theory).abs());
             series[i][0].push((f64::from(exponent), measured.value));
             series[i][1].push((f64::from(exponent), theory));
         }
@@ -79,6 +82,11 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
         chart.push(Series::points(format!("b = {}", i + 1), measured).colour(i));
         chart.push(Series::line("", theory).colour(i));
     }
-    let verdict = "Confirmed: Theorem 1 is exact to the precision of the simulation from D = 2^16 on. That one bit says nothing of three sets holds at every density, not only for sparse sets: it is an identity of three bits.";
-    Ok(Outcome { tables: vec![table], charts: vec![chart], checks, verdict: verdict.to_owned() })
+    let verdict = format!(
+        "Confirmed from D = 2^16 on: the furthest share is {:.1} standard errors from Theorem 1, and none is more than {apart:.5} away; the sparse formula (7) is off by up to {off:.3} (D = 2^16). \
+         That one bit says nothing of three sets is an identity of three bits, true at every density and in all of {} samples.",
+        checks.furthest(),
+        4 * samples
+    );
+    Ok(Outcome { tables: vec![table], charts: vec![chart], checks, verdict })
 }

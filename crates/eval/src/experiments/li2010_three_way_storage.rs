@@ -11,7 +11,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     source: "000, Fig. 6",
     title: "Storage of three-way estimates",
     claim: "b-bit samples need normally 10 to 25 times less storage than 64-bit samples, if the three-way resemblance is at least 0.02.",
-    criterion: "Reference ratios to 0.005: 24.00 at T = 3R, R = 0.5, b = 2; 19.2 at R = 0.25; 18.70 at T = 4R, R = 0.375; 8.27 at T = 20R, R = 0.075, b = 6. The best ratio at T = 20R is below 8.5, at T = 50R below 6.5: there the headline does not hold.",
+    criterion: "Formulas against formulas: reference ratios to 0.005, their printed digits: 24.00 at T = 3R, R = 0.5, b = 2; 19.2 at R = 0.25; 18.70 at T = 4R, R = 0.375; 13.58 at T = 6R, R = 0.25, b = 3; 10.38 at T = 10R, R = 0.15, b = 4; 8.27 at T = 20R, R = 0.075, b = 6; 6.04 at T = 50R, R = 0.03, b = 6. Where the headline holds is then read off the best b of 2, 3, 4, 6 at each R of at least 0.02.",
     run,
 };
 
@@ -37,34 +37,41 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
         );
     }
     let mut table = context.table("", &["T_over_R", "b", "R", "ratio"])?;
-    let mut charts = Vec::new();
+    let (mut charts, mut lines) = (Vec::new(), Vec::new());
     for alpha in [3.0, 4.0, 6.0, 10.0, 20.0, 50.0] {
         let mut chart = Chart::new(
             format!("B(64) / B(b), T = {alpha} R"),
             Axis::linear("R"),
             Axis::linear("storage ratio"),
         );
-        let mut best = 0.0f64;
+        let mut best = [0.0f64; 50];
         for (colour, b) in [2, 3, 4, 6].into_iter().enumerate() {
             let mut points = Vec::new();
             for step in 1..50 {
                 let jaccard = 3.0 / alpha * f64::from(step) / 50.0;
                 let value = ratio(alpha, jaccard, b)?;
                 points.push((jaccard, value));
-                best = if jaccard >= 0.02 { best.max(value) } else { best };
+                best[step as usize] = best[step as usize].max(if jaccard >= 0.02 { value } else { 0.0 });
                 if step % 7 == 0 {
                     table.push(row![alpha, b, jaccard, value])?;
                 }
             }
             chart.push(Series::line(format!("b = {b}"), points).colour(colour));
         }
-        match alpha as u32 {
-            20 => checks.holds(format_args!("T = 20 R: {best} < 8.5"), best < 8.5),
-            50 => checks.holds(format_args!("T = 50 R: {best} < 6.5"), best < 6.5),
-            _ => checks.holds(format_args!("T = {alpha} R: {best} >= 10"), best >= 10.0),
-        }
+        let of = best.iter().copied().filter(|ratio| *ratio > 0.0);
+        let [low, high] =
+            of.fold([f64::MAX, 0.0], |[low, high], ratio| [f64::min(low, ratio), f64::max(high, ratio)]);
+        let verdict = match (low >= 10.0, high >= 10.0) {
+            (true, _) => "holds",
+            (_, true) => "holds for some R",
+            _ => "does not hold for any R",
+        };
+        lines.push(format!("T = {alpha} R: {low:.1} to {high:.1} times, {verdict}"));
         charts.push(chart);
     }
-    let verdict = "Confirmed for similar triples (T up to 10 R): 10 to 27 times. The headline does not hold for any R of at least 0.02: where pairs are much more similar than the triple (T = 20 R or 50 R), the best is 8 or 6 times.";
-    Ok(Outcome { tables: vec![table], charts, checks, verdict: verdict.to_owned() })
+    let verdict = format!(
+        "The headline of at least 10 times with the best b depends on how much more similar pairs are than the triple. For R from 0.02 on: {}.",
+        lines.join("; ")
+    );
+    Ok(Outcome { tables: vec![table], charts, checks, verdict })
 }

@@ -11,7 +11,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     source: "004, Fig. 2, Table 1, Lemma 1",
     title: "Storage against 64-bit samples",
     claim: "One bit needs 21.3 times less storage than 64 bits at R = 0.5, up to 64 times less; two bits are better than one for R < 0.4; six word pairs save 6.2 to 40.8 times.",
-    criterion: "Table 1 recomputed from its printed inputs to 1e-5; every printed value within 0.1 of it; 64/3 at R = 1/2 and the crossovers 1/3, 5/21, 17/105 to 1e-9.",
+    criterion: "Formulas against formulas: Table 1 recomputed from its printed inputs equals a 60-digit computation to 1e-5; (12) equals Lemma 1 to 1e-9 over a grid of r, b and R; 64/3 at R = 1/2 and the crossovers 1/3, 5/21, 17/105 to 1e-6 and 1e-9. Which printed values are more than their rounding (0.05) away is stated.",
     run,
 };
 
@@ -38,13 +38,16 @@ const RECOMPUTED: [f64; 6] = [30.985320, 40.842142, 26.663473, 24.729904, 6.7117
 
 fn run(context: &Context<'_>) -> Result<Outcome> {
     let mut checks = Checks::default();
+    let mut off = Vec::new();
     let mut pairs = context.table("table1", &["pair", "r1", "r2", "R", "printed", "corrected"])?;
     for (pair, expected) in WORD_PAIRS.iter().zip(RECOMPUTED) {
         let ratio = storage::ratio_64_to_1(pair.jaccard, pair.densities)?;
         let [r1, r2] = pair.densities;
         pairs.push(row![pair.name, r1, r2, pair.jaccard, pair.printed, ratio])?;
         checks.close(pair.name, ratio, expected, 1e-5);
-        checks.close(format_args!("{} as printed", pair.name), pair.printed, ratio, 0.1);
+        if (pair.printed - ratio).abs() > 0.05 {
+            off.push(format!("{} {:.2} instead of {}", pair.name, ratio, pair.printed));
+        }
     }
     checks.close("sparse, R = 1/2", storage::ratio_64_to_1(0.5, [1e-12; 2])?, 64.0 / 3.0, 1e-6);
     checks.close(
@@ -57,7 +60,7 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
         checks.close(format_args!("{b} and {} bits are equal", b + 1), storage::crossover(b), limit, 1e-9);
     }
     let mut curves = context.table("", &["r", "b", "R", "ratio"])?;
-    let mut charts = Vec::new();
+    let (mut charts, mut at_half) = (Vec::new(), f64::MAX);
     for r in [1e-10, 0.1, 0.5, 0.9] {
         let mut chart = Chart::new(
             format!("B(64) / B(b), r1 = r2 = {r}"),
@@ -73,6 +76,9 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
                 let jaccard = f64::from(step) / 100.0;
                 let ratio = of(64, jaccard)? / of(b, jaccard)?;
                 points.push((jaccard, ratio));
+                if b == 1 && step == 50 {
+                    at_half = at_half.min(ratio);
+                }
                 let lemma = storage::ratio_equal_density([64, b], r, jaccard);
                 checks.close(
                     format_args!("Lemma 1, r = {r}, b = {b}, R = {jaccard}"),
@@ -88,7 +94,13 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
         }
         charts.push(chart);
     }
-    let verdict = "Confirmed: 21.3 times at R = 0.5 in the worst case. Three of the printed ratios are off in the last digit (26.66, 24.73 and 6.71 follow from the printed inputs), \
-        two bits beat one only below R = 1/3, and for sparse sets the limit at R = 1 is 32, not 64.";
-    Ok(Outcome { tables: vec![pairs, curves], charts, checks, verdict: verdict.to_owned() })
+    let verdict = format!(
+        "One bit saves {at_half:.1} times at R = 0.5 in the worst of the densities tried. Of the six printed ratios {} are off by more than their rounding: {}. \
+         For sparse sets two bits beat one only below R = {:.3} (0.4 in the paper), and the limit of one bit at R = 1 is {:.0}, not 64.",
+        off.len(),
+        off.join(", "),
+        storage::crossover(1),
+        storage::ratio_equal_density([64, 1], 1e-12, 1.0)
+    );
+    Ok(Outcome { tables: vec![pairs, curves], charts, checks, verdict })
 }

@@ -23,13 +23,13 @@ const UNIVERSE: u64 = 1 << 16;
 const BITS: [u32; 4] = [1, 2, 3, 64];
 
 fn run(context: &Context<'_>) -> Result<Outcome> {
-    let runs = context.size(15_000, 20_000);
+    let runs = context.size(13_000, 15_000);
     let samples: &[usize] = if context.is_quick() { &[10, 50] } else { &[10, 20, 50, 100, 200, 500] };
     let most = samples[samples.len() - 1];
     let mut checks = Checks::default();
     let mut table =
         context.table("", &["pair", "R", "b", "k", "runs", "bias", "bias_se", "mse", "mse_se", "theory"])?;
-    let mut charts = Vec::new();
+    let (mut charts, mut extremes) = (Vec::new(), [f64::MAX, 0.0]);
     for (number, pair) in WORD_PAIRS.iter().enumerate() {
         context.step(pair.name);
         let universe = universe::pair(pair.densities, pair.jaccard, UNIVERSE);
@@ -70,6 +70,8 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
                 let what = format!("{}, b = {b}, k = {k}", pair.name);
                 checks.agrees(format_args!("{what}: mse"), mse, expected);
                 checks.agrees_on(format_args!("{what}: bias"), bias, 0.0, expected.sqrt());
+                let ratio = mse.value / expected;
+                extremes = [f64::min(extremes[0], ratio), f64::max(extremes[1], ratio)];
                 measured.push((k as f64, mse.value));
                 theory.push((k as f64, expected));
             }
@@ -79,6 +81,12 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
         }
         charts.push(chart);
     }
-    let verdict = "Confirmed: unbiased, and the variance formula is exact to the precision of the simulation for all pairs, bits and sample sizes (points: measured, lines: (11)).";
-    Ok(Outcome { tables: vec![table], charts, checks, verdict: verdict.to_owned() })
+    let verdict = format!(
+        "Confirmed: over six pairs, b = 1, 2, 3, 64 and k = {samples:?}, the furthest of all biases and mean square errors is {:.1} standard errors from 0 and (11); \
+         mean square errors are {:.3} to {:.3} times (11) (points: measured, lines: (11)).",
+        checks.furthest(),
+        extremes[0],
+        extremes[1]
+    );
+    Ok(Outcome { tables: vec![table], charts, checks, verdict })
 }
