@@ -16,13 +16,19 @@ fn an_experiment_leaves_tables_charts_a_record_and_a_page() {
     assert!(String::from_utf8(bench.read("out/li2011_rho_1.svg")).unwrap().starts_with("<svg"));
     let record: serde_json::Value = serde_json::from_slice(&bench.read("out/run.json")).unwrap();
     let line = &record["experiments"][1];
-    assert_eq!((&line["name"], &line["seed"], &line["holds"]), (&"li2011_rho".into(), &7.into(), &true.into()));
+    assert_eq!(
+        (&line["name"], &line["seed"], &line["holds"]),
+        (&"li2011_rho".into(), &7.into(), &true.into())
+    );
     assert_eq!(line["command"], "benzer eval li2011_storage li2011_rho --quick --seed 7");
     assert!(line["commit"].is_string() && line["cpu"].is_string());
     // An experiment that is run again into the folder replaces its own line only.
     bench.run("eval li2011_storage --quick --seed 8 -o out").ok();
     let record: serde_json::Value = serde_json::from_slice(&bench.read("out/run.json")).unwrap();
-    assert_eq!((&record["experiments"][0]["seed"], &record["experiments"][1]["seed"]), (&8.into(), &7.into()));
+    assert_eq!(
+        (&record["experiments"][0]["seed"], &record["experiments"][1]["seed"]),
+        (&8.into(), &7.into())
+    );
     let page = String::from_utf8(bench.read("out/index.html")).unwrap();
     for part in [
         "The claim",
