@@ -139,7 +139,7 @@ fn point(
     let exact = exact.mean().value;
     let (mut many, mut tau) = (Errors::default(), Errors::default());
     let mut runs = 0;
-    for run in 0..400_000 {
+    for run in 0..2_000_000 {
         let stream = 1_000 + u64::from(n_h) * 100 + unit.len() as u64;
         let mut random = Random::new(benzer_core::hash::split(context.seed(stream), run as u64));
         let (i, j, truth) = pairs[run % pairs.len()];
