@@ -63,10 +63,17 @@ fn verdict(ratios: &Table, signs: impl Fn(f64) -> f64) -> String {
             .rows()
             .iter()
             .filter(|row| number(row, 0) == figure && (number(row, 1) < 1e-3) == is_sparse);
-        let [low, high] = rows
-            .map(|row| number(row, 4))
-            .fold([f64::MAX, 0.0], |[l, h], x| [f64::min(l, x), f64::max(h, x)]);
-        format!("{} to {}", rounded(low), rounded(high))
+        let ratios: Vec<f64> = rows.map(|row| number(row, 4)).collect();
+        let [low, high] = ratios
+            .iter()
+            .filter(|ratio| ratio.is_finite())
+            .fold([f64::MAX, 0.0], |[l, h], x| [f64::min(l, *x), f64::max(h, *x)]);
+        // A ratio that no number can hold is none in the table.
+        match ratios.iter().filter(|ratio| !ratio.is_finite()).count() {
+            0 => format!("{} to {}", rounded(low), rounded(high)),
+            n if n == ratios.len() => "more than 1e300".to_owned(),
+            _ => format!("{} to more than 1e300", rounded(low)),
+        }
     };
     let grid: Vec<(f64, f64)> = (1..1000).map(|i| f64::from(i) / 1000.0).map(|j| (j, signs(j))).collect();
     let most =
