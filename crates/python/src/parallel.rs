@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::thread;
 
 /// Rows that a thread takes at a time.
-const ROWS: usize = 256;
+pub(crate) const ROWS: usize = 256;
 
 /// The threads that are wanted: all cores, if none are named.
 pub(crate) fn threads(wanted: Option<usize>) -> usize {

@@ -20,17 +20,18 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(one_hot::one_hot, module)?)
 }
 
-/// A matrix of words of sketches whose rows `work` makes, in ranges. Its memory is NumPy's, which asks for large pages: a fresh page for every 32 sketches
+/// A matrix of words of sketches whose rows `work` makes, so many at a time. Its memory is NumPy's, which asks for large pages: a fresh page for every 32 sketches
 /// would take a tenth of the time of small sets.
 fn filled(
     py: Python<'_>,
     (rows, width): (usize, usize),
-    threads: Option<usize>,
+    at_a_time: usize,
+    threads: usize,
     work: impl Fn(Range<usize>, &mut [u64]) -> PyResult<()> + Sync + Send,
 ) -> PyResult<Bound<'_, PyArray2<u64>>> {
     let matrix = PyArray2::zeros(py, [rows, width], false);
     let mut words = matrix.readwrite();
     let words = words.as_slice_mut()?;
-    py.detach(|| parallel::fill(rows, width, words, parallel::threads(threads), work))?;
+    py.detach(|| parallel::fill_by(at_a_time, (rows, width), words, threads, work))?;
     Ok(matrix)
 }

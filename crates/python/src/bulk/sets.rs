@@ -5,8 +5,8 @@ use pyo3::prelude::*;
 
 use benzer_core::sketch::count;
 
-use crate::error;
 use crate::sketch::{Sketcher, extend, kept};
+use crate::{error, parallel};
 
 /// Sketches of sets of elements that are hashed already: set i is `elements[offsets[i]:offsets[i + 1]]`.
 #[pyfunction]
@@ -50,8 +50,10 @@ fn sketch<'py>(
     offsets: &[usize],
     threads: Option<usize>,
 ) -> PyResult<Bound<'py, PyArray2<u64>>> {
-    let size = (offsets.len().saturating_sub(1), sketcher.values.spec().words());
-    super::filled(py, size, threads, |rows, out| {
+    let (n, threads) = (offsets.len().saturating_sub(1), parallel::threads(threads));
+    // Many, because every call of the sketcher makes buffers of its own.
+    let at_a_time = parallel::many_rows(n, threads);
+    super::filled(py, (n, sketcher.values.spec().words()), at_a_time, threads, |rows, out| {
         let offsets = &offsets[rows.start..=rows.end];
         sketcher.values.sketch_many(elements, offsets, out).map_err(error::core)
     })

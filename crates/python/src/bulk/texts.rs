@@ -6,8 +6,8 @@ use pyo3::pybacked::PyBackedStr;
 
 use benzer_core::field::text::Scratch;
 
-use crate::error;
 use crate::sketch::Sketcher;
+use crate::{error, parallel};
 
 /// Sketches of a list of strings.
 #[pyfunction]
@@ -54,7 +54,7 @@ fn sketch<'py, 'a>(
 ) -> PyResult<Bound<'py, PyArray2<u64>>> {
     let width = sketcher.texts.spec().words();
     let bag = sketcher.shingler.options().bag;
-    super::filled(py, (n, width), threads, |rows, out| {
+    super::filled(py, (n, width), parallel::ROWS, parallel::threads(threads), |rows, out| {
         let (mut scratch, mut elements, mut offsets) = (Scratch::default(), Vec::new(), vec![0]);
         for (row, out) in rows.zip(out.chunks_exact_mut(width)) {
             if bag {
