@@ -201,6 +201,17 @@ fn a_decoder_that_panics_is_a_reject() {
     assert!(!ran.err.contains("panicked"), "{ran:?}");
 }
 
+/// 566 bytes that say they have 83 billion rows: neither as many rejects nor as much memory.
+#[test]
+fn a_table_with_more_rows_than_it_can_have_is_one_reject() {
+    let bench = Bench::new();
+    let damaged = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/parquet/many_rejected_rows");
+    bench.write("damaged.parquet", std::fs::read(damaged).unwrap());
+    let ran = bench.run("dedup damaged.parquet articles.jsonl -o out").ok();
+    assert!(ran.err.contains("damaged.parquet:1: "), "{ran:?}");
+    assert_eq!(String::from_utf8(bench.read("out/rejects.jsonl")).unwrap().lines().count(), 1, "{ran:?}");
+}
+
 /// Explaining and resolving again agree with the run; a higher threshold removes what is at least that similar, and nothing else.
 #[test]
 fn a_finished_run_can_be_asked_and_resolved_again() {

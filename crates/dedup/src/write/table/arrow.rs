@@ -163,7 +163,8 @@ impl Copy<'_, '_> {
 }
 
 /// The kept rows, with their annotations.
-fn selected(all: RecordBatch, kept: Kept) -> Result<RecordBatch, ArrowError> {
+fn selected(all: RecordBatch, mut kept: Kept) -> Result<RecordBatch, ArrowError> {
+    kept.rows.resize(all.num_rows(), false);
     let some = match kept.n == all.num_rows() {
         true => all,
         false => compact(&filter_record_batch(&all, &BooleanArray::from(kept.rows))?)?,

@@ -19,8 +19,9 @@ pub(super) struct Fates<'a> {
 
 /// What becomes of consecutive rows.
 pub(super) struct Kept {
-    /// One for each row.
+    /// One for each row up to the last kept one: a damaged file may say that it has more rows than there is memory.
     pub(super) rows: Vec<bool>,
+    pub(super) n_rows: usize,
     pub(super) n: usize,
     /// One for each kept row, if rows are annotated.
     pub(super) annotations: Vec<Annotation>,
@@ -43,7 +44,7 @@ impl<'a> Fates<'a> {
     /// What becomes of the rows of this range, counted from 0.
     pub(super) fn take(&mut self, range: Range<u64>) -> Result<Kept> {
         let n_rows = (range.end - range.start) as usize;
-        let mut kept = Kept { rows: vec![false; n_rows], n: 0, annotations: Vec::new() };
+        let mut kept = Kept { rows: Vec::new(), n_rows, n: 0, annotations: Vec::new() };
         let mut next = range.start;
         while let Some(verdict) = self.verdicts.next_if(|verdict| verdict.line <= range.end) {
             let row = verdict.line.checked_sub(1).filter(|&row| row >= next);
@@ -57,7 +58,8 @@ impl<'a> Fates<'a> {
                 (true, _) => return Err(self.error("annotation", "there for all rows or for none", row + 1)),
                 (false, _) => continue,
             }
-            kept.rows[(row - range.start) as usize] = true;
+            kept.rows.resize((row - range.start) as usize, false);
+            kept.rows.push(true);
             kept.n += 1;
         }
         Ok(kept)
@@ -103,7 +105,7 @@ mod tests {
     fn runs_end_with_the_last_kept_row() {
         let runs = |rows: &[u8]| {
             let rows: Vec<bool> = rows.iter().map(|&row| row == 1).collect();
-            Kept { n: 0, rows, annotations: Vec::new() }.runs()
+            Kept { n: 0, n_rows: rows.len(), rows, annotations: Vec::new() }.runs()
         };
         assert_eq!(runs(&[0, 0, 1, 1, 0, 1, 0, 0]), [(2, 2), (1, 1)]);
         assert_eq!(runs(&[1, 0, 0, 1]), [(0, 1), (2, 1)]);

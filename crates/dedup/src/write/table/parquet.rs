@@ -70,7 +70,7 @@ struct Copy<'a> {
 impl Copy<'_> {
     fn columns(&self, to: &mut SerializedRowGroupWriter<'_, &mut Sink<'_>>) -> Result<(), ParquetError> {
         let group = self.reader.get_row_group(self.group)?;
-        let n_rows = self.kept.rows.len();
+        let n_rows = self.kept.n_rows;
         for (i, column) in group.metadata().columns().iter().enumerate() {
             let about =
                 |error| ParquetError::General(format!("column `{}`: {error}", column.column_path().string()));

@@ -34,6 +34,8 @@ pub(super) use pages::Pages;
 
 /// More rows than a row group can have.
 const TOO_MANY_ROWS: u64 = 1 << 40;
+/// A file that says it has more rows for each of its bytes is not believed where they cannot be read: they are not rejected one by one.
+const MOST_ROWS_A_BYTE: u64 = 1000;
 
 /// A file being read.
 pub(in crate::read) struct Source {
@@ -127,6 +129,13 @@ impl Source {
         Table { n_rows: n_rows as usize, content }.batch(&self.input, row, plan)
     }
 
+    /// One reject for all that is left of the file.
+    fn give_up(&mut self, reason: RejectReason, plan: &Arc<Plan>) -> Result<Option<RawBatch>> {
+        self.metadata = None;
+        self.finish();
+        Ok(Some(reject_rest(&self.input, self.first + self.row, reason, plan)))
+    }
+
     /// Counts what was not read of the file, so that the progress comes to its end.
     fn finish(&mut self) {
         let rest = self.input.bytes.unwrap_or(0).saturating_sub(self.file.n_read);
@@ -158,10 +167,14 @@ impl super::Source for Source {
             return self.next(plan);
         }
         let some = most_rejects(plan).min(n_rows - self.row);
+        let is_absurd = n_rows / MOST_ROWS_A_BYTE > self.input.bytes.unwrap_or(u64::MAX);
         let wanted = match &self.wanted {
             Ok(wanted) => Arc::clone(wanted),
             Err(reason) => {
                 let reason = reason.clone();
+                if is_absurd {
+                    return self.give_up(reason, plan);
+                }
                 return Ok(Some(self.batch(some, Content::Bad(reason), plan)));
             }
         };
@@ -175,6 +188,9 @@ impl super::Source for Source {
         if end == self.row {
             let failed = self.chunks.iter().find_map(|chunk| chunk.failed.clone());
             let reason = damaged(Format::Parquet, failed.unwrap_or_default());
+            if is_absurd {
+                return self.give_up(reason, plan);
+            }
             return Ok(Some(self.batch(some, Content::Bad(reason), plan)));
         }
         let pages = self.take(end, &metadata, &wanted);
