@@ -190,22 +190,34 @@ impl Layout {
         fields.flat_map(of_field).collect()
     }
 
-    /// Hands the keys of some bands to `visit`, with the band.
+    /// Hands the keys of some bands of records to `visit`, with the place of the record and the band: all records of a band in order, and none where a field is empty.
     #[inline]
-    pub(crate) fn keys_within(&self, record: &[u64], bands: Range<usize>, mut visit: impl FnMut(usize, u64)) {
-        for field in self.fields.iter().filter(|field| field.size(record) > 0.0) {
-            let words = field.sketch(record);
+    pub(crate) fn keys_within(
+        &self,
+        records: &[u64],
+        bands: Range<usize>,
+        mut visit: impl FnMut(usize, usize, Option<u64>),
+    ) {
+        let records = || records.chunks_exact(self.words).enumerate();
+        for field in &self.fields {
             let end = bands.end.min(field.end_band());
             let start = bands.start.clamp(field.first_band, end.max(field.first_band));
             let of_field = start - field.first_band..end.max(start) - field.first_band;
-            field.banding.keys_within(words, of_field, |band, key| visit(field.first_band + band, key));
-        }
-        if bands.end > self.own_bands {
-            for band in bands.start.max(self.own_bands)..bands.end {
-                if let Some(key) = self.ladder_key(record, band) {
-                    visit(band, key);
+            if of_field.is_empty() {
+                continue;
+            }
+            for (place, record) in records() {
+                if field.size(record) > 0.0 {
+                    field.banding.keys_within(field.sketch(record), of_field.clone(), |band, key| {
+                        visit(place, field.first_band + band, Some(key));
+                    });
+                } else {
+                    of_field.clone().for_each(|band| visit(place, field.first_band + band, None));
                 }
             }
+        }
+        for band in bands.start.max(self.own_bands)..bands.end {
+            records().for_each(|(place, record)| visit(place, band, self.ladder_key(record, band)));
         }
     }
 

@@ -30,9 +30,9 @@ pub(crate) fn with_room<T>(n: usize) -> Vec<T> {
     room
 }
 
-/// `n` zeros, on large pages. Memory of the system is zero, so nothing has to be written.
-pub(crate) fn zeros(n: usize) -> Vec<u64> {
-    let zeros = vec![0; n];
+/// `n` numbers or arrays of numbers that are zero, on large pages. Memory of the system is zero, so nothing has to be written.
+pub(crate) fn zeros<T: Clone + Default>(n: usize) -> Vec<T> {
+    let zeros = vec![T::default(); n];
     large_pages(&zeros);
     zeros
 }

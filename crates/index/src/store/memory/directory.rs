@@ -7,16 +7,18 @@
 
 use std::ops::RangeInclusive;
 
+use super::columns::{Columns, Parted, first_half};
 use super::line::{Line, POSTINGS};
-use super::streams::{Streams, mask};
 use crate::store::hints;
 
 /// Keys for each line.
 const PER_LINE: usize = 9;
-/// Lines that are filled together, about: a quarter of a common second-level cache.
-const IN_CACHE: usize = 4096;
-/// Bits that name a stream, at most.
-const STREAM_BITS: u32 = 10;
+/// Lines that are filled together: at least so many and less than twice as many, which a common third-level cache has room for.
+const IN_CACHE: usize = 1 << 16;
+/// Bits that name a part, at most.
+const PART_BITS: u32 = 10;
+/// Keys whose lines are on their way into the cache while one is placed.
+const AHEAD: usize = 32;
 
 /// Spilled postings of a line that are counted.
 const COUNTED: usize = 512;
@@ -27,42 +29,32 @@ pub(super) struct Cut {
     lines: usize,
     /// Bits of a local number.
     local_bits: u32,
-    /// Bits of a key that name its stream when the directory is built.
-    stream_bits: u32,
+    /// Bits of a key that name the part in which it is placed.
+    part_bits: u32,
 }
 
 impl Cut {
     /// For so many records.
     pub fn new(n: usize) -> Self {
         let lines = n.div_ceil(PER_LINE).max(1);
-        let stream_bits = (lines / IN_CACHE).max(1).ilog2().min(STREAM_BITS);
-        // Lines belong to one stream each.
-        let lines = lines.next_multiple_of(1 << stream_bits);
+        let part_bits = (lines / IN_CACHE).max(1).ilog2().min(PART_BITS);
+        // Lines belong to one part each.
+        let lines = lines.next_multiple_of(1 << part_bits);
         // The highest two local numbers are kept for other uses.
         let local_bits = ((n as u64 + 1).max(3).ilog2() + 1).min(32);
-        Self { lines, local_bits, stream_bits }
+        Self { lines, local_bits, part_bits }
     }
 
-    /// Streams for some bands.
-    pub fn streams(&self, bands: usize, n: usize) -> Streams {
-        Streams::new(bands, n, self.stream_bits)
-    }
-
-    /// The line of a key, and the bits of the key that its posting has.
+    /// The line of a key, and the bits of the key that its posting has. The first half of a key is enough: there are fewer lines than records.
     #[inline]
     fn place(&self, key: u64) -> (usize, u32) {
-        let product = u128::from(key & mask(self.stream_bits)) * self.lines as u128;
-        let rest = ((product as u64 >> 32) as u32).unbounded_shr(self.local_bits);
-        ((product >> 64) as usize, rest)
+        let product = u64::from(first_half(key)) * self.lines as u64;
+        ((product >> 32) as usize, (product as u32).unbounded_shr(self.local_bits))
     }
 
-    /// The line of an entry of a stream that has so many, and its posting. It is what [`Cut::place`] says of the key: lines belong to one stream each, so that the bits that name the stream do not matter,
-    /// and after them there are 32.
-    #[inline]
-    fn place_in_stream(&self, entry: u64, lines: usize) -> (usize, u32) {
-        let product = (entry >> 32) * lines as u64;
-        let rest = product as u32 & u32::MAX.unbounded_shl(self.local_bits);
-        ((product >> 32) as usize, rest | entry as u32)
+    /// The bits of a posting that are of the key.
+    const fn high_bits(&self) -> u32 {
+        u32::MAX.unbounded_shl(self.local_bits)
     }
 
     #[inline]
@@ -78,6 +70,43 @@ impl Cut {
     #[inline]
     fn local(&self, posting: u32) -> u32 {
         posting & (u32::MAX >> (32 - self.local_bits))
+    }
+}
+
+/// Lines that are being filled.
+struct Filling<'a> {
+    cut: Cut,
+    /// Which line of the band the first is.
+    first: usize,
+    lines: &'a mut [Line],
+    counts: &'a mut [u8],
+    /// Lines, counted from the first, and postings for which they have no room.
+    more: Vec<(u32, u32)>,
+}
+
+impl Filling<'_> {
+    /// Places keys with their local numbers; `later` are the keys without the first few. A function of its own, so that all it needs stays in registers.
+    #[inline(never)]
+    fn put(&mut self, entries: impl Iterator<Item = (u32, u32)>, mut later: impl Iterator<Item = u32>) {
+        let (n_lines, first, high) = (self.cut.lines as u64, self.first, self.cut.high_bits());
+        let (lines, more) = (&mut *self.lines, &mut self.more);
+        let counts = &mut self.counts[..lines.len()];
+        for (key, local) in entries {
+            if let Some(key) = later.next() {
+                let line = (u64::from(key) * n_lines >> 32) as usize - first;
+                hints::prefetch(lines, line);
+                hints::prefetch(counts, line);
+            }
+            let product = u64::from(key) * n_lines;
+            let (line, posting) = ((product >> 32) as usize - first, product as u32 & high | local);
+            let place = counts[line];
+            if usize::from(place) < POSTINGS {
+                counts[line] = place + 1;
+                lines[line].put(usize::from(place), posting);
+            } else {
+                more.push((line as u32, posting));
+            }
+        }
     }
 }
 
@@ -99,35 +128,45 @@ impl Directories {
         Self { cut, lines: hints::with_room(cut.lines * bands), ..Self::default() }
     }
 
-    /// Appends so many bands, whose keys are in streams.
-    pub fn append(&mut self, streams: &Streams, bands: usize) {
-        let mut counts = vec![0u32; self.cut.lines >> self.cut.stream_bits];
+    /// Appends so many bands, whose keys are in columns.
+    pub fn append(&mut self, columns: &Columns, bands: usize) {
+        let mut counts = vec![0; self.cut.lines >> self.cut.part_bits];
+        let mut parted = Parted::default();
         for band in 0..bands {
             self.spilled_of.push(self.spilled.len());
-            for stream in 0..1 << self.cut.stream_bits {
-                self.fill(streams, (band, stream), &mut counts);
+            if self.cut.part_bits == 0 {
+                self.fill(0, &mut counts, |filling| {
+                    for (first, keys) in columns.stretches(band) {
+                        filling.put(
+                            keys.iter().copied().zip(first..),
+                            keys.get(AHEAD..).unwrap_or_default().iter().copied(),
+                        );
+                    }
+                });
+                continue;
+            }
+            parted.cut(columns, band, self.cut.part_bits);
+            for part in 0..1 << self.cut.part_bits {
+                let entries = parted.part(part);
+                self.fill(part * counts.len(), &mut counts, |filling| {
+                    let later =
+                        entries.get(AHEAD..).unwrap_or_default().iter().map(|entry| first_half(*entry));
+                    filling.put(entries.iter().map(|entry| (first_half(*entry), *entry as u32)), later);
+                });
             }
         }
     }
 
-    /// Appends the lines of a stream of a band, of which there are as many as counts.
-    fn fill(&mut self, streams: &Streams, (band, stream): (usize, usize), counts: &mut [u32]) {
+    /// Appends the lines of a part of a band, of which there are as many as counts.
+    fn fill(&mut self, first: usize, counts: &mut [u8], put: impl FnOnce(&mut Filling<'_>)) {
         let start = self.lines.len();
+        // Written from front to back they are in the cache when keys are placed at random.
         self.lines.resize(start + counts.len(), Line::EMPTY);
-        let (lines, cut) = (&mut self.lines[start..], self.cut);
-        let mut more: Vec<(u32, u32)> = Vec::new();
         counts.fill(0);
-        for entries in streams.entries(band, stream) {
-            for &entry in entries {
-                let (line, posting) = cut.place_in_stream(entry, counts.len());
-                let place = counts[line] as usize;
-                counts[line] += 1;
-                match place < POSTINGS {
-                    true => lines[line].put(place, posting),
-                    false => more.push((line as u32, posting)),
-                }
-            }
-        }
+        let mut filling =
+            Filling { cut: self.cut, first, lines: &mut self.lines[start..], counts, more: Vec::new() };
+        put(&mut filling);
+        let mut more = filling.more;
         more.sort_unstable();
         for postings in more.chunk_by(|a, b| a.0 == b.0) {
             self.spill(start + postings[0].0 as usize, postings);
@@ -145,18 +184,21 @@ impl Directories {
         self.lines[line] = Line::spilled((start - band) as u32, (self.spilled.len() - band) as u32);
     }
 
-    /// Pairs of local numbers whose keys may be equal, the lower number first.
-    pub fn repeated(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+    /// True if `is` holds for a pair of local numbers whose keys may be equal, the lower number first.
+    pub fn any_pair(&self, mut is: impl FnMut(u32, u32) -> bool) -> bool {
         let cut = self.cut;
-        self.lines.iter().enumerate().flat_map(move |(i, line)| {
+        self.lines.iter().enumerate().any(|(i, line)| {
             let postings = match line.is_spilled() {
                 None => line.postings(),
                 Some(range) => &self.spilled_of(i / cut.lines)[range],
             };
-            let pairs = (1..postings.len())
-                .flat_map(move |i| postings[..i].iter().map(move |before| (*before, postings[i])));
-            let pairs = pairs.filter(move |(a, b)| cut.rest(*a) == cut.rest(*b));
-            pairs.map(move |(a, b)| (cut.local(a), cut.local(b)))
+            (1..postings.len()).any(|i| {
+                let (before, b) = (&postings[..i], postings[i]);
+                // Hardly any is alike: all are looked at before one is looked for.
+                let is_alike = |a: &u32| (a ^ b).unbounded_shr(cut.local_bits) == 0;
+                before.iter().fold(false, |any, a| any | is_alike(a))
+                    && before.iter().filter(|a| is_alike(a)).any(|a| is(cut.local(*a), cut.local(b)))
+            })
         })
     }
 
@@ -250,19 +292,24 @@ fn n_below(postings: &[u32], limit: u64) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::super::columns::BLOCK;
     use super::*;
     use proptest::prelude::*;
 
     /// A directory of one band after another one.
-    fn directory(keys: &[u64], locals: impl Iterator<Item = u32>, n: usize) -> Directories {
-        let cut = Cut::new(n);
-        let mut streams = cut.streams(2, keys.len());
-        keys.iter().zip(locals).for_each(|(key, local)| {
-            streams.push(0, !key, local);
-            streams.push(1, *key, local);
-        });
+    fn directory(keys: &[Option<u64>], cut: Cut) -> Directories {
+        let n = keys.len();
+        let mut columns = Columns::new(2, n);
+        for (block, i) in keys.chunks(BLOCK).zip(0..) {
+            let half = |place: usize| block.get(place).copied().flatten().map_or(0, first_half);
+            columns.put(0, i, &std::array::from_fn(|place| !half(place)));
+            columns.put(1, i, &std::array::from_fn(half));
+        }
+        for (_, local) in keys.iter().zip(0..).filter(|(key, _)| key.is_none()) {
+            (0..2).for_each(|band| columns.leave_out(band, local));
+        }
         let mut directories = Directories::new(cut, 2);
-        directories.append(&streams, 2);
+        directories.append(&columns, 2);
         directories
     }
 
@@ -274,10 +321,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_record_with_a_key_is_found(keys in prop::collection::vec(prop::option::weighted(0.9, prop_oneof![any::<u64>(), 0u64..4, u64::MAX - 3..=u64::MAX, (0u64..9).prop_map(|x| x << 56)]), 0..400)) {
-            let (present, locals): (Vec<u64>, Vec<u32>) = keys.iter().zip(0..).filter_map(|(key, local)| Some(((*key)?, local))).unzip();
-            let directory = directory(&present, locals.into_iter(), keys.len());
-            let pairs: std::collections::BTreeSet<(u32, u32)> = directory.repeated().collect();
+        fn every_record_with_a_key_is_found(keys in prop::collection::vec(prop::option::weighted(0.9, prop_oneof![any::<u64>(), 0u64..4, u64::MAX - 3..=u64::MAX, (0u64..9).prop_map(|x| x << 56)]), 0..400), part_bits in 0u32..4) {
+            let mut cut = Cut::new(keys.len());
+            (cut.part_bits, cut.lines) = (part_bits, cut.lines.next_multiple_of(1 << part_bits));
+            let directory = directory(&keys, cut);
+            let mut pairs = std::collections::BTreeSet::new();
+            let any = directory.any_pair(|a, b| {
+                pairs.insert((a, b));
+                false
+            });
+            prop_assert!(!any);
             for &wanted in keys.iter().flatten() {
                 let mut found: Vec<usize> = found(&directory, wanted).into_iter().map(|local| local as usize).collect();
                 prop_assert!(found.is_sorted());
@@ -292,11 +345,11 @@ mod tests {
     }
 
     #[test]
-    fn few_other_records_are_found_among_so_many_that_there_are_streams() {
-        let keys: Vec<u64> = benzer_core::hash::stream(1).take(200_000).collect();
-        let directory = directory(&keys, 0.., keys.len());
-        assert!(directory.cut.stream_bits > 0 && !directory.spilled.is_empty());
-        for (&key, local) in keys.iter().zip(0..).step_by(7) {
+    fn few_other_records_are_found_among_many() {
+        let keys: Vec<Option<u64>> = benzer_core::hash::stream(1).take(200_000).map(Some).collect();
+        let directory = directory(&keys, Cut::new(keys.len()));
+        assert!(!directory.spilled.is_empty());
+        for (&key, local) in keys.iter().flatten().zip(0..).step_by(7) {
             let found = found(&directory, key);
             assert!(found.contains(&local) && found.len() < 4);
         }

@@ -8,6 +8,7 @@
 //! all. Runs are merged by four, when so many have grown alike: there are at most three
 //! for every factor of four.
 
+mod columns;
 mod directory;
 mod line;
 mod lookup;
@@ -15,7 +16,6 @@ mod newest;
 mod ranges;
 mod run;
 mod state;
-mod streams;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use benzer_core::hash;
 
+use super::columns::{BLOCK, Columns, first_half};
 use super::directory::{Cut, Directories};
-use super::streams::Streams;
 use crate::record::Records;
 use crate::settings::Layout;
 use crate::store::{DocNo, Record, hints};
@@ -48,53 +48,44 @@ pub(super) fn id_key(id: &[u8]) -> u64 {
 }
 
 /// Bands whose keys are gathered together, at most: the records are read once for all of them.
-const TOGETHER: usize = 8;
-/// Records whose keys are made together.
-const BLOCK: usize = 64;
+const TOGETHER: usize = 9;
 
 fn bands(words: &[u64], n: usize, layout: &Layout) -> Directories {
-    let cut = Cut::new(n);
-    let mut directories = Directories::new(cut, layout.bands());
+    let mut directories = Directories::new(Cut::new(n), layout.bands());
     let together = layout.bands().div_ceil(layout.bands().div_ceil(TOGETHER).max(1)).max(1);
-    let mut streams = cut.streams(together, n);
+    let mut columns = Columns::new(together, n);
     for first in (0..layout.bands()).step_by(together) {
         let bands = first..layout.bands().min(first + together);
-        streams.clear();
-        for (block, i) in words.chunks(BLOCK * layout.words()).zip(0..) {
-            gather(block, (layout, bands.clone()), (BLOCK * i) as u32, &mut streams);
-        }
-        directories.append(&streams, bands.len());
+        columns.clear();
+        gather(words, layout, bands.clone(), &mut columns);
+        directories.append(&columns, bands.len());
     }
     directories
 }
 
-/// Appends the keys of some bands of a block of records, the first of which has a local number.
-fn gather(block: &[u64], (layout, bands): (&Layout, Range<usize>), first: u32, streams: &mut Streams) {
-    let (mut keys, mut n) = ([[0; BLOCK]; TOGETHER], [0; TOGETHER]);
-    let mut locals = [[0; BLOCK]; TOGETHER];
-    let records = block.chunks_exact(layout.words());
-    for (record, local) in records.zip(first..) {
-        layout.keys_within(record, bands.clone(), |band, key| {
-            let of_band = band - bands.start;
-            let place = n[of_band];
-            (keys[of_band][place], locals[of_band][place]) = (key, local);
-            n[of_band] += 1;
+/// Writes the keys of some bands of all records into columns.
+#[inline(never)]
+fn gather(words: &[u64], layout: &Layout, bands: Range<usize>, columns: &mut Columns) {
+    for (records, block) in words.chunks(BLOCK * layout.words()).zip(0..) {
+        let mut keys = [[0; BLOCK]; TOGETHER];
+        layout.keys_within(records, bands.clone(), |place, band, key| match key {
+            Some(key) => keys[band - bands.start][place % BLOCK] = first_half(key),
+            None => columns.leave_out(band - bands.start, (block * BLOCK + place) as u32),
         });
-    }
-    for (band, n) in n.iter().enumerate() {
-        for (key, local) in keys[band][..*n].iter().zip(&locals[band]) {
-            streams.push(band, *key, *local);
+        for (keys, band) in keys.iter().zip(0..bands.len()) {
+            columns.put(band, block, keys);
         }
     }
 }
 
 /// The ids of records, as a directory of one band.
 fn ids(ids: &Texts) -> Directories {
-    let cut = Cut::new(ids.len());
-    let mut streams = cut.streams(1, ids.len());
-    ids.iter().zip(0..).for_each(|(id, local)| streams.push(0, id_key(id), local));
-    let mut directories = Directories::new(cut, 1);
-    directories.append(&streams, 1);
+    let mut columns = Columns::new(1, ids.len());
+    for (first, block) in (0..ids.len()).step_by(BLOCK).zip(0..) {
+        columns.put(0, block, &std::array::from_fn(|place| first_half(id_key(ids.get(first + place)))));
+    }
+    let mut directories = Directories::new(Cut::new(ids.len()), 1);
+    directories.append(&columns, 1);
     directories
 }
 
@@ -115,8 +106,8 @@ impl Distinct {
     pub fn of_any(records: Records, stride: usize) -> Self {
         let distinct = Self::of_distinct(records);
         let records = &distinct.records;
-        let is_same = |(a, b): (u32, u32)| records.ids.get(a as usize) == records.ids.get(b as usize);
-        if !distinct.ids.repeated().any(is_same) {
+        let is_same = |a: u32, b: u32| records.ids.get(a as usize) == records.ids.get(b as usize);
+        if !distinct.ids.any_pair(is_same) {
             return distinct;
         }
         let last: HashMap<&[u8], usize> = records.ids.iter().zip(0..).collect();
