@@ -7,7 +7,14 @@ from statistics import median
 from typing import Any
 
 Result = dict[str, Any]
-PARTS = {"insert": "insert, one in a call", "bulk_insert": "all in a call", "query": "query, one in a call", "bulk_query": "all in a call"}
+PARTS = {
+    "insert": "insert, one in a call",
+    "bulk_insert": "all in a call",
+    "query": "query, one in a call",
+    "bulk_query": "all in a call",
+    "scored_query": "query with similarities, one in a call",
+    "scored_bulk_query": "all in a call",
+}
 
 
 def markdown(race: dict[str, Any]) -> str:
@@ -20,7 +27,7 @@ def markdown(race: dict[str, Any]) -> str:
         f"{machine['memory_gib']} GiB; {', '.join(machine['flags'])}); load {machine['load_at_start']} when it began.",
         "",
         f"Command: `{shlex.join(race['command'])}`. A million signatures of 128 registers, 16 bands of 8 rows, threshold 0.8; 200,000 queries, each for a document that is in the index. "
-        "Thousands of documents a second, the median of the runs; in parentheses Benzer's speed over the peer's. Bytes are resident memory for each document; Benzer and gaoya keep the signatures in them, the others do not.",
+        "Thousands of documents a second, the median of the runs; in parentheses Benzer's speed over the peer's. A query with similarities gives those of the documents that reach the threshold: Benzer and gaoya always do; beside the others, which give candidates, similarities are computed from the signatures that were inserted. Bytes are resident memory for each document; Benzer and gaoya keep the signatures in them, the others do not.",
     ]
     for name in dict.fromkeys(result["input"] for result in results):
         rows = [result for result in results if result["input"] == name]

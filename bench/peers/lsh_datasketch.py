@@ -16,10 +16,11 @@ if __name__ == "__main__":
         Peer(
             name="datasketch",
             package="datasketch",
-            api="MinHashLSH(params=(16, 8)).insert(check_duplication=False), query: ids only",
+            api="MinHashLSH(params=(16, 8)).insert(check_duplication=False), query: ids only; similarities by MinHash.jaccard",
             empty=lambda: MinHashLSH(num_perm=REGISTERS, params=(BANDS, ROWS)),
             signatures=signatures,
             insert=lambda index, number, one: index.insert(number, one, check_duplication=False),
             query=lambda index, one: index.query(one),
+            similarities=lambda one, others: [one.jaccard(other) for other in others],
         )
     )

@@ -21,7 +21,7 @@ if __name__ == "__main__":
         Peer(
             name="FastSketchLSH",
             package="FastSketchLSH",
-            api="LSH.insert of a row or a matrix, LSH.query of a row, LSH.query(matrix, 'csr'); num_threads=1: ids only",
+            api="LSH.insert of a row or a matrix, LSH.query of a row, LSH.query(matrix, 'csr'); num_threads=1: ids only; similarities by NumPy",
             empty=lambda: LSH(num_perm=REGISTERS, num_bands=BANDS, num_threads=1),
             signatures=rows,
             insert=lambda index, _, row: index.insert(row),
@@ -29,5 +29,7 @@ if __name__ == "__main__":
             bulk_signatures=matrix,
             bulk_insert=lambda index, many: index.insert(many),
             bulk_query=lambda index, many: index.query(many, "csr"),
+            similarities=lambda row, others: (np.concatenate(others) == row).mean(axis=1).tolist() if others else [],
+            numbers=lambda answer: (answer[1].astype(np.int64), answer[0].astype(np.int64)),
         )
     )

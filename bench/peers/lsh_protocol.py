@@ -23,6 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 REGISTERS, BANDS, ROWS, THRESHOLD = 128, 16, 8, 0.8
+# Pairs that are compared at a time: their registers fit the cache.
+PIECE = 1000
 Registers = npt.NDArray[np.uint32]
 
 
@@ -42,6 +44,10 @@ class Peer:
     bulk_signatures: Callable[[Registers], Any] | None = None
     bulk_insert: Callable[[Any, Any], None] | None = None
     bulk_query: Callable[[Any, Any], Any] | None = None
+    # Of a signature with others, of which there may be none.
+    similarities: Callable[[Any, list[Any]], Iterable[float]] | None = None
+    # What `bulk_query` gives to where the numbers of each query begin, and all numbers.
+    numbers: Callable[[Any], tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]] | None = None
 
 
 def main(peer: Peer) -> None:
@@ -130,6 +136,36 @@ def queries(peer: Peer, registers: Registers, options: argparse.Namespace) -> di
             rates.append(len(wanted) / (time.perf_counter() - start))
             del answers
         result["bulk_query"] = rates
+    return result | scored(peer, index, registers, options)
+
+
+def scored(peer: Peer, index: Any, registers: Registers, options: argparse.Namespace) -> dict[str, Any]:
+    """Queries per second whose answers are numbers and similarities of what reaches the threshold, where the package itself gives numbers of candidates only."""
+    first, result = max(0, len(registers) - options.queries), {}
+    if peer.similarities:
+        signatures, rates, ask, similarities = peer.signatures(registers), [], peer.query, peer.similarities
+        for _ in range(options.runs):
+            start = time.perf_counter()
+            for wanted in signatures[first:]:
+                numbers = list(ask(index, wanted))
+                scores = similarities(wanted, [signatures[number] for number in numbers])
+                found = [(number, score) for number, score in zip(numbers, scores, strict=True) if score >= THRESHOLD]
+            rates.append((len(signatures) - first) / (time.perf_counter() - start))
+            del found
+        result["scored_query"] = rates
+        del signatures
+    if peer.bulk_query and peer.bulk_signatures and peer.numbers:
+        wanted, rates, kept = peer.bulk_signatures(registers[first:]), [], np.array(registers)
+        for _ in range(options.runs):
+            start = time.perf_counter()
+            starts, numbers = peer.numbers(peer.bulk_query(index, wanted))
+            askers = np.repeat(np.arange(first, len(registers)), np.diff(starts))
+            scores = np.concatenate([(kept[numbers[i : i + PIECE]] == kept[askers[i : i + PIECE]]).mean(axis=1) for i in range(0, len(numbers), PIECE)])
+            is_found = scores >= THRESHOLD
+            found = askers[is_found], numbers[is_found], scores[is_found]
+            rates.append((len(registers) - first) / (time.perf_counter() - start))
+            del found
+        result["scored_bulk_query"] = rates
     return result
 
 

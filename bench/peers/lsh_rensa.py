@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import numpy as np
+import numpy.typing as npt
 from lsh_protocol import BANDS, REGISTERS, THRESHOLD, Peer, Registers, main
 from rensa import RMinHash, RMinHashLSH
 
@@ -37,12 +40,18 @@ def signatures(registers: Registers) -> list[RMinHash]:
     return made
 
 
+def csr(answers: list[list[int]]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    starts = np.zeros(len(answers) + 1, dtype=np.int64)
+    np.cumsum([len(answer) for answer in answers], out=starts[1:])
+    return starts, np.fromiter(chain.from_iterable(answers), dtype=np.int64, count=int(starts[-1]))
+
+
 if __name__ == "__main__":
     main(
         Peer(
             name="rensa",
             package="rensa",
-            api="RMinHashLSH.insert, query; insert_many, query_all: ids only",
+            api="RMinHashLSH.insert, query; insert_many, query_all: ids only; similarities by RMinHash.jaccard, all in a call by NumPy",
             empty=lambda: RMinHashLSH(THRESHOLD, REGISTERS, BANDS),
             signatures=signatures,
             insert=lambda index, number, one: index.insert(number, one),
@@ -50,5 +59,7 @@ if __name__ == "__main__":
             bulk_signatures=signatures,
             bulk_insert=lambda index, many: index.insert_many(many),
             bulk_query=lambda index, many: index.query_all(many),
+            similarities=lambda one, others: [one.jaccard(other) for other in others],
+            numbers=csr,
         )
     )
