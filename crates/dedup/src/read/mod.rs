@@ -78,7 +78,10 @@ pub use stream::{Compression, Progress};
 
 pub(crate) use csv::names as csv_names;
 pub(crate) use table::arrow::{Fault as ArrowFault, Item as ArrowItem, Messages as ArrowMessages};
-pub(crate) use table::guarded;
+pub(crate) use table::{
+    check_all_pages as check_parquet_pages, check_index as check_parquet_index,
+    check_pages as check_parquet_column, guarded,
+};
 
 use std::sync::Mutex;
 

@@ -10,7 +10,7 @@ use std::path::Path;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use crate::error::{Error, Result};
-use crate::read::{Format, RejectReason, guarded};
+use crate::read::{Format, RejectReason, check_parquet_index, check_parquet_pages, guarded};
 use crate::remote::Address;
 use columns::Columns;
 use manifest::Manifest;
@@ -135,7 +135,13 @@ fn each(path: &Path, mut visit: impl FnMut(&Columns<'_>, usize) -> Result<()>) -
     }
     let file = File::open(path).map_err(|error| Error::open(path, error))?;
     check(path)?;
-    let mut batches = decoded(path, || ParquetRecordBatchReaderBuilder::try_new(file)?.build())?;
+    let mut batches = decoded(path, || {
+        let mut again = file.try_clone()?;
+        check_parquet_index(&mut again)?;
+        let builder = ParquetRecordBatchReaderBuilder::try_new(file)?;
+        check_parquet_pages(&mut again, builder.metadata())?;
+        builder.build()
+    })?;
     while let Some(batch) = decoded(path, || batches.next().transpose())? {
         let columns = Columns { path, batch: &batch };
         for i in 0..batch.num_rows() {

@@ -25,6 +25,7 @@ use super::input::Input;
 use super::reject::{Reject, RejectReason};
 use crate::error::Result;
 pub(crate) use guard::guarded;
+pub(crate) use parquet::{check_all_pages, check_index, check_pages};
 use rows::Rows;
 
 /// A file of rows being read.

@@ -17,12 +17,16 @@ use super::fates::{Fates, Kept};
 use super::sink::Sink;
 use super::{annotate, damaged, decoded};
 use crate::error::{Error, Result};
-use crate::read::{Format, Input, Seekable};
+use crate::read::{Format, Input, Seekable, check_parquet_column, check_parquet_index};
 
 pub(super) fn rewrite(input: &Input, sink: &mut Sink<'_>, fates: &mut Fates<'_>) -> Result<u64> {
     let index = input.open()?.ok_or_else(|| Error::without_ranges(&input.path, "a parquet file"))?;
     let again = index.again().map_err(|error| Error::open(&*input.path, error))?;
-    let reader = match decoded(input, Format::Parquet, || SerializedFileReader::new(index)) {
+    let open = || {
+        check_parquet_index(&mut index.again()?)?;
+        SerializedFileReader::new(index)
+    };
+    let reader = match decoded(input, Format::Parquet, open) {
         Err(_) if fates.is_empty => return Ok(0),
         reader => reader?,
     };
@@ -79,6 +83,7 @@ impl Copy<'_> {
                 continue;
             }
             let mean = column.uncompressed_size() as usize / n_rows.max(1);
+            check_parquet_column(&mut self.file.again()?, column).map_err(about)?;
             let from = group.get_column_reader(i).map_err(about)?;
             let Some(mut writer) = to.next_column()? else { break };
             copy::rows(from, &mut writer, &self.kept.runs(), mean).map_err(about)?;

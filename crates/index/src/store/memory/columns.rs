@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use crate::store::hints;
 
-/// Records whose keys are written together.
+/// Records whose keys are written together: about a cache line. Of larger arrays the library would write all zeros that the system gives anyway.
 pub(super) const BLOCK: usize = 16;
 
 /// Keys of some bands, one for each record.
@@ -50,9 +50,14 @@ impl Columns {
         self.without[band].push(local);
     }
 
+    /// A column; what records without a key have there means nothing.
+    pub fn column(&self, band: usize) -> &[u32] {
+        &self.blocks[band * self.stride..(band + 1) * self.stride].as_flattened()[..self.n]
+    }
+
     /// What is in a column, without those that have no key: the first local number of each stretch, and the keys from there on.
     pub fn stretches(&self, band: usize) -> impl Iterator<Item = (u32, &[u32])> {
-        let column = self.blocks[band * self.stride..(band + 1) * self.stride].as_flattened();
+        let column = self.column(band);
         let without = &self.without[band];
         let starts = std::iter::once(0).chain(without.iter().map(|local| local + 1));
         let ends = without.iter().map(|local| *local as usize).chain([self.n]);

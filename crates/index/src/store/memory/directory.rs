@@ -1,8 +1,8 @@
 //! Keys of many records, to be looked up: a lookup reads one cache line.
 //!
 //! Keys are in order cut into as many stretches of equal width as there are lines, one for about nine keys. A posting takes four bytes: the local number, and as many bits of the key after those that name
-//! its line as fit in. Keys that differ later than that are told apart by the caller, who has the sketch: with a million records there are 11 bits, and one search in thirteen meets a record that
-//! it does not look for; with a hundred million there are 4, and a search meets ten of them. A line that a common key has made too small points to its postings elsewhere, which are sorted. Together
+//! its line as fit in. Keys that differ later than that are told apart by the caller, who has the sketch: with a million records there are 12 bits, and one search in 25 meets a record that
+//! it does not look for; with a hundred million there are 5, and a search meets five of them. A line that a common key has made too small points to its postings elsewhere, which are sorted. Together
 //! they take a little more than seven bytes for each posting.
 
 use std::ops::RangeInclusive;
@@ -13,7 +13,7 @@ use crate::store::hints;
 
 /// Keys for each line.
 const PER_LINE: usize = 9;
-/// Lines that are filled together: at least so many and less than twice as many, which a common third-level cache has room for.
+/// Lines that are filled together where there are more, up to 2^[`PART_BITS`] times: at least so many and at most twice as many, which a common third-level cache has room for.
 const IN_CACHE: usize = 1 << 16;
 /// Bits that name a part, at most.
 const PART_BITS: u32 = 10;
@@ -55,11 +55,6 @@ impl Cut {
     /// The bits of a posting that are of the key.
     const fn high_bits(&self) -> u32 {
         u32::MAX.unbounded_shl(self.local_bits)
-    }
-
-    #[inline]
-    fn posting(&self, rest: u32, local: u32) -> u32 {
-        rest.unbounded_shl(self.local_bits) | local
     }
 
     #[inline]
@@ -137,10 +132,8 @@ impl Directories {
             if self.cut.part_bits == 0 {
                 self.fill(0, &mut counts, |filling| {
                     for (first, keys) in columns.stretches(band) {
-                        filling.put(
-                            keys.iter().copied().zip(first..),
-                            keys.get(AHEAD..).unwrap_or_default().iter().copied(),
-                        );
+                        let later = columns.column(band).get(first as usize + AHEAD..).unwrap_or_default();
+                        filling.put(keys.iter().copied().zip(first..), later.iter().copied());
                     }
                 });
                 continue;
@@ -270,7 +263,7 @@ impl Directories {
 
     /// Of the postings of a line, those that begin with some bits.
     fn spilled<'a>(&self, postings: &'a [u32], rest: u32) -> &'a [u32] {
-        let first = u64::from(self.cut.posting(rest, 0));
+        let first = u64::from(rest.unbounded_shl(self.cut.local_bits));
         let end = first + (1 << self.cut.local_bits);
         &postings[n_below(postings, first)..n_below(postings, end)]
     }
@@ -340,6 +333,30 @@ mod tests {
                 let expected: Vec<usize> = (0..keys.len()).filter(|&i| keys[i] == Some(wanted)).collect();
                 found.retain(|&local| keys[local] == Some(wanted));
                 prop_assert_eq!(found, expected);
+                let range = wanted & !0xffff_ffff..=wanted | 0xff_ffff_ffff;
+                let mut between = Vec::new();
+                directory.each_between(1, &range, |local| between.push(local as usize));
+                let is_within = |&local: &usize| keys[local].is_some_and(|key| range.contains(&key));
+                between.retain(is_within);
+                between.sort_unstable();
+                prop_assert_eq!(between, (0..keys.len()).filter(is_within).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    /// Every line is in the part that the first bits of its keys name.
+    #[test]
+    fn parts_are_cut_where_lines_are() {
+        assert_eq!(Cut::new(1_179_639).part_bits, 0);
+        for n in [1_179_640, 5_000_000, 700_000_001, u32::MAX as usize - 1] {
+            let cut = Cut::new(n);
+            let (parts, in_part) = (1 << cut.part_bits, cut.lines >> cut.part_bits);
+            assert!(cut.lines.is_multiple_of(parts) && parts > 1, "{n}");
+            for part in 0..parts as u64 {
+                let first = part << (64 - cut.part_bits);
+                let last = first | u64::MAX >> cut.part_bits;
+                assert_eq!(cut.place(first).0 / in_part, part as usize);
+                assert_eq!(cut.place(last).0 / in_part, part as usize);
             }
         }
     }

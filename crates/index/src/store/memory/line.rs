@@ -3,7 +3,7 @@
 /// Postings of a line.
 pub(super) const POSTINGS: usize = 16;
 
-/// Postings of one stretch of keys: some bits of the key, then the local number. A place without one has all bits set; so local numbers have a bit more than they need.
+/// Postings of one stretch of keys: some bits of the key, then the local number. A place without one has all bits set, so the two highest local numbers are not used.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 pub(super) struct Line([u32; POSTINGS]);

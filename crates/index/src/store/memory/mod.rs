@@ -69,7 +69,8 @@ impl Store for Memory {
 
     fn put(&self, records: Records) -> Result<()> {
         let (_guard, mut state) = self.write();
-        let most = u64::from(u32::MAX) - u64::from(state.next());
+        // The highest numbers mean something else in lines.
+        let most = u64::from(u32::MAX - 1).saturating_sub(u64::from(state.next()));
         if records.len() as u64 > most {
             return Err(Error::Full);
         }

@@ -8,6 +8,7 @@ use bytes::{Bytes, BytesMut};
 use parquet::basic::Compression;
 use parquet::file::metadata::ColumnChunkMetaData;
 
+use super::check::place;
 use super::header::{Fault, PageHeader, PageKind};
 use super::pages::LeafPages;
 use crate::read::MAX_BYTES;
@@ -70,10 +71,7 @@ pub(super) struct Chunk {
 
 impl Chunk {
     pub(super) fn new(metadata: &ColumnChunkMetaData) -> Self {
-        let data = metadata.data_page_offset();
-        let start = metadata.dictionary_page_offset().filter(|&at| at > 0).map_or(data, |at| at.min(data));
-        let (start, n) = (u64::try_from(start), u64::try_from(metadata.compressed_size()));
-        let place = start.ok().zip(n.ok()).and_then(|(start, n)| Some((start, start.checked_add(n)?)));
+        let place = place(metadata);
         let is_here = metadata.file_path().is_none();
         let failed = match place {
             Some(_) if is_here => None,

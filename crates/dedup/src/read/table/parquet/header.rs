@@ -35,8 +35,11 @@ pub(super) enum Fault {
 }
 
 const BOOLEANS: [u8; 2] = [1, 2];
+/// Either of them.
+const BOOLEAN: u8 = BOOLEANS[0];
 const BYTE: u8 = 3;
 const INTEGERS: [u8; 3] = [4, 5, 6];
+const I32: u8 = 5;
 const DOUBLE: u8 = 7;
 const BINARY: u8 = 8;
 const LISTS: [u8; 2] = [9, 10];
@@ -44,19 +47,27 @@ const MAP: u8 = 11;
 const STRUCT: u8 = 12;
 const MAX_DEPTH: u32 = 16;
 
+/// The types of the fields of a header, from number 1 on.
+const HEADER: &[u8] = &[I32, I32, I32, I32, STRUCT, STRUCT, STRUCT, STRUCT];
+/// Those of the part that is special to data pages, to dictionaries, and to data pages of version 2.
+const DATA: &[u8] = &[I32, I32, I32, I32, STRUCT];
+const DICTIONARY: &[u8] = &[I32, I32, BOOLEAN];
+const DATA_2: &[u8] = &[I32, I32, I32, I32, I32, I32, BOOLEAN, STRUCT];
+
 impl PageHeader {
     /// Reads a header; also gives its length.
     pub(super) fn read(bytes: &[u8]) -> Result<(Self, usize), Fault> {
         let mut reader = Reader { bytes, at: 0 };
         let mut header = Self::default();
         let mut last = 0;
-        while let Some((field, of_type)) = reader.field(&mut last)? {
-            match (field, of_type) {
-                (1, 5) => header.kind = PageKind::of_code(reader.integer()?),
-                (2, 5) => header.uncompressed = reader.integer()?,
-                (3, 5) => header.compressed = reader.integer()?,
-                (5, STRUCT) | (7, STRUCT) => header.read_kind(&mut reader, 2)?,
-                (8, STRUCT) => header.read_kind(&mut reader, 4)?,
+        while let Some((field, of_type)) = reader.field(&mut last, HEADER)? {
+            match field {
+                1 => header.kind = PageKind::of_code(reader.integer()?),
+                2 => header.uncompressed = reader.integer()?,
+                3 => header.compressed = reader.integer()?,
+                5 => header.read_kind(&mut reader, DATA, 2)?,
+                7 => header.read_kind(&mut reader, DICTIONARY, 2)?,
+                8 => header.read_kind(&mut reader, DATA_2, 4)?,
                 _ => reader.skip(of_type, 0)?,
             }
         }
@@ -70,12 +81,12 @@ impl PageHeader {
     }
 
     /// The part of a header that is special to its kind.
-    fn read_kind(&mut self, reader: &mut Reader<'_>, encoding: i64) -> Result<(), Fault> {
+    fn read_kind(&mut self, reader: &mut Reader<'_>, types: &[u8], encoding: i64) -> Result<(), Fault> {
         let mut last = 0;
-        while let Some((field, of_type)) = reader.field(&mut last)? {
-            match (field, of_type) {
-                (1, 5) => self.n_values = reader.integer()?,
-                (field, 5) if field == encoding => self.encoding = reader.integer()?,
+        while let Some((field, of_type)) = reader.field(&mut last, types)? {
+            match field {
+                1 => self.n_values = reader.integer()?,
+                field if field == encoding => self.encoding = reader.integer()?,
                 _ => reader.skip(of_type, 0)?,
             }
         }
@@ -93,14 +104,19 @@ impl PageKind {
     }
 }
 
+/// True if these bytes are one struct, whatever it means, that the decoder can pass over in a time that they explain.
+pub(super) fn is_struct(bytes: &[u8]) -> bool {
+    Reader { bytes, at: 0 }.skip(STRUCT, 0).is_ok()
+}
+
 struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
 impl Reader<'_> {
-    /// Number and type of the next field, or nothing at the end of the struct.
-    fn field(&mut self, last: &mut i64) -> Result<Option<(i64, u8)>, Fault> {
+    /// Number and type of the next field, or nothing at the end of the struct. A field that should be of another type is a fault: the decoder does not look at types of fields that it knows.
+    fn field(&mut self, last: &mut i64, types: &[u8]) -> Result<Option<(i64, u8)>, Fault> {
         let byte = self.byte()?;
         if byte == 0 {
             return Ok(None);
@@ -109,7 +125,10 @@ impl Reader<'_> {
             0 => self.integer()?,
             delta => *last + i64::from(delta),
         };
-        Ok(Some((*last, byte & 0xf)))
+        let of_type = byte & 0xf;
+        let is_of = |wanted: u8| of_type == wanted || wanted == BOOLEAN && BOOLEANS.contains(&of_type);
+        let wanted = usize::try_from(*last - 1).ok().and_then(|i| types.get(i));
+        wanted.is_none_or(|wanted| is_of(*wanted)).then_some(Some((*last, of_type))).ok_or(Fault::Bad)
     }
 
     fn skip(&mut self, of_type: u8, depth: u32) -> Result<(), Fault> {
@@ -138,7 +157,7 @@ impl Reader<'_> {
             }
             STRUCT => {
                 let mut last = 0;
-                while let Some((_, of_type)) = self.field(&mut last)? {
+                while let Some((_, of_type)) = self.field(&mut last, &[])? {
                     self.skip(of_type, depth + 1)?;
                 }
                 Ok(())
@@ -147,9 +166,9 @@ impl Reader<'_> {
         }
     }
 
-    /// An element of a list or map: other than in a field, a boolean takes a byte.
+    /// An element of a list or map. Nothing that is passed over has lists of booleans, and the decoder takes no bytes for them: it would count to billions because a few bytes say so.
     fn skip_element(&mut self, of_type: u8, depth: u32) -> Result<(), Fault> {
-        if BOOLEANS.contains(&of_type) { self.pass(1) } else { self.skip(of_type, depth) }
+        if BOOLEANS.contains(&of_type) { Err(Fault::Bad) } else { self.skip(of_type, depth) }
     }
 
     fn pass(&mut self, n: u64) -> Result<(), Fault> {
@@ -207,6 +226,23 @@ mod tests {
         assert_eq!((read.n_values, read.is_dictionary_coded(), n), (100, true, bytes.len()));
         for cut in 0..bytes.len() {
             assert_eq!(PageHeader::read(&bytes[..cut]), Err(Fault::Short), "{cut}");
+        }
+    }
+
+    #[test]
+    fn what_the_decoder_would_count_for_hours_is_no_header() {
+        // Field 9, a list of 2^31 - 1 booleans, in a header and in its data page.
+        let list = [0x49, 0xf1, 0xff, 0xff, 0xff, 0xff, 0x07, 0];
+        let long = [&header()[..header().len() - 1], &list].concat();
+        assert_eq!(PageHeader::read(&long), Err(Fault::Bad));
+        let long = [&header()[..header().len() - 2], &list, &[0]].concat();
+        assert_eq!(PageHeader::read(&long), Err(Fault::Bad));
+        assert!(is_struct(&header()) && !is_struct(&long) && !is_struct(&header()[..9]));
+        // Fields that the decoder knows, and takes for what they should be.
+        for (at, wrong) in [(0, 0x16), (0, 0x19), (8, 0x29), (9, 0x18)] {
+            let mut bytes = header();
+            bytes[at] = wrong;
+            assert_eq!(PageHeader::read(&bytes), Err(Fault::Bad), "{at}");
         }
     }
 

@@ -9,6 +9,7 @@
 //! after a page whose header is damaged, the further rows of the row group are rejects; a page that cannot be decoded
 //! costs its own rows.
 
+mod check;
 mod chunk;
 mod header;
 mod leaf;
@@ -28,6 +29,7 @@ use crate::read::input::Input;
 use crate::read::reject::RejectReason;
 use crate::read::seekable::Seekable;
 use crate::read::stream::Progress;
+pub(crate) use check::{check_all_pages, check_index, check_pages};
 use chunk::{Bytewise, Chunk};
 use leaf::Wanted;
 pub(super) use pages::Pages;
@@ -206,7 +208,12 @@ enum Fault {
 
 fn read_metadata(file: &Seekable) -> Result<ParquetMetaData, Fault> {
     let reader = ParquetMetaDataReader::new().with_page_index_policy(PageIndexPolicy::Skip);
-    match guarded(Format::Parquet, || Ok::<_, ParquetError>(reader.parse_and_finish(file))) {
+    let read = || {
+        let mut again = file.again()?;
+        check_index(&mut again)?;
+        reader.parse_and_finish(file)
+    };
+    match guarded(Format::Parquet, || Ok::<_, ParquetError>(read())) {
         Ok(Ok(metadata)) => Ok(metadata),
         Ok(Err(ParquetError::External(error))) => match error.downcast::<io::Error>() {
             Ok(error) if error.kind() != io::ErrorKind::UnexpectedEof => Err(Fault::Io(*error)),
