@@ -7,6 +7,7 @@ use std::time::{Instant, SystemTime};
 
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 
+use crate::config::Config;
 use crate::error::{ApiError, Result};
 use crate::keys::{Key, Keys, Scope};
 
@@ -65,6 +66,8 @@ pub struct Gate {
     path: PathBuf,
     keys: RwLock<(Option<SystemTime>, Arc<Keys>)>,
     needs_key: bool,
+    /// Origins whose pages may ask, or `*`, beside the server's own.
+    origins: Vec<String>,
     /// Requests per second; 0 is no limit.
     rate: f64,
     buckets: Mutex<HashMap<String, (f64, Instant)>>,
@@ -75,10 +78,12 @@ impl Gate {
     ///
     /// # Errors
     /// A file that cannot be read.
-    pub fn new(path: PathBuf, beyond_loopback: bool, rate: f64) -> std::io::Result<Self> {
+    pub fn new(config: &Config) -> std::io::Result<Self> {
+        let path = config.keys.clone();
         let keys = (changed(&path), Arc::new(Keys::read(&path)?));
-        let needs_key = beyond_loopback || !keys.1.keys.is_empty();
-        Ok(Self { path, keys: RwLock::new(keys), needs_key, rate, buckets: Mutex::default() })
+        let needs_key = !config.listen.ip().is_loopback() || !keys.1.keys.is_empty();
+        let (origins, rate) = (config.cors.clone(), config.limits.rate);
+        Ok(Self { path, keys: RwLock::new(keys), needs_key, origins, rate, buckets: Mutex::default() })
     }
 
     /// Whether requests need a key.
@@ -104,17 +109,38 @@ impl Gate {
     /// Lets a request in, or says why not.
     ///
     /// # Errors
-    /// 401 without a good key, 421 for a name that is not this machine's, 429 for too many requests.
+    /// 401 without a good key, 403 for a page of another origin, 421 for a name that is not this machine's, 429 for too many requests.
     pub fn enter(&self, headers: &HeaderMap, uri: &Uri) -> Result<Access> {
         let access = match self.needs_key {
             true => Access { key: Some(self.key(headers)?) },
             false => {
                 own_name(headers, uri)?;
+                self.own_page(headers, uri)?;
                 Access { key: None }
             }
         };
         self.count(access.key.as_ref().map_or("", |key| &key.id))?;
         Ok(access)
+    }
+
+    /// Without keys a page of any origin could have a browser send what needs no leave of the server, forms with files above all.
+    fn own_page(&self, headers: &HeaderMap, uri: &Uri) -> Result<()> {
+        let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
+        let is_own = |origin: &str| {
+            let of_page = origin.split_once("://").map(|(_, authority)| authority);
+            of_page.is_some_and(|of_page| {
+                named(headers, uri).is_some_and(|name| name.eq_ignore_ascii_case(of_page))
+            })
+        };
+        let is_allowed = |origin: &str| self.origins.iter().any(|one| one == "*" || one == origin);
+        match origin.to_str().is_ok_and(|origin| is_own(origin) || is_allowed(origin)) {
+            true => Ok(()),
+            false => Err(ApiError::new(
+                StatusCode::FORBIDDEN,
+                "wrong_origin",
+                "without keys only the server's own page may ask; `benzer serve --cors ORIGIN` lets others in",
+            )),
+        }
     }
 
     fn key(&self, headers: &HeaderMap) -> Result<Key> {
@@ -158,13 +184,15 @@ fn changed(path: &std::path::Path) -> Option<SystemTime> {
     std::fs::metadata(path).and_then(|metadata| metadata.modified()).ok()
 }
 
+/// The name by which the server was asked, with the port.
+fn named<'a>(headers: &'a HeaderMap, uri: &'a Uri) -> Option<&'a str> {
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    host.or(uri.authority().map(|all| all.as_str()))
+}
+
 /// Without keys only this machine may ask, and not a page whose name was made to point here.
 fn own_name(headers: &HeaderMap, uri: &Uri) -> Result<()> {
-    let named = headers
-        .get(header::HOST)
-        .and_then(|host| host.to_str().ok())
-        .or(uri.authority().map(|all| all.as_str()));
-    let host = named.map(|host| match host.rsplit_once(':') {
+    let host = named(headers, uri).map(|host| match host.rsplit_once(':') {
         Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
         _ => host,
     });
@@ -187,13 +215,20 @@ fn own_name(headers: &HeaderMap, uri: &Uri) -> Result<()> {
 mod tests {
     use super::*;
 
+    fn gate(keys: &std::path::Path, cors: &[&str], rate: f64) -> Gate {
+        let mut config = Config { keys: keys.to_owned(), ..Config::default() };
+        config.cors = cors.iter().map(|&origin| origin.to_owned()).collect();
+        config.limits.rate = rate;
+        Gate::new(&config).unwrap()
+    }
+
     fn headers(name: header::HeaderName, value: &str) -> HeaderMap {
         HeaderMap::from_iter([(name, value.parse().unwrap())])
     }
 
     #[test]
     fn only_this_machine_by_its_own_name_needs_no_key() {
-        let gate = Gate::new("no-such-file".into(), false, 0.0).unwrap();
+        let gate = gate("no-such-file".as_ref(), &[], 0.0);
         for (host, status) in [
             ("localhost:7700", None),
             ("127.0.0.1", None),
@@ -205,7 +240,35 @@ mod tests {
             let entered = gate.enter(&headers(header::HOST, host), &Uri::from_static("/"));
             assert_eq!(entered.err().map(|error| error.status().as_u16()), status, "{host}");
         }
-        assert!(Gate::new("no-such-file".into(), true, 0.0).unwrap().needs_key());
+        let beyond =
+            Config { listen: ([0, 0, 0, 0], 0).into(), keys: "no-such-file".into(), ..Config::default() };
+        assert!(Gate::new(&beyond).unwrap().needs_key());
+    }
+
+    #[test]
+    fn pages_of_other_origins_may_not_ask_without_a_key() {
+        let enter = |cors: &[&str], origin: &str| {
+            let mut both = headers(header::HOST, "localhost:7700");
+            both.insert(header::ORIGIN, origin.parse().unwrap());
+            let entered = gate("no-such-file".as_ref(), cors, 0.0).enter(&both, &Uri::from_static("/"));
+            entered.err().map(|error| error.status().as_u16())
+        };
+        for own in ["http://localhost:7700", "http://LOCALHOST:7700"] {
+            assert_eq!(enter(&[], own), None, "{own}");
+        }
+        for other in [
+            "https://evil.example",
+            "null",
+            "",
+            "http://localhost:7701",
+            "http://localhost",
+            "localhost:7700",
+        ] {
+            assert_eq!(enter(&[], other), Some(403), "{other}");
+            assert_eq!(enter(&["https://good.example"], other), Some(403), "{other}");
+        }
+        assert_eq!(enter(&["https://good.example"], "https://good.example"), None);
+        assert_eq!(enter(&["*"], "https://evil.example"), None);
     }
 
     #[test]
@@ -215,7 +278,7 @@ mod tests {
         let mut keys = Keys::default();
         let old = keys.create("old", &[Scope::Read], &[]).unwrap();
         keys.write(&path).unwrap();
-        let gate = Gate::new(path.clone(), false, 0.0).unwrap();
+        let gate = gate(&path, &[], 0.0);
         let enter = |key: &str| {
             gate.enter(&headers(header::AUTHORIZATION, &format!("Bearer {key}")), &Uri::from_static("/"))
         };
@@ -246,7 +309,7 @@ mod tests {
 
     #[test]
     fn too_many_requests_of_one_key_are_told_when_to_come_back() {
-        let gate = Gate::new("no-such-file".into(), false, 5.0).unwrap();
+        let gate = gate("no-such-file".as_ref(), &[], 5.0);
         let enter = || gate.enter(&HeaderMap::new(), &Uri::from_static("/"));
         assert!((0..5).all(|_| enter().is_ok()));
         assert_eq!(enter().unwrap_err().status(), StatusCode::TOO_MANY_REQUESTS);

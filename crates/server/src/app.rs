@@ -63,7 +63,7 @@ impl State {
         let limits = config.limits.clone();
         Ok(Self {
             shelf: Shelf::new(collections),
-            gate: Gate::new(config.keys.clone(), !config.listen.ip().is_loopback(), limits.rate)?,
+            gate: Gate::new(config)?,
             bodies: Budget::new(limits.bodies),
             readers: Pool::new("reader", limits.threads)?,
             writers: Pool::new("writer", limits.threads.div_ceil(2))?,

@@ -152,6 +152,31 @@ async fn other_pages_may_ask_only_if_they_were_named() {
     assert!(!other.send(preflight()).await.headers.contains_key("access-control-allow-origin"));
 }
 
+/// A browser sends forms to any server without asking it first.
+#[tokio::test]
+async fn a_form_of_another_page_inserts_nothing() {
+    let lab = Lab::new();
+    let send = |method: &str, path: &str, kind: &str, origin: Option<&str>, body: &'static str| {
+        let mut request = Request::builder().method(method).uri(path).header("content-type", kind);
+        request = request.header("host", "localhost:7700");
+        if let Some(origin) = origin {
+            request = request.header("origin", origin);
+        }
+        lab.send(request.body(Body::from(body)).unwrap())
+    };
+    let settings = r#"{"fields": {"body": {"kind": "text"}}}"#;
+    send("PUT", "/collections/c", "application/json", Some("http://localhost:7700"), settings).await.ok();
+    let (kind, form) = (
+        "multipart/form-data; boundary=x",
+        "--x\r\ncontent-disposition: form-data; name=\"documents\"\r\ncontent-type: application/json\r\n\r\n[{\"id\": \"a\", \"fields\": {\"body\": \"text\"}}]\r\n--x--\r\n",
+    );
+    let evil = send("POST", "/collections/c/documents", kind, Some("https://evil.example"), form).await;
+    evil.fails(403, "wrong_origin", "own page");
+    let delete = send("DELETE", "/collections/c", kind, Some("null"), "").await;
+    delete.fails(403, "wrong_origin", "--cors");
+    send("GET", "/collections/c", kind, None, "").await.ok();
+}
+
 #[tokio::test]
 async fn every_answer_has_the_headers_of_safety() {
     let lab = Lab::new();

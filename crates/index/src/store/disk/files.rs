@@ -36,6 +36,10 @@ pub(super) trait Files: Debug + Send + Sync {
         fs::remove_file(path)
     }
 
+    fn make_folder(&self, path: &Path) -> io::Result<()> {
+        fs::create_dir(path)
+    }
+
     /// Returns when the names in a folder are on the disk.
     fn sync_folder(&self, path: &Path) -> io::Result<()> {
         match cfg!(unix) {
@@ -58,6 +62,20 @@ pub(super) fn replace(files: &dyn Files, path: &Path, bytes: &[u8]) -> io::Resul
     files.write(&temporary, &file, 0, bytes)?;
     files.sync(&temporary, &file)?;
     files.rename(&temporary, path)?;
+    sync_folder_of(files, path)
+}
+
+/// Makes a folder and those it lies in, as far as they are missing, and their names durable.
+pub(super) fn make_folders(files: &dyn Files, path: &Path) -> io::Result<()> {
+    if path.as_os_str().is_empty() || path.is_dir() {
+        return Ok(());
+    }
+    path.parent().map_or(Ok(()), |parent| make_folders(files, parent))?;
+    match files.make_folder(path) {
+        // Somebody else made it meanwhile.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {}
+        made => made?,
+    }
     sync_folder_of(files, path)
 }
 

@@ -147,7 +147,7 @@ impl Disk {
     fn create_with(path: &Path, settings: &Settings, way: Way) -> Result<()> {
         settings.check()?;
         let layout = settings.layout()?;
-        fs::create_dir_all(path).map_err(trouble("make", path))?;
+        files::make_folders(&*way.files, path).map_err(trouble("make", path))?;
         let _lock = Lock::acquire(path)?;
         if path.join(COLLECTION).exists() {
             return Err(Error::Exists { name: path.display().to_string() });

@@ -88,7 +88,7 @@ impl Filling<'_> {
         let counts = &mut self.counts[..lines.len()];
         for (key, local) in entries {
             if let Some(key) = later.next() {
-                let line = (u64::from(key) * n_lines >> 32) as usize - first;
+                let line = ((u64::from(key) * n_lines) >> 32) as usize - first;
                 hints::prefetch(lines, line);
                 hints::prefetch(counts, line);
             }

@@ -60,7 +60,13 @@ struct Failing {
     left: AtomicUsize,
     /// Whether all later ones that need room fail too.
     is_full: bool,
+    /// What the system says.
+    error: i32,
 }
+
+/// No room, and a disk that is broken.
+const ENOSPC: i32 = 28;
+const EIO: i32 = 5;
 
 impl Failing {
     fn fails(&self) -> bool {
@@ -71,7 +77,12 @@ impl Failing {
     }
 
     fn check(&self) -> io::Result<()> {
-        if self.fails() { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+        if self.fails() { Err(io::Error::from_raw_os_error(self.error)) } else { Ok(()) }
+    }
+
+    /// [`Failing::check`] for what needs no room.
+    fn check_without_room(&self) -> io::Result<()> {
+        if self.is_full { Ok(()) } else { self.check() }
     }
 }
 
@@ -84,34 +95,50 @@ impl Files for Failing {
     fn write(&self, path: &Path, file: &File, at: u64, bytes: &[u8]) -> io::Result<()> {
         if self.fails() {
             Quick.write(path, file, at, &bytes[..bytes.len() / 2])?;
-            return Err(io::ErrorKind::StorageFull.into());
+            return Err(io::Error::from_raw_os_error(self.error));
         }
         Quick.write(path, file, at, bytes)
     }
 
+    fn cut(&self, path: &Path, file: &File, bytes: u64) -> io::Result<()> {
+        self.check_without_room()?;
+        Quick.cut(path, file, bytes)
+    }
+
     fn sync(&self, path: &Path, file: &File) -> io::Result<()> {
-        if !self.is_full {
-            self.check()?;
-        }
+        self.check_without_room()?;
         Quick.sync(path, file)
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        if !self.is_full {
-            self.check()?;
-        }
+        self.check_without_room()?;
         Quick.rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.check_without_room()?;
+        Quick.remove(path)
+    }
+
+    fn make_folder(&self, path: &Path) -> io::Result<()> {
+        self.check()?;
+        Quick.make_folder(path)
+    }
+
+    fn sync_folder(&self, path: &Path) -> io::Result<()> {
+        self.check_without_room()?;
+        Quick.sync_folder(path)
     }
 }
 
 #[test]
 fn on_a_full_disk_a_change_fails_and_nothing_is_lost() {
-    for is_full in [false, true] {
+    for (is_full, error) in [(false, ENOSPC), (false, EIO), (true, ENOSPC)] {
         let mut n_errors = 0;
         for fail_at in 1..200 {
             let folder = tempfile::tempdir().unwrap();
             drop(made(folder.path(), &quick()));
-            let failing = Arc::new(Failing { is_full, ..Failing::default() });
+            let failing = Arc::new(Failing { is_full, error, ..Failing::default() });
             let disk = Disk::without_worker(folder.path(), failing.clone());
             failing.left.store(fail_at, Ordering::Relaxed);
             let mut before = Model::new();
@@ -141,4 +168,25 @@ fn on_a_full_disk_a_change_fails_and_nothing_is_lost() {
         }
         assert!(n_errors > 20, "{n_errors}");
     }
+}
+
+/// A collection whose making fails is not there, or it is there and empty; made again, it is.
+#[test]
+fn a_collection_that_could_not_be_made_can_be_made_again() {
+    let (mut fail_at, mut is_made) = (1, false);
+    while !is_made {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new/db/c");
+        let failing = Arc::new(Failing { left: fail_at.into(), error: EIO, ..Failing::default() });
+        let way = Way { files: failing.clone(), sizes: SMALL };
+        is_made = Disk::create_with(&path, &test_settings(), way).is_ok();
+        assert!(is_made || failing.left.load(Ordering::Relaxed) == 0, "operation {fail_at}");
+        match Disk::create_with(&path, &test_settings(), quick()) {
+            Err(error) => assert!(path.join(COLLECTION).exists(), "operation {fail_at}: {error}"),
+            Ok(()) => assert!(!is_made, "operation {fail_at}"),
+        }
+        assert_eq!(whole_content(&path), Model::new(), "operation {fail_at}");
+        fail_at += 1;
+    }
+    assert!(fail_at > 10, "{fail_at}");
 }

@@ -1,29 +1,35 @@
 //! Power cuts: every operation is recorded, and what a cut after each of them could leave is opened.
 
 use std::collections::VecDeque;
-use std::ffi::OsString;
 use std::fmt;
 use std::fs::{self, File};
 use std::io;
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 
 use super::fault::{Step, steps};
 use super::*;
 
+/// Where the collection is. None of these folders is there at first.
+const COLLECTION_AT: &str = "new/db/c";
+
+/// Names are those below the folder of the test.
 #[derive(Debug, Clone)]
 enum Operation {
-    Create(OsString),
-    Write(OsString, u64, Vec<u8>),
-    Cut(OsString, u64),
-    Sync(OsString),
-    Rename(OsString, OsString),
-    Remove(OsString),
-    SyncFolder,
+    MakeFolder(PathBuf),
+    Create(PathBuf),
+    Write(PathBuf, u64, Vec<u8>),
+    Cut(PathBuf, u64),
+    Sync(PathBuf),
+    Rename(PathBuf, PathBuf),
+    Remove(PathBuf),
+    SyncFolder(PathBuf),
 }
 
 /// A disk that remembers every operation, or forgets to sync files of a kind. Several threads may use it: an operation is remembered and done before the next one is.
 #[derive(Debug, Default)]
 struct Recorder {
+    root: PathBuf,
     operations: Mutex<Vec<Operation>>,
     forgets: Option<&'static str>,
     meanwhile: Mutex<Meanwhile>,
@@ -39,11 +45,16 @@ impl fmt::Debug for Meanwhile {
     }
 }
 
-fn name(path: &Path) -> OsString {
-    path.file_name().unwrap().to_owned()
-}
-
 impl Recorder {
+    fn name(&self, path: &Path) -> PathBuf {
+        path.strip_prefix(&self.root).unwrap().to_owned()
+    }
+
+    fn forgets(&self, path: &Path) -> bool {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        self.forgets.is_some_and(|kind| name.starts_with(kind))
+    }
+
     /// Remembers an operation; the next one waits until what is returned is dropped.
     fn add(&self, operation: Operation) -> MutexGuard<'_, Vec<Operation>> {
         let mut operations = self.operations.lock().unwrap();
@@ -54,25 +65,25 @@ impl Recorder {
 
 impl Files for Recorder {
     fn create(&self, path: &Path) -> io::Result<File> {
-        let _next = self.add(Operation::Create(name(path)));
+        let _next = self.add(Operation::Create(self.name(path)));
         Quick.create(path)
     }
 
     fn write(&self, path: &Path, file: &File, at: u64, bytes: &[u8]) -> io::Result<()> {
-        let _next = self.add(Operation::Write(name(path), at, bytes.to_vec()));
+        let _next = self.add(Operation::Write(self.name(path), at, bytes.to_vec()));
         Quick.write(path, file, at, bytes)
     }
 
     fn cut(&self, path: &Path, file: &File, bytes: u64) -> io::Result<()> {
-        let _next = self.add(Operation::Cut(name(path), bytes));
+        let _next = self.add(Operation::Cut(self.name(path), bytes));
         Quick.cut(path, file, bytes)
     }
 
     fn sync(&self, path: &Path, file: &File) -> io::Result<()> {
-        if !self.forgets.is_some_and(|kind| name(path).to_string_lossy().starts_with(kind)) {
-            drop(self.add(Operation::Sync(name(path))));
+        if !self.forgets(path) {
+            drop(self.add(Operation::Sync(self.name(path))));
         }
-        let is_copy = name(path).to_string_lossy().starts_with("records")
+        let is_copy = path.file_name().unwrap().to_string_lossy().starts_with("records")
             && path.extension().is_some_and(|end| end == "tmp");
         let call = is_copy.then(|| self.meanwhile.lock().unwrap().0.pop_front()).flatten();
         call.into_iter().for_each(|call| call());
@@ -80,17 +91,24 @@ impl Files for Recorder {
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        let _next = self.add(Operation::Rename(name(from), name(to)));
+        let _next = self.add(Operation::Rename(self.name(from), self.name(to)));
         Quick.rename(from, to)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
-        let _next = self.add(Operation::Remove(name(path)));
+        let _next = self.add(Operation::Remove(self.name(path)));
         Quick.remove(path)
     }
 
+    fn make_folder(&self, path: &Path) -> io::Result<()> {
+        let _next = self.add(Operation::MakeFolder(self.name(path)));
+        Quick.make_folder(path)
+    }
+
     fn sync_folder(&self, path: &Path) -> io::Result<()> {
-        let _next = self.add(Operation::SyncFolder);
+        if !self.forgets(path) {
+            drop(self.add(Operation::SyncFolder(self.name(path))));
+        }
         Quick.sync_folder(path)
     }
 }
@@ -114,44 +132,89 @@ fn apply(bytes: &mut Vec<u8>, at: u64, written: &Option<Vec<u8>>, kept: usize) {
     }
 }
 
-/// What a power cut after some operations could leave. Seed 0 loses everything that may be lost, others some of it.
-fn power_cut(start: &[(OsString, Vec<u8>)], operations: &[Operation], seed: u64, into: &Path) {
-    let mut files: Vec<Content> = Vec::new();
-    let mut live: BTreeMap<OsString, usize> = BTreeMap::new();
-    for (name, bytes) in start {
-        live.insert(name.clone(), files.len());
-        files.push(Content { durable: bytes.clone(), unsynced: Vec::new() });
+/// What a folder has, by name: a file, or a folder.
+type Names = BTreeMap<PathBuf, Option<usize>>;
+
+/// A disk as it was after some operations.
+#[derive(Default)]
+struct After {
+    files: Vec<Content>,
+    /// Of every folder the states since it was synced; the last is what a program sees.
+    folders: BTreeMap<PathBuf, Vec<Names>>,
+}
+
+impl After {
+    fn change(&mut self, path: &Path, change: impl FnOnce(&mut Names)) {
+        let states =
+            self.folders.entry(path.parent().unwrap().to_owned()).or_insert_with(|| vec![Names::new()]);
+        let mut names = states.last().unwrap().clone();
+        change(&mut names);
+        states.push(names);
     }
-    // Every state of the names since the folder was synced.
-    let mut names = vec![live.clone()];
-    for operation in operations {
+
+    fn file(&mut self, path: &Path) -> &mut Content {
+        let names = self.folders[path.parent().unwrap()].last().unwrap();
+        &mut self.files[names[path].unwrap()]
+    }
+
+    fn apply(&mut self, operation: &Operation) {
         match operation {
+            Operation::MakeFolder(name) => self.change(name, |names| {
+                names.insert(name.clone(), None);
+            }),
             Operation::Create(name) => {
-                live.insert(name.clone(), files.len());
-                files.push(Content::default());
+                let file = self.files.len();
+                self.files.push(Content::default());
+                self.change(name, |names| {
+                    names.insert(name.clone(), Some(file));
+                });
             }
-            Operation::Write(name, at, bytes) => files[live[name]].unsynced.push((*at, Some(bytes.clone()))),
-            Operation::Cut(name, bytes) => files[live[name]].unsynced.push((*bytes, None)),
+            Operation::Write(name, at, bytes) => self.file(name).unsynced.push((*at, Some(bytes.clone()))),
+            Operation::Cut(name, bytes) => self.file(name).unsynced.push((*bytes, None)),
             Operation::Sync(name) => {
-                let Content { durable, unsynced } = &mut files[live[name]];
+                let Content { durable, unsynced } = self.file(name);
                 unsynced.drain(..).for_each(|(at, bytes)| apply(durable, at, &bytes, usize::MAX));
             }
-            Operation::Rename(from, to) => {
-                let file = live.remove(from).unwrap();
-                live.insert(to.clone(), file);
+            Operation::Rename(from, to) => self.change(from, |names| {
+                let file = names.remove(from).unwrap();
+                names.insert(to.clone(), file);
+            }),
+            Operation::Remove(name) => self.change(name, |names| {
+                names.remove(name);
+            }),
+            Operation::SyncFolder(name) => {
+                if let Some(states) = self.folders.get_mut(name) {
+                    states.drain(..states.len() - 1);
+                }
             }
-            Operation::Remove(name) => drop(live.remove(name)),
-            Operation::SyncFolder => names.clear(),
         }
-        names.push(live.clone());
     }
+}
+
+/// What a power cut after some operations could leave. Seed 0 loses everything that may be lost, others some of it.
+fn power_cut(operations: &[Operation], seed: u64, into: &Path) {
+    let mut after = After::default();
+    operations.iter().for_each(|operation| after.apply(operation));
+    let After { files, folders } = after;
     let mut n = 0;
     let mut draw = |below: usize| {
         n += 1;
         if seed == 0 { 0 } else { (mix(seed * 1_000_003 + n) % below as u64) as usize }
     };
-    for (name, file) in &names[draw(names.len())] {
-        let Content { mut durable, unsynced } = files[*file].clone();
+    let mut left = vec![PathBuf::new()];
+    let mut kept = Vec::new();
+    while let Some(folder) = left.pop() {
+        fs::create_dir_all(into.join(&folder)).unwrap();
+        let Some(states) = folders.get(&folder) else { continue };
+        for (name, what) in &states[draw(states.len())] {
+            match what {
+                Some(file) => kept.push((name, *file)),
+                None => left.push(name.clone()),
+            }
+        }
+    }
+    for (name, file) in kept {
+        let Content { mut durable, unsynced } = files[file].clone();
         let kept = draw(unsynced.len() + 1);
         for (i, (at, bytes)) in unsynced.iter().enumerate().take(kept + 1) {
             let torn = bytes.as_ref().map_or(0, Vec::len);
@@ -187,13 +250,10 @@ fn first_wrong(
     seeds: std::ops::Range<u64>,
 ) -> Option<String> {
     let folder = tempfile::tempdir().unwrap();
-    drop(made(folder.path(), &quick()));
-    let entries = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap());
-    let start: Vec<(OsString, Vec<u8>)> =
-        entries.map(|entry| (entry.file_name(), fs::read(entry.path()).unwrap())).collect();
-    let recorder = Arc::new(Recorder { forgets, ..Recorder::default() });
+    let path = folder.path().join(COLLECTION_AT);
+    let recorder = Arc::new(Recorder { root: folder.path().to_owned(), forgets, ..Recorder::default() });
     let way = Way { files: recorder.clone(), sizes: SMALL };
-    let mut disk = Disk::open_with(folder.path(), Access::Write, way).unwrap();
+    let mut disk = made(&path, &way);
     if merging != Merging::Behind {
         disk.worker = None;
     }
@@ -201,16 +261,22 @@ fn first_wrong(
     let operations = recorder.operations.lock().unwrap().clone();
     assert!(operations.len() > 60, "{}", operations.len());
     for cut in 0..=operations.len() {
-        let acknowledged = moments.iter().rposition(|(n, _)| *n <= cut).unwrap_or_default();
+        let acknowledged = moments.iter().rposition(|(n, _)| *n <= cut);
         for seed in seeds.clone() {
             let into = tempfile::tempdir().unwrap();
-            power_cut(&start, &operations[..cut], seed, into.path());
-            if Disk::open_with(into.path(), Access::Read, quick()).is_err() {
+            power_cut(&operations[..cut], seed, into.path());
+            let path = into.path().join(COLLECTION_AT);
+            // It was being made.
+            if acknowledged.is_none() && !path.join(COLLECTION).exists() {
+                continue;
+            }
+            if Disk::open_with(&path, Access::Read, quick()).is_err() {
                 return Some(format!("cut after {cut} operations, seed {seed}: it does not open"));
             }
-            let found = whole_content(into.path());
-            let next = moments.get(acknowledged + 1).map(|(_, model)| model);
-            if found != moments[acknowledged].1 && Some(&found) != next {
+            let found = whole_content(&path);
+            let is_next =
+                moments.get(acknowledged.map_or(0, |now| now + 1)).is_some_and(|(_, model)| *model == found);
+            if acknowledged.is_none_or(|now| found != moments[now].1) && !is_next {
                 return Some(format!("cut after {cut} operations, seed {seed}: {:?}", operations.get(cut)));
             }
         }
@@ -282,4 +348,11 @@ fn segments_that_were_not_synced_cost_no_record() {
 #[test]
 fn a_log_that_was_not_synced_would_be_noticed() {
     assert!(first_wrong(Some("records"), Merging::InSteps, 0..1).is_some());
+}
+
+#[test]
+fn folders_that_were_not_synced_would_be_noticed() {
+    for folder in ["new", "db"] {
+        assert!(first_wrong(Some(folder), Merging::InSteps, 0..1).is_some(), "{folder}");
+    }
 }
