@@ -75,13 +75,18 @@ fn any_operation_may_fail() {
     let options = failures.lab.on_disk("out");
     job::run_with(&files, &options, &Silent).unwrap();
     std::fs::remove_dir_all(&options.output).unwrap();
-    let survive = |operation: usize| {
-        let (when, kind) = (When::Operation(operation as u64), ErrorKind::PermissionDenied);
-        failures.survive(options.clone(), when, kind, "write to a folder that is yours")
-    };
-    let n_failed = (0..recorder.n_operations()).filter_map(survive).count();
-    // What is only tidied up may fail without a word.
-    assert!(n_failed > 60, "{n_failed}");
+    // The second is what a broken disk says (EIO), which has no kind of its own.
+    for (kind, remedy) in [
+        (ErrorKind::PermissionDenied, "write to a folder that is yours"),
+        (ErrorKind::Other, "check the disk"),
+    ] {
+        let survive = |operation: usize| {
+            failures.survive(options.clone(), When::Operation(operation as u64), kind, remedy)
+        };
+        let n_failed = (0..recorder.n_operations()).filter_map(survive).count();
+        // What is only tidied up may fail without a word.
+        assert!(n_failed > 60, "{n_failed}");
+    }
 }
 
 #[test]

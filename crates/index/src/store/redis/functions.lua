@@ -159,6 +159,15 @@ local function settle(keys, args)
   return 1
 end
 
+-- keys: open, meta; args: how many documents were counted, and how many there are. Where the count has changed since then, or was put right before, it stays.
+local function recount(keys, args)
+  local no = refused(keys[1])
+  if no then return no end
+  if (redis.call('HGET', keys[2], 'documents') or '0') ~= args[1] then return 0 end
+  redis.call('HSET', keys[2], 'documents', args[2])
+  return 1
+end
+
 -- keys: open; args: open or closed
 local function turn(keys, args)
   if not redis.call('GET', keys[1]) then
@@ -191,6 +200,7 @@ redis.register_function{ function_name = 'PREFIX_remove', callback = remove, fla
 redis.register_function{ function_name = 'PREFIX_fence', callback = fence, flags = frees }
 redis.register_function{ function_name = 'PREFIX_compact', callback = compact, flags = frees }
 redis.register_function{ function_name = 'PREFIX_settle', callback = settle, flags = frees }
+redis.register_function{ function_name = 'PREFIX_recount', callback = recount, flags = frees }
 redis.register_function{ function_name = 'PREFIX_turn', callback = turn, flags = frees }
 redis.register_function{ function_name = 'PREFIX_publish', callback = publish, flags = frees }
 redis.register_function{ function_name = 'PREFIX_scan', callback = scan, flags = reads }

@@ -18,6 +18,7 @@ pub(super) enum Function {
     Fence,
     Compact,
     Settle,
+    Recount,
     Turn,
     Publish,
 }
@@ -33,6 +34,7 @@ impl Function {
             Self::Fence => "fence",
             Self::Compact => "compact",
             Self::Settle => "settle",
+            Self::Recount => "recount",
             Self::Turn => "turn",
             Self::Publish => "publish",
         };

@@ -1,11 +1,12 @@
 //! Making right what the records say: missing postings are added, those that belong elsewhere removed, damaged records taken out.
 
 use super::blocks::Replaced;
+use super::functions::Function;
 use super::net::Requests;
 use super::put::add_blocks;
 use super::row;
 use super::verify::Found;
-use super::{Redis, refused};
+use super::{Redis, add_function, refused};
 use crate::error::Result;
 use crate::store::Report;
 
@@ -40,12 +41,12 @@ impl Redis {
         }
         if !miscounted.is_empty() {
             let mut requests = Requests::default();
-            for (slice, n) in miscounted {
-                let at = home.slice(slice);
-                let less = (-n).to_string();
-                requests.command(at.slot, &[b"HINCRBY", at.meta().as_bytes(), b"documents", less.as_bytes()]);
+            for (slice, counts) in miscounted {
+                let (at, counts) = (home.slice(slice), counts.map(|n| n.to_string()));
+                let words = counts.each_ref().map(|n| n.as_bytes());
+                add_function(&mut requests, at.slot, Function::Recount, &[at.open(), at.meta()], &words);
             }
-            self.change(&requests)?;
+            self.change(&requests)?.iter().try_for_each(refused)?;
             report.repaired.push("the documents were counted again".to_owned());
         }
         Ok(report)

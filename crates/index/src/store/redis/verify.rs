@@ -29,8 +29,8 @@ pub(super) struct Found {
     pub missing: Vec<(u32, u32, [u8; POSTING])>,
     /// Blocks that have to be written anew, by slice and block: without postings of living records that do not belong there, and without what is no posting.
     pub surplus: HashMap<(u32, u32), BTreeSet<[u8; POSTING]>>,
-    /// By how much the counted number of documents is too large, by slice.
-    pub miscounted: Vec<(u32, i64)>,
+    /// Slices whose number of documents is wrong: what they say, and what there is.
+    pub miscounted: Vec<(u32, [i64; 2])>,
 }
 
 impl Redis {
@@ -75,9 +75,9 @@ impl Redis {
         // Only if nobody writes meanwhile can the counts be compared.
         if counted == self.counts(&home)? && found.damaged.is_empty() {
             let wrong = counted.iter().zip(&per_slice).zip(0..).filter(|((told, real), _)| told != real);
-            found.miscounted = wrong.map(|((told, real), slice)| (slice, told - real)).collect();
+            found.miscounted = wrong.map(|((told, real), slice)| (slice, [*told, *real])).collect();
             if !found.miscounted.is_empty() {
-                let n: i64 = found.miscounted.iter().map(|(_, n)| n.abs()).sum();
+                let n: i64 = found.miscounted.iter().map(|(_, [told, real])| (told - real).abs()).sum();
                 found.report.derived.push(format!("the number of documents is wrong by {n}"));
             }
         }

@@ -61,7 +61,52 @@ fn a_server_that_says_nothing_is_given_up_on() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || listener.incoming().map(Result::unwrap).collect::<Vec<_>>());
+    let start = Instant::now();
     refused(&format!("redis://127.0.0.1:{port}?timeout=0.3&retry=1"), &["does not answer"]);
+    assert!(start.elapsed() < Duration::from_secs(15));
+}
+
+#[test]
+fn a_server_that_stops_in_the_middle_is_given_up_on_and_found_again() {
+    let server = Server::start(&[]);
+    let url = server.url().replace("timeout=5&retry=20", "timeout=0.5&retry=1");
+    let (collections, index) = made(&url, "stopped", Keeps::Documents);
+    index.insert(&documents(0..100)).unwrap();
+    server.signal("STOP");
+    let start = Instant::now();
+    let told = index.insert(&documents(100..200)).unwrap_err().to_string();
+    assert!(told.contains("does not answer"), "{told}");
+    assert!(index.search_id("d3", &Query::default()).is_err());
+    // Two calls, each with its time and its last try.
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+    server.signal("CONT");
+    index.insert(&documents(100..200)).unwrap();
+    is_whole(&collections, "stopped", 200);
+}
+
+/// There is room for a part of the batch: what was written of it is no document, and harms none.
+#[test]
+fn a_server_that_is_full_in_the_middle_of_a_batch_has_no_half_document() {
+    let server = Server::start(&[]);
+    let (collections, index) = made(&server.url(), "half", Keeps::Documents);
+    index.insert(&documents(0..100)).unwrap();
+    let used = || {
+        let info: String = server.ask(&["INFO", "memory"]);
+        let line = info.lines().find_map(|line| line.strip_prefix("used_memory:")).unwrap();
+        line.trim().parse::<u64>().unwrap()
+    };
+    for room in [20_000, 60_000, 150_000] {
+        let () = server.ask(&["CONFIG", "SET", "maxmemory", &(used() + room).to_string()]);
+        let told = index.insert(&documents(100..3000)).unwrap_err().to_string();
+        assert!(told.contains("no room"), "{told}");
+        let () = server.ask(&["CONFIG", "SET", "maxmemory", "0"]);
+        let report = collections.verify("half").unwrap();
+        assert!(report.records.is_empty() && report.documents >= 100, "{report:?}");
+        let answers = index.search_many(&documents(0..100), &Query::default()).unwrap();
+        assert!(answers.iter().all(|answer| answer.matches.len() == 1));
+    }
+    index.insert(&documents(100..3000)).unwrap();
+    is_whole(&collections, "half", 3000);
 }
 
 #[test]

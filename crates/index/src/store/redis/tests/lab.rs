@@ -89,6 +89,12 @@ impl Server {
         let _ = self.child.wait();
     }
 
+    /// Sends it a signal by its name.
+    pub fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args(["-s", name, &self.child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+    }
+
     pub fn restart(&mut self) {
         self.kill();
         self.child = spawn(&self.arguments);

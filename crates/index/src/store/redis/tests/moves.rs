@@ -7,6 +7,7 @@ use std::time::Duration;
 use redis::{Value, cmd};
 
 use super::lab::{Cluster, Server, documents, is_whole, made};
+use super::proxy::Proxy;
 use crate::index::Index;
 use crate::query::Query;
 use crate::settings::Keeps;
@@ -127,6 +128,46 @@ fn a_move_that_was_ended_is_made_good_by_another() {
     is_whole(&collections, "news", 110);
     let keys: Vec<String> = server.ask(&["KEYS", "*"]);
     assert!(keys.iter().all(|key| !key.contains(&copy.entry.uid)), "{keys:?}");
+}
+
+/// The connection breaks at some answer of a move and stays away, also where it is not known any more whether the name points to the new place.
+#[test]
+fn a_move_that_loses_its_connection_anywhere_loses_nothing() {
+    let server = Server::start(&[]);
+    let proxy = Proxy::start(server.port);
+    let (collections, index) = made(&server.url(), "news", Keeps::Documents);
+    index.insert(&documents(0..300)).unwrap();
+    let url = server.url().replace(&server.port.to_string(), &proxy.port.to_string());
+    let far = OnRedis::new(&url.replace("retry=20", "retry=0.2")).unwrap();
+    let uid = || collections.store("news").unwrap().home().entry.uid.clone();
+    let [there, back] = [3_000_000, 2000].map(|size| {
+        let before = proxy.n_passed();
+        far.reshard("news", size).unwrap();
+        (size, proxy.n_passed() - before)
+    });
+    // A few places, and every other one at the end: of the name, and of what is removed then.
+    let spread = (0..6).map(|i| there.1 * i / 6 + i);
+    let (mut n_failed, mut n_late) = (0, 0);
+    for bytes in spread.chain((1..14).map(|i| there.1 - 3 * i)) {
+        let before = uid();
+        // Connections are made before.
+        far.list().unwrap();
+        proxy.fall_after(bytes);
+        let moved = far.reshard("news", there.0);
+        proxy.set_down(false);
+        n_failed += usize::from(moved.is_err());
+        n_late += usize::from(moved.is_err() && uid() != before);
+        // Whatever it was: everything is there, and once more makes it good.
+        let answers = index.search_many(&documents(0..300), &Query::default()).unwrap();
+        assert!(answers.iter().all(|answer| answer.matches.len() == 1));
+        collections.reshard("news", there.0).unwrap();
+        is_whole(&collections, "news", 300);
+        index.insert(&documents(5..6)).unwrap();
+        collections.reshard("news", back.0).unwrap();
+    }
+    assert!(n_failed > 10 && n_late > 0, "{n_failed} {n_late}");
+    let (keys, uid) = (server.ask::<Vec<String>>(&["KEYS", "benzer:{news/*"]), uid());
+    assert!(keys.iter().all(|key| key.contains(&uid)), "{keys:?}");
 }
 
 #[test]

@@ -17,7 +17,11 @@ struct Shared {
     left: AtomicI64,
     /// Connections end as soon as they are made.
     is_down: AtomicBool,
+    /// They do so once one was cut.
+    falls: AtomicBool,
     n_cut: AtomicUsize,
+    /// Bytes of answers that were passed on.
+    n_passed: AtomicI64,
 }
 
 impl Proxy {
@@ -46,13 +50,24 @@ impl Proxy {
         self.shared.left.store(bytes, Ordering::SeqCst);
     }
 
+    /// [`Proxy::cut_after`], and no connection from then on.
+    pub fn fall_after(&self, bytes: i64) {
+        self.shared.falls.store(true, Ordering::SeqCst);
+        self.cut_after(bytes);
+    }
+
     pub fn set_down(&self, is_down: bool) {
+        self.shared.falls.store(false, Ordering::SeqCst);
         self.shared.is_down.store(is_down, Ordering::SeqCst);
         if is_down {
             self.cut_after(0);
         } else {
             self.cut_after(-1);
         }
+    }
+
+    pub fn n_passed(&self) -> i64 {
+        self.shared.n_passed.load(Ordering::SeqCst)
     }
 
     pub fn n_cut(&self) -> usize {
@@ -71,12 +86,16 @@ fn pass(mut from: TcpStream, mut to: TcpStream, answers: Option<&Shared>) {
             if left >= 0 {
                 is_cut = left < n as i64;
                 n = n.min(left as usize);
+                if is_cut && shared.falls.load(Ordering::SeqCst) {
+                    shared.is_down.store(true, Ordering::SeqCst);
+                }
                 // Once it is cut, others go through again.
                 let rest =
                     if is_cut && !shared.is_down.load(Ordering::SeqCst) { -1 } else { left - n as i64 };
                 shared.left.store(rest, Ordering::SeqCst);
             }
             shared.n_cut.fetch_add(usize::from(is_cut), Ordering::SeqCst);
+            shared.n_passed.fetch_add(n as i64, Ordering::SeqCst);
         }
         if to.write_all(&buffer[..n]).is_err() || is_cut {
             break;
