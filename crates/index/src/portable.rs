@@ -240,6 +240,23 @@ mod tests {
         }
     }
 
+    /// Written once by each version, and imported by every later one.
+    #[test]
+    fn the_file_of_this_version_is_imported() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/formats/v1/export.benzer");
+        let import = Import::new(io::BufReader::new(std::fs::File::open(path).unwrap())).unwrap();
+        let to = Index::new(store::memory(import.settings().clone()).unwrap()).unwrap();
+        import.for_each(|records| to.store().put(records.unwrap()).unwrap());
+        let ids = |id: &str| -> Vec<String> {
+            let matches = to.search_id(id, &Query::default()).unwrap().matches;
+            matches.into_iter().map(|one| one.id).collect()
+        };
+        assert_eq!((ids("a"), ids("d")), (vec!["b".to_owned()], vec!["c".to_owned()]));
+        let text = "an entirely different text about something else that nobody has read before";
+        let expected = Document::new("c", [("text", Content::from(text.to_owned()))]);
+        assert_eq!(to.get("c").unwrap(), Some(expected));
+    }
+
     #[test]
     fn damage_anywhere_is_noticed() {
         let mut file = Vec::new();

@@ -282,4 +282,19 @@ mod tests {
         let old = serde_json::json!({"version": 1, "keys": keys.keys}).to_string();
         assert_eq!(Written::parse(old.as_bytes()).unwrap(), keys.keys);
     }
+
+    #[test]
+    fn the_files_of_every_version_are_read() {
+        for version in 1..=VERSION {
+            let path = format!("{}/../../testdata/formats/v{version}/keys.json", env!("CARGO_MANIFEST_DIR"));
+            let Keys { keys } = Keys::read(Path::new(&path)).unwrap();
+            let [key] = &keys[..] else { panic!("{keys:?}") };
+            assert_eq!((&key.id[..], &key.label[..], key.created), ("xxnfxrkx", "ci", 1_794_843_855));
+            assert_eq!(
+                (&key.scopes[..], &key.collections[..]),
+                (&[Scope::Read, Scope::Write][..], &["golden".to_owned()][..])
+            );
+            assert!(key.hash.starts_with("bf991e1c"));
+        }
+    }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use benzer_dedup::integrity::{Kind, Report, verify};
 use benzer_dedup::job::{self, Observer, Stage};
-use benzer_dedup::results::rethreshold;
+use benzer_dedup::results::{self, rethreshold};
 use walkdir::WalkDir;
 
 use crate::lab::{Lab, run};
@@ -46,6 +46,38 @@ fn whole(path: &Path, kind: Kind) -> Report {
     let report = verify(path).unwrap().expect("something of ours");
     assert!(report.is_whole() && report.kind == kind && report.warnings.is_empty(), "{report:?}");
     report
+}
+
+/// Written once by each format, and read by every later one.
+#[test]
+fn the_results_of_this_format_are_read() {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/formats/v2/results");
+    whole(&golden, Kind::Results);
+    let (mut removed, mut pairs) = (Vec::new(), Vec::new());
+    results::evidence(&golden, |one| {
+        removed.push((one.removed_id, one.kept_id, one.intersection, one.union, one.rule));
+        Ok(())
+    })
+    .unwrap();
+    results::pairs(&golden, |pair| {
+        pairs.push((pair.id_a, pair.id_b, pair.intersection, pair.union, pair.exact_copy));
+        Ok(())
+    })
+    .unwrap();
+    removed.sort();
+    pairs.sort();
+    let text = |text: &str| text.to_owned();
+    assert_eq!(
+        removed,
+        [
+            (text("b"), text("a"), Some(55), Some(57), text("near")),
+            (text("d"), text("c"), Some(8), Some(8), text("exact")),
+        ]
+    );
+    assert_eq!(
+        pairs,
+        [(text("a"), text("b"), Some(55), Some(57), false), (text("c"), text("d"), Some(8), Some(8), true)]
+    );
 }
 
 /// Changes every byte of a file, one after the other, and cuts it; each must be told with the name of a file.
