@@ -98,8 +98,9 @@ def all_damage(is_long: bool, seed: int) -> list[str]:
     rng, size = random.Random(seed), 1000 if is_long else 6
     with folder() as home:
         (home / "in.jsonl").write_text(families(N))
-        kinds = [*collection(home), *segments(home), export(home), sketches(home), *archive(home), *results(home), *checkpoints(home), keys(home)]
-        return [kind.harmed(size, rng) for kind in kinds]
+        kinds = [*collection(home), *segments(home), export(home), sketches(home), *archive(home), *results(home), keys(home)]
+        # A run that resumes takes longer than all other commands.
+        return [kind.harmed(size, rng) for kind in kinds] + [kind.harmed(size if is_long else 3, rng) for kind in checkpoints(home)]
 
 
 def families(n: int) -> str:
