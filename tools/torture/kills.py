@@ -19,32 +19,64 @@ WRITERS = 2
 IN_A_ROW = 40
 
 
-class Writer(threading.Thread):
-    """Sends batches, one after the other, until the server is gone. Batch `i` of a writer is `BATCH` documents of its own; every third one replaces an earlier one."""
+class Ledger:
+    """What is known of the documents of a writer, across all servers: `BATCH` numbers belong to each of its places."""
 
-    def __init__(self, server: Server, number: int, history: dict[int, int], rng: random.Random):
+    def __init__(self, writer: int):
+        self.writer, self.places, self.version = writer, 0, 0
+        # The versions of living documents, and the last ones of those that were removed.
+        self.held: dict[int, int] = {}
+        self.gone: dict[int, int] = {}
+        # The change that is under way: versions by number, none for what is removed. It happens as a whole or not at all.
+        self.open: dict[int, int | None] = {}
+
+    def next(self, rng: random.Random) -> dict[int, int | None]:
+        """A new batch, one that replaces an earlier one, or a removal."""
+        draw = rng.random()
+        if self.held and draw < 0.4:
+            self.open = {rng.choice(list(self.held)): None}
+            return self.open
+        is_new = self.places == 0 or draw < 0.8
+        place = self.places if is_new else rng.randrange(self.places)
+        self.places += is_new
+        self.version += 1
+        self.open = dict.fromkeys(numbers(self.writer, place), self.version)
+        return self.open
+
+    def done(self) -> None:
+        """The change has happened."""
+        for number, version in self.open.items():
+            if version is None:
+                self.gone[number] = self.held.pop(number)
+            else:
+                self.held[number] = version
+                self.gone.pop(number, None)
+        self.open = {}
+
+
+class Writer(threading.Thread):
+    """Sends batches and removals, one after the other, until the server is gone."""
+
+    def __init__(self, server: Server, ledger: Ledger, rng: random.Random):
         super().__init__()
-        self.server, self.number, self.history, self.rng = server, number, history, rng
-        # The batch that was under way: its place and version.
-        self.open: tuple[int, int] | None = None
+        self.server, self.ledger, self.rng = server, ledger, rng
         self.wrong: str | None = None
 
     def run(self) -> None:
-        version = max(self.history.values(), default=0)
         while True:
-            version += 1
-            old = self.history and self.rng.random() < 0.3
-            place = self.rng.choice(list(self.history)) if old else len(self.history)
-            self.open = (place, version)
-            batch = [document(number, version) for number in numbers(self.number, place)]
+            change = self.ledger.next(self.rng)
+            batch = [document(number, version) for number, version in change.items() if version is not None]
             try:
-                status, answer = self.server.ask("POST", "/collections/c/documents", batch)
+                if batch:
+                    status, answer = self.server.ask("POST", "/collections/c/documents", batch)
+                else:
+                    status, answer = self.server.ask("DELETE", f"/collections/c/documents/d{min(change)}")
             except (OSError, http.client.HTTPException):
                 return
-            if status != 200 or answer["inserted"] != BATCH:
+            if status != 200 or answer["inserted"] != BATCH if batch else status != 204:
                 self.wrong = f"{status} {answer}"
                 return
-            self.history[place] = version
+            self.ledger.done()
 
 
 def progress(what: str, done: int, kills: int) -> None:
@@ -61,76 +93,87 @@ def numbers(writer: int, place: int) -> range:
 
 def serve(kills: int, rng: random.Random) -> str:
     """A server on the embedded store."""
-    done, documents, verified = 0, 0, 0
+    done, documents, removed, verified = 0, 0, 0, 0
     while done < kills:
         with folder() as home:
-            histories: list[dict[int, int]] = [{} for _ in range(WRITERS)]
-            underway: list[tuple[int, int] | None] = [None] * WRITERS
+            ledgers = [Ledger(i) for i in range(WRITERS)]
             with Server(home / "db") as server:
                 server.ok("PUT", "/collections/c", SETTINGS)
                 server.stop()
             for _ in range(min(IN_A_ROW, kills - done)):
                 with Server(home / "db") as server:
-                    settle(server.all("c"), histories, underway)
-                    writers = [Writer(server, i, histories[i], random.Random(rng.random())) for i in range(WRITERS)]
+                    settle(server.all("c"), ledgers)
+                    writers = [Writer(server, ledger, random.Random(rng.random())) for ledger in ledgers]
                     for writer in writers:
                         writer.start()
                     time.sleep(rng.random() ** 2 * 0.25)
                     server.kill()
                     for writer in writers:
                         writer.join()
-                        check(writer.wrong is None, f"a batch was refused: {writer.wrong}")
-                    underway = [writer.open for writer in writers]
+                        check(writer.wrong is None, f"a change was refused: {writer.wrong}")
                 done += 1
                 progress("servers", done, kills)
                 if done % 10 == 0:
                     check("c: whole" in run("verify", "--db", home / "db").stdout, "not whole")
                     verified += 1
             with Server(home / "db") as server:
-                settle(server.all("c"), histories, underway)
-                documents += sum(map(len, histories)) * BATCH
-                sketches(server, histories, rng)
+                settle(server.all("c"), ledgers)
+                documents += sum(len(ledger.held) for ledger in ledgers)
+                removed += sum(len(ledger.gone) for ledger in ledgers)
+                sketches(server, ledgers, min(kills, 200), rng)
             check("c: whole" in run("verify", "--db", home / "db").stdout, "not whole")
             verified += 1
-    return f"{done} kills of a server, {documents} documents acknowledged and found, {verified} times verified"
+    return f"{done} kills of a server, {documents} documents acknowledged and found, {removed} removed and gone, {verified} times verified"
 
 
-def settle(found: dict[str, dict], histories: list[dict[int, int]], underway: list[tuple[int, int] | None]) -> None:
-    """Compares what is there with what was acknowledged. A batch that was under way may be there or not, as a whole; what it is becomes part of the history."""
-    for writer, (history, open_batch) in enumerate(zip(histories, underway)):
-        if open_batch:
-            place, version = open_batch
-            versions = {version_of(found[f"d{n}"]) if f"d{n}" in found else 0 for n in numbers(writer, place)}
-            check(len(versions) == 1, f"half a batch: {versions}")
-            if versions == {version}:
-                history[place] = version
-        for place, version in history.items():
-            for number in numbers(writer, place):
-                check(f"d{number}" in found, f"d{number} was acknowledged and is lost")
-                right = document(number, version)["fields"]
-                check(found[f"d{number}"] == right, f"d{number}: expected {right}, got {found[f'd{number}']}")
-    n = sum(map(len, histories)) * BATCH
+def settle(found: dict[str, dict], ledgers: list[Ledger]) -> None:
+    """Compares what is there with what was acknowledged. A change that was under way may have happened or not, as a whole; what it is becomes part of the ledger."""
+    versions = {int(id_[1:]): version_of(fields) for id_, fields in found.items()}
+    for ledger in ledgers:
+        now = {number: versions.get(number) for number in ledger.open}
+        old = {number: ledger.held.get(number) for number in ledger.open}
+        check(now in (ledger.open, old), f"half a change: {now}, which was {old} and was to be {ledger.open}")
+        if now == ledger.open:
+            ledger.done()
+        ledger.open = {}
+        for number, version in ledger.held.items():
+            check(number in versions, f"d{number} was acknowledged and is lost")
+            right = document(number, version)["fields"]
+            check(found[f"d{number}"] == right, f"d{number}: expected {right}, got {found[f'd{number}']}")
+        back = [number for number in ledger.gone if number in versions]
+        check(not back, f"removed and acknowledged, and there again: {back}")
+    n = sum(len(ledger.held) for ledger in ledgers)
     check(len(found) == n, f"expected {n} documents, got {len(found)}")
 
 
-def sketches(server: Server, histories: list[dict[int, int]], rng: random.Random) -> None:
-    """Some documents have the sketch that another store makes of them, and are found by it."""
-    some = [(writer, place) for writer, history in enumerate(histories) for place in history]
+def sketches(server: Server, ledgers: list[Ledger], n: int, rng: random.Random) -> None:
+    """So many documents have the sketch that another store makes of them, and are found by it; those that were removed are not."""
+
+    def drawn(versions: list[tuple[int, int]]) -> list[dict]:
+        return [document(*one) for one in rng.sample(versions, min(n, len(versions)))]
+
+    some = drawn([one for ledger in ledgers for one in ledger.held.items()])
     with Server("memory:") as fresh:
         fresh.ok("PUT", "/collections/c", SETTINGS)
-        for writer, place in rng.sample(some, min(5, len(some))):
-            version, number = histories[writer][place], rng.choice(numbers(writer, place))
-            right = document(number, version)
-            fresh.ok("POST", "/collections/c/documents", [right])
-            check(server.sketch("c", number) == fresh.sketch("c", number), f"d{number} has another sketch")
+        fresh.ok("POST", "/collections/c/documents", some)
+        for right in some:
+            id_ = right["id"]
+            check(server.sketch("c", id_[1:]) == fresh.sketch("c", id_[1:]), f"{id_} has another sketch")
             matches = server.ok("POST", "/collections/c/search", {"document": {"fields": right["fields"]}})["matches"]
-            check(matches and matches[0]["id"] == right["id"], f"d{number} is not found: {matches}")
+            check(matches and matches[0]["id"] == id_, f"{id_} is not found: {matches}")
+    for gone in drawn([one for ledger in ledgers for one in ledger.gone.items()]):
+        matches = server.ok("POST", "/collections/c/search", {"document": {"fields": gone["fields"]}})["matches"]
+        check(all(match["id"] != gone["id"] for match in matches), f"{gone['id']} is removed and found: {matches}")
 
 
 def index(kills: int, rng: random.Random) -> str:
-    """`benzer index`, which goes on after every kill with `--continue`."""
+    """`benzer index`, which goes on after every kill with `--continue`, to the content of a run that nobody disturbed."""
     done, runs, all_documents, batch = 0, 0, 4000, 100
     lines = "".join(json.dumps({"id": f"{i:08}", "text": text(i)}) + "\n" for i in range(all_documents))
+    with folder() as home:
+        (home / "in.jsonl").write_text(lines)
+        run("index", "--db", home / "db", "c", home / "in.jsonl", "--batch", batch, "--text", "text")
+        right = exported(home)
     while done < kills:
         with folder() as home:
             (home / "in.jsonl").write_text(lines)
@@ -153,8 +196,15 @@ def index(kills: int, rng: random.Random) -> str:
             run(*command, *more)
             check(stored(home) == all_documents, f"{stored(home)} documents in the end")
             check("c: whole" in run("verify", "--db", home / "db").stdout, "not whole")
+            check(exported(home) == right, "other documents or sketches than without kills")
             runs += 1
-    return f"{done} kills of `benzer index` in {runs} collections, each whole in the end with {all_documents} documents"
+    return f"{done} kills of `benzer index` in {runs} collections, each whole in the end with the {all_documents} documents and sketches of a run without kills"
+
+
+def exported(home: Path) -> bytes:
+    """Documents and sketches in their order, as an export has them; batches and times leave no trace in it."""
+    run("collections", "export", "c", "--db", home / "db", "-o", home / "export")
+    return (home / "export").read_bytes()
 
 
 def stored(home: Path) -> int:

@@ -65,7 +65,12 @@ def version_of(fields: dict) -> int:
 def run(*arguments: object, code: int | None = 0, timeout: float = 600, **more) -> subprocess.CompletedProcess:
     """Runs the binary to its end."""
     done = subprocess.run([BENZER, *map(str, arguments)], capture_output=True, text=True, timeout=timeout, **more)
-    said = f"benzer {' '.join(map(str, arguments))}: {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+    return ended(done, code)
+
+
+def ended(done: subprocess.CompletedProcess, code: int | None) -> subprocess.CompletedProcess:
+    """What a command did, which was no crash."""
+    said = f"benzer {' '.join(map(str, done.args[1:]))}: {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
     check(done.returncode >= 0 and "panicked" not in done.stderr, f"it crashed: {said}")
     check(code is None or done.returncode == code, said)
     return done
