@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -137,13 +138,15 @@ def postings(name: str, address: str) -> int:
 
 def whole(name: str, n: int, address: str) -> None:
     """All documents once with their content, and of each exactly its postings: none is missing, and after compacting none is there that is not of a document, or twice."""
-    check(documents(address, name) == n, f"{documents(address, name)} documents in `{name}`, expected {n}")
+    counted = documents(address, name)
+    check(counted == n, f"{counted} documents in `{name}`, expected {n}")
     check(f"{name}: whole" in run("verify", name, "--db", address).stdout, f"`{name}` is not whole")
     run("collections", "compact", name, "--db", address)
     told = json.loads(run("collections", "stats", name, "--db", address, "--format", "json").stdout)
     expected = n * POSTING * sum(field["banding"]["bands"] for field in told["settings"]["fields"])
     check((told["documents"], told["removed"], told["posting_bytes"]) == (n, 0, expected), f"`{name}`: {told}, expected {n} documents and {expected} bytes of postings")
-    check(postings(name, address) == expected, f"`{name}` has {postings(name, address)} bytes of postings, expected {expected}")
+    counted = postings(name, address)
+    check(counted == expected, f"`{name}` has {counted} bytes of postings, expected {expected}")
     check(f"{name}: whole" in run("verify", name, "--db", address).stdout, f"`{name}` is not whole after it was compacted")
     with Server(address) as server:
         check(server.all(name) == {f"{i:08}": {"text": text(i)} for i in range(n)}, f"`{name}` has other documents than were written")
@@ -282,23 +285,28 @@ def stalled(source: Path, n: int, small: Path, stops: int, rng: random.Random) -
     return f"a server that stopped {stops} times: {len(waits)} searches and inserts ended after {min(waits):.1f} to {max(waits):.1f} s (timeout={answer}, retry={again}), a load that may try again for longer went on; all {n} documents are there, whole"
 
 
-def all_links(is_long: bool, seed: int) -> list[str]:
+def all_links(is_long: bool, seed: int) -> Iterator[str]:
     """Killed, stopped; cut, given up, slowed."""
     rng, n = random.Random(seed), 20_000 if is_long else 10_000
     with folder() as home:
-        source, small = home / "in.jsonl", home / "small.jsonl"
-        numbered(source, n)
-        numbered(small, 1_000)
-        return [killed(source, n, 60 if is_long else 3, rng), stalled(source, n, small, 10 if is_long else 1, rng), *linked(source, n, small, 60 if is_long else 3, rng)]
+        source, half, small = home / "in.jsonl", home / "half.jsonl", home / "small.jsonl"
+        for path, many in ((source, n), (half, n // 2), (small, 1_000)):
+            numbered(path, many)
+        yield killed(half, n // 2, 60 if is_long else 3, rng)
+        yield stalled(half, n // 2, small, 10 if is_long else 1, rng)
+        yield from linked(source, n, small, 60 if is_long else 3, rng)
 
 
-def linked(source: Path, n: int, small: Path, cuts: int, rng: random.Random) -> list[str]:
+def linked(source: Path, n: int, small: Path, cuts: int, rng: random.Random) -> Iterator[str]:
     """Cut, given up, slowed."""
     with server() as link:
         if link is None:
-            return ["no link: no network namespace can be made here, which takes root and `ip` (iproute2)"]
+            yield "no link: no network namespace can be made here, which takes root and `ip` (iproute2)"
+            return
         for _ in range(500):
             if run("collections", "list", "--db", db(), code=None).returncode == 0:
                 break
             time.sleep(0.05)
-        return [cut(link, source, n, cuts, rng), given_up(link, source, n, rng), slowed(link, small, 1_000)]
+        yield cut(link, source, n, cuts, rng)
+        yield given_up(link, source, n, rng)
+        yield slowed(link, small, 1_000)

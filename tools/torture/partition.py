@@ -133,7 +133,7 @@ def cluster() -> Iterator[Cluster | None]:
             made.gone()
 
 
-def all_partitions(is_long: bool, seed: int) -> list[str]:
+def all_partitions(is_long: bool, seed: int) -> Iterator[str]:
     """Many cuts, or two."""
     n = 20_000 if is_long else 4_000
     with folder() as home:
@@ -141,8 +141,10 @@ def all_partitions(is_long: bool, seed: int) -> list[str]:
         rng = random.Random(seed)
         with cluster() as nodes:
             if nodes is None:
-                return [NONE]
-            return [partitions(nodes, home / "in.jsonl", n, 60 if is_long else 2, rng), loose(nodes, home / "in.jsonl", n, 20 if is_long else 1, rng)]
+                yield NONE
+                return
+            yield partitions(nodes, home / "in.jsonl", n, 60 if is_long else 2, rng)
+            yield loose(nodes, home / "in.jsonl", n, 20 if is_long else 1, rng)
 
 
 def partitions(nodes: Cluster, source: Path, n: int, cuts: int, rng: random.Random) -> str:
