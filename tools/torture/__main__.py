@@ -8,6 +8,7 @@ Parts: kills, damage, full, model, redis, attack, load, churn. `make test` runs 
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
 import time
 
@@ -43,8 +44,8 @@ def main() -> None:
         "kills": lambda: kills.all_kills(asked.kills or (4000 if is_long else 80), asked.seed),
         "damage": lambda: damage.all_damage(is_long, asked.seed),
         "full": full.all_full,
-        "model": lambda: model.all_models(60.0 if is_long else 4.0, asked.seed),
-        "redis": lambda: link.all_links(is_long, asked.seed) + partition.all_partitions(is_long, asked.seed),
+        "model": lambda: model.all_models(is_long, asked.seed),
+        "redis": lambda: itertools.chain(link.all_links(is_long, asked.seed), partition.all_partitions(is_long, asked.seed)),
         "attack": lambda: attack.all_attacks(is_long, asked.seed),
         "load": lambda: load.all_load(is_long, asked.minutes or 10.0),
         "churn": lambda: churn.all_churn(is_long, asked.minutes or 60.0, asked.seed),

@@ -8,6 +8,7 @@ import json
 import os
 import random
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -179,20 +180,58 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
+class Redis:
+    """A Redis server with nothing in it at a free port, which may be killed and started again."""
+
+    def __init__(self, home: Path, *more: str):
+        binary = subprocess.run(["bash", str(ROOT / "tools/redis.sh")], capture_output=True, text=True, check=True).stdout.strip()
+        self.port = free_port()
+        self.address = f"redis://127.0.0.1:{self.port}"
+        self.command = [binary, "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--dir", str(home), *more]
+        self.start()
+
+    def start(self) -> None:
+        """With what it has on disk."""
+        self.child = subprocess.Popen(self.command, stdout=subprocess.DEVNULL)
+        for _ in range(500):
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
+                break
+            time.sleep(0.02)
+
+    def kill(self) -> None:
+        """SIGKILL, at once."""
+        self.child.kill()
+        self.child.wait()
+
+    @contextlib.contextmanager
+    def stopped(self):
+        """It takes connections, and answers nothing meanwhile."""
+        self.child.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self.child.send_signal(signal.SIGCONT)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.kill()
+
+
 @contextlib.contextmanager
 def redis(*more: str):
-    """A Redis server with nothing in it; its address."""
-    binary = subprocess.run(["bash", str(ROOT / "tools/redis.sh")], capture_output=True, text=True, check=True).stdout.strip()
-    with folder() as home:
-        port = free_port()
-        flags = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(home), *more]
-        child = subprocess.Popen([binary, *flags], stdout=subprocess.DEVNULL)
-        try:
-            for _ in range(500):
-                with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-                    break
-                time.sleep(0.02)
-            yield f"redis://127.0.0.1:{port}"
-        finally:
-            child.kill()
-            child.wait()
+    """A Redis server; its address."""
+    with folder() as home, Redis(home, *more) as server:
+        yield server.address
+
+
+def ask_redis(node: str, port: int, *words: object) -> str:
+    """What a node of Redis answers to a command, without the marks of the protocol."""
+    with socket.create_connection((node, port), 5) as connection:
+        command = b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in (str(word).encode() for word in words))
+        connection.sendall(b"*%d\r\n%s" % (len(words), command))
+        with connection.makefile("rb") as lines:
+            first = lines.readline().decode().strip()
+            check(first[:1] != "-", f"{node}: {words}: {first}")
+            return lines.read(int(first[1:])).decode() if first[:1] == "$" else first[1:]

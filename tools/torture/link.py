@@ -1,4 +1,5 @@
-"""Redis behind a link that is cut and slowed: a server in a network namespace of its own, whose connection goes down in the middle of batches and comes back. Needs root and `ip`."""
+"""Redis behind a link that is cut and slowed: a server in a network namespace of its own, whose connection goes down in the middle of batches and comes back. Needs root and `ip`.
+And a server on this machine that is killed, and one that stops for a while."""
 
 from __future__ import annotations
 
@@ -6,12 +7,15 @@ import contextlib
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from lab import BENZER, ROOT, check, folder, in_time, run, text
+from lab import BENZER, ROOT, Redis, Server, ask_redis, check, folder, in_time, run, text
 
 # Addresses that are meant for tests of networks, and never routed.
 NETWORK, HERE, THERE, PORT = "198.18.77.0/30", "198.18.77.1", "198.18.77.2", 6379
@@ -114,10 +118,38 @@ def under_way(child: subprocess.Popen, name: str, address: str) -> None:
         time.sleep(0.02)
 
 
+# Bytes of one posting, and a script that counts those of a collection at one node.
+POSTING = 6
+COUNT = """local n, at = 0, '0'
+repeat
+  local page = redis.call('SCAN', at, 'MATCH', ARGV[1], 'COUNT', 10000)
+  at = page[1]
+  for _, key in ipairs(page[2]) do n = n + redis.call('STRLEN', key) end
+until at == '0'
+return n"""
+
+
+def postings(name: str, address: str) -> int:
+    """Bytes of all postings of a collection that the servers really have."""
+    nodes = [(host, int(port)) for host, port in re.findall(r"([0-9.]+):([0-9]+)", address)]
+    masters = [node for node in nodes if "role:master" in ask_redis(*node, "INFO", "replication")]
+    return sum(int(ask_redis(*node, "EVAL", COUNT, 0, f"benzer:{{{name}/*}}:p*")) for node in masters)
+
+
 def whole(name: str, n: int, address: str) -> None:
-    """All documents once, and of each exactly its postings."""
-    check(documents(address, name) == n, f"{documents(address, name)} documents in `{name}`, expected {n}")
+    """All documents once with their content, and of each exactly its postings: none is missing, and after compacting none is there that is not of a document, or twice."""
+    counted = documents(address, name)
+    check(counted == n, f"{counted} documents in `{name}`, expected {n}")
     check(f"{name}: whole" in run("verify", name, "--db", address).stdout, f"`{name}` is not whole")
+    run("collections", "compact", name, "--db", address)
+    told = json.loads(run("collections", "stats", name, "--db", address, "--format", "json").stdout)
+    expected = n * POSTING * sum(field["banding"]["bands"] for field in told["settings"]["fields"])
+    check((told["documents"], told["removed"], told["posting_bytes"]) == (n, 0, expected), f"`{name}`: {told}, expected {n} documents and {expected} bytes of postings")
+    counted = postings(name, address)
+    check(counted == expected, f"`{name}` has {counted} bytes of postings, expected {expected}")
+    check(f"{name}: whole" in run("verify", name, "--db", address).stdout, f"`{name}` is not whole after it was compacted")
+    with Server(address) as server:
+        check(server.all(name) == {f"{i:08}": {"text": text(i)} for i in range(n)}, f"`{name}` has other documents than were written")
 
 
 def cut(link: Link, source: Path, n: int, cuts: int, rng: random.Random) -> str:
@@ -188,18 +220,93 @@ def slowed(link: Link, source: Path, n: int) -> str:
     return f"over 2 Mbit/s {n} documents took {took:.1f} s, whole"
 
 
-def all_links(is_long: bool, seed: int) -> list[str]:
-    """Cut, given up, slowed."""
+def killed(source: Path, n: int, kills: int, rng: random.Random) -> str:
+    """A server that writes everything to its disk before it answers is killed and started again while a load goes on."""
+    made = loads = 0
+    with folder() as home, Redis(home, "--appendonly", "yes", "--appendfsync", "always") as server:
+        address = f"{server.address}?timeout={ANSWER}&retry=600"
+        while made < kills:
+            name, loads = f"killed{loads}", loads + 1
+            child = index(name, source, address)
+            under_way(child, name, address)
+            while child.poll() is None and made < kills:
+                time.sleep(rng.random() * 0.3)
+                if child.poll() is not None:
+                    break
+                server.kill()
+                time.sleep(rng.random() * 0.3)
+                server.start()
+                made += 1
+            out, err = child.communicate(timeout=900)
+            check(child.returncode == 0, f"the load ended: {out} {err}")
+            whole(name, n, address)
+    return f"a server with `appendfsync always` was killed {made} times during {loads} loads of {n} documents: all of them there, whole"
+
+
+def stalled(source: Path, n: int, small: Path, stops: int, rng: random.Random) -> str:
+    """A server that stops for longer than one answer may take: a load goes on if it may try again for long enough, all else ends in time, and goes on later."""
+    answer, again, margin = 1, 2, 4
+    waits: list[float] = []
+    with folder() as home, Redis(home) as redis, ThreadPoolExecutor() as threads:
+        short, long = (f"{redis.address}?timeout={answer}&retry={retry}" for retry in (again, 600))
+        run("index", "--db", long, "small", small, "--text", "text")
+        like, again_in = {"document": {"fields": {"text": text(1)}}}, [{"id": "00000001", "fields": {"text": text(1)}}]
+        for round_ in range(stops):
+            with Server(short) as server:
+                server.ok("POST", "/collections/small/search", like)
+                hasty, patient = f"hasty{round_}", f"patient{round_}"
+                loads = [index(hasty, source, short), index(patient, source, long)]
+                for load, name in zip(loads, (hasty, patient)):
+                    under_way(load, name, long)
+                time.sleep(rng.random() * 0.1)
+                works = {
+                    "a load": lambda: loads[0].communicate(timeout=300) and loads[0].returncode == 1,
+                    "benzer search": lambda: run("search", "small", "--text", text(1), "--db", short, code=None).returncode == 1,
+                    "benzer index": lambda: run("index", "small", small, "--db", short, code=None).returncode == 1,
+                    "POST search": lambda: server.ask("POST", "/collections/small/search", like)[0] >= 500,
+                    "POST documents": lambda: server.ask("POST", "/collections/small/documents", again_in)[0] >= 500,
+                }
+                with redis.stopped():
+                    check([load.poll() for load in loads] == [None, None], "a load was over before the server stopped")
+                    start = time.monotonic()
+                    ends = {name: threads.submit(lambda work=work: (work(), time.monotonic() - start)) for name, work in works.items()}
+                    for name, end in ends.items():
+                        failed, waited = end.result(timeout=300)
+                        check(failed, f"{name} did not fail while the server was stopped")
+                        # One answer is waited for, then it is tried again for as long as stated, and the last try may wait for its answer.
+                        check(waited < again + 2 * answer + margin, f"{name} waited {waited:.1f} s, timeout={answer} and retry={again} are stated")
+                        waits.append(waited)
+                check(server.ok("POST", "/collections/small/search", like)["matches"][0]["id"] == "00000001", "what was there is not found")
+                out, err = loads[1].communicate(timeout=900)
+                check(loads[1].returncode == 0, f"the load ended: {out} {err}")
+            run("index", "--db", long, hasty, source, "--batch", BATCH, "--continue")
+            for name, all_ in ((hasty, n), (patient, n), ("small", 1_000)):
+                whole(name, all_, long)
+    return f"a server that stopped {stops} times: {len(waits)} searches and inserts ended after {min(waits):.1f} to {max(waits):.1f} s (timeout={answer}, retry={again}), a load that may try again for longer went on; all {n} documents are there, whole"
+
+
+def all_links(is_long: bool, seed: int) -> Iterator[str]:
+    """Killed, stopped; cut, given up, slowed."""
     rng, n = random.Random(seed), 20_000 if is_long else 10_000
+    with folder() as home:
+        source, half, small = home / "in.jsonl", home / "half.jsonl", home / "small.jsonl"
+        for path, many in ((source, n), (half, n // 2), (small, 1_000)):
+            numbered(path, many)
+        yield killed(half, n // 2, 60 if is_long else 3, rng)
+        yield stalled(half, n // 2, small, 10 if is_long else 1, rng)
+        yield from linked(source, n, small, 60 if is_long else 3, rng)
+
+
+def linked(source: Path, n: int, small: Path, cuts: int, rng: random.Random) -> Iterator[str]:
+    """Cut, given up, slowed."""
     with server() as link:
         if link is None:
-            return ["skipped: no network namespace can be made here, which takes root and `ip` (iproute2)"]
+            yield "no link: no network namespace can be made here, which takes root and `ip` (iproute2)"
+            return
         for _ in range(500):
             if run("collections", "list", "--db", db(), code=None).returncode == 0:
                 break
             time.sleep(0.05)
-        with folder() as home:
-            source, small = home / "in.jsonl", home / "small.jsonl"
-            numbered(source, n)
-            numbered(small, 1_000)
-            return [cut(link, source, n, 60 if is_long else 3, rng), given_up(link, source, n, rng), slowed(link, small, 1_000)]
+        yield cut(link, source, n, cuts, rng)
+        yield given_up(link, source, n, rng)
+        yield slowed(link, small, 1_000)
