@@ -97,7 +97,11 @@ class Server:
         return self.log.read()
 
     def ask(self, method: str, path: str, body: object = None, headers: dict | None = None, timeout: float = 60):
-        """Status and JSON (or text) of an answer. A reader asks again where a connection was closed for being too slow, which a machine that is busy elsewhere makes happen."""
+        """Status and JSON (or text) of an answer."""
+        return self.whole(method, path, body, headers, timeout)[:2]
+
+    def whole(self, method: str, path: str, body: object = None, headers: dict | None = None, timeout: float = 60):
+        """Status, JSON (or text) and headers of an answer, their names in small letters. A reader asks again where a connection was closed for being too slow, which a machine that is busy elsewhere makes happen."""
         for _ in range(3 if method == "GET" else 0):
             try:
                 return self.ask_once(method, path, body, headers, timeout)
@@ -116,10 +120,11 @@ class Server:
             raw = answer.read()
         finally:
             connection.close()
+        told = [(name.lower(), value) for name, value in answer.getheaders()]
         try:
-            return answer.status, json.loads(raw)
+            return answer.status, json.loads(raw), told
         except ValueError:
-            return answer.status, raw.decode(errors="replace")
+            return answer.status, raw.decode(errors="replace"), told
 
     def ok(self, *arguments, **more):
         """The answer of a success."""
@@ -143,10 +148,14 @@ class Server:
         fields = self.ok("GET", f"/collections/{collection}/documents/d{number}/sketch")["fields"]
         return [(field["field"], field["encoded"]) for field in fields]
 
-    def memory(self) -> int:
+    def memory(self, kind: str = "VmRSS") -> int:
         """Resident bytes."""
         with open(f"/proc/{self.child.pid}/status", encoding="utf-8") as lines:
-            return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmRSS"))
+            return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(kind))
+
+    def peak(self) -> int:
+        """The most bytes that were ever resident."""
+        return self.memory("VmHWM")
 
     def descriptors(self) -> int:
         """Open files and connections."""

@@ -133,6 +133,87 @@ test("duplicates are clusters with a histogram, and can be exported", async () =
   });
 });
 
+test("markup in ids, texts, fields and files is shown as it is written", async () => {
+  const markup = `<img src=x onerror="window.hit=1"><script>window.hit=1</script>`, words = "and some words that all of them have in common";
+  const send = (method, path, body) => fetch(`${server.url}${path}`, {method, headers: {"content-type": "application/json"}, body: JSON.stringify(body)});
+  const fields = last => ({[markup]: `${markup} ${words} ${last}`, tags: [markup, `"><img src=x onerror=window.hit=1>`]});
+  assert.ok((await send("PUT", "/collections/markup", {fields: {[markup]: {kind: "text", n: 1}, tags: {kind: "values"}}, keeps: "documents"})).ok);
+  assert.ok(!(await send("PUT", `/collections/${encodeURIComponent(markup)}`, {fields: {text: {kind: "text"}}})).ok, "a name with markup is taken");
+  assert.equal((await (await send("POST", "/collections/markup/documents", ["", " b", " c"].map(last => ({id: markup + last, fields: fields(last)})))).json()).inserted, 3);
+  // The policy of the page would keep a script from running, and hide that it is there.
+  const harmless = async (name, page) => {
+    await page.waitForTimeout(100);
+    assert.equal(await page.evaluate(() => window.hit), undefined, `${name}: markup has run`);
+    const made = await page.evaluate(() => [...document.querySelectorAll("main, dialog, #toasts, #status")].flatMap(place => [...place.querySelectorAll("img, script, iframe, [onerror]")]).map(one => one.outerHTML));
+    assert.deepEqual(made, [], `${name}: markup has become elements`);
+  };
+  const quiet = (name, hash, work) => visit(name, hash, {bypassCSP: true}, async page => { await work(page); await harmless(name, page); });
+  const shown = async (place, what) => assert.ok((await place.textContent()).includes(markup), `${what} is not shown as it is written`);
+  const beside = async page => {
+    const dialog = page.locator("dialog");
+    await dialog.locator("mark").first().waitFor();
+    await shown(dialog.locator("h2"), "the title");
+    await shown(dialog.locator("h3").first(), "the name of the field");
+    await shown(dialog.locator(".label").first(), "the id");
+    for (const i of [0, 1]) await shown(dialog.locator(".text").nth(i), "the text");
+  };
+  await quiet("markup-search", "#/search/markup", async page => {
+    await page.getByLabel(markup, {exact: true}).fill(`${markup} ${words}`);
+    await page.getByRole("button", {name: "Search", exact: true}).click();
+    await page.locator(".match .snippet:not(:empty)").nth(2).waitFor();
+    await shown(page.locator(".match .id").first(), "the id");
+    await shown(page.locator(".match .snippet").first(), "the text");
+  });
+  await quiet("markup-side-by-side", `#/search/markup/${encodeURIComponent(markup)}`, async page => {
+    await page.locator(".match .snippet:not(:empty)").first().waitFor();
+    await shown(page.locator(".match .fieldbars").first(), "the name of the field");
+    await page.locator(".match").first().click();
+    await beside(page);
+  });
+  // The console tells of the 404, as it should.
+  const nobody = await open(browser, `${server.url}/#/search/markup/${encodeURIComponent(`${markup} of nobody`)}`, {bypassCSP: true});
+  await shown(nobody.page.getByRole("alert"), "the error");
+  await harmless("markup-nobody", nobody.page);
+  await nobody.context.close();
+  await quiet("markup-duplicates", "#/duplicates/markup", async page => {
+    await page.getByRole("button", {name: "Find duplicates"}).click();
+    await page.locator(".cluster .members li").first().waitFor();
+    await shown(page.locator(".cluster summary .id"), "the leader");
+    await shown(page.locator(".cluster .members .id").first(), "the member");
+    await page.getByRole("button", {name: /Compare/}).first().click();
+    await beside(page);
+  });
+  await quiet("markup-collections", "#/collections", async page => {
+    const card = page.locator("[data-collection=markup]");
+    await card.waitFor();
+    await shown(card, "the name of the field");
+    await card.getByRole("button", {name: "Statistics"}).click();
+    await card.getByText("bucket skew").waitFor();
+    const lines = [{id: `${markup} d`, [markup]: `${markup} ${words}`}, {id: `${markup} e`, [markup]: [markup]}].map(line => `${JSON.stringify(line)}\n`).join("");
+    const file = {name: `${markup.replaceAll("/", "")}.jsonl`, mimeType: "application/x-ndjson", buffer: Buffer.from(lines)};
+    await card.locator("input[type=file]").setInputFiles(file);
+    const toast = page.locator(".toast.bad");
+    await toast.waitFor();
+    await shown(toast, "what was not taken");
+    await page.getByLabel("Start from a file").setInputFiles(file);
+    await page.waitForFunction(name => [...document.querySelectorAll(".fieldrow input")].some(input => input.value === name), markup);
+    await harmless("markup-toast", page);
+    await page.evaluate(() => document.getElementById("toasts").replaceChildren());
+  });
+  await quiet("markup-compare", "#/compare", async page => {
+    await page.getByLabel("Text A", {exact: true}).first().fill(`${markup} one two three four`);
+    await page.getByLabel("Text B", {exact: true}).first().fill(`${markup} one two three five`);
+    await page.getByLabel("How many").fill("1");
+    await page.waitForFunction(text => [...document.querySelectorAll("main .text")].filter(one => one.textContent.includes(text)).length === 2, markup);
+  });
+  // Were it written into a page, it would run: this test would see it.
+  const {page, context} = await open(browser, `${server.url}/#/planner`, {bypassCSP: true});
+  await page.evaluate(text => document.querySelector("main").insertAdjacentHTML("beforeend", text), markup);
+  await page.waitForFunction(() => window.hit === 1);
+  await context.close();
+  assert.ok((await fetch(`${server.url}/collections/markup`, {method: "DELETE"})).ok);
+});
+
 test("two and three texts are compared as they are typed", async () => {
   await visit("compare", "#/compare", {}, async page => {
     await page.locator("svg.chart circle").nth(1).waitFor();
