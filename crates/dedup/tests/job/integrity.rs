@@ -70,8 +70,8 @@ fn the_results_of_this_format_are_read() {
     assert_eq!(
         removed,
         [
-            (text("b"), text("a"), Some(55), Some(57), text("near")),
-            (text("d"), text("c"), Some(8), Some(8), text("exact")),
+            (text("b"), text("a"), Some(55), Some(57), text("verified")),
+            (text("d"), text("c"), Some(8), Some(8), text("exact-copy")),
         ]
     );
     assert_eq!(

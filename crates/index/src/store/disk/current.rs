@@ -98,10 +98,14 @@ pub(super) fn read<T: DeserializeOwned>(path: &Path, kind: &str) -> Result<T> {
     if (magic, found) != ("benzer", kind) {
         return Err(damaged("its first line is not that of a collection"));
     }
+    if version.parse::<u32>().is_err() {
+        return Err(damaged("its version is no number"));
+    }
     if version != VERSION.to_string() {
+        let name = path.file_name().unwrap_or_default().display();
         return Err(Error::incompatible(
             format!("{kind} of version {VERSION}"),
-            format!("version {version}"),
+            format!("version {version} in `{name}`"),
         ));
     }
     if checksum != format!("{:016x}", hash::element(json.as_bytes())) {

@@ -79,7 +79,7 @@ impl Redis {
     }
 
     /// Raises the fence of every slice: the last number that was given out, and how many records were removed so far.
-    fn raise_fences(&self, home: &Home) -> Result<(Vec<u32>, Vec<u64>), Trouble> {
+    pub(super) fn raise_fences(&self, home: &Home) -> Result<(Vec<u32>, Vec<u64>), Trouble> {
         let mut requests = Requests::default();
         for at in &home.slices {
             add_function(&mut requests, at.slot, Function::Fence, &[at.open(), at.meta()], &[]);

@@ -33,20 +33,25 @@ end
 local function put(keys, args)
   local no = refused(keys[1])
   if no then return no end
-  local fence = tonumber(redis.call('HGET', keys[2], 'fence') or '0')
+  local held, entries, taken = redis.call('HMGET', keys[2], 'fence', 'next'), {}, {}
+  local fence, next = tonumber(held[1] or '0'), tonumber(held[2] or '0')
   for i = 3, #args, 6 do
-    if struct.unpack('>I4', args[i + 2]) <= fence then
-      local entry = redis.call('HGET', keys[5 + args[i]], args[i + 1])
-      if not entry or string.sub(entry, 1, 4) ~= args[i + 2] then
-        return redis.error_reply('BENZERSTALE compaction has passed the number')
+    local entry, number = redis.call('HGET', keys[5 + args[i]], args[i + 1]), args[i + 2]
+    entries[i] = entry
+    if not entry or string.sub(entry, 1, 4) ~= number then
+      local count = struct.unpack('>I4', number)
+      -- A server that has lost its last writes gives numbers out again.
+      if count <= fence or count > next or taken[count] or redis.call('HEXISTS', keys[3], number) == 1 then
+        return redis.error_reply('BENZERSTALE the number is not free any more')
       end
+      taken[count] = true
     end
   end
   local documents, dead, record_bytes, document_bytes = 0, 0, 0, 0
   for i = 3, #args, 6 do
     local bucket, id, number, expires, record, document =
       keys[5 + args[i]], args[i + 1], args[i + 2], args[i + 3], args[i + 4], args[i + 5]
-    local old = redis.call('HGET', bucket, id)
+    local old = entries[i]
     if old then
       local r, d = erase(keys, old)
       record_bytes, document_bytes = record_bytes - r, document_bytes - d
@@ -168,6 +173,16 @@ local function recount(keys, args)
   return 1
 end
 
+-- keys: open, meta; args: a number that was given out, whatever the count says
+local function advance(keys, args)
+  local no = refused(keys[1])
+  if no then return no end
+  if tonumber(redis.call('HGET', keys[2], 'next') or '0') < tonumber(args[1]) then
+    redis.call('HSET', keys[2], 'next', args[1])
+  end
+  return 1
+end
+
 -- keys: open; args: open or closed
 local function turn(keys, args)
   if not redis.call('GET', keys[1]) then
@@ -201,6 +216,7 @@ redis.register_function{ function_name = 'PREFIX_fence', callback = fence, flags
 redis.register_function{ function_name = 'PREFIX_compact', callback = compact, flags = frees }
 redis.register_function{ function_name = 'PREFIX_settle', callback = settle, flags = frees }
 redis.register_function{ function_name = 'PREFIX_recount', callback = recount, flags = frees }
+redis.register_function{ function_name = 'PREFIX_advance', callback = advance, flags = frees }
 redis.register_function{ function_name = 'PREFIX_turn', callback = turn, flags = frees }
 redis.register_function{ function_name = 'PREFIX_publish', callback = publish, flags = frees }
 redis.register_function{ function_name = 'PREFIX_scan', callback = scan, flags = reads }

@@ -19,6 +19,7 @@ pub(super) enum Function {
     Compact,
     Settle,
     Recount,
+    Advance,
     Turn,
     Publish,
 }
@@ -35,6 +36,7 @@ impl Function {
             Self::Compact => "compact",
             Self::Settle => "settle",
             Self::Recount => "recount",
+            Self::Advance => "advance",
             Self::Turn => "turn",
             Self::Publish => "publish",
         };

@@ -165,7 +165,10 @@ impl Redis {
             u32::try_from(top).ok().filter(|top| *top <= home.most() && *top >= n).ok_or(Trouble::Full)?;
         let mut held = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
         if held.0 == home.entry.uid {
-            held.1[slice as usize].push(top - n + 1..top + 1);
+            let (new, of_slice) = (top - n + 1..top + 1, &mut held.1[slice as usize]);
+            // A server that has lost its last writes gives numbers out again: those that it does not remember count no more.
+            of_slice.retain(|range| range.end <= new.start);
+            of_slice.push(new);
         }
         Ok(())
     }

@@ -12,8 +12,22 @@ use crate::store::Report;
 
 impl Redis {
     pub(super) fn repair_all(&self) -> Result<Report> {
-        let Found { mut report, damaged, missing, surplus, miscounted } = self.verify_all()?;
+        let Found { mut report, damaged, missing, surplus, miscounted, set_back } = self.verify_all()?;
         let home = self.home();
+        if !set_back.is_empty() {
+            let mut requests = Requests::default();
+            for (slice, number) in set_back {
+                let (at, number) = (home.slice(slice), number.to_string());
+                let keys = [at.open(), at.meta()];
+                add_function(&mut requests, at.slot, Function::Advance, &keys, &[number.as_bytes()]);
+            }
+            self.change(&requests)?.iter().try_for_each(refused)?;
+            report.repaired.push("numbers of lost documents are not given out again".to_owned());
+        }
+        if !surplus.is_empty() {
+            // Writers may hold numbers that were given out twice: none of those will come.
+            self.raise_fences(&home)?;
+        }
         if !damaged.is_empty() {
             let n = self.remove_doomed(&home, damaged)?;
             report.repaired.push(format!("{n} damaged records were taken out"));

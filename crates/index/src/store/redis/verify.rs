@@ -31,6 +31,8 @@ pub(super) struct Found {
     pub surplus: HashMap<(u32, u32), BTreeSet<[u8; POSTING]>>,
     /// Slices whose number of documents is wrong: what they say, and what there is.
     pub miscounted: Vec<(u32, [i64; 2])>,
+    /// Slices that have postings of numbers which they have not given out, as far as they remember, and the highest of these.
+    pub set_back: Vec<(u32, u32)>,
 }
 
 impl Redis {
@@ -43,6 +45,7 @@ impl Redis {
             missing: Vec::new(),
             surplus: HashMap::new(),
             miscounted: Vec::new(),
+            set_back: Vec::new(),
         };
         let mut living = Living::new(self.ends(&home)?);
         let mut sums = vec![0u64; home.layout.bands() << home.entry.bits];
@@ -54,12 +57,18 @@ impl Redis {
                 sums[block as usize] = sums[block as usize].wrapping_add(sum(&posting));
             });
         })?;
-        let mut bad = BTreeSet::new();
+        let (mut bad, mut highest) = (BTreeSet::new(), vec![0u32; home.slices.len()]);
         self.each_block(&home, &mut |home, blocks| {
             for (slice, block, bytes) in blocks {
                 let sum = living_postings(home, &living, &bytes)
                     .iter()
                     .fold(0u64, |all, one| all.wrapping_add(sum(one)));
+                for (_, number) in row::postings(&bytes) {
+                    let (slice, count) = home.parts(number);
+                    if let Some(highest) = highest.get_mut(slice as usize) {
+                        *highest = count.max(*highest);
+                    }
+                }
                 if std::mem::take(&mut sums[block as usize]) != sum || bytes.len() % POSTING != 0 {
                     bad.insert((slice, block));
                 }
@@ -71,6 +80,16 @@ impl Redis {
         bad.extend(lost.map(|(_, block)| (home.slice_of_block(block), block)));
         if !bad.is_empty() {
             self.look_closer(&home, &living, &bad, &mut found)?;
+        }
+        let ends = self.ends(&home)?;
+        let set_back = (0..).zip(highest).filter(|(slice, highest)| *highest > ends[*slice as usize]);
+        found.set_back = set_back.collect();
+        if !found.set_back.is_empty() {
+            let n = found.set_back.len();
+            found
+                .report
+                .derived
+                .push(format!("{n} slices have lost their last writes, and would give numbers out again"));
         }
         // Only if nobody writes meanwhile can the counts be compared.
         if counted == self.counts(&home)? && found.damaged.is_empty() {

@@ -39,6 +39,67 @@ fn a_restarted_server_is_waited_for_and_has_what_it_kept() {
     assert_eq!(index.search_id("d250", &Query::default()).unwrap().matches.len(), 1);
 }
 
+/// What it had not saved is gone, and it gives the numbers of that out again, while writers still hold some of them.
+#[test]
+fn a_server_that_goes_back_to_its_snapshot_mixes_nothing_up() {
+    let mut server = Server::start(&["--dbfilename", "dump.rdb"]);
+    let (collections, one) = made(&server.url(), "back", Keeps::Documents);
+    let other = Index::new(OnRedis::new(&server.url()).unwrap().open("back").unwrap()).unwrap();
+    one.insert(&documents(0..200)).unwrap();
+    other.insert(&documents(200..400)).unwrap();
+    let () = server.ask(&["SAVE"]);
+    one.insert(&documents(400..600)).unwrap();
+    other.insert(&documents(600..800)).unwrap();
+    server.restart();
+    let after = documents(1000..3000);
+    for (i, batch) in after.chunks(100).enumerate() {
+        let writer = if i == 0 || i > 17 { &other } else { &one };
+        writer.insert(batch).unwrap();
+    }
+    let all_there = || {
+        for document in &after {
+            assert_eq!(one.get(&document.id).unwrap().as_ref(), Some(document), "{}", document.id);
+        }
+        let answers = one.search_many(&after, &Query::default()).unwrap();
+        assert!(answers.iter().all(|answer| answer.matches.len() == 1));
+    };
+    all_there();
+    let report = collections.verify("back").unwrap();
+    assert!(report.records.is_empty() && report.documents == 2400, "{report:?}");
+    // What the lost documents have left goes, and theirs are not given out again.
+    collections.repair("back").unwrap();
+    one.insert(&documents(400..800)).unwrap();
+    all_there();
+    is_whole(&collections, "back", 2800);
+}
+
+/// Where no document came since, a repair is enough for those that are brought again.
+#[test]
+fn numbers_of_lost_documents_are_not_given_out_again_after_a_repair() {
+    let mut server = Server::start(&["--dbfilename", "dump.rdb"]);
+    let (collections, index) = made(&server.url(), "lost", Keeps::Documents);
+    index.insert(&documents(0..200)).unwrap();
+    let () = server.ask(&["SAVE"]);
+    // Postings of lost documents, as other nodes of a cluster have them.
+    let blocks: Vec<(String, Vec<u8>)> = {
+        index.insert(&documents(200..400)).unwrap();
+        let keys: Vec<String> = server.ask(&["KEYS", "benzer:{lost/*}:p*"]);
+        keys.into_iter().map(|key| (key.clone(), server.ask(&["GET", &key]))).collect()
+    };
+    server.restart();
+    let mut connection = server.connection();
+    for (key, bytes) in blocks {
+        let () = redis::cmd("SET").arg(key).arg(bytes).query(&mut connection).unwrap();
+    }
+    let report = collections.verify("lost").unwrap();
+    assert!(report.derived.iter().any(|line| line.contains("numbers out again")), "{report:?}");
+    collections.repair("lost").unwrap();
+    index.insert(&documents(200..400)).unwrap();
+    is_whole(&collections, "lost", 400);
+    index.compact().unwrap();
+    is_whole(&collections, "lost", 400);
+}
+
 #[test]
 fn a_server_that_stays_away_is_an_error_after_a_bounded_time() {
     let mut server = Server::start(&["--appendonly", "yes", "--appendfsync", "always"]);
