@@ -56,7 +56,8 @@ impl Index {
             "the collection was built for similarities from {built} on: at {lowest} it finds {:.1}% of the documents",
             100.0 * recall
         );
-        let warnings = if lowest < built && terms.ratio.is_none() { vec![below] } else { Vec::new() };
+        let mut warnings = if lowest < built && terms.ratio.is_none() { vec![below] } else { Vec::new() };
+        warnings.extend(self.store().damage());
         Stated { recall, shown: recall * self.chance_at_threshold(terms, is_exact), warnings }
     }
 

@@ -77,6 +77,11 @@ pub trait Store: Debug + Send + Sync {
     fn trouble(&self) -> Option<String> {
         None
     }
+
+    /// What is wrong with what is kept, if that is known without looking: answers may be, too.
+    fn damage(&self) -> Option<String> {
+        None
+    }
 }
 
 /// A collection at one moment.

@@ -142,7 +142,7 @@ impl Shared {
             true => Vec::new(),
             false => vec![Part::new(self.folder.segment(&source, self.folder.sizes.at_once)?)],
         };
-        Ok(State { rows: log.rows.clone(), parts, end })
+        Ok(State { rows: log.rows.clone(), parts, end, has_lost: false })
     }
 }
 

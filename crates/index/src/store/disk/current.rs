@@ -42,6 +42,9 @@ pub(super) struct Current {
     pub segments: Vec<Listed>,
     /// Numbers in these segments that are removed.
     pub removed: Vec<DocNo>,
+    /// [`State::has_lost`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_lost: bool,
 }
 
 /// A segment, which must be the one of this stretch of the log.
@@ -68,6 +71,7 @@ impl Current {
             acknowledged: state.end.place.max(state.rows.acknowledged),
             segments: Vec::new(),
             removed: Vec::new(),
+            has_lost: state.has_lost,
         };
         for (part, path) in parts {
             let shape = &part.segment.shape;

@@ -146,6 +146,7 @@ impl Folder {
         let mut log = Log::open(&self.files, &path, self.access, &self.known(Some(current.salt)))?;
         log.rows.acknowledged = current.acknowledged;
         let mut state = State::new(log.rows.clone(), current.covered);
+        state.has_lost = current.has_lost;
         for listed in &current.segments {
             let path = self.path.join(&listed.file);
             let segment = Segment::open(&path, self.fingerprint, &self.layout)?;
@@ -171,7 +172,10 @@ impl Folder {
                     n += block.len();
                     blocks.push(block);
                 }
-                Next::Lost { until } => at = until,
+                Next::Lost { until } => {
+                    state.has_lost = true;
+                    at = until;
+                }
                 Next::End => return state.apply(&blocks, self.made(), limits),
             }
             if n >= REBUILT {
@@ -192,9 +196,11 @@ impl Folder {
         let mut log = Log::open(&self.files, &path, self.access, &self.known(None))?;
         let current: Option<Current> = current::read(&self.path.join(CURRENT), "current").ok();
         let current = current.filter(|current| current.salt == log.rows.salt);
-        log.rows.acknowledged = current.map_or(0, |current| current.acknowledged);
+        log.rows.acknowledged = current.as_ref().map_or(0, |current| current.acknowledged);
         let mut state = State::new(log.rows.clone(), End::START);
-        let removed = Removed::of(&log.rows);
+        let mut removed = Removed::of(&log.rows);
+        // Of removals that cannot be read any more in the log.
+        current.iter().flat_map(|current| &current.removed).for_each(|number| removed.add(*number));
         let (mut numbers, mut places, mut from) = (Vec::new(), Vec::new(), HEADER);
         let (rows, mut at) = (log.rows.clone(), HEADER);
         loop {
@@ -211,6 +217,7 @@ impl Folder {
                 state.end = state.end.after(&block);
                 at = block.end;
             } else if let Next::Lost { until } = next {
+                state.has_lost = true;
                 at = until;
             }
             if !numbers.is_empty() && (is_end || numbers.len() >= REBUILT) {
@@ -272,7 +279,7 @@ impl Removed {
         }
     }
 
-    fn add(&mut self, number: DocNo) {
+    pub fn add(&mut self, number: DocNo) {
         let word = number as usize / 64;
         self.0.resize(self.0.len().max(word + 1), 0);
         self.0[word] |= 1 << (number % 64);

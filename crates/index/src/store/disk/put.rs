@@ -80,6 +80,12 @@ impl Store for Disk {
     fn trouble(&self) -> Option<String> {
         self.shared.trouble()
     }
+
+    fn damage(&self) -> Option<String> {
+        self.shared.state().has_lost.then(|| {
+            "a part of the records cannot be read: documents may be missing, or be there that were replaced or removed; run `benzer verify`".to_owned()
+        })
+    }
 }
 
 fn check(records: &Records, stride: usize) -> Result<()> {

@@ -26,11 +26,13 @@ pub(super) struct State {
     pub parts: Vec<Part>,
     /// How far the log is part of it.
     pub end: End,
+    /// A stretch of the log could not be read: what was put, replaced and removed there is not known.
+    pub has_lost: bool,
 }
 
 impl State {
     pub fn new(rows: Rows, end: End) -> Self {
-        Self { rows, parts: Vec::new(), end }
+        Self { rows, parts: Vec::new(), end, has_lost: false }
     }
 
     /// Takes batches in, and merges segments on the heap. Damaged rows are left out.

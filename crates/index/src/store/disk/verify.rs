@@ -57,7 +57,9 @@ impl Shared {
         {
             report.records.push(error.to_string());
         }
-        let removed = Removed::of(&state.rows);
+        let mut removed = Removed::of(&state.rows);
+        // Of removals that cannot be read any more in the log.
+        state.parts.iter().flat_map(Part::removed).for_each(|number| removed.add(number));
         let mut at = HEADER;
         let end = state.end.place.max(state.rows.acknowledged);
         while at < end {
@@ -81,7 +83,11 @@ impl Shared {
                     at = block.end;
                 }
                 Next::Lost { until } => {
-                    let what = format!("{} bytes at {} of the log cannot be read", 8 * (until - at), 8 * at);
+                    let what = format!(
+                        "{} bytes at {} of the log cannot be read: documents that were put there are lost, and others that were replaced or removed there may be back",
+                        8 * (until - at),
+                        8 * at
+                    );
                     report.records.push(what);
                     at = until;
                 }

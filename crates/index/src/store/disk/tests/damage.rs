@@ -172,6 +172,59 @@ fn no_damaged_byte_of_the_log_goes_unnoticed_or_stops_the_rest() {
     }
 }
 
+/// The head of a block that was written to a log with this end.
+fn flip_head(path: &Path, end: usize) {
+    flip(&file(path, "records"), 8 * end + 4);
+}
+
+#[test]
+fn a_batch_that_cannot_be_read_is_told_with_every_answer_until_the_repair() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let disk = made(path, &quick());
+    disk.put(batch(&documents(0..3, 0))).unwrap();
+    let end = disk.shared.log().unwrap().end;
+    disk.remove(&[b"0000000000000000"]).unwrap();
+    disk.put(batch(&documents(5..8, 0))).unwrap();
+    assert_eq!(disk.damage(), None);
+    drop(disk);
+    flip_head(path, end);
+    // Also when a writer has put what it found into files.
+    for access in [Access::Read, Access::Write, Access::Write, Access::Read] {
+        let disk = Disk::open_with(path, access, quick()).unwrap();
+        assert!(disk.damage().unwrap().contains("benzer verify"));
+        let report = disk.verify().unwrap();
+        assert!(report.records.iter().any(|line| line.contains("may be back")), "{report:?}");
+    }
+    Disk::repair(path).unwrap();
+    assert_eq!(Disk::open_with(path, Access::Read, quick()).unwrap().damage(), None);
+    // Nobody else knew of the removal.
+    let mut left = documents(0..3, 0);
+    left.extend(documents(5..8, 0));
+    assert_eq!(whole_content(path), left);
+}
+
+#[test]
+fn a_removal_that_only_the_list_of_files_still_knows_is_not_undone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let mut model = filled(path);
+    let disk = Disk::open_with(path, Access::Write, quick()).unwrap();
+    let end = disk.shared.log().unwrap().end;
+    let id = format!("{:016}", 3);
+    disk.remove(&[id.as_bytes()]).unwrap();
+    drop(disk);
+    model.remove(&id);
+    flip_head(path, end);
+    let disk = Disk::open_with(path, Access::Write, quick()).unwrap();
+    let report = disk.verify().unwrap();
+    assert!(report.derived.is_empty() && report.records.len() == 1, "{report:?}");
+    assert_eq!(content(&disk), model);
+    drop(disk);
+    Disk::repair(path).unwrap();
+    assert_eq!(whole_content(path), model);
+}
+
 #[test]
 fn a_log_without_its_end_is_told_and_goes_on_after_repair() {
     let folder = tempfile::tempdir().unwrap();
