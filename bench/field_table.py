@@ -20,7 +20,7 @@ PYTHON = [
     ("index of 1,000,000, in bulk", "inserts_per_s", "Python: index of a million, inserts in bulk", "documents/s"),
     ("index of 1,000,000, in bulk", "queries_per_s", "Python: index of a million, queries in bulk", "queries/s"),
 ]
-INDEX = {"bulk_insert": "inserts in one call", "insert": "an insert a call", "bulk_query": "queries in one call", "query": "a query a call"}
+INDEX = {"bulk_insert": "inserts in one call", "insert": "an insert a call", "bulk_query": "queries in one call", "query": "a query a call", "scored_bulk_query": "queries in one call, with similarities", "scored_query": "a query a call, with similarities"}
 
 Row = tuple[str, str, float, str, float, float | str, str]
 

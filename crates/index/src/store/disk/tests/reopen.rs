@@ -98,7 +98,10 @@ fn another_version_is_refused_with_expected_and_found() {
         error => panic!("{error}"),
     };
     fs::write(&path, whole.replacen("benzer collection 1 ", "benzer collection 7 ", 1)).unwrap();
-    assert_eq!(refused(), ("collection of version 1".to_owned(), "version 7".to_owned()));
+    assert_eq!(
+        refused(),
+        ("collection of version 1".to_owned(), "version 7 in `collection.json`".to_owned())
+    );
     let later = Settings { format: 7, ..test_settings() };
     current::write(&Quick, &path, "collection", &later).unwrap();
     assert_eq!(refused(), ("format 1".to_owned(), "format 7".to_owned()));
