@@ -1,6 +1,6 @@
 """Breaks the real binary on purpose, and checks the promises of docs/reference/reliability.md.
 
-    python3 tools/torture [quick|long] [PART...] [--seed N] [--kills N] [--minutes N]
+    python3 tools/torture [quick|long] [PART...] [--seed N] [--kills N] [--minutes N] [--places N]
 
 Parts: kills, damage, full, model, redis, attack, load, churn. `make test` runs the quick version of all, `make torture` the long one.
 """
@@ -34,6 +34,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=int(time.time()), help="the same seed draws the same moments")
     parser.add_argument("--kills", type=int, help="processes to kill")
     parser.add_argument("--minutes", type=float, help="for the churn and the load")
+    parser.add_argument("--places", type=int, help="to damage in each file")
     asked = parser.parse_args()
     unknown = [part for part in asked.parts if part not in PARTS]
     if unknown:
@@ -42,7 +43,7 @@ def main() -> None:
     lab.TIMED[0] = is_long
     works = {
         "kills": lambda: kills.all_kills(asked.kills or (4000 if is_long else 80), asked.seed),
-        "damage": lambda: damage.all_damage(is_long, asked.seed),
+        "damage": lambda: damage.all_damage(is_long, asked.seed, asked.places),
         "full": full.all_full,
         "model": lambda: model.all_models(is_long, asked.seed),
         "redis": lambda: itertools.chain(link.all_links(is_long, asked.seed), partition.all_partitions(is_long, asked.seed)),

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from kills import outputs
@@ -93,14 +93,17 @@ def drawn(places: range | list[int], n: int, rng: random.Random) -> list[int]:
     return list(places) if len(places) <= n else sorted(rng.sample(places, n))
 
 
-def all_damage(is_long: bool, seed: int) -> list[str]:
+def all_damage(is_long: bool, seed: int, places: int | None = None) -> Iterator[str]:
     """Every kind of file."""
-    rng, size = random.Random(seed), 1000 if is_long else 6
+    rng, size = random.Random(seed), places or (1000 if is_long else 6)
     with folder() as home:
         (home / "in.jsonl").write_text(families(N))
         kinds = [*collection(home), *segments(home), export(home), sketches(home), *archive(home), *results(home), keys(home)]
+        for kind in kinds:
+            yield kind.harmed(size, rng)
         # A run that resumes takes longer than all other commands.
-        return [kind.harmed(size, rng) for kind in kinds] + [kind.harmed(size if is_long else 3, rng) for kind in checkpoints(home)]
+        for kind in checkpoints(home):
+            yield kind.harmed(size if is_long else 3, rng)
 
 
 def families(n: int) -> str:

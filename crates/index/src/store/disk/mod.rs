@@ -39,7 +39,7 @@ mod work;
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
@@ -50,7 +50,7 @@ use current::{COLLECTION, CURRENT, Current};
 use files::{Files, Real};
 use lock::Lock;
 pub(super) use log::Access;
-use log::Log;
+use log::{HEADER, Log};
 use open::{Folder, Found};
 use policy::Tier;
 use segment::End;
@@ -153,12 +153,7 @@ impl Disk {
             return Err(Error::Exists { name: path.display().to_string() });
         }
         let folder = Folder::new(path, way, layout, current::fingerprint(settings), Access::Write)?;
-        let log = folder.new_file("records", "log");
-        let log = Log::create(&folder.files, &log, &folder.known(None))?;
-        log.sync()?;
-        let state = State::new(log.rows.clone(), End::START);
-        folder.remove_others(&log, &state)?;
-        folder.publish(&log, &state)?;
+        folder.begin()?;
         current::write(&*folder.files, &path.join(COLLECTION), "collection", settings)?;
         files::sync_folder_of(&*folder.files, path).map_err(trouble("sync", path))
     }
@@ -208,10 +203,16 @@ impl Disk {
         let fingerprint = current::fingerprint(&settings);
         let folder = Folder::new(path, Way::default(), settings.layout()?, fingerprint, Access::Write)?;
         let lost = folder.short_log();
-        if lost.is_some() {
-            // Without it everything is derived from what is left of the log.
-            let current = path.join(CURRENT);
-            folder.files.remove(&current).map_err(trouble("remove", &current))?;
+        let length = |log: &PathBuf| fs::metadata(log).map_or(0, |log| log.len());
+        match lost.as_ref().map(length) {
+            None => {}
+            // Nothing is left of it.
+            Some(length) if length < 8 * HEADER as u64 => folder.begin()?,
+            Some(_) => {
+                // Without it everything is derived from what is left of the log.
+                let current = path.join(CURRENT);
+                folder.files.remove(&current).map_err(trouble("remove", &current))?;
+            }
         }
         drop(lock);
         let mut report = Self::open(path, Access::Write)?.shared.repair()?;
@@ -284,6 +285,16 @@ pub(super) fn remove(path: &Path) -> Result<()> {
 
 impl Folder {
     /// Makes a state the one that is found when the collection is opened. What its segments do not have is in the log.
+    /// An empty log, and no other file.
+    fn begin(&self) -> Result<()> {
+        let log = self.new_file("records", "log");
+        let log = Log::create(&self.files, &log, &self.known(None))?;
+        log.sync()?;
+        let state = State::new(log.rows.clone(), End::START);
+        self.remove_others(&log, &state)?;
+        self.publish(&log, &state)
+    }
+
     fn publish(&self, log: &Log, state: &State) -> Result<()> {
         let name = log.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         current::write(&*self.files, &self.path.join(CURRENT), "current", &Current::of(state, name))

@@ -172,6 +172,29 @@ fn no_damaged_byte_of_the_log_goes_unnoticed_or_stops_the_rest() {
     }
 }
 
+#[test]
+fn a_log_of_which_nothing_is_left_is_told_and_begun_again() {
+    for length in [0, 12, 47, 48] {
+        let folder = tempfile::tempdir().unwrap();
+        filled(folder.path());
+        let log = file(folder.path(), "records");
+        fs::File::options().write(true).open(&log).unwrap().set_len(length).unwrap();
+        let error = Disk::open_with(folder.path(), Access::Read, quick()).unwrap_err().to_string();
+        assert!(error.contains("records-"), "{error}");
+        let report = Disk::repair(folder.path()).unwrap();
+        assert!(report.records.iter().any(|line| line.contains("is missing")), "{report:?}");
+        assert_eq!(whole_content(folder.path()), Model::new(), "{length}");
+        made_again(folder.path());
+    }
+}
+
+/// It takes documents as before.
+fn made_again(path: &Path) {
+    let disk = Disk::open_with(path, Access::Write, quick()).unwrap();
+    disk.put(batch(&documents(0..3, 1))).unwrap();
+    assert_eq!(content(&disk), documents(0..3, 1));
+}
+
 /// The head of a block that was written to a log with this end.
 fn flip_head(path: &Path, end: usize) {
     flip(&file(path, "records"), 8 * end + 4);
