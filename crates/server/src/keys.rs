@@ -120,7 +120,7 @@ impl Keys {
             io::Error::new(error.kind(), format!("cannot write `{}`: {error}", path.display()))
         };
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        make_folders(folder).map_err(named)?;
+        benzer_index::store::make_folders(folder).map_err(named)?;
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{}.new", std::process::id()));
         let new = path.with_file_name(name);
@@ -201,17 +201,6 @@ fn random<const N: usize>() -> io::Result<[u8; N]> {
 /// Two letters of 16 that are hard to confuse.
 fn letters(byte: u8) -> [char; 2] {
     [byte >> 4, byte & 15].map(|half| char::from(b"abcdefhkmnprstvx"[usize::from(half)]))
-}
-
-/// Makes a folder and those it lies in, as far as they are missing; their names are on the disk then.
-fn make_folders(path: &Path) -> io::Result<()> {
-    if path.is_dir() {
-        return Ok(());
-    }
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    make_folders(parent)?;
-    fs::create_dir_all(path)?;
-    fs::File::open(parent)?.sync_all()
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ use crate::settings::{Layout, Settings};
 
 pub use collections::{Collections, disk, open};
 pub use disk::Report;
+pub use disk::make_folders;
 
 /// The number of a record. A document that is replaced gets a new one; numbers are not used again.
 pub type DocNo = u32;

@@ -240,6 +240,14 @@ impl Disk {
     }
 }
 
+/// Makes a folder and those it lies in, as far as they are missing, and returns when their names are on the disk.
+///
+/// # Errors
+/// What the operating system says.
+pub fn make_folders(path: &Path) -> io::Result<()> {
+    files::make_folders(&Real, path)
+}
+
 /// What a collection is.
 pub(super) fn settings(path: &Path) -> Result<Settings> {
     let file = path.join(COLLECTION);
