@@ -14,6 +14,8 @@ use crate::store::redis::trouble::Trouble;
 /// The first pause before something is tried again; it doubles up to the longest.
 const PAUSE: Duration = Duration::from_millis(20);
 const LONGEST: Duration = Duration::from_secs(1);
+/// What an answer may take even when the time is almost up.
+const SHORTEST: Duration = Duration::from_millis(50);
 
 /// How a call is made.
 #[derive(Debug, Clone, Copy, Default)]
@@ -31,6 +33,8 @@ struct Call<'a> {
     client: &'a Client,
     requests: &'a Requests,
     how: How,
+    /// How long an answer may take.
+    patience: Duration,
     answers: Vec<Option<Value>>,
     /// Requests that another node has asked us to send to it once.
     asking: HashMap<usize, Node>,
@@ -46,6 +50,7 @@ impl Client {
             client: self,
             requests,
             how,
+            patience: self.address.timeout,
             answers: vec![None; requests.len()],
             asking: HashMap::new(),
             trouble: None,
@@ -73,11 +78,14 @@ impl Client {
             }
             sleep(pause);
             pause = (2 * pause).min(LONGEST);
+            // From the second time on nobody waits longer than there is time.
+            let left = || deadline.saturating_duration_since(Instant::now()).max(SHORTEST);
             if call.is_stale {
-                call.is_stale = self.refresh().is_err_and(|trouble| {
+                call.is_stale = self.refresh(self.address.timeout.min(left())).is_err_and(|trouble| {
                     matches!(trouble, Trouble::Unreachable { .. } | Trouble::Refused { .. })
                 });
             }
+            call.patience = self.address.timeout.min(left());
         }
     }
 
@@ -138,7 +146,7 @@ impl Call<'_> {
         places: &[usize],
         asking: &HashMap<usize, Node>,
     ) -> Result<Connection, Trouble> {
-        let mut connection = self.client.connection(node)?;
+        let mut connection = self.client.connection(node, self.patience)?;
         let mut bytes = Vec::with_capacity(places.iter().map(|place| self.requests.of(*place).len()).sum());
         for place in places {
             if asking.contains_key(place) {
@@ -148,7 +156,7 @@ impl Call<'_> {
         }
         if self.how.wait > 0 {
             // Half of the time that an answer may take: WAIT must answer itself.
-            let timeout = self.client.address.timeout.as_millis() as u64 / 2;
+            let timeout = self.patience.as_millis() as u64 / 2;
             bytes.extend(cmd("WAIT").arg(self.how.wait).arg(timeout).get_packed_command());
         }
         self.client.count_trip();

@@ -1,6 +1,7 @@
 //! A connection to one node: addressed, secured, authenticated, and of a version that is new enough.
 
 use std::fmt;
+use std::time::Duration;
 
 use ::redis::{
     Client, Connection, ConnectionAddr, ConnectionInfo, ErrorKind, IntoConnectionInfo, RedisConnectionInfo,
@@ -26,11 +27,10 @@ impl fmt::Display for Node {
     }
 }
 
-pub(super) fn connect(address: &Address, node: &Node) -> Result<Connection, Trouble> {
+pub(super) fn connect(address: &Address, node: &Node, patience: Duration) -> Result<Connection, Trouble> {
     let tell = |error: RedisError| told(address, node, &error);
-    let mut connection = client(address, node)?.get_connection_with_timeout(address.timeout).map_err(tell)?;
-    connection.set_read_timeout(Some(address.timeout)).map_err(tell)?;
-    connection.set_write_timeout(Some(address.timeout)).map_err(tell)?;
+    let mut connection = client(address, node)?.get_connection_with_timeout(patience).map_err(tell)?;
+    set_patience(&connection, patience).map_err(tell)?;
     let info: String = cmd("INFO").arg("server").query(&mut connection).map_err(tell)?;
     let version = info.lines().find_map(|line| line.strip_prefix("redis_version:")).unwrap_or("unknown");
     let major = version.split('.').next().and_then(|major| major.parse::<u32>().ok());
@@ -43,6 +43,12 @@ pub(super) fn connect(address: &Address, node: &Node) -> Result<Connection, Trou
         (false, true) => Err(Trouble::IsCluster { address: node.to_string() }),
         _ => Ok(connection),
     }
+}
+
+/// How long an answer may take, and how long a request may wait to be taken.
+pub(super) fn set_patience(connection: &Connection, patience: Duration) -> Result<(), RedisError> {
+    connection.set_read_timeout(Some(patience))?;
+    connection.set_write_timeout(Some(patience))
 }
 
 fn client(address: &Address, node: &Node) -> Result<Client, Trouble> {
@@ -71,7 +77,8 @@ fn client(address: &Address, node: &Node) -> Result<Client, Trouble> {
 
 /// What an error means for the user. One that passes is [`Trouble::Unreachable`].
 pub(super) fn told(address: &Address, node: &Node, error: &RedisError) -> Trouble {
-    let (place, why) = (node.to_string(), error.to_string());
+    let place = node.to_string();
+    let why = if error.is_timeout() { "nothing came back in time".to_owned() } else { error.to_string() };
     let is_certificate = address.is_secure && (why.contains("certificate") || why.contains("InvalidMessage"));
     match (error.kind(), error.code().unwrap_or_default()) {
         (ErrorKind::AuthenticationFailed, _) | (_, "NOAUTH" | "WRONGPASS" | "NOPERM") => {

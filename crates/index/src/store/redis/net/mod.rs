@@ -13,6 +13,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
 
 use ::redis::Connection;
 
@@ -45,7 +46,7 @@ impl Client {
             idle: Mutex::default(),
             trips: AtomicU64::new(0),
         };
-        client.refresh()?;
+        client.refresh(client.address.timeout)?;
         Ok(client)
     }
 
@@ -55,8 +56,8 @@ impl Client {
         self.trips.load(Ordering::Relaxed)
     }
 
-    /// Looks which node has which slots.
-    pub fn refresh(&self) -> Result<(), Trouble> {
+    /// Looks which node has which slots; an answer may take as long as `patience`.
+    fn refresh(&self, patience: Duration) -> Result<(), Trouble> {
         let known = self.topology().nodes.clone();
         let mut seen: Vec<Node> = Vec::new();
         let mut last = None;
@@ -65,7 +66,7 @@ impl Client {
                 continue;
             }
             seen.push(node.clone());
-            let found = self.connection(&node).and_then(|mut connection| {
+            let found = self.connection(&node, patience).and_then(|mut connection| {
                 let found = Topology::ask(&self.address, &node, &mut connection)?;
                 self.give_back(&node, connection);
                 Ok(found)
@@ -86,12 +87,15 @@ impl Client {
         Arc::clone(&self.topology.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// An idle connection, or a new one.
-    fn connection(&self, node: &Node) -> Result<Connection, Trouble> {
+    /// An idle connection, or a new one, on which an answer may take as long as `patience`.
+    fn connection(&self, node: &Node, patience: Duration) -> Result<Connection, Trouble> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).get_mut(node).and_then(Vec::pop);
         match idle {
-            Some(connection) => Ok(connection),
-            None => connect::connect(&self.address, node),
+            Some(connection) => {
+                let set = connect::set_patience(&connection, patience);
+                set.map_err(|error| connect::told(&self.address, node, &error)).map(|()| connection)
+            }
+            None => connect::connect(&self.address, node, patience),
         }
     }
 
