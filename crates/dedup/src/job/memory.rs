@@ -36,7 +36,7 @@ const SAMPLED: usize = 16;
 const HEAD: u64 = 256 << 10;
 
 /// Features that a thread remembers at most: more would not stay in a cache.
-const FEATURES: usize = 32 << 20;
+const FEATURES: usize = 1 << 20;
 
 /// The shares, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -162,7 +162,7 @@ impl Options {
 pub const BATCH_BYTES: usize = 2 << 20;
 
 /// Holding what is smaller costs little memory, and saves a system call for each text.
-pub const HELD_BYTES: u64 = 256 << 20;
+pub const HELD_BYTES: u64 = 16 << 20;
 
 /// Smaller inputs are read again rather than saved: that takes a second or two.
 pub const CHECKPOINT_BYTES: u64 = 1 << 30;

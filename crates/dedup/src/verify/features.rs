@@ -38,6 +38,17 @@ impl Features {
         Ok(&self.elements[place])
     }
 
+    /// The elements of a document, some of them more than once. They are not remembered.
+    pub fn with_repetitions(&mut self, rank: u32, sources: Sources<'_>) -> Result<&[u64]> {
+        self.forget(sources.remembered);
+        let Self { scratch, elements, end, .. } = self;
+        let (start, mut written) = (*end, *end);
+        sources.texts.with_text(rank, &mut |text| {
+            written = sources.shingler.write_elements(text, scratch, elements, start);
+        })?;
+        Ok(&elements[start..written])
+    }
+
     /// How many elements two documents share, and how many both have together.
     pub fn compare(&mut self, later: u32, earlier: u32, sources: Sources<'_>) -> Result<(u32, u32)> {
         self.forget(sources.remembered);

@@ -3,6 +3,7 @@
 //! Texts are shingled again: that is faster than keeping the shingles. Pairs come sorted by (later, earlier), and go out in the same order. In between they are taken
 //! cluster by cluster (the module `run`), because the members of a cluster are paired with the same few documents.
 
+mod bits;
 mod features;
 mod index;
 mod numbers;
@@ -112,8 +113,7 @@ fn verify_slice(
     threads: usize,
 ) -> Result<Vec<Edge>> {
     let groups: Vec<Group<'_>> = pairs.chunk_by(|a, b| a.0 == b.0).collect();
-    // Members of a cluster have the same first document, and share most of the others.
-    let mut order: Vec<(u32, u32)> = groups.iter().zip(0..).map(|(group, i)| (group[0].1, i)).collect();
+    let mut order: Vec<(u32, u32)> = origins(&groups).into_iter().zip(0..).collect();
     order.sort_unstable();
     let tasks = tasks(&order, &groups, sources.texts)?;
     let made = in_parallel(tasks.len(), threads, Measure::default, |i, measure| -> Result<_> {
@@ -134,6 +134,18 @@ fn verify_slice(
         }
     }
     Ok(found.concat())
+}
+
+/// Of each group the document that one comes to from earlier to earlier first document: the same for most of a cluster, whose members are compared with each other.
+fn origins(groups: &[Group<'_>]) -> Vec<u32> {
+    let mut origins: Vec<u32> = Vec::with_capacity(groups.len());
+    for group in groups {
+        let first = group[0].1;
+        // Groups are sorted by their later document, so that of an earlier one is done.
+        let before = groups[..origins.len()].binary_search_by_key(&first, |group| group[0].0);
+        origins.push(before.map_or(first, |i| origins[i]));
+    }
+    origins
 }
 
 /// Groups that one thread measures in one go: few enough texts to be held together.

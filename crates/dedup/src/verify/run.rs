@@ -1,8 +1,9 @@
-//! Pairs whose later documents have the same first earlier document: most of a cluster.
+//! Pairs whose documents have the same origin: most of a cluster.
 //!
-//! The elements of the earlier documents, which the later ones share, are numbered; each document looks its elements up once. From there on sets are lists of numbers:
+//! Its documents are held as sets of bits (the module `bits`) if those are small enough. Otherwise the elements of the earlier documents, which the later ones share, are numbered; each document looks its elements up once. From there on sets are lists of numbers:
 //! 64 or 512 earlier documents at a time go into an index, and each later document counts what it shares with all of them, whatever the number of its pairs.
 
+use super::bits::Bits;
 use super::features::{Features, Sources};
 use super::index::{Counts, Index};
 use super::numbers::Numbers;
@@ -19,6 +20,11 @@ const NUMBERED: usize = 1 << 20;
 #[derive(Default)]
 pub(super) struct Measure {
     features: Features,
+    bits: Bits,
+    documents: Documents,
+    /// The earlier documents of one later one, and what it shares with them.
+    places: Vec<u32>,
+    counts: Vec<(u32, u32)>,
     numbers: Numbers,
     few: Lanes<1>,
     many: Lanes<8>,
@@ -82,6 +88,11 @@ impl Measure {
             ends.push(edges.len());
             return Ok(());
         }
+        self.documents.list(groups);
+        if self.bits.hold(&self.documents.ranks, &mut self.features, sources)? {
+            self.count(groups, wanted, (edges, ends));
+            return Ok(());
+        }
         list_earlier(groups, &mut self.earlier);
         self.shared.clear();
         self.shared.resize(groups.iter().map(|group| group.len()).sum(), (0, 0));
@@ -102,6 +113,28 @@ impl Measure {
             ends.push(edges.len());
         }
         Ok(())
+    }
+
+    /// [`Measure::run`] of documents that are held as bits.
+    fn count(
+        &mut self,
+        groups: &[Group<'_>],
+        wanted: Wanted,
+        (edges, ends): (&mut Vec<Edge>, &mut Vec<usize>),
+    ) {
+        for group in groups {
+            self.places.clear();
+            self.places.extend(group.iter().map(|(_, earlier)| self.documents.place(*earlier)));
+            let later = self.documents.place(group[0].0);
+            self.bits.count(later as usize, &self.places, &mut self.counts);
+            for (&(later, earlier), &(intersection, sizes)) in group.iter().zip(&self.counts) {
+                let union = sizes - intersection;
+                if wanted.has(intersection, union) {
+                    edges.push(Edge { later, earlier, intersection, union });
+                }
+            }
+            ends.push(edges.len());
+        }
     }
 
     /// Measures the pairs with as many earlier documents as may be numbered together, from one of them on; their number.
@@ -135,6 +168,45 @@ impl Measure {
             }
         }
         Ok(n)
+    }
+}
+
+/// All documents of some groups.
+#[derive(Debug, Default)]
+struct Documents {
+    /// Each once, in order.
+    ranks: Vec<u32>,
+    /// Where each rank is among them, counted from the first rank; empty if that would be a long list for few pairs. Ranks that are not there have any place.
+    places: Vec<u32>,
+}
+
+impl Documents {
+    fn list(&mut self, groups: &[Group<'_>]) {
+        list_earlier(groups, &mut self.ranks);
+        self.ranks.extend(groups.iter().map(|group| group[0].0));
+        self.ranks.sort_unstable();
+        self.ranks.dedup();
+        let n_pairs: usize = groups.iter().map(|group| group.len()).sum();
+        let (first, last) = (self.ranks[0], self.ranks[self.ranks.len() - 1]);
+        let n = (last - first) as usize + 1;
+        match n <= 2 * n_pairs {
+            true => self.places.resize(n, 0),
+            false => self.places.clear(),
+        }
+        if !self.places.is_empty() {
+            for (&rank, place) in self.ranks.iter().zip(0..) {
+                self.places[(rank - first) as usize] = place;
+            }
+        }
+    }
+
+    /// Where a document is in the list.
+    #[inline]
+    fn place(&self, rank: u32) -> u32 {
+        match self.places.get((rank - self.ranks[0]) as usize) {
+            Some(place) => *place,
+            None => self.ranks.binary_search(&rank).expect("every document is listed") as u32,
+        }
     }
 }
 

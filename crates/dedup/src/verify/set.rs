@@ -64,6 +64,21 @@ impl ElementSet {
         self.slots[slot] == element
     }
 
+    /// How many places there are for elements.
+    pub fn places(&self) -> usize {
+        self.mask + 1
+    }
+
+    /// The place of an element, and whether it has one. Zero has none.
+    #[inline]
+    pub fn place(&self, element: u64) -> (usize, bool) {
+        let mut slot = element as usize & self.mask;
+        while self.slots[slot] != 0 && self.slots[slot] != element {
+            slot = (slot + 1) & self.mask;
+        }
+        (slot, self.slots[slot] == element && element != 0)
+    }
+
     /// Moves the distinct elements to the front and gives their number.
     pub fn distinct(&mut self, elements: &mut [u64]) -> usize {
         self.reset(elements.len());

@@ -1,0 +1,306 @@
+//! The documents of a cluster as sets of bits.
+//!
+//! All of them are similar to the first one, so most of their elements are its own. Those are found in a small table, and where they stand in it is their bit. Of the others only those count that two
+//! documents have: what many have gets a bit too, and what few have a list of these few. What a pair shares is then counted in a few instructions, however long its documents are.
+
+use benzer_core::Level;
+
+use super::features::{Features, Sources};
+use super::numbers::Numbers;
+use super::set::ElementSet;
+use crate::error::Result;
+
+/// Words of all sets together, at most: what a cache holds.
+const MOST: usize = 1 << 19;
+/// Words that are counted together.
+const WIDTH: usize = 8;
+/// One of so many documents is many.
+const MANY: usize = 32;
+
+/// The sets.
+#[derive(Debug, Default)]
+pub(super) struct Bits {
+    /// The elements of the first document.
+    first: ElementSet,
+    /// A row for each document: which of those it has.
+    own: Rows,
+    /// A row for each document: which of the other elements that many have.
+    common: Rows,
+    /// How many elements each document has.
+    sizes: Vec<u32>,
+    /// The other elements of all documents, and where those of each end.
+    others: Vec<u64>,
+    ends: Vec<usize>,
+    distinct: ElementSet,
+    /// The other elements as numbers, and who has each number.
+    numbers: Numbers,
+    numbered: Vec<u32>,
+    shared: Vec<Shared>,
+    /// The documents that have each of the elements that few have, one list after the other.
+    lists: Vec<u32>,
+    /// Of each document the elements on such lists that it shares with the one that is being counted, and else zero.
+    listed: Vec<u32>,
+}
+
+/// Who has an element.
+#[derive(Debug, Clone, Copy, Default)]
+struct Shared {
+    /// How many documents.
+    n: u32,
+    /// Its bit if many have it, where its list ends if few have it.
+    place: u32,
+}
+
+/// Sets of equally many bits.
+#[derive(Debug, Default)]
+struct Rows {
+    words: Vec<u64>,
+    /// Words of a set, a multiple of [`WIDTH`].
+    width: usize,
+}
+
+impl Rows {
+    /// Empty sets.
+    fn clear(&mut self, n: usize, bits: usize) {
+        self.width = bits.div_ceil(64).next_multiple_of(WIDTH);
+        self.words.clear();
+        self.words.resize(n * self.width, 0);
+    }
+
+    #[inline(always)]
+    fn get(&self, i: usize) -> &[[u64; WIDTH]] {
+        self.words[i * self.width..][..self.width].as_chunks().0
+    }
+
+    fn get_mut(&mut self, i: usize) -> &mut [u64] {
+        &mut self.words[i * self.width..][..self.width]
+    }
+}
+
+impl Bits {
+    /// Holds these documents; false if their sets would be too large.
+    pub fn hold(&mut self, ranks: &[u32], features: &mut Features, sources: Sources<'_>) -> Result<bool> {
+        self.sizes.clear();
+        self.ends.clear();
+        self.others.clear();
+        for (i, &rank) in ranks.iter().enumerate() {
+            let elements = features.with_repetitions(rank, sources)?;
+            if i == 0 {
+                self.first.fill(elements);
+                if ranks.len() * self.first.places().div_ceil(64) > MOST {
+                    return Ok(false);
+                }
+                self.own.clear(ranks.len(), self.first.places());
+            }
+            let start = self.others.len();
+            self.others.resize(start + elements.len(), 0);
+            let row = self.own.get_mut(i);
+            let n = split(&self.first, elements, row, &mut self.others[start..]);
+            let n = self.distinct.distinct(&mut self.others[start..start + n]);
+            self.others.truncate(start + n);
+            self.ends.push(start + n);
+            self.sizes.push(row.iter().map(|word| word.count_ones()).sum::<u32>() + n as u32);
+        }
+        let many = (ranks.len() / MANY).max(2) as u32;
+        let n_bits = self.share_out(many);
+        if ranks.len() * n_bits.div_ceil(64) > MOST {
+            return Ok(false);
+        }
+        self.common.clear(ranks.len(), n_bits);
+        self.listed.clear();
+        self.listed.resize(ranks.len(), 0);
+        let mut start = 0;
+        for (document, &end) in (0..).zip(&self.ends) {
+            for &number in &self.numbered[start..end] {
+                let Shared { n, place } = &mut self.shared[number as usize];
+                if *n >= many {
+                    self.common.get_mut(document as usize)[*place as usize / 64] |= 1 << (*place % 64);
+                } else if *n > 1 {
+                    self.lists[*place as usize] = document;
+                    *place += 1;
+                }
+            }
+            start = end;
+        }
+        // Only lists are looked at from now on.
+        for shared in self.shared.iter_mut().filter(|shared| shared.n < 2 || shared.n >= many) {
+            *shared = Shared::default();
+        }
+        Ok(true)
+    }
+
+    /// Gives a bit to each of the other elements that many documents have, and a list to those that few have; the number of bits.
+    fn share_out(&mut self, many: u32) -> usize {
+        let Self { numbers, numbered, shared, others, lists, .. } = self;
+        numbers.clear(others.len() / 4);
+        numbered.clear();
+        numbers.number(others, numbered);
+        shared.clear();
+        shared.resize(numbers.len() + 1, Shared::default());
+        numbered.iter().for_each(|number| shared[*number as usize].n += 1);
+        let (mut n_bits, mut n_listed) = (0, 0);
+        for Shared { n, place } in shared {
+            if *n >= many {
+                *place = n_bits;
+                n_bits += 1;
+            } else if *n > 1 {
+                // Where its list begins, until it is filled.
+                *place = n_listed;
+                n_listed += *n;
+            }
+        }
+        lists.clear();
+        lists.resize(n_listed as usize, 0);
+        n_bits as usize
+    }
+
+    /// Of a document and some others, itself not among them: how many elements both have, and how many they have together, counting those twice.
+    pub fn count(&mut self, one: usize, others: &[u32], counts: &mut Vec<(u32, u32)>) {
+        self.add_lists(one, 1);
+        match Level::best() {
+            // SAFETY: the level is only the best one if the CPU has it, and it includes the features.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => unsafe { self.count_avx512(one, others, counts) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => unsafe { self.count_avx2(one, others, counts) },
+            _ => self.count_plainly(one, others, counts),
+        }
+        self.add_lists(one, u32::MAX);
+    }
+
+    /// Adds a number (modulo 2^32) to all documents on the lists of one.
+    fn add_lists(&mut self, one: usize, add: u32) {
+        let start = if one == 0 { 0 } else { self.ends[one - 1] };
+        for &number in &self.numbered[start..self.ends[one]] {
+            let Shared { n, place } = self.shared[number as usize];
+            for &document in &self.lists[(place - n) as usize..place as usize] {
+                let listed = &mut self.listed[document as usize];
+                *listed = listed.wrapping_add(add);
+            }
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512vpopcntdq")]
+    fn count_avx512(&self, one: usize, others: &[u32], counts: &mut Vec<(u32, u32)>) {
+        self.count_plainly(one, others, counts);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,popcnt")]
+    fn count_avx2(&self, one: usize, others: &[u32], counts: &mut Vec<(u32, u32)>) {
+        self.count_plainly(one, others, counts);
+    }
+
+    #[inline(always)]
+    fn count_plainly(&self, one: usize, others: &[u32], counts: &mut Vec<(u32, u32)>) {
+        counts.clear();
+        let (own, common) = (self.own.get(one), self.common.get(one));
+        for &other in others {
+            let other = other as usize;
+            let mut lanes = [0; WIDTH];
+            add(own, self.own.get(other), &mut lanes);
+            add(common, self.common.get(other), &mut lanes);
+            let shared = lanes.iter().sum::<u64>() as u32 + self.listed[other];
+            counts.push((shared, self.sizes[one] + self.sizes[other]));
+        }
+    }
+}
+
+/// Sets the bits of elements that the first document has, and moves the others to the front; their number.
+fn split(first: &ElementSet, elements: &[u64], row: &mut [u64], others: &mut [u64]) -> usize {
+    let mut n = 0;
+    for &element in elements {
+        let (place, is_there) = first.place(element);
+        row[place / 64] |= u64::from(is_there) << (place % 64);
+        others[n] = element;
+        n += usize::from(!is_there);
+    }
+    n
+}
+
+/// Adds the bits that two sets share.
+#[inline(always)]
+fn add(a: &[[u64; WIDTH]], b: &[[u64; WIDTH]], lanes: &mut [u64; WIDTH]) {
+    for (a, b) in a.iter().zip(b) {
+        for ((a, b), lane) in a.iter().zip(b).zip(&mut *lanes) {
+            *lane += u64::from((a & b).count_ones());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Texts;
+    use super::*;
+    use benzer_core::field::text::{Shingler, TextOptions};
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    struct Few(Vec<String>);
+
+    impl Texts for Few {
+        fn bytes(&self, rank: u32) -> Result<u64> {
+            Ok(self.0[rank as usize].len() as u64)
+        }
+
+        fn with_text(&self, rank: u32, visit: &mut dyn FnMut(&str)) -> Result<()> {
+            visit(&self.0[rank as usize]);
+            Ok(())
+        }
+    }
+
+    fn words() -> impl Strategy<Value = BTreeSet<u32>> {
+        prop_oneof![
+            prop::collection::btree_set(0u32..400, 0..300),
+            prop::collection::btree_set(300u32..1500, 0..400)
+        ]
+    }
+
+    fn unigrams() -> Shingler {
+        Shingler::new(&TextOptions { n: 1, ..TextOptions::default() }).unwrap()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+        #[test]
+        fn counts_are_those_of_sets(sets in prop_oneof![prop::collection::vec(words(), 2..12), prop::collection::vec(words(), 70..150)]) {
+            let text = |set: &BTreeSet<u32>| set.iter().map(|word| format!("w{word} w{} ", set.first().unwrap())).collect();
+            let (texts, shingler) = (Few(sets.iter().map(text).collect()), unigrams());
+            let sources = Sources { texts: &texts, shingler: &shingler, remembered: 1000 };
+            let (mut bits, mut features, mut counts) = (Bits::default(), Features::default(), Vec::new());
+            let ranks: Vec<u32> = (0..sets.len() as u32).collect();
+            for _ in 0..2 {
+                prop_assert!(bits.hold(&ranks, &mut features, sources).unwrap());
+                for (one, set) in sets.iter().enumerate() {
+                    let others: Vec<u32> = ranks.iter().copied().filter(|rank| *rank != one as u32).collect();
+                    let expected: Vec<(u32, u32)> = others.iter().map(|other| {
+                        let other = &sets[*other as usize];
+                        (set.intersection(other).count() as u32, (set.len() + other.len()) as u32)
+                    }).collect();
+                    bits.count(one, &others, &mut counts);
+                    prop_assert_eq!(&counts, &expected);
+                    bits.add_lists(one, 1);
+                    bits.count_plainly(one, &others, &mut counts);
+                    bits.add_lists(one, u32::MAX);
+                    prop_assert_eq!(&counts, &expected);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sets_that_are_too_large_are_not_held() {
+        let long = || (0..500_000).map(|word| format!("{word} ")).collect::<String>();
+        let (texts, shingler) = (Few(vec!["a".to_owned(), long()]), unigrams());
+        let sources = Sources { texts: &texts, shingler: &shingler, remembered: 1000 };
+        let (mut bits, mut features) = (Bits::default(), Features::default());
+        let mut holds = |first, n| {
+            let ranks: Vec<u32> = std::iter::once(first).chain(std::iter::repeat_n(1, n)).collect();
+            bits.hold(&ranks, &mut features, sources).unwrap()
+        };
+        assert!(holds(1, 8) && !holds(1, 80), "too many elements of the first");
+        assert!(holds(0, 8) && !holds(0, 80), "too many of the others");
+    }
+}
