@@ -2,15 +2,45 @@
 //!
 //! A run touches each page of its buffers once, and a fault for every 4 KiB costs more than what is written there. So
 //! allocations of [`LARGE`] bytes and more are memory maps of their own, which Linux is asked to back with pages of
-//! 2 MiB; the rest goes to the system's allocator. Growing such an allocation moves page tables, not bytes.
+//! 2 MiB; the rest goes to the system's allocator. Growing such an allocation moves page tables, not bytes. A few that
+//! were given back wait for the next of their length, because the system clears every page that it hands out.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr;
+use std::sync::Mutex;
 
 /// From here on an allocation is a map of its own.
 pub const LARGE: usize = 1 << 20;
 /// The size of a huge page.
 const PAGE: usize = 2 << 20;
+
+/// Bytes of a map that waits for the next allocation, and of all of them, at most.
+const LONGEST: usize = 4 << 20;
+const WAITING: usize = 16 << 20;
+
+/// The maps that wait: address and length.
+static SPARE: Mutex<[(usize, usize); WAITING / PAGE]> = Mutex::new([(0, 0); WAITING / PAGE]);
+
+/// A map of this length that was given back. What is in it is what was written there.
+fn take_spare(length: usize) -> Option<*mut u8> {
+    let mut spare = SPARE.try_lock().ok()?;
+    let found = spare.iter_mut().find(|(_, other)| *other == length)?;
+    Some(std::mem::take(found).0 as *mut u8)
+}
+
+/// Keeps a map for later; false if there is no room for it.
+fn keep_spare(at: *mut u8, length: usize) -> bool {
+    let Ok(mut spare) = SPARE.try_lock() else { return false };
+    let waiting: usize = spare.iter().map(|(_, length)| *length).sum();
+    if length > LONGEST || waiting + length > WAITING {
+        return false;
+    }
+    // Every map has a page at least, so there is a place while there is room.
+    spare.iter_mut().find(|(_, length)| *length == 0).is_some_and(|place| {
+        *place = (at as usize, length);
+        true
+    })
+}
 
 /// The system's allocator, and memory maps for what is large.
 #[derive(Debug, Clone, Copy, Default)]
@@ -25,6 +55,7 @@ fn mapped(size: usize) -> usize {
     size.saturating_add(PAGE - 1) & !(PAGE - 1)
 }
 
+/// A map for `size` bytes, all zero.
 fn map(size: usize) -> *mut u8 {
     let length = mapped(size);
     // SAFETY: a new private map without address hint disturbs no other memory.
@@ -47,11 +78,12 @@ fn map(size: usize) -> *mut u8 {
 }
 
 // SAFETY: every block comes from `System` or from a map, told apart by size and alignment alone, which the caller of
-// each method repeats; maps are zeroed, aligned to 4096 bytes and at least as long as asked.
+// each method repeats; maps are aligned to 4096 bytes and at least as long as asked, zeroed if they are new, and one that
+// waits is taken by one allocation only.
 unsafe impl GlobalAlloc for LargePages {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if is_large(layout.size(), layout.align()) {
-            return map(layout.size());
+            return take_spare(mapped(layout.size())).unwrap_or_else(|| map(layout.size()));
         }
         // SAFETY: as the caller promises.
         unsafe { System.alloc(layout) }
@@ -59,7 +91,10 @@ unsafe impl GlobalAlloc for LargePages {
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         if is_large(layout.size(), layout.align()) {
-            return map(layout.size());
+            let Some(spare) = take_spare(mapped(layout.size())) else { return map(layout.size()) };
+            // SAFETY: the map has that many bytes, and nobody else uses it.
+            unsafe { ptr::write_bytes(spare, 0, layout.size()) };
+            return spare;
         }
         // SAFETY: as the caller promises.
         unsafe { System.alloc_zeroed(layout) }
@@ -67,8 +102,10 @@ unsafe impl GlobalAlloc for LargePages {
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
         if is_large(layout.size(), layout.align()) {
-            // SAFETY: `at` is a map of this length, which nobody uses any more.
-            unsafe { libc::munmap(at.cast(), mapped(layout.size())) };
+            if !keep_spare(at, mapped(layout.size())) {
+                // SAFETY: `at` is a map of this length, which nobody uses any more.
+                unsafe { libc::munmap(at.cast(), mapped(layout.size())) };
+            }
         } else {
             // SAFETY: as the caller promises.
             unsafe { System.dealloc(at, layout) };
@@ -100,5 +137,54 @@ unsafe impl GlobalAlloc for LargePages {
             }
         }
         new
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(n: usize) -> Vec<u8> {
+        let layout = Layout::from_size_align(n, 1).unwrap();
+        // SAFETY: the layout is not empty.
+        let at = unsafe { LargePages.alloc(layout) };
+        // SAFETY: all bytes are there, and written before they are read.
+        unsafe { ptr::write_bytes(at, 7, n) };
+        // SAFETY: as above.
+        let bytes = unsafe { std::slice::from_raw_parts(at, n) }.to_vec();
+        // SAFETY: it was allocated with this layout, and is not used any more.
+        unsafe { LargePages.dealloc(at, layout) };
+        bytes
+    }
+
+    #[test]
+    fn what_is_used_again_is_zero_where_that_was_asked_for() {
+        for n in [LARGE, PAGE, PAGE + 1, LONGEST, LONGEST + 1, 9 * PAGE] {
+            for _ in 0..20 {
+                assert!(block(n).iter().all(|byte| *byte == 7));
+                let layout = Layout::from_size_align(n - 1, 8).unwrap();
+                // SAFETY: the layout is not empty.
+                let at = unsafe { LargePages.alloc_zeroed(layout) };
+                // SAFETY: zeroed memory of that length.
+                assert!(unsafe { std::slice::from_raw_parts(at, n - 1) }.iter().all(|byte| *byte == 0));
+                // SAFETY: it was allocated with this layout, and is not used any more.
+                unsafe { LargePages.dealloc(at, layout) };
+            }
+        }
+    }
+
+    #[test]
+    fn only_so_much_waits() {
+        let layout = Layout::from_size_align(PAGE, 1).unwrap();
+        // SAFETY: the layout is not empty.
+        let blocks: Vec<*mut u8> = (0..40).map(|_| unsafe { LargePages.alloc(layout) }).collect();
+        let mut distinct = blocks.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        assert_eq!(distinct.len(), 40);
+        // SAFETY: they were allocated with this layout.
+        blocks.into_iter().for_each(|at| unsafe { LargePages.dealloc(at, layout) });
+        let waiting: usize = SPARE.lock().unwrap().iter().map(|(_, length)| *length).sum();
+        assert!((PAGE..=WAITING).contains(&waiting), "{waiting}");
     }
 }

@@ -15,8 +15,8 @@ pub(crate) use strings::Strings;
 
 use crate::error::Result;
 
-/// Rows of a full chunk.
-pub(crate) const CHUNK: usize = 4096;
+/// Rows of a full chunk: 128 registers of eight bits each fill a huge page.
+pub(crate) const CHUNK: usize = 16384;
 
 /// What every document of a table has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

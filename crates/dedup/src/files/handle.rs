@@ -9,6 +9,8 @@ use std::path::Path;
 
 /// The alignment of blocks in memory and in the file.
 pub(super) const ALIGNMENT: usize = 4096;
+/// What is not longer needs no large block.
+const SMALL: usize = 32 << 10;
 /// Fewer bytes are not worth a second handle.
 const LEAST: usize = Block::BYTES / 4;
 
@@ -108,15 +110,22 @@ impl Block {
 
     /// Takes as many bytes as there is room for; how many that is.
     pub fn take(&mut self, bytes: &[u8]) -> usize {
-        if self.buffer.capacity() == 0 {
-            // Memory that is never written to is never touched.
-            self.buffer.reserve_exact(Self::BYTES + ALIGNMENT);
-            self.start = self.buffer.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
-            self.buffer.resize(self.start, 0);
-        }
         let n = bytes.len().min(Self::BYTES - self.bytes().len());
+        if self.buffer.len() + n > self.buffer.capacity() {
+            let is_small = self.bytes().len() + n <= SMALL;
+            self.move_to(if is_small { SMALL } else { Self::BYTES });
+        }
         self.buffer.extend_from_slice(&bytes[..n]);
         n
+    }
+
+    /// Moves to a buffer with room for so many bytes. Most files are small, and memory costs time when it is touched.
+    fn move_to(&mut self, room: usize) {
+        let mut buffer: Vec<u8> = Vec::with_capacity(room + ALIGNMENT);
+        let start = buffer.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
+        buffer.resize(start, 0);
+        buffer.extend_from_slice(self.bytes());
+        (self.buffer, self.start) = (buffer, start);
     }
 
     /// Empties it.
