@@ -15,7 +15,7 @@ pub const LARGE: usize = 1 << 20;
 const PAGE: usize = 2 << 20;
 
 /// Bytes of a map that waits for the next allocation, and of all of them, at most.
-const LONGEST: usize = 4 << 20;
+const LONGEST: usize = 8 << 20;
 const WAITING: usize = 16 << 20;
 
 /// The maps that wait: address and length.

@@ -151,7 +151,7 @@ impl<'a> Cursor<'a> {
         if level == 0 {
             if lowest.0 != page {
                 lowest.0 = u64::MAX;
-                keys.part.read_checked(page * PAGE as u64, PAGE, &mut lowest.1)?;
+                keys.part.read_checked(page.saturating_mul(PAGE as u64), PAGE, &mut lowest.1)?;
                 lowest.0 = page;
             }
             return Ok(&lowest.1);
@@ -160,7 +160,7 @@ impl<'a> Cursor<'a> {
             Entry::Occupied(entry) => Ok(entry.into_mut()),
             Entry::Vacant(entry) => {
                 let mut bytes = Vec::new();
-                keys.part.read_checked(page * PAGE as u64, PAGE, &mut bytes)?;
+                keys.part.read_checked(page.saturating_mul(PAGE as u64), PAGE, &mut bytes)?;
                 Ok(entry.insert(bytes.into()))
             }
         }

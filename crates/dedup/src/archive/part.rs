@@ -58,15 +58,15 @@ pub(crate) fn is_segment_file(name: &str) -> bool {
 pub(super) struct Part {
     file: File,
     path: PathBuf,
+    bytes: u64,
 }
 
 impl Part {
     /// Opens it, and compares header and length with what they must be.
     pub fn open(path: PathBuf, kind: Kind, spec: &SketchSpec, stamp: &Stamp) -> Result<Self> {
         let file = File::open(&path).map_err(|error| files::Error::disk("read", &path, error))?;
-        let part = Self { file, path };
-        let bytes =
-            part.file.metadata().map_err(|error| files::Error::disk("read", &part.path, error))?.len();
+        let bytes = file.metadata().map_err(|error| files::Error::disk("read", &path, error))?.len();
+        let part = Self { file, path, bytes };
         if bytes != stamp.bytes {
             return Err(part.damaged(format!("{} bytes", stamp.bytes), format!("{bytes} bytes")));
         }
@@ -84,21 +84,23 @@ impl Part {
 
     /// Reads bytes whose last eight are the checksum of those before.
     pub fn read_checked(&self, offset: u64, n: usize, into: &mut Vec<u8>) -> Result<()> {
+        let at = offset.saturating_add(HEADER);
+        if at.saturating_add(n as u64) > self.bytes {
+            return Err(self.damaged(format!("{n} bytes at {at}"), format!("a file of {} bytes", self.bytes)));
+        }
         into.clear();
         into.resize(n, 0);
-        self.file
-            .read_exact_at(into, HEADER + offset)
-            .map_err(|error| files::Error::disk("read", &self.path, error))?;
+        self.file.read_exact_at(into, at).map_err(|error| files::Error::disk("read", &self.path, error))?;
         let (bytes, checksum) = into.split_at(n.saturating_sub(8));
         let expected = element(bytes);
         if checksum != expected.to_le_bytes() {
-            let at = format!("the checksum {expected:016x} for the {n} bytes at {}", HEADER + offset);
-            return Err(self.damaged(at, "another one"));
+            let expected = format!("the checksum {expected:016x} for the {n} bytes at {at}");
+            return Err(self.damaged(expected, "another one"));
         }
         Ok(())
     }
 
-    fn damaged(&self, expected: impl ToString, got: impl ToString) -> crate::Error {
+    pub fn damaged(&self, expected: impl ToString, got: impl ToString) -> crate::Error {
         files::Error::damaged(&self.path, expected, got).into()
     }
 }

@@ -18,6 +18,9 @@ use crate::error::Result;
 /// What marks a document without an id.
 pub(super) const NO_ID: u32 = u32::MAX;
 
+/// Bytes of a name without id and file.
+const NAME: usize = 8 + 4 + 8;
+
 /// Bytes of a row.
 pub(super) fn row_bytes(words: usize) -> usize {
     8 * words + 16 + 8 + 4 + 4 + 8
@@ -123,6 +126,10 @@ impl Segment {
     pub fn name_of(&self, row: &Row) -> Result<Name> {
         let mut bytes = Vec::new();
         self.contents.read_checked(row.offset, row.name_bytes as usize, &mut bytes)?;
+        if bytes.len() < NAME {
+            let got = format!("{} bytes at {}", bytes.len(), row.offset);
+            return Err(self.contents.damaged(format!("a name of at least {NAME} bytes"), got));
+        }
         let line = u64::from_le_bytes(bytes[..8].try_into().expect("eight bytes"));
         let length = u32::from_le_bytes(bytes[8..12].try_into().expect("four bytes"));
         let rest = &bytes[12..bytes.len() - 8];
@@ -140,9 +147,125 @@ impl Segment {
     pub fn features(&self, row: &Row, into: &mut Vec<u64>) -> Result<()> {
         let mut bytes = Vec::new();
         let n = 8 * row.n_features as usize;
-        self.contents.read_checked(row.offset + u64::from(row.name_bytes), n + 8, &mut bytes)?;
+        let at = row.offset.saturating_add(row.name_bytes.into());
+        self.contents.read_checked(at, n + 8, &mut bytes)?;
         into.clear();
         into.extend(bytes[..n].as_chunks::<8>().0.iter().map(|element| u64::from_le_bytes(*element)));
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Entry;
+    use super::super::keys::Cursor;
+    use super::super::part::{HEADER, seal};
+    use super::super::writer::{SegmentWriter, Shape};
+    use super::*;
+    use crate::files::Files;
+    use crate::group::Room;
+    use proptest::prelude::*;
+    use std::fs;
+
+    const DOCUMENTS: u32 = 5;
+
+    /// A segment whose rows say where their contents are as `forge` likes; everything has the right checksums.
+    fn forged(forge: impl Fn(usize, &mut [u8]), n_keys: Option<u64>) -> Result<Segment> {
+        let (folder, spec, files) = (tempfile::tempdir().unwrap(), SketchSpec::default(), Files::new());
+        let room = Room { bytes: 1 << 20, folder: folder.path(), files: &files };
+        let mut writer =
+            SegmentWriter::create(folder.path(), "1", Shape { spec: &spec, banding: None }, room)?;
+        for number in 0..DOCUMENTS {
+            writer.push(&Entry {
+                hash: number.into(),
+                words: &vec![7; spec.words()],
+                id: (number % 2 == 0).then_some(&b"some id"[..]),
+                file: "a.jsonl",
+                line: number.into(),
+                features: &[1, 2, number.into()],
+            })?;
+        }
+        let mut entry = writer.finish()?;
+        let change = |kind: Kind, stride: usize, change: &dyn Fn(usize, &mut [u8])| {
+            let path = folder.path().join(kind.name("1"));
+            let mut bytes = fs::read(&path).unwrap();
+            let rows = bytes.split_off(HEADER as usize);
+            let end = rows.len() % stride;
+            for (i, row) in rows[..rows.len() - end].chunks(stride).enumerate() {
+                let mut row = row[..stride - 8].to_vec();
+                change(i, &mut row);
+                let start = bytes.len();
+                bytes.extend(row);
+                seal(&mut bytes, start);
+            }
+            bytes.extend(&rows[rows.len() - end..]);
+            fs::write(path, bytes).unwrap();
+        };
+        change(Kind::Rows, row_bytes(spec.words()), &forge);
+        if let Some(n) = n_keys {
+            let path = folder.path().join(Kind::Keys.name("1"));
+            let mut bytes = fs::read(&path).unwrap();
+            bytes.truncate(bytes.len() - 16);
+            let start = bytes.len();
+            bytes.extend(n.to_le_bytes());
+            seal(&mut bytes, start);
+            fs::write(path, bytes).unwrap();
+        }
+        entry.documents = DOCUMENTS;
+        Segment::open(folder.path(), &entry, (&spec, None))
+    }
+
+    #[test]
+    fn what_is_not_forged_is_read() {
+        let segment = forged(|_, _| {}, None).unwrap();
+        for number in 0..DOCUMENTS {
+            let (row, mut features) = (segment.row(number).unwrap(), Vec::new());
+            let id = (number % 2 == 0).then(|| "some id".to_owned());
+            assert_eq!(
+                segment.name_of(&row).unwrap(),
+                Name { id, file: "a.jsonl".into(), line: number.into() }
+            );
+            segment.features(&row, &mut features).unwrap();
+            assert_eq!(features, [1, 2, number.into()]);
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        /// Whoever writes an archive can write checksums too.
+        #[test]
+        fn rows_that_lie_are_refused(
+            lies in prop::collection::vec(
+                (
+                    prop_oneof![any::<u64>(), 0u64..400, Just(u64::MAX - 20)],
+                    prop_oneof![any::<u32>(), 0u32..60],
+                    prop_oneof![any::<u32>(), 0u32..60],
+                ),
+                DOCUMENTS as usize,
+            ),
+            n_keys in prop::option::of(prop_oneof![any::<u64>(), 0u64..1000]),
+        ) {
+            let n_words = SketchSpec::default().words();
+            let forge = |i: usize, row: &mut [u8]| {
+                let (offset, name_bytes, n_features) = lies[i];
+                row[8 * n_words + 16..][..8].copy_from_slice(&offset.to_le_bytes());
+                row[8 * n_words + 24..][..4].copy_from_slice(&name_bytes.to_le_bytes());
+                row[8 * n_words + 28..][..4].copy_from_slice(&n_features.to_le_bytes());
+            };
+            // No panic, and no memory for what is not there.
+            let segment = forged(forge, n_keys).unwrap();
+            let mut features = Vec::new();
+            for number in 0..DOCUMENTS {
+                let row = segment.row(number).unwrap();
+                let _ = segment.name_of(&row);
+                let _ = segment.features(&row, &mut features);
+                prop_assert!(features.len() < 100);
+            }
+            prop_assert!(segment.row(DOCUMENTS).is_err());
+            let mut cursor = Cursor::new(segment.keys());
+            for (list, key) in [(0, 0), (1, 7), (u16::MAX, u64::MAX)] {
+                let _ = cursor.find(list, key).and_then(|place| cursor.record(place));
+            }
+        }
     }
 }

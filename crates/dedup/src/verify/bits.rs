@@ -132,7 +132,7 @@ impl Bits {
     /// Gives a bit to each of the other elements that many documents have, and a list to those that few have; the number of bits.
     fn share_out(&mut self, many: u32) -> usize {
         let Self { numbers, numbered, shared, others, lists, .. } = self;
-        numbers.clear(others.len() / 4);
+        numbers.clear(others.len() / 2);
         numbered.clear();
         numbers.number(others, numbered);
         shared.clear();
