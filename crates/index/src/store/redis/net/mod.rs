@@ -13,7 +13,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::Duration;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use ::redis::Connection;
 
@@ -28,6 +29,10 @@ use super::trouble::Trouble;
 
 /// Idle connections that are kept to each node.
 const IDLE: usize = 16;
+
+/// How long one who connects for the first time tries again, at most: the address may be wrong.
+const FIRST: Duration = Duration::from_secs(3);
+const PAUSE: Duration = Duration::from_millis(200);
 
 /// Connections to all nodes.
 pub(super) struct Client {
@@ -46,8 +51,13 @@ impl Client {
             idle: Mutex::default(),
             trips: AtomicU64::new(0),
         };
-        client.refresh(client.address.timeout)?;
-        Ok(client)
+        let deadline = Instant::now() + client.address.retry.min(FIRST);
+        loop {
+            match client.refresh(client.address.timeout) {
+                Err(Trouble::Unreachable { .. }) if Instant::now() + PAUSE < deadline => sleep(PAUSE),
+                connected => return connected.map(|()| client),
+            }
+        }
     }
 
     /// Round trips to nodes so far.

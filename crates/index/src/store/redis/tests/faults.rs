@@ -117,6 +117,20 @@ fn a_server_that_stays_away_is_an_error_after_a_bounded_time() {
     is_whole(&collections, "away", 100);
 }
 
+/// As after `docker compose up`, or while a link comes back.
+#[test]
+fn a_server_that_starts_a_moment_later_is_waited_for() {
+    let mut server = Server::start(&["--appendonly", "yes", "--appendfsync", "always"]);
+    let (_, index) = made(&server.url(), "late", Keeps::Sketches);
+    index.insert(&documents(0..50)).unwrap();
+    server.kill();
+    let url = server.url();
+    let opened = std::thread::spawn(move || OnRedis::new(&url).unwrap().list().unwrap());
+    std::thread::sleep(Duration::from_millis(700));
+    server.restart();
+    assert_eq!(opened.join().unwrap(), ["late"]);
+}
+
 #[test]
 fn a_server_that_says_nothing_is_given_up_on() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
