@@ -264,12 +264,14 @@ impl Sink<'_> {
         for chunk in rows.chunks() {
             disk.append(chunk)?;
         }
+        // One buffer for all: the memory is needed elsewhere.
+        let mut lines = Vec::new();
         for (_, batch) in self.held.drain(..) {
             match &self.again {
                 Some(again) if batch.is_forgotten() => {
-                    let mut whole = batch.recalled(again, Vec::new())?;
+                    let whole = batch.recalled(again, lines)?;
                     append_texts(&whole, &mut disk)?;
-                    whole.give_buffer();
+                    lines = whole.into_lines();
                 }
                 _ => append_texts(&batch, &mut disk)?,
             }
