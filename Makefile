@@ -1,5 +1,5 @@
 # The local commands are the CI commands.
-.PHONY: test check torture fuzz bench bench-dedup bench-python doc build wheel clean
+.PHONY: test check torture fuzz asan bench bench-dedup bench-python doc build wheel clean
 
 # Everything: format, lints, all tests of all kinds, with the time of each part and the totals.
 test:
@@ -20,6 +20,10 @@ torture: build
 # Every decoder, parser and request handler with coverage feedback, ten minutes each, on a nightly toolchain. One: bash tools/fuzz.sh 60 jsonl
 fuzz:
 	@bash tools/fuzz.sh
+
+# The unit tests of the crates that have `unsafe`, under AddressSanitizer, on a nightly toolchain.
+asan:
+	@RUSTFLAGS=-Zsanitizer=address cargo +nightly test --release --target x86_64-unknown-linux-gnu --target-dir target/asan -p benzer-core -p benzer-index -p benzer-dedup -p benzer-cli --lib
 
 # The binary: target/release/benzer
 build:

@@ -123,7 +123,7 @@ pub fn repair(arguments: &RepairArguments, view: &View, out: &mut dyn Write) -> 
     if lost == 0 {
         Ok(())
     } else {
-        bail!("{lost} records are damaged; put their documents in again (`benzer index`)")
+        bail!("records are damaged, see above ({lost} places); put their documents in again (`benzer index`)")
     }
 }
 

@@ -63,7 +63,7 @@ pub enum ImageFeatures {
     Thumbnail,
 }
 
-/// Most pixels of a picture in a document, unless the field says otherwise. It takes eight times as many bytes to decode.
+/// Most pixels of a picture in a document, unless the field says otherwise. Decoding takes eight times as many bytes, sixteen times where a colour has 16 bits and there is transparency.
 const PIXELS: u64 = 25_000_000;
 
 impl ImageOptions {
