@@ -171,7 +171,7 @@ mod tests {
     use super::*;
     use benzer_core::field::text::{Shingler, TextOptions};
 
-    struct Few(Vec<String>);
+    pub(super) struct Few(pub Vec<String>);
 
     impl Texts for Few {
         fn bytes(&self, rank: u32) -> Result<u64> {
