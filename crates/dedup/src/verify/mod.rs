@@ -170,6 +170,7 @@ fn tasks<'a>(
 mod tests {
     use super::*;
     use benzer_core::field::text::{Shingler, TextOptions};
+    use std::collections::BTreeSet;
 
     pub(super) struct Few(pub Vec<String>);
 
@@ -184,29 +185,26 @@ mod tests {
         }
     }
 
-    #[test]
-    fn edges_are_those_of_sorted_sets_whatever_the_number_of_threads() {
-        let word = |i: u64| format!("w{}", benzer_core::hash::mix(i) % 7);
-        let texts = Few((0..60)
-            .map(|t| (t / 3..t / 3 + 30 + t % 5).map(word).collect::<Vec<_>>().join(" "))
-            .collect());
-        let shingler = Shingler::new(&TextOptions { n: 2, ..TextOptions::default() }).unwrap();
+    /// All pairs of some texts, whatever the number of threads; `n` words are an element.
+    fn check(texts: Vec<String>, n: usize) {
+        let texts = Few(texts);
+        let shingler = Shingler::new(&TextOptions { n, ..TextOptions::default() }).unwrap();
         let threshold: Threshold = "0.7".parse().unwrap();
-        let pairs: Vec<(u32, u32)> = (0..60).flat_map(|b| (0..b).map(move |a| (b, a))).collect();
+        let n = texts.0.len() as u32;
+        let pairs: Vec<(u32, u32)> = (0..n).flat_map(|b| (0..b).map(move |a| (b, a))).collect();
+        let sets: Vec<BTreeSet<u64>> =
+            texts.0.iter().map(|text| shingler.features(text).elements().iter().copied().collect()).collect();
         let expected: Vec<Edge> = pairs
             .iter()
             .filter_map(|&(later, earlier)| {
-                let (a, b) = (
-                    shingler.features(&texts.0[earlier as usize]),
-                    shingler.features(&texts.0[later as usize]),
-                );
-                let both = a.elements().iter().filter(|x| b.elements().contains(x)).count();
+                let (a, b) = (&sets[earlier as usize], &sets[later as usize]);
+                let both = a.intersection(b).count();
                 let union = (a.len() + b.len() - both) as u32;
                 let edge = Edge { later, earlier, intersection: both as u32, union };
                 threshold.is_reached(both as u64, union.into()).then_some(edge)
             })
             .collect();
-        assert!(expected.len() > 50 && expected.len() < pairs.len());
+        assert!(expected.len() > 10 && expected.len() < pairs.len());
         for (threads, remembered) in [(1, 1000), (2, 0), (3, 70)] {
             let all = |wanted| {
                 let (mut found, mut n) = (Vec::new(), 0);
@@ -222,6 +220,25 @@ mod tests {
             };
             assert_eq!(all(Wanted::Reaching(threshold)), expected);
             assert_eq!(all(Wanted::All).len(), pairs.len());
+        }
+    }
+
+    fn text(words: impl Iterator<Item = u64>) -> String {
+        words.map(|i| format!("w{i} ")).collect()
+    }
+
+    #[test]
+    fn edges_are_those_of_sorted_sets() {
+        let word = |i: u64| benzer_core::hash::mix(i) % 7;
+        check((0..60).map(|t| text((t / 3..t / 3 + 30 + t % 5).map(word))).collect(), 2);
+    }
+
+    /// Too large to be held as bits, few and many.
+    #[test]
+    fn edges_of_large_documents_are_those_of_sorted_sets() {
+        for (documents, words) in [(8, 40_000), (100, 3_000)] {
+            let long = |t: u64| text(t * words / 20..t * words / 20 + words);
+            check(std::iter::once(text(0..3)).chain((0..documents).map(long)).collect(), 1);
         }
     }
 }
