@@ -132,6 +132,20 @@ fn the_report_shows_each_cluster_without_scripts_or_requests() {
 }
 
 #[test]
+fn names_that_are_markup_are_shown_as_names() {
+    let (album, output) = (album(), tempfile::tempdir().unwrap());
+    let hostile = ["\"><img src=x onerror=alert(1)>.bmp", "<script>alert(1)<&'.jpg"];
+    fs::rename(album.path().join("bay.bmp"), album.path().join(hostile[0])).unwrap();
+    fs::rename(album.path().join("broken.jpg"), album.path().join(hostile[1])).unwrap();
+    run(&options(album.path(), output.path()), &Silent).unwrap();
+    let report = fs::read_to_string(output.path().join("report.html")).unwrap();
+    assert!(!report.contains("<script") && !report.contains("<img src=x") && !report.contains("\"><img src"));
+    assert!(
+        report.contains("&lt;img src=x onerror=alert(1)&gt;") && report.contains("&lt;script&gt;alert(1)")
+    );
+}
+
+#[test]
 fn results_do_not_depend_on_threads() {
     let album = album();
     let with = |threads: usize| {
