@@ -2,8 +2,9 @@
 //!
 //! A run touches each page of its buffers once, and a fault for every 4 KiB costs more than what is written there. So
 //! allocations of [`LARGE`] bytes and more are memory maps of their own, which Linux is asked to back with pages of
-//! 2 MiB; the rest goes to the system's allocator. Growing such an allocation moves page tables, not bytes. A few that
-//! were given back wait for the next of their length, because the system clears every page that it hands out.
+//! 2 MiB; the rest goes to the system's allocator. Growing such an allocation moves page tables, not bytes. Some that
+//! were given back wait for the next that is not longer, because the system clears every page that it hands out, and
+//! the host of a virtual machine may have to find it first.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr;
@@ -14,25 +15,26 @@ pub const LARGE: usize = 1 << 20;
 /// The size of a huge page.
 const PAGE: usize = 2 << 20;
 
-/// Bytes of a map that waits for the next allocation, and of all of them, at most.
-const LONGEST: usize = 8 << 20;
-const WAITING: usize = 16 << 20;
+/// Bytes of all maps that wait for the next allocation, at most.
+const WAITING: usize = 32 << 20;
 
 /// The maps that wait: address and length.
 static SPARE: Mutex<[(usize, usize); WAITING / PAGE]> = Mutex::new([(0, 0); WAITING / PAGE]);
 
-/// A map of this length that was given back. What is in it is what was written there.
+/// A map of this length, of those that were given back: the beginning of the shortest that has it. What is in it is what was written there.
 fn take_spare(length: usize) -> Option<*mut u8> {
     let mut spare = SPARE.try_lock().ok()?;
-    let found = spare.iter_mut().find(|(_, other)| *other == length)?;
-    Some(std::mem::take(found).0 as *mut u8)
+    let found = spare.iter_mut().filter(|(_, other)| *other >= length).min_by_key(|(_, other)| *other)?;
+    let at = found.0;
+    *found = (at + length, found.1 - length);
+    Some(at as *mut u8)
 }
 
 /// Keeps a map for later; false if there is no room for it.
 fn keep_spare(at: *mut u8, length: usize) -> bool {
     let Ok(mut spare) = SPARE.try_lock() else { return false };
     let waiting: usize = spare.iter().map(|(_, length)| *length).sum();
-    if length > LONGEST || waiting + length > WAITING {
+    if waiting + length > WAITING {
         return false;
     }
     // Every map has a page at least, so there is a place while there is room.
@@ -159,7 +161,7 @@ mod tests {
 
     #[test]
     fn what_is_used_again_is_zero_where_that_was_asked_for() {
-        for n in [LARGE, PAGE, PAGE + 1, LONGEST, LONGEST + 1, 9 * PAGE] {
+        for n in [LARGE, PAGE, PAGE + 1, 9 * PAGE, WAITING, WAITING + 1] {
             for _ in 0..20 {
                 assert!(block(n).iter().all(|byte| *byte == 7));
                 let layout = Layout::from_size_align(n - 1, 8).unwrap();

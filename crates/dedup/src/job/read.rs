@@ -67,7 +67,9 @@ impl Run<'_> {
             rows: Rows::new(self.ingest.layout()),
             held: Vec::new(),
             again: match reader.progress().bytes_total() {
-                Some(bytes) if bytes > self.options.held => Again::new(&inputs)?,
+                Some(bytes) if bytes > self.options.held => {
+                    Again::new(&inputs, self.options.maps && bytes <= self.options.memory / 4)?
+                }
                 _ => None,
             },
             held_bytes: 0,

@@ -173,28 +173,34 @@ impl Run<'_> {
         let root = self.folders.output.join(DOCUMENTS);
         self.files.create_dir_all(&root)?;
         let mut out = DocumentWriter::new(self.files, root, &ranked.corpus.inputs, &fates);
-        let mut write = |batch: &Batch| -> Result<()> {
-            out.batch(batch)?;
+        let mut write = |batch: &Batch, lines: &[u8]| -> Result<()> {
+            out.batch(batch, lines)?;
             self.observer.reached(out.row().into());
             Self::check_cancelled(self.observer)
         };
         match &ranked.corpus.documents {
             Documents::Memory(_) => {
-                let mut lines = Vec::new();
+                let mut buffer = Vec::new();
                 for (_, batch) in &ranked.corpus.held {
                     match &ranked.corpus.again {
-                        Some(again) if batch.is_forgotten() => {
-                            let whole = batch.recalled(again, lines)?;
-                            write(&whole)?;
-                            lines = whole.into_lines();
+                        // Lines as they are need not be looked at.
+                        Some(again) if batch.is_forgotten() && batch.has_lines() && !fates.annotates => {
+                            write(batch, batch.lines_again(again, &mut buffer)?)?;
                         }
-                        _ => write(batch)?,
+                        Some(again) if batch.is_forgotten() => {
+                            let whole = batch.recalled(again, buffer)?;
+                            write(&whole, whole.lines())?;
+                            buffer = whole.into_lines();
+                        }
+                        _ => write(batch, batch.lines())?,
                     }
                 }
                 ranked.corpus.again.as_ref().map_or(Ok(()), Again::check)?;
             }
             Documents::Disk(_) => {
-                pipeline::run(self.open()?, &Parse, self.options.threads, |batch| write(&batch))?;
+                pipeline::run(self.open()?, &Parse, self.options.threads, |batch| {
+                    write(&batch, batch.lines())
+                })?;
             }
         }
         if out.row() != ranked.len() {

@@ -1,9 +1,10 @@
 //! Lines that are read a second time instead of being held.
 //!
 //! A plain file of this machine can be read again wherever a document lies, mostly from memory that the system keeps of it anyway. So a batch of it gives its lines up: the next batch is read into the
-//! same buffer, and a run touches little memory of its own. Somebody may write to the file meanwhile: what is read again is never trusted. Texts are compared with their hashes by the caller, and
+//! same buffer, and a run touches little memory of its own. Where that is allowed, the memory of the system is looked at without reading (the module `map`). Somebody may write to the file meanwhile: what is read again is never trusted. Texts are compared with their hashes by the caller, and
 //! [`Again::check`] tells whether a file was touched.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
@@ -11,7 +12,8 @@ use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::batch::{Batch, Place, Segment, Span};
+use super::batch::{Batch, Kind, Place, Segment, Span};
+use super::map::Map;
 use super::stream::Compression;
 use super::{Input, json, parse, utf8};
 use crate::error::{Error, Result};
@@ -22,7 +24,20 @@ const MOST: usize = 256;
 /// The inputs of a run, open.
 #[derive(Debug)]
 pub(crate) struct Again {
-    files: Vec<(Arc<Input>, File, State)>,
+    files: Vec<Open>,
+}
+
+#[derive(Debug)]
+struct Open {
+    input: Arc<Input>,
+    file: File,
+    before: State,
+    map: Option<Map>,
+}
+
+thread_local! {
+    /// The bytes of a text, and the text, between calls.
+    static BUFFERS: Cell<(Vec<u8>, Vec<u8>)> = const { Cell::new((Vec::new(), Vec::new())) };
 }
 
 /// What changes when somebody writes to a file.
@@ -34,8 +49,8 @@ fn state(file: &File) -> io::Result<State> {
 }
 
 impl Again {
-    /// Opens the inputs; nothing if there are many, or not all are plain files.
-    pub fn new(inputs: &[Arc<Input>]) -> Result<Option<Self>> {
+    /// Opens the inputs; nothing if there are many, or not all are plain files. They are mapped if that is wanted and possible.
+    pub fn new(inputs: &[Arc<Input>], maps: bool) -> Result<Option<Self>> {
         let is_plain = |input: &Arc<Input>| {
             let is_text = input.format().is_some_and(|format| !format.is_table());
             is_text
@@ -48,15 +63,16 @@ impl Again {
         }
         let open = |input: &Arc<Input>| {
             let open = File::open(&input.path).and_then(|file| Ok((state(&file)?, file)));
-            let (state, file) = open.map_err(|error| Error::open(&*input.path, error))?;
-            Ok((Arc::clone(input), file, state))
+            let (before, file) = open.map_err(|error| Error::open(&*input.path, error))?;
+            let map = maps.then(|| Map::new(&file, before.0).ok()).flatten();
+            Ok(Open { input: Arc::clone(input), file, before, map })
         };
         Ok(Some(Self { files: inputs.iter().map(open).collect::<Result<_>>()? }))
     }
 
     /// Fails if somebody wrote to a file.
     pub fn check(&self) -> Result<()> {
-        match self.files.iter().all(|(_, file, before)| state(file).is_ok_and(|now| now == *before)) {
+        match self.files.iter().all(|open| state(&open.file).is_ok_and(|now| now == open.before)) {
             true => Ok(()),
             false => Err(Error::Changed),
         }
@@ -64,8 +80,12 @@ impl Again {
 
     /// Appends the bytes of a segment that stood at `range` of its batch.
     fn read(&self, segment: &Segment, range: Range<usize>, into: &mut Vec<u8>) -> Result<()> {
-        let (input, file, _) = &self.files[segment.input.number as usize];
+        let Open { input, file, map, .. } = &self.files[segment.input.number as usize];
         let at = segment.first_offset + (range.start - segment.start) as u64;
+        if let Some(map) = map {
+            into.extend_from_slice(map.get(at..at + range.len() as u64).ok_or(Error::Changed)?);
+            return Ok(());
+        }
         let start = into.len();
         into.resize(start + range.len(), 0);
         file.read_exact_at(&mut into[start..], at).map_err(|source| match source.kind() {
@@ -74,9 +94,15 @@ impl Again {
         })
     }
 
+    /// A whole segment, if it is mapped. The newline of the last line may be missing in the file; then it is not.
+    fn mapped(&self, segment: &Segment) -> Option<&[u8]> {
+        let map = self.files[segment.input.number as usize].map.as_ref()?;
+        map.get(segment.first_offset..segment.first_offset + (segment.end - segment.start) as u64)
+    }
+
     /// Appends a whole segment. The newline of the last line may have been added by the reader.
     fn read_all(&self, segment: &Segment, into: &mut Vec<u8>) -> Result<()> {
-        let (input, file, _) = &self.files[segment.input.number as usize];
+        let Open { input, file, .. } = &self.files[segment.input.number as usize];
         let n = segment.end - segment.start;
         // Nobody else moves the position: texts are read at places of their own.
         let mut file = file;
@@ -121,11 +147,14 @@ impl Batch {
     ) -> Result<()> {
         let Some(row) = self.rows.get(index) else { return Ok(()) };
         let segment = &self.segments[row.segment as usize];
-        let mut bytes = Vec::new();
-        let text = match (&self.plan, row.text) {
+        // Not there while it is used: `visit` may want another text.
+        let (mut bytes, mut text) = BUFFERS.take();
+        bytes.clear();
+        text.clear();
+        let found = match (&self.plan, row.text) {
             (_, (Place::Data, span)) => {
                 again.read(segment, span.range(), &mut bytes)?;
-                bytes
+                &bytes
             }
             (Some(plan), _) if self.is_shed => {
                 let quoted = row.quoted.range();
@@ -133,28 +162,43 @@ impl Batch {
                 again.read(segment, range, &mut bytes)?;
                 if quoted.is_empty() {
                     let line = utf8::check(&bytes).map_err(|_| Error::Changed)?;
-                    parse::text_again(line, 0..line.len(), plan)
+                    text = parse::text_again(line, 0..line.len(), plan);
                 } else {
-                    let mut text = Vec::with_capacity(bytes.len());
                     json::unescape(&bytes, &mut text).ok_or(Error::Changed)?;
-                    text
                 }
+                &text
             }
             _ => {
                 visit(self.text(row.text));
                 return Ok(());
             }
         };
-        visit(utf8::check(&text).map_err(|_| Error::Changed)?);
+        visit(utf8::check(found).map_err(|_| Error::Changed)?);
+        BUFFERS.set((bytes, text));
         Ok(())
+    }
+
+    /// Its lines as bytes, in a buffer or as they are in memory.
+    pub(crate) fn lines_again<'a>(&self, again: &'a Again, buffer: &'a mut Vec<u8>) -> Result<&'a [u8]> {
+        if let [segment] = &*self.segments
+            && let Some(bytes) = again.mapped(segment)
+        {
+            return Ok(bytes);
+        }
+        buffer.clear();
+        self.segments.iter().try_for_each(|segment| again.read_all(segment, buffer))?;
+        Ok(buffer)
+    }
+
+    /// Whether documents are written as lines.
+    pub(crate) fn has_lines(&self) -> bool {
+        !self.segments.iter().any(|segment| matches!(segment.kind, Kind::File | Kind::Rows))
     }
 
     /// The same batch with its lines, read into a buffer. What had escapes is not decoded again.
     pub(crate) fn recalled(&self, again: &Again, mut buffer: Vec<u8>) -> Result<Self> {
         buffer.clear();
-        for segment in &self.segments {
-            again.read_all(segment, &mut buffer)?;
-        }
+        self.segments.iter().try_for_each(|segment| again.read_all(segment, &mut buffer))?;
         let data = parse::into_text(buffer, &self.segments).0;
         let is_whole = |span: Span| data.get(span.range()).is_some();
         let is_there = |place: (Place, Span)| place.0 != Place::Data || is_whole(place.1);

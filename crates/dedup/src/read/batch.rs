@@ -251,16 +251,16 @@ impl Batch {
         std::mem::take(&mut self.decoded).into_bytes()
     }
 
-    /// The input of the document at an index, and where its line or record lies in [`Batch::raw`].
+    /// The input of the document at an index, and where its line or record lies in [`Batch::lines`].
     #[inline]
     pub(crate) fn place_of(&self, index: usize) -> Option<(u32, std::ops::Range<usize>)> {
         let row = self.rows.get(index)?;
         Some((self.segments[row.segment as usize].input.number, row.raw.range()))
     }
 
-    /// A part of the lines as they were read.
-    pub(crate) fn raw(&self, range: std::ops::Range<usize>) -> &[u8] {
-        &self.data.as_bytes()[range]
+    /// All lines as they were read.
+    pub(crate) fn lines(&self) -> &[u8] {
+        self.data.as_bytes()
     }
 
     /// How many documents there are.

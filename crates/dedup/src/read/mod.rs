@@ -52,6 +52,7 @@ mod find;
 mod format;
 mod input;
 mod json;
+mod map;
 mod objects;
 mod parse;
 mod plain;

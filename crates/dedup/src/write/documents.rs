@@ -85,13 +85,13 @@ impl<'a> DocumentWriter<'a> {
         self.row
     }
 
-    /// Writes the documents of the next batch.
-    pub fn batch(&mut self, batch: &Batch) -> Result<()> {
+    /// Writes the documents of the next batch, whose lines are given beside it.
+    pub fn batch(&mut self, batch: &Batch, lines: &[u8]) -> Result<()> {
         let mut i = 0;
         while let Some((input, _)) = batch.place_of(i) {
             self.go_to(input)?;
             i += match self.annotates {
-                false if matches!(self.current, Some((_, Output::Lines(_)))) => self.run(batch, i, input)?,
+                false if matches!(self.current, Some((_, Output::Lines(_)))) => self.run((batch, lines), i, input)?,
                 _ => self.one(batch, i)?,
             };
         }
@@ -99,7 +99,7 @@ impl<'a> DocumentWriter<'a> {
     }
 
     /// Writes consecutive lines of one input as long as nothing lies between them, all at once; gives how many documents are done.
-    fn run(&mut self, batch: &Batch, first: usize, input: u32) -> Result<usize> {
+    fn run(&mut self, (batch, lines): (&Batch, &[u8]), first: usize, input: u32) -> Result<usize> {
         let Some((_, Output::Lines(out))) = &mut self.current else { return Ok(0) };
         let (mut n, mut run): (usize, Option<Range<usize>>) = (0, None);
         while let Some((_, place)) = batch.place_of(first + n).filter(|(other, _)| *other == input) {
@@ -108,7 +108,7 @@ impl<'a> DocumentWriter<'a> {
                 run = Some(match run {
                     Some(run) if run.end == place.start => run.start..place.end + 1,
                     before => {
-                        out.append(batch.raw(before.unwrap_or_default()))?;
+                        out.append(&lines[before.unwrap_or_default()])?;
                         place.start..place.end + 1
                     }
                 });
@@ -116,7 +116,7 @@ impl<'a> DocumentWriter<'a> {
             n += 1;
             self.row += 1;
         }
-        out.append(batch.raw(run.unwrap_or_default()))?;
+        out.append(&lines[run.unwrap_or_default()])?;
         Ok(n)
     }
 

@@ -295,6 +295,7 @@ fn options(arguments: &Arguments) -> anyhow::Result<Options> {
         memory: arguments.memory.unwrap_or_else(amount::half_of_memory),
         work_dir: arguments.work_dir.clone(),
         checkpoint: arguments.checkpoint,
+        maps: true,
         resume: arguments.resume,
         overwrite: arguments.overwrite,
         strict: arguments.strict,
