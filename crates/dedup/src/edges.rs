@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Result;
 use crate::files::{self, FileWriter, Files, Manifest};
-use crate::verify::Edge;
+use crate::verify::{Edge, Measured};
 
 /// The file of the edges between documents of the input.
 pub(crate) const EDGES: &str = "edges.bin";
@@ -19,6 +19,7 @@ const BYTES: usize = 16;
 #[derive(Debug)]
 pub(crate) enum EdgesWriter {
     Memory(Vec<Edge>),
+    Measured(Vec<Measured>),
     Disk { file: FileWriter, n: u64 },
 }
 
@@ -26,6 +27,7 @@ pub(crate) enum EdgesWriter {
 #[derive(Debug)]
 pub(crate) enum Edges {
     Memory(Vec<Edge>),
+    Measured(Vec<Measured>),
     Disk {
         path: PathBuf,
         n: u64,
@@ -42,18 +44,28 @@ impl EdgesWriter {
         Ok(Self::Disk { file: files.create(&folder.join(name))?, n: 0 })
     }
 
-    pub fn append(&mut self, edges: Vec<Edge>) -> Result<()> {
+    /// Adds an edge.
+    pub fn push(&mut self, edge: Edge) -> Result<()> {
         match self {
-            Self::Memory(all) if all.is_empty() => *all = edges,
-            Self::Memory(all) => all.extend(edges),
+            Self::Memory(all) => all.push(edge),
+            Self::Measured(_) => unreachable!("edges are measured together, or come one by one"),
             Self::Disk { file, n } => {
-                *n += edges.len() as u64;
-                for Edge { later, earlier, intersection, union } in edges {
-                    for number in [later, earlier, intersection, union] {
-                        file.append(&number.to_le_bytes())?;
-                    }
+                *n += 1;
+                let Edge { later, earlier, intersection, union } = edge;
+                for number in [later, earlier, intersection, union] {
+                    file.append(&number.to_le_bytes())?;
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Adds edges that were measured together; in memory they stay where they are.
+    pub fn take(&mut self, edges: Measured) -> Result<()> {
+        match self {
+            Self::Memory(all) if all.is_empty() => *self = Self::Measured(vec![edges]),
+            Self::Measured(all) => all.push(edges),
+            _ => edges.iter().try_for_each(|edge| self.push(edge))?,
         }
         Ok(())
     }
@@ -61,6 +73,7 @@ impl EdgesWriter {
     pub fn finish(self, manifest: &mut Manifest) -> Result<Edges> {
         Ok(match self {
             Self::Memory(edges) => Edges::Memory(edges),
+            Self::Measured(edges) => Edges::Measured(edges),
             Self::Disk { file, n } => {
                 let path = file.path().to_owned();
                 let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -82,6 +95,7 @@ impl Edges {
     pub fn len(&self) -> u64 {
         match self {
             Self::Memory(edges) => edges.len() as u64,
+            Self::Measured(edges) => edges.iter().map(|edges| edges.len() as u64).sum(),
             Self::Disk { n, .. } => *n,
             Self::Both { old, new } => old.len() + new.len(),
         }
@@ -107,6 +121,7 @@ impl Edges {
                 })))
             }
             Self::Memory(edges) => Ok(Box::new(edges.iter().copied().map(Ok))),
+            Self::Measured(edges) => Ok(Box::new(edges.iter().flat_map(Measured::iter).map(Ok))),
             Self::Disk { path, n } => {
                 let fail = move |error| files::Error::disk("read", path, error);
                 let mut file = BufReader::with_capacity(1 << 18, File::open(path).map_err(fail)?);

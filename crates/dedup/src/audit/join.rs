@@ -58,8 +58,8 @@ pub(super) fn join(
         for section in members.chunks(SECTION) {
             let candidates = candidates(section, sample, &index, sources, room, &read)?;
             let wanted = Wanted::Reaching(threshold.lowered());
-            verify_held(&candidates, to_measure, wanted, room.threads, |_, edges| {
-                pairs.extend(edges.into_iter().map(|edge| pair(edge, sample)));
+            verify_held([&candidates[..]], to_measure, wanted, room.threads, |_, edges| {
+                pairs.extend(edges.iter().map(|edge| pair(edge, sample)));
                 Ok(())
             })?;
         }

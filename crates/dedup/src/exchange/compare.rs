@@ -111,8 +111,9 @@ impl Slice for Compare {
         let sources = Sources { texts: &texts, shingler: &self.shingler, remembered: REMEMBERED };
         let n_words = self.settings.spec.words();
         let words = |rank: u32| &words[rank as usize * n_words..][..n_words];
-        verify_held(&candidates, sources, Wanted::Reaching(self.settings.threshold), 1, |_, edges| {
-            for Edge { later, earlier, intersection, union } in edges {
+        let wanted = Wanted::Reaching(self.settings.threshold);
+        verify_held([&candidates[..]], sources, wanted, 1, |_, edges| {
+            for Edge { later, earlier, intersection, union } in edges.iter() {
                 let equal = self.estimates.equal(words(later), words(earlier));
                 let counts = [intersection, union, equal].map(u32::to_le_bytes).concat();
                 let places = [later, earlier].map(|rank| members[rank as usize].place);

@@ -9,8 +9,8 @@ use std::path::Path;
 
 /// The alignment of blocks in memory and in the file.
 pub(super) const ALIGNMENT: usize = 4096;
-/// What is not longer needs no large block.
-const SMALL: usize = 32 << 10;
+/// What is not longer needs no large block: of small files there are many, and memory costs time when it is touched.
+const SMALL: [usize; 2] = [32 << 10, 512 << 10];
 /// Fewer bytes are not worth a second handle.
 const LEAST: usize = Block::BYTES / 4;
 
@@ -100,8 +100,8 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// Bytes of a full block. Tests have small ones, so that small files have several.
-    pub const BYTES: usize = if cfg!(test) { 64 << 10 } else { 4 << 20 };
+    /// Bytes of a full block, a little less than two huge pages. Tests have small ones, so that small files have several.
+    pub const BYTES: usize = if cfg!(test) { 64 << 10 } else { (4 << 20) - (64 << 10) };
 
     /// The bytes that are in it.
     pub fn bytes(&self) -> &[u8] {
@@ -112,14 +112,15 @@ impl Block {
     pub fn take(&mut self, bytes: &[u8]) -> usize {
         let n = bytes.len().min(Self::BYTES - self.bytes().len());
         if self.buffer.len() + n > self.buffer.capacity() {
-            let is_small = self.bytes().len() + n <= SMALL;
-            self.move_to(if is_small { SMALL } else { Self::BYTES });
+            let needed = self.bytes().len() + n;
+            let room = SMALL.into_iter().filter(|room| *room < Self::BYTES).find(|room| needed <= *room);
+            self.move_to(room.unwrap_or(Self::BYTES));
         }
         self.buffer.extend_from_slice(&bytes[..n]);
         n
     }
 
-    /// Moves to a buffer with room for so many bytes. Most files are small, and memory costs time when it is touched.
+    /// Moves to a buffer with room for so many bytes.
     fn move_to(&mut self, room: usize) {
         let mut buffer: Vec<u8> = Vec::with_capacity(room + ALIGNMENT);
         let start = buffer.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);

@@ -44,13 +44,13 @@ impl Meetings {
     }
 }
 
-/// The candidate pairs (later, earlier) among `ranks`, in order; the ranks are in order too.
+/// The candidate pairs (later, earlier) among `ranks`, in order, in lists of which each has all pairs of its later documents; the ranks are in order too.
 pub(crate) fn candidates(
     sketches: &impl Sketches,
     ranks: &[u32],
     (banding, prefilter, cap): (&Banding, &Prefilter, usize),
     threads: usize,
-) -> (Vec<(u32, u32)>, Meetings) {
+) -> (Vec<Vec<(u32, u32)>>, Meetings) {
     // Several bands at a time: a sketch is looked up once for all of them.
     let n_tasks = banding.bands().div_ceil(TOGETHER);
     let bands = in_parallel(n_tasks, threads, Buffers::default, |task, buffers| {
@@ -78,7 +78,7 @@ pub(crate) fn candidates(
         }
         pairs
     });
-    (found.concat(), seats.meetings)
+    (found, seats.meetings)
 }
 
 #[derive(Debug, Default)]
@@ -91,8 +91,8 @@ struct Buffers {
 struct Seats {
     /// The members of each bucket that everyone in it is paired with.
     first: Vec<u32>,
-    /// Of each seat, by the rank of its document: where its bucket begins in `first`, and how many of the bucket are before it there.
-    seats: Vec<(usize, u32)>,
+    /// Of each seat, by the rank of its document.
+    seats: Vec<Seat>,
     /// Where the seats of each document end.
     ends: Vec<usize>,
     meetings: Meetings,
@@ -111,13 +111,13 @@ impl Seats {
             ends[i] += ends[i - 1];
         }
         // Until it is used up, an entry is where the next seat of its document goes; in the end it is where that document ends.
-        let mut seats = vec![(0, 0); ends.last().copied().unwrap_or_default()];
+        let mut seats = vec![Seat(0); ends.last().copied().unwrap_or_default()];
         for bucket in buckets() {
             let start = first.len();
             first.extend(bucket.iter().take(cap).map(|(_, rank)| *rank));
             for (i, &(_, rank)) in bucket.iter().enumerate().skip(1) {
                 let next = &mut ends[rank as usize];
-                seats[*next] = (start, i.min(cap) as u32);
+                seats[*next] = Seat::new(start, i.min(cap));
                 *next += 1;
             }
         }
@@ -128,7 +128,27 @@ impl Seats {
     fn of(&self, rank: u32) -> impl Iterator<Item = &[u32]> {
         let start = if rank == 0 { 0 } else { self.ends[rank as usize - 1] };
         let seats = &self.seats[start..self.ends[rank as usize]];
-        seats.iter().map(|&(start, n)| &self.first[start..start + n as usize])
+        seats.iter().map(|seat| &self.first[seat.range()])
+    }
+}
+
+/// Where a bucket begins in a list, and how many of it are before a document there. There are millions, so both are in one word.
+#[derive(Debug, Clone, Copy)]
+struct Seat(u64);
+
+impl Seat {
+    const BITS: u32 = 24;
+
+    fn new(start: usize, n: usize) -> Self {
+        let (start, n) = (start as u64, n as u64);
+        assert!(n >> Self::BITS == 0 && start >> (64 - Self::BITS) == 0, "a bucket of more than fits memory");
+        Self(start << Self::BITS | n)
+    }
+
+    #[inline]
+    fn range(self) -> std::ops::Range<usize> {
+        let start = (self.0 >> Self::BITS) as usize;
+        start..start + (self.0 & ((1 << Self::BITS) - 1)) as usize
     }
 }
 
@@ -227,7 +247,7 @@ mod tests {
             let ranks: Vec<u32> = (0..n as u32).collect();
             let found = candidates(&table, &ranks, (&banding, &prefilter, cap), threads);
             let expected: Vec<_> = by_definition(&table, &banding, &prefilter, cap).into_iter().collect();
-            prop_assert_eq!(found.0, expected);
+            prop_assert_eq!(found.0.concat(), expected);
         }
     }
 }

@@ -146,7 +146,7 @@ impl Run<'_> {
             for Looked { met, candidates, edges: found } in looked {
                 self.counts.met += met;
                 self.counts.candidates += candidates;
-                edges.append(numbered(found, guests)?)?;
+                numbered(found, guests)?.into_iter().try_for_each(|edge| edges.push(edge))?;
             }
             done += some.len() as u64;
             self.observer.reached(done);

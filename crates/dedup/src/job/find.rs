@@ -23,21 +23,22 @@ type Grouped = (Vec<u32>, Vec<(u32, u32)>);
 
 /// Pairs to compare, in order.
 pub(super) enum Pairs {
-    Memory(Vec<(u32, u32)>),
+    /// All of a later document are in one list.
+    Memory(Vec<Vec<(u32, u32)>>),
     Sorted(Sorted<(u32, u32)>),
 }
 
 impl Pairs {
     fn len(&self) -> u64 {
         match self {
-            Self::Memory(pairs) => pairs.len() as u64,
+            Self::Memory(lists) => lists.iter().map(|pairs| pairs.len() as u64).sum(),
             Self::Sorted(pairs) => pairs.len(),
         }
     }
 
     fn into_iter(self) -> Box<dyn Iterator<Item = Result<(u32, u32)>>> {
         match self {
-            Self::Memory(pairs) => Box::new(pairs.into_iter().map(Ok)),
+            Self::Memory(pairs) => Box::new(pairs.into_iter().flatten().map(Ok)),
             Self::Sorted(pairs) => Box::new(pairs.map(|pair| Ok(pair?))),
         }
     }
@@ -124,8 +125,8 @@ impl Run<'_> {
     fn measure(&self, ranked: &Ranked<'_>, pairs: Vec<(u32, u32)>) -> Result<Vec<Edge>> {
         let mut edges = Vec::new();
         let sources = self.sources(ranked);
-        verify_held(&pairs, sources, Wanted::All, self.options.threads, |_, made| {
-            edges.extend(made);
+        verify_held([&pairs[..]], sources, Wanted::All, self.options.threads, |_, made| {
+            edges.extend(made.iter());
             Ok(())
         })?;
         Ok(edges)
@@ -217,20 +218,23 @@ impl Run<'_> {
                 let equal = self.estimates.equal(&ranked.words(later)?, &ranked.words(earlier)?);
                 if equal >= least {
                     let union = self.ingest.spec().registers;
-                    edges.append(vec![Edge { later, earlier, intersection: equal, union }])?;
+                    edges.push(Edge { later, earlier, intersection: equal, union })?;
                 }
             }
         } else {
             let (mut done, wanted) = (0, Wanted::Reaching(self.options.threshold));
             let sources = self.sources(ranked);
             let sink = |n, made| {
-                edges.append(made)?;
+                edges.take(made)?;
                 done += n as u64;
                 self.observer.reached(done);
                 Self::check_cancelled(self.observer)
             };
             match candidates {
-                Pairs::Memory(pairs) => verify_held(&pairs, sources, wanted, self.options.threads, sink)?,
+                Pairs::Memory(lists) => {
+                    let lists = lists.iter().map(Vec::as_slice);
+                    verify_held(lists, sources, wanted, self.options.threads, sink)?;
+                }
                 Pairs::Sorted(pairs) => {
                     let pairs = pairs.map(|pair| Ok(pair?));
                     verify(pairs, sources, wanted, self.options.threads, sink)?;

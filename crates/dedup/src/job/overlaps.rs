@@ -58,7 +58,8 @@ impl Run<'_> {
         let mut edges = self.edges_writer(OLD_EDGES)?;
         for record in found.finish()? {
             let (rank, old, both, size) = record?;
-            edges.append(numbered(vec![(rank, Old::unpacked(old), both, size)], guests)?)?;
+            let made = numbered(vec![(rank, Old::unpacked(old), both, size)], guests)?;
+            made.into_iter().try_for_each(|edge| edges.push(edge))?;
         }
         Ok(edges)
     }

@@ -59,7 +59,7 @@ impl Corpus {
         let wanted = Wanted::Reaching(threshold);
         let sources = Sources { texts: self, shingler, remembered: 1 << 16 };
         verify(pairs.iter().copied().map(Ok), sources, wanted, 1, |_, made| {
-            edges.extend(made);
+            edges.extend(made.iter());
             Ok(())
         })
         .unwrap();

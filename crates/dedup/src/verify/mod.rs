@@ -64,58 +64,78 @@ impl Wanted {
     }
 }
 
+/// Edges in order, in the lists in which they were made.
+#[derive(Debug)]
+pub(crate) struct Measured {
+    lists: Vec<Vec<Edge>>,
+    /// Of each later document with edges its list, and where they begin and end there.
+    groups: Vec<(u32, u32, u32)>,
+}
+
+impl Measured {
+    pub fn len(&self) -> usize {
+        self.lists.iter().map(Vec::len).sum()
+    }
+
+    /// The edges, in order.
+    pub fn iter(&self) -> impl Iterator<Item = Edge> + '_ {
+        let edges = |&(list, start, end): &(u32, u32, u32)| {
+            self.lists[list as usize][start as usize..end as usize].iter().copied()
+        };
+        self.groups.iter().flat_map(edges)
+    }
+}
+
 /// Measures pairs that come sorted by (later, earlier), and hands those that are wanted to `sink`, in the same order, with the number of pairs looked at.
 pub(crate) fn verify(
     pairs: impl Iterator<Item = Result<(u32, u32)>>,
     sources: Sources<'_>,
     wanted: Wanted,
     threads: usize,
-    mut sink: impl FnMut(usize, Vec<Edge>) -> Result<()>,
+    mut sink: impl FnMut(usize, Measured) -> Result<()>,
 ) -> Result<()> {
     let mut slice: Vec<(u32, u32)> = Vec::new();
     for pair in pairs {
         let pair = pair?;
         if slice.len() >= SLICE && slice.last().is_some_and(|last| last.0 != pair.0) {
-            sink(slice.len(), verify_slice(&slice, sources, wanted, threads)?)?;
+            verify_held([&slice[..]], sources, wanted, threads, &mut sink)?;
             slice.clear();
         }
         slice.push(pair);
     }
-    verify_held(&slice, sources, wanted, threads, sink)
+    verify_held([&slice[..]], sources, wanted, threads, sink)
 }
 
-/// [`verify`] of pairs in memory.
-pub(crate) fn verify_held(
-    mut pairs: &[(u32, u32)],
+/// [`verify`] of pairs in memory, in several lists; all pairs of a later document are in one.
+pub(crate) fn verify_held<'a>(
+    lists: impl IntoIterator<Item = Group<'a>>,
     sources: Sources<'_>,
     wanted: Wanted,
     threads: usize,
-    mut sink: impl FnMut(usize, Vec<Edge>) -> Result<()>,
+    mut sink: impl FnMut(usize, Measured) -> Result<()>,
 ) -> Result<()> {
-    while let Some(&(last, _)) = pairs.get(SLICE).or(pairs.last()) {
-        // All pairs of a later document together.
-        let end = match pairs.get(SLICE) {
-            Some(_) => SLICE + pairs[SLICE..].partition_point(|&(later, _)| later == last),
-            None => pairs.len(),
-        };
-        let (slice, rest) = pairs.split_at(end);
-        sink(end, verify_slice(slice, sources, wanted, threads)?)?;
-        pairs = rest;
+    let (mut groups, mut n) = (Vec::new(), 0);
+    for group in lists.into_iter().flat_map(|list| list.chunk_by(|a, b| a.0 == b.0)) {
+        groups.push(group);
+        n += group.len();
+        if n >= SLICE {
+            sink(n, verify_groups(&groups, sources, wanted, threads)?)?;
+            (groups, n) = (Vec::new(), 0);
+        }
     }
-    Ok(())
+    if n > 0 { sink(n, verify_groups(&groups, sources, wanted, threads)?) } else { Ok(()) }
 }
 
-/// The wanted edges of some pairs, in their order.
-fn verify_slice(
-    pairs: &[(u32, u32)],
+/// The wanted edges of some groups, in their order.
+fn verify_groups(
+    groups: &[Group<'_>],
     sources: Sources<'_>,
     wanted: Wanted,
     threads: usize,
-) -> Result<Vec<Edge>> {
-    let groups: Vec<Group<'_>> = pairs.chunk_by(|a, b| a.0 == b.0).collect();
-    let mut order: Vec<(u32, u32)> = origins(&groups).into_iter().zip(0..).collect();
+) -> Result<Measured> {
+    let mut order: Vec<(u32, u32)> = origins(groups).into_iter().zip(0..).collect();
     order.sort_unstable();
-    let tasks = tasks(&order, &groups, sources.texts)?;
+    let tasks = tasks(&order, groups, sources.texts)?;
     let made = in_parallel(tasks.len(), threads, Measure::default, |i, measure| -> Result<_> {
         let (mut edges, mut ends) = (Vec::new(), Vec::new());
         for run in tasks[i].chunk_by(|a, b| a.0 == b.0) {
@@ -124,16 +144,18 @@ fn verify_slice(
         }
         Ok((edges, ends))
     });
-    let mut found: Vec<&[Edge]> = vec![&[]; groups.len()];
-    let made = made.into_iter().collect::<Result<Vec<_>>>()?;
-    for (task, (edges, ends)) in tasks.iter().zip(&made) {
+    let (mut found, mut lists) = (vec![(0, 0, 0); groups.len()], Vec::with_capacity(tasks.len()));
+    for ((task, made), list) in tasks.iter().zip(made).zip(0..) {
+        let (edges, ends) = made?;
         let mut start = 0;
-        for (&(_, group), &end) in task.iter().zip(ends) {
-            found[group as usize] = &edges[start..end];
-            start = end;
+        for (&(_, group), end) in task.iter().zip(ends) {
+            found[group as usize] = (list, start, end as u32);
+            start = end as u32;
         }
+        lists.push(edges);
     }
-    Ok(found.concat())
+    found.retain(|(_, start, end)| start < end);
+    Ok(Measured { lists, groups: found })
 }
 
 /// Of each group the document that one comes to from earlier to earlier first document: the same for most of a cluster, whose members are compared with each other.
@@ -208,9 +230,10 @@ mod tests {
         for (threads, remembered) in [(1, 1000), (2, 0), (3, 70)] {
             let all = |wanted| {
                 let (mut found, mut n) = (Vec::new(), 0);
-                let sink = |n_pairs, edges: Vec<Edge>| {
+                let sink = |n_pairs, edges: Measured| {
                     n += n_pairs;
-                    found.extend(edges);
+                    assert_eq!(edges.len(), edges.iter().count());
+                    found.extend(edges.iter());
                     Ok(())
                 };
                 let sources = Sources { texts: &texts, shingler: &shingler, remembered };

@@ -27,7 +27,7 @@ pub(crate) struct Pairs {
 }
 
 /// Pairs of a row group.
-const ROWS: usize = 256 << 10;
+const ROWS: usize = 64 << 10;
 
 impl Pairs {
     pub fn new(out: FileWriter, counted: Counted) -> Result<Self> {
