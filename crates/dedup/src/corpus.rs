@@ -131,12 +131,11 @@ impl<'a> Ranked<'a> {
         self.corpus.documents.words(self.ranking.row(rank))
     }
 
-    /// True if two texts are the same.
-    pub fn has_equal_texts(&self, a: u32, b: u32) -> Result<bool> {
-        let mut is_equal = false;
+    /// Hands two texts to `visit`.
+    pub fn with_texts(&self, a: u32, b: u32, visit: &mut dyn FnMut(&str, &str)) -> Result<()> {
         let mut outcome = Ok(());
-        self.with_text(a, &mut |a| outcome = self.with_text(b, &mut |b| is_equal = a == b))?;
-        outcome.map(|()| is_equal)
+        self.with_text(a, &mut |a| outcome = self.with_text(b, &mut |b| visit(a, b)))?;
+        outcome
     }
 }
 

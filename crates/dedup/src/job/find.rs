@@ -1,5 +1,7 @@
 //! Copies, candidates, edges, removals.
 
+use std::collections::HashMap;
+
 use benzer_core::lsh::Prefilter;
 
 use super::decide::{self, Removal, Rule};
@@ -16,10 +18,10 @@ use crate::join;
 use crate::ranking::Ranking;
 use crate::resolve::{Cluster, Components, Leaders};
 use crate::spill::Sorted;
-use crate::verify::{Edge, Sources, Wanted, verify, verify_held};
+use crate::verify::{Counter, Edge, Sources, Wanted, verify, verify_held};
 
-/// Documents that have features, and (copy, representative) of those with the same text.
-type Grouped = (Vec<u32>, Vec<(u32, u32)>);
+/// Documents that have features, and edges from copies to the first of the same text.
+type Grouped = (Vec<u32>, Vec<Edge>);
 
 /// Pairs to compare, in order.
 pub(super) enum Pairs {
@@ -63,15 +65,38 @@ impl Run<'_> {
             // Documents of the input are not compared with each other.
             copies.clear();
         }
-        let mut gone = copies.iter().map(|(copy, _)| *copy).peekable();
+        let mut gone = copies.iter().map(|copy| copy.later).peekable();
         members.retain(|rank| gone.next_if_eq(rank).is_none());
-        let copies = self.sizes(&ranked, &copies)?;
         Ok((ranking, members, copies))
     }
 
-    /// The documents that have features, in keep order, and which of them have the text of an earlier one.
+    /// The documents that have features, in keep order, and which of them have the text of an earlier one: all elements are in both.
     fn copies(&self, ranked: &Ranked<'_>) -> Result<Grouped> {
-        let equal = |a, b| ranked.has_equal_texts(a, b);
+        let (mut counter, mut sizes) = (Counter::default(), HashMap::new());
+        let equal = |first: u32, other: u32| {
+            let mut is_equal = false;
+            ranked.with_texts(first, other, &mut |text, other| {
+                is_equal = text == other;
+                if is_equal {
+                    sizes.entry(first).or_insert_with(|| counter.count(text, &self.ingest.shingler));
+                }
+            })?;
+            Ok(is_equal)
+        };
+        let (members, copies) = self.equal_texts(ranked, equal)?;
+        let edge = |(later, earlier)| {
+            let n = sizes[&earlier];
+            Edge { later, earlier, intersection: n, union: n }
+        };
+        Ok((members, copies.into_iter().map(edge).collect()))
+    }
+
+    /// The documents that have features, in keep order, and the pairs of them that are equal, each with the first of its group.
+    fn equal_texts(
+        &self,
+        ranked: &Ranked<'_>,
+        equal: impl FnMut(u32, u32) -> Result<bool>,
+    ) -> Result<(Vec<u32>, Vec<(u32, u32)>)> {
         let rows = ranked.corpus.documents.rows()?.zip(0..);
         if let Documents::Memory(_) = &ranked.corpus.documents {
             let mut members = Vec::with_capacity(ranked.len() as usize);
@@ -97,20 +122,6 @@ impl Run<'_> {
         members.sort_unstable();
         let copies = group::copies_in_order(sorter.finish()?.map(|record| Ok(record?)), equal)?;
         Ok((members, copies))
-    }
-
-    /// Copies as edges: all elements are in both.
-    fn sizes(&self, ranked: &Ranked<'_>, copies: &[(u32, u32)]) -> Result<Vec<Edge>> {
-        let mut whole: Vec<(u32, u32)> = copies.iter().map(|&(_, first)| (first, first)).collect();
-        whole.sort_unstable();
-        whole.dedup();
-        let measured = self.measure(ranked, whole)?;
-        let edge = |&(later, earlier): &(u32, u32)| {
-            let i = measured.binary_search_by_key(&earlier, |edge| edge.later);
-            let n = i.map_or(0, |i| measured[i].union);
-            Edge { later, earlier, intersection: n, union: n }
-        };
-        Ok(copies.iter().map(edge).collect())
     }
 
     fn sources<'a>(&'a self, ranked: &'a Ranked<'_>) -> Sources<'a> {

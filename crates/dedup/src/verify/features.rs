@@ -18,6 +18,21 @@ pub(crate) struct Sources<'a> {
     pub remembered: usize,
 }
 
+/// Counts the distinct elements of texts.
+#[derive(Debug, Default)]
+pub(crate) struct Counter {
+    scratch: Scratch,
+    set: ElementSet,
+    elements: Vec<u64>,
+}
+
+impl Counter {
+    pub fn count(&mut self, text: &str, shingler: &Shingler) -> u32 {
+        let n = shingler.write_elements(text, &mut self.scratch, &mut self.elements, 0);
+        self.set.distinct(&mut self.elements[..n]) as u32
+    }
+}
+
 /// The features of documents that were looked at lately.
 #[derive(Debug, Default)]
 pub(super) struct Features {

@@ -13,7 +13,7 @@ mod set;
 use crate::error::Result;
 use crate::group::in_parallel;
 use crate::threshold::Threshold;
-pub(crate) use features::Sources;
+pub(crate) use features::{Counter, Sources};
 pub(crate) use numbers::Numbers;
 use run::{Group, Measure};
 pub(crate) use set::ElementSet;

@@ -5,9 +5,9 @@
 
 mod annotate;
 mod corpus;
+mod dictionary_column;
 mod documents;
 mod evidence;
-mod id_column;
 mod pairs;
 mod rejects;
 mod result_table;

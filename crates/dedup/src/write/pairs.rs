@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, BooleanArray, Float64Array, UInt32Array};
+use arrow_array::{ArrayRef, BooleanArray, UInt32Array};
+use arrow_buffer::BooleanBuffer;
 use arrow_schema::SchemaRef;
+use bytes::Bytes;
 use parquet::arrow::arrow_writer::{ArrowRowGroupWriterFactory, compute_leaves};
-use parquet::errors::ParquetError;
+use parquet::column::writer::ColumnCloseResult;
 use parquet::file::writer::SerializedFileWriter;
 
+use super::dictionary_column;
 use super::evidence::{Counted, Estimates, similarity};
-use super::id_column;
 use super::result_table::{self, Kind};
 use crate::corpus::Ranked;
 use crate::error::Result;
@@ -24,6 +26,12 @@ pub(crate) struct Pairs {
     counted: Counted,
     rows: Vec<(Edge, bool)>,
     n_groups: usize,
+}
+
+/// A column of a row group.
+enum Column {
+    Array(ArrayRef),
+    Encoded((Bytes, ColumnCloseResult)),
 }
 
 /// Pairs of a row group.
@@ -81,40 +89,54 @@ impl Pairs {
         let is_exact = self.counted != Counted::Registers;
         let similarities =
             rows.iter().map(|(edge, is_copy)| similarity(edge, is_exact || *is_copy, estimates));
-        let flags = |is: &dyn Fn(&(Edge, bool)) -> bool| -> ArrayRef {
-            Arc::new(BooleanArray::from_iter(rows.iter().map(|row| Some(is(row)))))
+        let flags = |is: fn(&Ranked<'_>, &(Edge, bool)) -> bool| -> ArrayRef {
+            Arc::new(BooleanArray::new(BooleanBuffer::collect_bool(rows.len(), |i| is(ranked, &rows[i])), None))
         };
-        let ranks = |rank: fn(&Edge) -> u32| rows.iter().map(|(edge, _)| rank(edge)).collect::<Vec<u32>>();
-        let of_ids = [ranks(|edge| edge.earlier), ranks(|edge| edge.later)];
-        let places = |ranks: &[u32]| -> ArrayRef {
-            Arc::new(UInt32Array::from_iter_values(ranks.iter().map(|rank| ranked.guests.place(*rank))))
+        let places = |rank: fn(&Edge) -> u32| -> ArrayRef {
+            let places = rows.iter().map(|(edge, _)| ranked.guests.place(rank(edge)));
+            Arc::new(UInt32Array::from_iter_values(places))
         };
-        let others: [ArrayRef; 8] = [
-            counts(|edge| edge.intersection, [true, true, true]),
-            counts(|edge| edge.union, [true, false, true]),
-            Arc::new(Float64Array::from_iter_values(similarities)),
-            flags(&|(_, is_copy)| *is_copy),
-            places(&of_ids[0]),
-            places(&of_ids[1]),
-            counts(|edge| edge.union, [false, true, false]),
-            flags(&|(edge, _)| ranked.is_old(edge.earlier)),
-        ];
-        let mut writers = self.columns.create_column_writers(self.n_groups)?.into_iter().skip(of_ids.len());
         let descriptions: Vec<_> = self.file.schema_descr().columns().to_vec();
-        let mut group = self.file.next_row_group()?;
-        for (ranks, description) in of_ids.iter().zip(descriptions) {
-            let (bytes, close) = id_column::encode(ranks, description, |rank, into| {
-                into.extend_from_slice(ranked.id(rank)?.as_bytes());
+        let ids = |rank: fn(&Edge) -> u32, column: usize| {
+            let ranks = rows.iter().map(|(edge, _)| rank(edge));
+            dictionary_column::encode(ranks, u64::from, Arc::clone(&descriptions[column]), |rank, into| {
+                dictionary_column::text(&ranked.id(rank)?, into);
                 Ok(())
-            })?;
-            group.append_column(&bytes, close)?;
-        }
-        for (array, field) in others.iter().zip(&self.schema.fields()[of_ids.len()..]) {
-            let mut writer = writers.next().ok_or(ParquetError::EOF("a writer for each column".into()))?;
-            for leaf in compute_leaves(field, array)? {
-                writer.write(&leaf)?;
+            })
+        };
+        let share = |similarity: f64, into: &mut Vec<u8>| {
+            into.extend_from_slice(&similarity.to_le_bytes());
+            Ok(())
+        };
+        let columns = [
+            Column::Encoded(ids(|edge| edge.earlier, 0)?),
+            Column::Encoded(ids(|edge| edge.later, 1)?),
+            Column::Array(counts(|edge| edge.intersection, [true, true, true])),
+            Column::Array(counts(|edge| edge.union, [true, false, true])),
+            Column::Encoded(dictionary_column::encode(
+                similarities,
+                f64::to_bits,
+                Arc::clone(&descriptions[4]),
+                share,
+            )?),
+            Column::Array(flags(|_, (_, is_copy)| *is_copy)),
+            Column::Array(places(|edge| edge.earlier)),
+            Column::Array(places(|edge| edge.later)),
+            Column::Array(counts(|edge| edge.union, [false, true, false])),
+            Column::Array(flags(|ranked, (edge, _)| ranked.is_old(edge.earlier))),
+        ];
+        let writers = self.columns.create_column_writers(self.n_groups)?;
+        let mut group = self.file.next_row_group()?;
+        for ((column, mut writer), field) in columns.into_iter().zip(writers).zip(self.schema.fields()) {
+            match column {
+                Column::Encoded((bytes, close)) => group.append_column(&bytes, close)?,
+                Column::Array(array) => {
+                    for leaf in compute_leaves(field, &array)? {
+                        writer.write(&leaf)?;
+                    }
+                    writer.close()?.append_to_row_group(&mut group)?;
+                }
             }
-            writer.close()?.append_to_row_group(&mut group)?;
         }
         group.close()?;
         self.n_groups += 1;

@@ -127,6 +127,13 @@ pub(super) fn begin<W: Write + Send>(
             _ => Encoding::PLAIN,
         };
         let name = name.trim_end_matches('?');
+        let properties = match encoding {
+            // Differences in as few bits as they need have nothing left to compress.
+            Encoding::DELTA_BINARY_PACKED => {
+                properties.set_column_compression(name.into(), Compression::UNCOMPRESSED)
+            }
+            _ => properties,
+        };
         properties
             .set_column_dictionary_enabled(name.into(), false)
             .set_column_encoding(name.into(), encoding)

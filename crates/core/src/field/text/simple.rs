@@ -103,8 +103,12 @@ impl Table {
 
     #[cold]
     fn page(&self, number: u32) -> Box<Page> {
-        let entry =
-            |i: usize| char::from_u32(number << 8 | i as u32).map_or(Simple::COMPLEX, |c| self.describe(c));
+        let entry = |i: usize| match char::from_u32(number << 8 | i as u32) {
+            // A page of ideographs is made in no time.
+            Some(c) if is_common_run(c as usize) => Simple::RUN,
+            Some(c) => self.describe(c),
+            None => Simple::COMPLEX,
+        };
         Box::new(std::array::from_fn(entry))
     }
 
@@ -136,9 +140,14 @@ impl Table {
 pub(super) fn common_run(text: &[u8]) -> usize {
     let is_common = |&&[a, b, c]: &&[u8; 3]| {
         let row = usize::from(a).wrapping_sub(0xe0) << 6 | usize::from(b & 0x3f);
-        COMMON_RUN.get(row).is_some_and(|bits| bits >> (c & 0x3f) & 1 == 1)
+        is_common_run(row << 6 | usize::from(c & 0x3f))
     };
     3 * text.as_chunks::<3>().0.iter().take_while(is_common).count()
+}
+
+#[inline(always)]
+fn is_common_run(code: usize) -> bool {
+    COMMON_RUN.get(code >> 6).is_some_and(|bits| bits >> (code & 0x3f) & 1 == 1)
 }
 
 /// One bit for each character of three bytes: a lookup, where ranges would be branches that text of mixed

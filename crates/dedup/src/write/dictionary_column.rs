@@ -1,7 +1,7 @@
-//! A column of ids that come again and again, by rank.
+//! A column of values that come again and again, each encoded once.
 //!
-//! The general writer would look up every id by its bytes; here each distinct rank fetches its id once. The column chunk is a dictionary page and one data page, as the
-//! Parquet format defines them.
+//! The general writer would look up every id by its bytes; here each distinct rank fetches its id once. And similarities, which are ratios of small numbers, need no compression. The column chunk is a
+//! dictionary page and one data page, as the Parquet format defines them.
 
 use benzer_core::hash::mix;
 use bytes::Bytes;
@@ -16,22 +16,23 @@ use parquet::schema::types::ColumnDescPtr;
 use crate::error::Result;
 use crate::verify::Numbers;
 
-/// The encoded bytes of the ids of `ranks`, and what the writer of a row group wants to know of them.
-pub(super) fn encode(
-    ranks: &[u32],
+/// The encoded bytes of a column, and what the writer of a row group wants to know of them. Different values have different keys; `write` appends a value in Parquet's plain encoding.
+pub(super) fn encode<T: Copy>(
+    values: impl Iterator<Item = T>,
+    key: impl Fn(T) -> u64,
     column: ColumnDescPtr,
-    mut id: impl FnMut(u32, &mut Vec<u8>) -> Result<()>,
+    write: impl FnMut(T, &mut Vec<u8>) -> Result<()>,
 ) -> Result<(Bytes, ColumnCloseResult)> {
-    let (indices, dictionary) = by_dictionary(ranks, &mut id)?;
-    let n_ids = indices.iter().max().map_or(0, |most| most + 1);
+    let (indices, dictionary) = by_dictionary(values, key, write)?;
+    let n_values = indices.iter().max().map_or(0, |most| most + 1);
     let dictionary = Page::DictionaryPage {
         buf: dictionary.into(),
-        num_values: n_ids,
+        num_values: n_values,
         encoding: Encoding::PLAIN,
         is_sorted: false,
     };
     let data = Page::DataPage {
-        buf: bit_packed(&indices, n_ids).into(),
+        buf: bit_packed(&indices, n_values).into(),
         num_values: indices.len() as u32,
         encoding: Encoding::RLE_DICTIONARY,
         def_level_encoding: Encoding::RLE,
@@ -41,24 +42,27 @@ pub(super) fn encode(
     Ok(chunk(dictionary, data, column)?)
 }
 
-/// Of each rank the place of its id in a dictionary, which is in Parquet's plain encoding: length and bytes.
-fn by_dictionary(
-    ranks: &[u32],
-    id: &mut impl FnMut(u32, &mut Vec<u8>) -> Result<()>,
+/// A text in Parquet's plain encoding: its length, and its bytes.
+pub(super) fn text(text: &str, into: &mut Vec<u8>) {
+    into.extend_from_slice(&(text.len() as u32).to_le_bytes());
+    into.extend_from_slice(text.as_bytes());
+}
+
+/// Of each value its place in a dictionary, and that dictionary.
+fn by_dictionary<T: Copy>(
+    values: impl Iterator<Item = T>,
+    key: impl Fn(T) -> u64,
+    mut write: impl FnMut(T, &mut Vec<u8>) -> Result<()>,
 ) -> Result<(Vec<u32>, Vec<u8>)> {
-    let (mut numbers, mut indices, mut dictionary) =
-        (Numbers::default(), Vec::with_capacity(ranks.len()), Vec::new());
+    let (mut numbers, mut indices, mut dictionary) = (Numbers::default(), Vec::new(), Vec::new());
+    indices.reserve(values.size_hint().0);
     numbers.clear(256);
-    for &rank in ranks {
+    for value in values {
         let known = numbers.len();
-        // Different ranks stay different, and are spread.
-        numbers.number(&[mix(rank.into())], &mut indices);
+        // Different keys stay different, and are spread.
+        numbers.number(&[mix(key(value))], &mut indices);
         if numbers.len() > known {
-            let start = dictionary.len();
-            dictionary.extend([0; 4]);
-            id(rank, &mut dictionary)?;
-            let length = (dictionary.len() - start - 4) as u32;
-            dictionary[start..start + 4].copy_from_slice(&length.to_le_bytes());
+            write(value, &mut dictionary)?;
         }
     }
     indices.iter_mut().for_each(|number| *number -= 1);
