@@ -9,7 +9,7 @@
 //! - [`cmd`]: one file or folder per command; each is a function from its arguments to bytes on a writer.
 //! - [`options`]: what several commands share: shingles, sketch names.
 //! - [`table`], [`view`]: how results look on a terminal; `rows`: many of them, for programs.
-//! - `rejects`, `bar`: what is told while inputs are read.
+//! - `rejects`, `bar`, `cut`: what is told while inputs are read.
 //! - [`cli`], [`config`]: the arguments and where they come from.
 //!
 //! Exit codes: 0 success (a closed pipe is one), 1 the data or the wish cannot be served, 2 the arguments are wrong.
@@ -32,6 +32,7 @@ mod bar;
 pub mod cli;
 pub mod cmd;
 pub mod config;
+mod cut;
 mod failure;
 pub mod options;
 pub mod pages;
@@ -47,6 +48,7 @@ pub use failure::Usage;
 
 /// Runs the command that the arguments name (the first is the program) and gives the exit code.
 pub fn run(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> u8 {
+    cut::tell();
     run_to(arguments, &mut std::io::BufWriter::new(std::io::stdout().lock()))
 }
 

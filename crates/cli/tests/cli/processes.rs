@@ -1,6 +1,6 @@
 //! Several processes on one collection, and a disk that is really full.
 
-use std::io::Write;
+use std::io::{BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -158,4 +158,56 @@ fn a_damaged_segment_is_told_by_verify_and_made_again_by_repair() {
     bench.run("repair news").ok();
     assert!(bench.run("verify").ok().out.contains("news: whole, 10,000 documents"));
     assert!(!segment.exists());
+}
+
+/// What is larger is looked at as memory.
+const HELD: usize = 16 << 20;
+
+/// Somebody cuts an input while it is deduplicated: that is told, whatever the moment, and the run is not there.
+#[test]
+fn an_input_that_is_cut_meanwhile_is_told() {
+    let bench = Bench::new();
+    let lines: String = (0..120_000).map(|i| line(i / 2)).collect();
+    assert!(lines.len() > HELD);
+    // A machine that is slow at the wrong moment may be done before the cut.
+    let is_told = (0..20).any(|_| {
+        bench.write("long.jsonl", &lines);
+        let arguments =
+            ["dedup", "long.jsonl", "-o", "out", "--id-field", "id", "--log", "json", "--overwrite"];
+        let mut child = bench.command(&arguments).stderr(Stdio::piped()).spawn().unwrap();
+        let mut talk = std::io::BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+        let group = talk.find(|line| line.contains("\"group\"")).unwrap();
+        let file = std::fs::File::options().write(true).open(bench.path("long.jsonl")).unwrap();
+        file.set_len(10).unwrap();
+        let rest: Vec<String> = talk.collect();
+        let code = child.wait().unwrap().code();
+        assert!(code.is_some(), "{code:?} {group} {rest:?}");
+        if code == Some(0) {
+            return false;
+        }
+        let all = rest.join("\n");
+        assert!(all.contains("was cut") || all.contains("changed"), "{all}");
+        assert!(code == Some(1) && !bench.path("out/manifest.json").exists());
+        true
+    });
+    assert!(is_told);
+}
+
+#[test]
+fn memory_that_is_not_there_is_told() {
+    let bench = Bench::new();
+    let mut command = bench.command(&["dedup", "-", "-o", "out", "--id-field", "id", "--log", "json"]);
+    let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut talk = std::io::BufReader::new(child.stderr.take().unwrap());
+    // It waits for its input, once it has begun.
+    let start = Instant::now();
+    while !bench.path("out").exists() {
+        assert!(start.elapsed() < Duration::from_secs(60));
+    }
+    let killed = Command::new("kill").args(["-BUS", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    let mut told = String::new();
+    talk.read_to_string(&mut told).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert!(told.contains("SIGBUS") && told.contains("--resume"), "{told}");
 }

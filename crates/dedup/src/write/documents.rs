@@ -91,7 +91,9 @@ impl<'a> DocumentWriter<'a> {
         while let Some((input, _)) = batch.place_of(i) {
             self.go_to(input)?;
             i += match self.annotates {
-                false if matches!(self.current, Some((_, Output::Lines(_)))) => self.run((batch, lines), i, input)?,
+                false if matches!(self.current, Some((_, Output::Lines(_)))) => {
+                    self.run((batch, lines), i, input)?
+                }
                 _ => self.one(batch, i)?,
             };
         }

@@ -90,7 +90,10 @@ impl Pairs {
         let similarities =
             rows.iter().map(|(edge, is_copy)| similarity(edge, is_exact || *is_copy, estimates));
         let flags = |is: fn(&Ranked<'_>, &(Edge, bool)) -> bool| -> ArrayRef {
-            Arc::new(BooleanArray::new(BooleanBuffer::collect_bool(rows.len(), |i| is(ranked, &rows[i])), None))
+            Arc::new(BooleanArray::new(
+                BooleanBuffer::collect_bool(rows.len(), |i| is(ranked, &rows[i])),
+                None,
+            ))
         };
         let places = |rank: fn(&Edge) -> u32| -> ArrayRef {
             let places = rows.iter().map(|(edge, _)| ranked.guests.place(rank(edge)));

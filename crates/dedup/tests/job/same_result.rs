@@ -145,8 +145,8 @@ proptest! {
             lab::run(&Options { threads, overwrite: true, ..memory.clone() }).unwrap();
             lab::assert_same(&lab::outputs(&memory.output), &expected, &format!("{threads} threads"));
         }
-        for threads in [1, 3] {
-            lab::run(&Options { threads, held: 0, overwrite: true, ..memory.clone() }).unwrap();
+        for (threads, maps) in [(1, true), (3, false), (3, true)] {
+            lab::run(&Options { threads, held: 0, maps, overwrite: true, ..memory.clone() }).unwrap();
             lab::assert_same(&lab::outputs(&memory.output), &expected, "read again");
         }
         let summary = lab::run(&Options { checkpoint: 0, ..disk.clone() }).unwrap();
