@@ -20,8 +20,8 @@ use crate::resolve::{Cluster, Components, Leaders};
 use crate::spill::Sorted;
 use crate::verify::{Counter, Edge, Sources, Wanted, verify, verify_held};
 
-/// Documents that have features, and edges from copies to the first of the same text.
-type Grouped = (Vec<u32>, Vec<Edge>);
+/// Documents that have features, and what leads from copies to the first of the same text.
+type Grouped<T> = (Vec<u32>, Vec<T>);
 
 /// Pairs to compare, in order.
 pub(super) enum Pairs {
@@ -71,7 +71,7 @@ impl Run<'_> {
     }
 
     /// The documents that have features, in keep order, and which of them have the text of an earlier one: all elements are in both.
-    fn copies(&self, ranked: &Ranked<'_>) -> Result<Grouped> {
+    fn copies(&self, ranked: &Ranked<'_>) -> Result<Grouped<Edge>> {
         let (mut counter, mut sizes) = (Counter::default(), HashMap::new());
         let equal = |first: u32, other: u32| {
             let mut is_equal = false;
@@ -96,7 +96,7 @@ impl Run<'_> {
         &self,
         ranked: &Ranked<'_>,
         equal: impl FnMut(u32, u32) -> Result<bool>,
-    ) -> Result<(Vec<u32>, Vec<(u32, u32)>)> {
+    ) -> Result<Grouped<(u32, u32)>> {
         let rows = ranked.corpus.documents.rows()?.zip(0..);
         if let Documents::Memory(_) = &ranked.corpus.documents {
             let mut members = Vec::with_capacity(ranked.len() as usize);

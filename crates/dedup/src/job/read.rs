@@ -27,7 +27,7 @@ const STDIN: &str = "stdin";
 impl Run<'_> {
     pub(super) fn read(&mut self) -> Result<Corpus> {
         self.save_stdin()?;
-        let reader = self.open()?;
+        let mut reader = self.open()?;
         self.memory = Memory::new(self.options, &reader)?;
         self.open_old(&reader)?;
         self.saves = reader.progress().bytes_total().is_none_or(|bytes| bytes >= self.options.checkpoint);
@@ -80,6 +80,9 @@ impl Run<'_> {
             named: Vec::new(),
             counts: Counts::default(),
         };
+        if let Some(again) = &sink.again {
+            reader.look_at(again);
+        }
         if self.saves {
             sink.move_to_disk()?;
         }

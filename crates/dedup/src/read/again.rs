@@ -32,7 +32,7 @@ struct Open {
     input: Arc<Input>,
     file: File,
     before: State,
-    map: Option<Map>,
+    map: Option<Arc<Map>>,
 }
 
 thread_local! {
@@ -64,10 +64,15 @@ impl Again {
         let open = |input: &Arc<Input>| {
             let open = File::open(&input.path).and_then(|file| Ok((state(&file)?, file)));
             let (before, file) = open.map_err(|error| Error::open(&*input.path, error))?;
-            let map = maps.then(|| Map::new(&file, before.0).ok()).flatten();
+            let map = maps.then(|| Map::new(&file, before.0).ok().map(Arc::new)).flatten();
             Ok(Open { input: Arc::clone(input), file, before, map })
         };
         Ok(Some(Self { files: inputs.iter().map(open).collect::<Result<_>>()? }))
+    }
+
+    /// The inputs as memory, by their number.
+    pub(super) fn maps(&self) -> impl Iterator<Item = Option<Arc<Map>>> + '_ {
+        self.files.iter().map(|open| open.map.clone())
     }
 
     /// Fails if somebody wrote to a file.

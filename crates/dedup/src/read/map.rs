@@ -6,8 +6,12 @@
 use std::fs::File;
 use std::io;
 use std::ops::Range;
+use std::sync::Arc;
 
-use memmap2::{MmapOptions, MmapRaw};
+use memmap2::{Advice, MmapOptions, MmapRaw};
+
+/// Bytes that are asked for at once where a file is read from its beginning to its end.
+const WINDOW: usize = 4 << 20;
 
 /// A file as it was when it was opened.
 #[derive(Debug)]
@@ -29,5 +33,56 @@ impl Map {
         }
         // SAFETY: the range lies in the map, which lives as long as the reference. Another process may write to the file meanwhile: any bytes are bytes, and whoever asks copies them before looking.
         Some(unsafe { std::slice::from_raw_parts(self.0.as_ptr().add(start), end - start) })
+    }
+}
+
+/// A map that is read from somewhere to its end.
+#[derive(Debug)]
+pub(super) struct Reading {
+    map: Arc<Map>,
+    at: usize,
+    /// How far the system was asked for it.
+    asked: usize,
+}
+
+impl Reading {
+    pub fn new(map: Arc<Map>, at: usize) -> Self {
+        Self { map, at, asked: 0 }
+    }
+
+    /// Appends so many bytes, or fewer at the end; how many that are. The system brings many pages with one call.
+    pub fn append(&mut self, n: usize, into: &mut Vec<u8>) -> usize {
+        let Map(raw) = &*self.map;
+        let end = raw.len().min(self.at.saturating_add(n));
+        while self.asked < end {
+            let bytes = WINDOW.min(raw.len() - self.asked);
+            // Where it is not known, what is not there yet comes when it is looked at.
+            raw.advise_range(Advice::PopulateRead, self.asked, bytes).ok();
+            self.asked += bytes;
+        }
+        let bytes = self.map.get(self.at as u64..end as u64).unwrap_or_default();
+        into.extend_from_slice(bytes);
+        self.at += bytes.len();
+        bytes.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_from_its_map_in_parts_of_any_length() {
+        let content: Vec<u8> = (0..2 * WINDOW + 777).map(|i| (i % 251) as u8).collect();
+        let path = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(&path, &content).unwrap();
+        let map = Arc::new(Map::new(path.as_file(), content.len() as u64).unwrap());
+        assert_eq!(map.get(5..9), Some(&content[5..9]));
+        assert_eq!(map.get(0..content.len() as u64 + 1), None);
+        for n in [1000, WINDOW - 1, WINDOW, usize::MAX] {
+            let (mut reading, mut read) = (Reading::new(Arc::clone(&map), 3), Vec::new());
+            while reading.append(n, &mut read) > 0 {}
+            assert!(read == content[3..]);
+        }
     }
 }

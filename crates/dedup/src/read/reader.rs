@@ -5,10 +5,12 @@
 use std::io::Read;
 use std::sync::Arc;
 
+use super::again::Again;
 use super::batch::{Plan, RawBatch};
 use super::find::Source;
 use super::format::Format;
 use super::input::Input;
+use super::map::Map;
 use super::start::Start;
 use super::stream::{Compression, Progress, Stream};
 use super::table::{self, arrow, parquet};
@@ -23,6 +25,8 @@ pub struct Reader {
     plan: Arc<Plan>,
     progress: Progress,
     n_excepted: u64,
+    /// Inputs that are memory, by their number.
+    maps: Vec<Option<Arc<Map>>>,
 }
 
 /// The file being read.
@@ -41,7 +45,13 @@ impl Reader {
             plan: Arc::new(plan),
             progress: Progress::new(total),
             n_excepted,
+            maps: Vec::new(),
         }
+    }
+
+    /// Reads what is mapped from there.
+    pub(crate) fn look_at(&mut self, again: &Again) {
+        self.maps = again.maps().collect();
     }
 
     /// The files and streams, in reading order; the index is the input number.
@@ -115,6 +125,9 @@ impl Reader {
             None => input.stream()?,
         };
         let mut stream = Stream::new(bytes, &input.path, &self.progress)?;
+        if let Some(Some(map)) = self.maps.get(input.number as usize) {
+            stream.look_at(Arc::clone(map));
+        }
         let start = Start::read(&mut stream, &input.path, &self.plan)?;
         input.learn(&start);
         Ok(Some(match start.format {

@@ -10,6 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use super::map::{Map, Reading};
 use super::reject::RejectReason;
 use crate::error::{Error, Result};
 
@@ -79,6 +80,8 @@ pub(super) struct Stream {
     /// The first bytes, which were read to tell the format.
     ahead: Vec<u8>,
     decoder: Box<dyn Read + Send>,
+    /// The file as memory; then the decoder is not asked.
+    map: Option<Reading>,
     /// What went wrong after those bytes.
     failed: Option<io::Error>,
     /// Whether the source failed, as opposed to what the decoder thinks of its bytes.
@@ -125,6 +128,7 @@ impl Stream {
             compression,
             ahead,
             decoder,
+            map: None,
             failed: None,
             source_failed: Arc::clone(&source_failed),
             progress: progress.clone(),
@@ -141,6 +145,13 @@ impl Stream {
             Box::new(decoder)
         };
         Ok(stream(Vec::new(), decoder))
+    }
+
+    /// Reads from memory what is not compressed.
+    pub(super) fn look_at(&mut self, map: Arc<Map>) {
+        if self.compression == Compression::None {
+            self.map = Some(Reading::new(map, self.ahead.len()));
+        }
     }
 
     /// How it is compressed.
@@ -163,9 +174,10 @@ impl Stream {
         into.extend(self.ahead.drain(..ahead));
         into.reserve(n - ahead);
         let failed = if n > ahead { self.failed.take() } else { None };
-        let result = match failed {
-            Some(error) => Err(error),
-            None => self.decoder.by_ref().take((n - ahead) as u64).read_to_end(into),
+        let result = match (failed, &mut self.map) {
+            (Some(error), _) => Err(error),
+            (None, Some(map)) => Ok(map.append(n - ahead, into)),
+            (None, None) => self.decoder.by_ref().take((n - ahead) as u64).read_to_end(into),
         };
         if self.compression == Compression::None {
             self.progress.add(into.len() - before - ahead);

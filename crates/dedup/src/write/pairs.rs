@@ -31,7 +31,7 @@ pub(crate) struct Pairs {
 /// A column of a row group.
 enum Column {
     Array(ArrayRef),
-    Encoded((Bytes, ColumnCloseResult)),
+    Encoded(Box<(Bytes, ColumnCloseResult)>),
 }
 
 /// Pairs of a row group.
@@ -111,17 +111,14 @@ impl Pairs {
             into.extend_from_slice(&similarity.to_le_bytes());
             Ok(())
         };
+        let description = Arc::clone(&descriptions[4]);
+        let shares = dictionary_column::encode(similarities, f64::to_bits, description, share)?;
         let columns = [
-            Column::Encoded(ids(|edge| edge.earlier, 0)?),
-            Column::Encoded(ids(|edge| edge.later, 1)?),
+            Column::Encoded(ids(|edge| edge.earlier, 0)?.into()),
+            Column::Encoded(ids(|edge| edge.later, 1)?.into()),
             Column::Array(counts(|edge| edge.intersection, [true, true, true])),
             Column::Array(counts(|edge| edge.union, [true, false, true])),
-            Column::Encoded(dictionary_column::encode(
-                similarities,
-                f64::to_bits,
-                Arc::clone(&descriptions[4]),
-                share,
-            )?),
+            Column::Encoded(shares.into()),
             Column::Array(flags(|_, (_, is_copy)| *is_copy)),
             Column::Array(places(|edge| edge.earlier)),
             Column::Array(places(|edge| edge.later)),
@@ -132,7 +129,10 @@ impl Pairs {
         let mut group = self.file.next_row_group()?;
         for ((column, mut writer), field) in columns.into_iter().zip(writers).zip(self.schema.fields()) {
             match column {
-                Column::Encoded((bytes, close)) => group.append_column(&bytes, close)?,
+                Column::Encoded(encoded) => {
+                    let (bytes, close) = *encoded;
+                    group.append_column(&bytes, close)?;
+                }
                 Column::Array(array) => {
                     for leaf in compute_leaves(field, &array)? {
                         writer.write(&leaf)?;
