@@ -71,4 +71,15 @@ impl Memory {
         let features = (sorting / options.threads.max(1) / 4).min(FEATURES);
         Ok(Self { corpus: free / 2, sorting, features })
     }
+
+    /// Whether inputs of so many bytes may be mapped: a quarter of what is shared out at most.
+    pub fn has_room_for(&self, bytes: u64) -> bool {
+        bytes <= (self.corpus + self.sorting as u64) / 4
+    }
+
+    /// Shares out what is left beside maps of so many bytes.
+    pub fn take(&mut self, bytes: u64) {
+        self.corpus -= bytes / 2;
+        self.sorting -= (bytes / 2) as usize;
+    }
 }

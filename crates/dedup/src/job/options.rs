@@ -111,7 +111,7 @@ pub struct Options {
     pub checkpoint: u64,
     /// The lines of plain files of up to so many bytes in all are held in memory, as long as they fit; those of larger ones are read again where they are needed.
     pub held: u64,
-    /// Plain files that are read again are mapped into memory if they take a quarter of [`Options::memory`] at most. That is faster, but a file that somebody cuts meanwhile ends the process with SIGBUS instead of an error.
+    /// Plain files that are read again are mapped into memory if they take less than a quarter of [`Options::memory`], which then counts them. That is faster, but a file that somebody cuts meanwhile ends the process with SIGBUS instead of an error.
     pub maps: bool,
     /// Go on with an interrupted run.
     pub resume: bool,

@@ -58,6 +58,17 @@ impl Run<'_> {
                 ids: Mutex::default(),
             });
         }
+        let again = match reader.progress().bytes_total() {
+            Some(bytes) if bytes > self.options.held => {
+                let maps = self.options.maps && self.memory.has_room_for(bytes);
+                let again = Again::new(&inputs, maps)?;
+                if maps && again.is_some() {
+                    self.memory.take(bytes);
+                }
+                again
+            }
+            _ => None,
+        };
         let mut sink = Sink {
             files: self.files,
             options: self.options,
@@ -66,12 +77,7 @@ impl Run<'_> {
             budget: self.memory.corpus,
             rows: Rows::new(self.ingest.layout()),
             held: Vec::new(),
-            again: match reader.progress().bytes_total() {
-                Some(bytes) if bytes > self.options.held => {
-                    Again::new(&inputs, self.options.maps && bytes <= self.options.memory / 4)?
-                }
-                _ => None,
-            },
+            again,
             held_bytes: 0,
             disk: None,
             n: 0,

@@ -49,7 +49,7 @@ impl Features {
         if !self.places.contains_key(&rank) {
             self.forget(sources.remembered);
         }
-        let (place, _) = self.place(rank, sources)?;
+        let place = self.place(rank, sources)?;
         Ok(&self.elements[place])
     }
 
@@ -64,18 +64,15 @@ impl Features {
         Ok(&elements[start..written])
     }
 
-    /// How many elements two documents share, and how many both have together.
+    /// How many elements two documents share, and how many both have together. They are not remembered.
     pub fn compare(&mut self, later: u32, earlier: u32, sources: Sources<'_>) -> Result<(u32, u32)> {
         self.forget(sources.remembered);
-        let (later, _) = self.place(later, sources)?;
-        let (earlier, is_new) = self.place(earlier, sources)?;
-        let sizes = later.len() + earlier.len();
-        // What was just made distinct is still in the set.
-        if !is_new {
-            self.set.fill(&self.elements[earlier]);
-        }
-        let shared = self.elements[later].iter().filter(|element| self.set.contains(**element)).count();
-        Ok((shared as u32, sizes as u32))
+        let start = self.end;
+        let later = self.distinct(later, start, sources)?;
+        let earlier = self.distinct(earlier, later.end, sources)?;
+        // What was made distinct last is still in the set.
+        let shared = self.elements[later.clone()].iter().filter(|element| self.set.contains(**element)).count();
+        Ok((shared as u32, (later.len() + earlier.len()) as u32))
     }
 
     /// Makes room when too much is remembered.
@@ -86,18 +83,25 @@ impl Features {
         }
     }
 
-    /// Where the elements of a document are, and whether they were made just now.
-    fn place(&mut self, rank: u32, sources: Sources<'_>) -> Result<(Range<usize>, bool)> {
+    /// Where the elements of a document are.
+    fn place(&mut self, rank: u32, sources: Sources<'_>) -> Result<Range<usize>> {
         if let Some(place) = self.places.get(&rank) {
-            return Ok((place.clone(), false));
+            return Ok(place.clone());
         }
-        let Self { scratch, set, elements, end, places } = self;
-        let start = *end;
+        let place = self.distinct(rank, self.end, sources)?;
+        self.end = place.end;
+        self.places.insert(rank, place.clone());
+        Ok(place)
+    }
+
+    /// Makes the distinct elements of a document, from `start` on.
+    fn distinct(&mut self, rank: u32, start: usize, sources: Sources<'_>) -> Result<Range<usize>> {
+        let Self { scratch, set, elements, .. } = self;
+        let mut end = start;
         sources.texts.with_text(rank, &mut |text| {
             let written = sources.shingler.write_elements(text, scratch, elements, start);
-            *end = start + set.distinct(&mut elements[start..written]);
+            end = start + set.distinct(&mut elements[start..written]);
         })?;
-        places.insert(rank, start..*end);
-        Ok((start..*end, true))
+        Ok(start..end)
     }
 }
