@@ -18,11 +18,13 @@ const WINDOW: usize = 4 << 20;
 pub(super) struct Map(MmapRaw);
 
 impl Map {
-    /// Maps so many bytes, at least one.
+    /// Maps so many bytes, which the file has; an error if that are none.
     pub fn new(file: &File, bytes: u64) -> io::Result<Self> {
         let bytes = usize::try_from(bytes).map_err(|_| io::ErrorKind::FileTooLarge)?;
-        let map = MmapOptions::new().len(bytes.max(1)).map_raw_read_only(file)?;
-        Ok(Self(map))
+        if bytes == 0 {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        Ok(Self(MmapOptions::new().len(bytes).map_raw_read_only(file)?))
     }
 
     /// Some bytes; nothing if the file had fewer.
@@ -77,6 +79,7 @@ mod tests {
         let path = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(&path, &content).unwrap();
         let map = Arc::new(Map::new(path.as_file(), content.len() as u64).unwrap());
+        assert!(Map::new(path.as_file(), 0).is_err());
         assert_eq!(map.get(5..9), Some(&content[5..9]));
         assert_eq!(map.get(0..content.len() as u64 + 1), None);
         for n in [1000, WINDOW - 1, WINDOW, usize::MAX] {

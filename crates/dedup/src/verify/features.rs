@@ -71,7 +71,8 @@ impl Features {
         let later = self.distinct(later, start, sources)?;
         let earlier = self.distinct(earlier, later.end, sources)?;
         // What was made distinct last is still in the set.
-        let shared = self.elements[later.clone()].iter().filter(|element| self.set.contains(**element)).count();
+        let shared =
+            self.elements[later.clone()].iter().filter(|element| self.set.contains(**element)).count();
         Ok((shared as u32, (later.len() + earlier.len()) as u32))
     }
 
