@@ -185,7 +185,7 @@ impl Batch {
 
     /// Its lines as bytes, in a buffer or as they are in memory.
     pub(crate) fn lines_again<'a>(&self, again: &'a Again, buffer: &'a mut Vec<u8>) -> Result<&'a [u8]> {
-        if let [segment] = &*self.segments
+        if let [segment @ Segment { start: 0, .. }] = &*self.segments
             && let Some(bytes) = again.mapped(segment)
         {
             return Ok(bytes);
