@@ -101,6 +101,17 @@ impl Edges {
         }
     }
 
+    /// Hands all of them to `visit`, in order. There are many: those in memory are taken straight from where they are.
+    pub fn each(&self, mut visit: impl FnMut(Edge) -> Result<()>) -> Result<()> {
+        match self {
+            Self::Memory(edges) => edges.iter().try_for_each(|edge| visit(*edge)),
+            Self::Measured(edges) => {
+                edges.iter().flat_map(Measured::groups).flatten().try_for_each(|edge| visit(*edge))
+            }
+            Self::Disk { .. } | Self::Both { .. } => self.iter()?.try_for_each(|edge| visit(edge?)),
+        }
+    }
+
     /// All of them, in order.
     pub fn iter(&self) -> Result<Box<dyn Iterator<Item = Result<Edge>> + '_>> {
         match self {

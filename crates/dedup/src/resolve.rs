@@ -24,6 +24,8 @@ pub enum Cluster {
 pub(crate) struct Leaders {
     /// Of each removed document the edge that decides, in keep order.
     removed: Vec<Edge>,
+    /// A bit for each document up to the last one that is removed.
+    gone: Vec<u64>,
     /// The best edge of the document at hand to a kept one.
     best: Option<Edge>,
 }
@@ -31,7 +33,7 @@ pub(crate) struct Leaders {
 impl Leaders {
     pub fn push(&mut self, edge: Edge) {
         if self.best.is_some_and(|best| best.later != edge.later) {
-            self.removed.extend(self.best.take());
+            self.decide();
         }
         // Of equals the first one stays, which is the first in keep order.
         if self.best.is_none_or(|best| similarity(&edge, &best).is_gt()) && self.is_kept(edge.earlier) {
@@ -39,13 +41,24 @@ impl Leaders {
         }
     }
 
+    /// The best edge of the document at hand is known.
+    fn decide(&mut self) {
+        let Some(edge) = self.best.take() else { return };
+        let word = edge.later as usize / 64;
+        if self.gone.len() <= word {
+            self.gone.resize(word + 1, 0);
+        }
+        self.gone[word] |= 1 << (edge.later % 64);
+        self.removed.push(edge);
+    }
+
     fn is_kept(&self, rank: u32) -> bool {
-        self.removed.binary_search_by_key(&rank, |edge| edge.later).is_err()
+        self.gone.get(rank as usize / 64).is_none_or(|word| word >> (rank % 64) & 1 == 0)
     }
 
     /// Which edges decide, one for each removed document, in keep order.
     pub fn finish(mut self) -> Vec<Edge> {
-        self.removed.extend(self.best);
+        self.decide();
         self.removed
     }
 }

@@ -50,6 +50,35 @@ pub fn element(bytes: &[u8]) -> u64 {
     finish(token(bytes))
 }
 
+/// [`element`] of sequences that are equally long. A long one is a chain of multiplications that wait for each other; several chains take little longer than one.
+///
+/// ```
+/// use benzer_core::hash::{element, elements};
+/// assert_eq!(elements([&[1; 40], &[2; 40]]), [element(&[1; 40]), element(&[2; 40])]);
+/// ```
+///
+/// # Panics
+/// If they are not equally long.
+pub fn elements<const N: usize>(sequences: [&[u8]; N]) -> [u64; N] {
+    let n = sequences.first().map_or(0, |first| first.len());
+    assert!(sequences.iter().all(|bytes| bytes.len() == n), "sequences are equally long");
+    if n <= 16 {
+        return sequences.map(element);
+    }
+    let mut states = [K3; N];
+    for block in 0..(n - 1) / 16 {
+        for (state, bytes) in states.iter_mut().zip(sequences) {
+            let block = &bytes[16 * block..16 * block + 16];
+            *state = fold(word(&block[..8]) ^ *state, word(&block[8..]) ^ K2);
+        }
+    }
+    for (state, bytes) in states.iter_mut().zip(sequences) {
+        let last = &bytes[n - 16..];
+        *state = finish(token_words(word(&last[..8]) ^ *state, word(&last[8..]), n as u64));
+    }
+    states
+}
+
 /// The hash of [`element`] before `finish`: what [`combine`] takes for each token of a shingle.
 #[inline]
 pub fn token(bytes: &[u8]) -> u64 {
@@ -133,6 +162,15 @@ mod tests {
         let zeros = [0u8; 64];
         let hashes: HashSet<u64> = (0..=64).map(|n| element(&zeros[..n])).collect();
         assert_eq!(hashes.len(), 65);
+    }
+
+    #[test]
+    fn sequences_hash_together_as_they_do_alone() {
+        let bytes: Vec<u8> = (0..400u64).map(|i| mix(i) as u8).collect();
+        for n in 0..100 {
+            let [a, b, c] = [&bytes[..n], &bytes[100..100 + n], &bytes[200..200 + n]];
+            assert_eq!(elements([a, b, c]), [element(a), element(b), element(c)], "{n} bytes");
+        }
     }
 
     #[test]

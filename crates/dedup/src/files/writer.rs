@@ -36,6 +36,8 @@ enum Progress {
     Renamed,
 }
 
+const _: () = assert!(Block::BYTES.is_multiple_of(PIECE), "a full block is whole pieces");
+
 impl FileWriter {
     pub(super) fn create(files: &Files, path: &Path) -> Result<Self> {
         let fail = |error| Error::disk("write", path, error);
@@ -106,18 +108,23 @@ impl FileWriter {
     /// Takes some of the bytes, at least one.
     fn take(&mut self, bytes: &[u8]) -> Result<usize> {
         let n = self.block.take(bytes);
-        self.add_pieces(false);
-        if self.block.bytes().len() == Block::BYTES {
+        let is_full = self.block.bytes().len() == Block::BYTES;
+        self.add_pieces(is_full);
+        if is_full {
             self.write_block()?;
         }
         Ok(n)
     }
 
-    /// Adds to the checksum what came, while it is in the cache: whole pieces, or all of it.
+    /// Adds to the checksum what came, while it is in the cache: several whole pieces, or all of it.
     fn add_pieces(&mut self, all: bool) {
         let stamped = (self.pieces.stamp().bytes - self.written) as usize;
         let mut rest = &self.block.bytes()[stamped..];
-        while rest.len() >= PIECE || (all && !rest.is_empty()) {
+        while let Some((pieces, after)) = rest.split_first_chunk() {
+            self.pieces.add_together(pieces);
+            rest = after;
+        }
+        while all && !rest.is_empty() {
             let (piece, after) = rest.split_at(rest.len().min(PIECE));
             self.pieces.add(piece);
             rest = after;

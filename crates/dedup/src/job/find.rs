@@ -278,16 +278,18 @@ impl Run<'_> {
         let decisive = match self.options.cluster {
             Cluster::Leaders => {
                 let mut leaders = Leaders::default();
-                for edge in edges.iter()? {
-                    leaders.push(edge?);
-                }
+                edges.each(|edge| {
+                    leaders.push(edge);
+                    Ok(())
+                })?;
                 leaders.finish()
             }
             Cluster::Components => {
                 let mut components = Components::new(ranked.len());
-                for edge in edges.iter()? {
-                    components.push(edge?);
-                }
+                edges.each(|edge| {
+                    components.push(edge);
+                    Ok(())
+                })?;
                 self.measure(ranked, components.finish())?
             }
         };

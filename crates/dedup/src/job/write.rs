@@ -63,9 +63,7 @@ impl Run<'_> {
     ) -> Result<Vec<(String, Stamp)>> {
         let mut written = Vec::new();
         let mut pairs = Pairs::new(self.create("pairs.parquet")?, self.counted())?;
-        for edge in edges.iter()? {
-            pairs.push(&edge?, false, ranked, &self.estimates)?;
-        }
+        edges.each(|edge| pairs.push(&edge, false, ranked, &self.estimates))?;
         for copy in copies {
             pairs.push(copy, true, ranked, &self.estimates)?;
         }

@@ -15,7 +15,8 @@ use std::time::SystemTime;
 use super::batch::{Batch, Kind, Place, Segment, Span};
 use super::map::Map;
 use super::stream::Compression;
-use super::{Input, json, parse, utf8};
+use super::json::Decoded;
+use super::{Input, parse, utf8};
 use crate::error::{Error, Result};
 
 /// Files that are kept open.
@@ -37,7 +38,7 @@ struct Open {
 
 thread_local! {
     /// The bytes of a text, and the text, between calls.
-    static BUFFERS: Cell<(Vec<u8>, Vec<u8>)> = const { Cell::new((Vec::new(), Vec::new())) };
+    static BUFFERS: Cell<(Vec<u8>, Decoded)> = Cell::default();
 }
 
 /// What changes when somebody writes to a file.
@@ -159,7 +160,7 @@ impl Batch {
         let found = match (&self.plan, row.text) {
             (_, (Place::Data, span)) => {
                 again.read(segment, span.range(), &mut bytes)?;
-                &bytes
+                &bytes[..]
             }
             (Some(plan), _) if self.is_shed => {
                 let quoted = row.quoted.range();
@@ -167,11 +168,12 @@ impl Batch {
                 again.read(segment, range, &mut bytes)?;
                 if quoted.is_empty() {
                     let line = utf8::check(&bytes).map_err(|_| Error::Changed)?;
-                    text = parse::text_again(line, 0..line.len(), plan);
+                    text = Decoded::default();
+                    text.extend_from_slice(&parse::text_again(line, 0..line.len(), plan));
                 } else {
-                    json::unescape(&bytes, &mut text).ok_or(Error::Changed)?;
+                    text.unescape(&bytes).ok_or(Error::Changed)?;
                 }
-                &text
+                text.bytes()
             }
             _ => {
                 visit(self.text(row.text));

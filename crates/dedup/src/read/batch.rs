@@ -10,7 +10,7 @@ use super::csv::Header;
 use super::fields::Fields;
 use super::format::Format;
 use super::input::Input;
-use super::json::{self, SCANNED};
+use super::json::{Decoded, SCANNED};
 use super::parse;
 use super::reject::Reject;
 use super::table::Table;
@@ -227,13 +227,14 @@ impl Batch {
         let Some(row) = self.rows.get(index) else { return };
         match (&self.plan, row.text.0) {
             (Some(plan), Place::Decoded) if self.is_shed => {
-                let mut text = Vec::new();
-                match row.quoted.range() {
-                    none if none.is_empty() => text = parse::text_again(&self.data, row.raw.range(), plan),
+                let text = match row.quoted.range() {
+                    none if none.is_empty() => parse::text_again(&self.data, row.raw.range(), plan),
                     quoted => {
-                        json::unescape(&self.data.as_bytes()[quoted], &mut text).expect(SCANNED);
+                        let mut text = Decoded::default();
+                        text.unescape(&self.data.as_bytes()[quoted]).expect(SCANNED);
+                        text.into_bytes()
                     }
-                }
+                };
                 visit(utf8::check(&text).expect("escapes in UTF-8 stand for characters"));
             }
             _ => visit(self.text(row.text)),

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::batch::{Batch, Kind, Place, Plan, RawBatch, Row, Segment, Span, StoredOrder};
 use super::cut::Cutter;
 use super::format::Format;
-use super::json::{self, Fault, Slot};
+use super::json::{self, Decoded, Fault, Slot};
 use super::reject::{Reject, RejectReason};
 use super::{csv, plain, table, utf8};
 
@@ -18,8 +18,7 @@ pub fn parse(raw: RawBatch) -> Batch {
 }
 
 /// [`parse`] with a buffer for decoded texts, whatever is in it, that [`Batch::shed`] gives back.
-pub(crate) fn parse_into(raw: RawBatch, mut decoded: Vec<u8>) -> Batch {
-    decoded.clear();
+pub(crate) fn parse_into(raw: RawBatch, decoded: Vec<u8>) -> Batch {
     let RawBatch { data, segments, table, rejects, plan } = raw;
     if let Some(table) = table {
         return table::parse(table, segments, &plan);
@@ -30,7 +29,7 @@ pub(crate) fn parse_into(raw: RawBatch, mut decoded: Vec<u8>) -> Batch {
         plan: &plan,
         slots: vec![Slot::Missing; plan.fields.n_slots()],
         bad_lines: bad_lines.into_iter().peekable(),
-        decoded,
+        decoded: Decoded::new(decoded),
         rows: Vec::new(),
         orders: Vec::new(),
         rejects: rejects.into_iter().map(|reject| (reject, None)).collect(),
@@ -47,7 +46,7 @@ pub(crate) fn parse_into(raw: RawBatch, mut decoded: Vec<u8>) -> Batch {
         }
     }
     let Parser { decoded, rows, orders, mut rejects, n_blank, .. } = parser;
-    let decoded = utf8::into_string(decoded).expect("escapes in UTF-8 stand for characters");
+    let decoded = utf8::into_string(decoded.into_bytes()).expect("escapes in UTF-8 stand for characters");
     rejects.sort_by_key(|(reject, _)| (reject.input, reject.line));
     let (rejects, reject_lines) = rejects.into_iter().unzip();
     Batch {
@@ -73,7 +72,7 @@ pub(super) fn text_again(data: &str, raw: Range<usize>, plan: &Plan) -> Vec<u8> 
         plan,
         slots: vec![Slot::Missing; plan.fields.n_slots()],
         bad_lines: Vec::new().into_iter().peekable(),
-        decoded: Vec::with_capacity(raw.len()),
+        decoded: Decoded::default(),
         rows: Vec::new(),
         orders: Vec::new(),
         rejects: Vec::new(),
@@ -82,7 +81,7 @@ pub(super) fn text_again(data: &str, raw: Range<usize>, plan: &Plan) -> Vec<u8> 
     let (_, Found::Document(Row { text: (place, span), .. })) = parser.line(raw.start) else {
         return Vec::new();
     };
-    if place == Place::Data { &data.as_bytes()[span.range()] } else { &parser.decoded[span.range()] }.to_vec()
+    if place == Place::Data { &data.as_bytes()[span.range()] } else { &parser.decoded.bytes()[span.range()] }.to_vec()
 }
 
 /// A line (record, file) that is not UTF-8.
@@ -153,7 +152,7 @@ pub(super) struct Parser<'a> {
     pub(super) plan: &'a Plan,
     slots: Vec<Slot>,
     bad_lines: std::iter::Peekable<std::vec::IntoIter<BadLine>>,
-    pub(super) decoded: Vec<u8>,
+    pub(super) decoded: Decoded,
     rows: Vec<Row>,
     /// One for each row if there is an order field.
     pub(super) orders: Vec<StoredOrder>,
@@ -298,7 +297,7 @@ impl Parser<'_> {
         let from = self.decoded.len();
         for slot in self.plan.fields.text_slots() {
             if slot > 0 {
-                self.decoded.push(b'\n');
+                self.decoded.extend_from_slice(b"\n");
             }
             self.decode(slot);
         }
@@ -306,12 +305,9 @@ impl Parser<'_> {
     }
 
     fn decode(&mut self, slot: usize) {
-        if self.decoded.capacity() == 0 {
-            // All that can come: growing step by step would copy it several times. What is not used is given back.
-            self.decoded.reserve_exact(self.data.len());
-        }
         if let Slot::String { start, end, .. } = self.slots[slot] {
-            json::unescape(&self.data.as_bytes()[start..end], &mut self.decoded).expect(json::SCANNED);
+            self.decoded.expect(self.data.len());
+            self.decoded.unescape(&self.data.as_bytes()[start..end]).expect(json::SCANNED);
         }
     }
 

@@ -77,12 +77,17 @@ impl Measured {
         self.lists.iter().map(Vec::len).sum()
     }
 
+    /// The edges of each later document that has some, in order.
+    pub fn groups(&self) -> impl Iterator<Item = &[Edge]> {
+        let edges = |&(list, start, end): &(u32, u32, u32)| {
+            &self.lists[list as usize][start as usize..end as usize]
+        };
+        self.groups.iter().map(edges)
+    }
+
     /// The edges, in order.
     pub fn iter(&self) -> impl Iterator<Item = Edge> + '_ {
-        let edges = |&(list, start, end): &(u32, u32, u32)| {
-            self.lists[list as usize][start as usize..end as usize].iter().copied()
-        };
-        self.groups.iter().flat_map(edges)
+        self.groups().flatten().copied()
     }
 }
 

@@ -94,7 +94,7 @@ fn name(raw: &[u8], field: &record::Field) -> String {
     let written = &raw[field.start..field.end];
     let mut name = Vec::new();
     if field.escaped {
-        record::unescape(written, &mut name);
+        record::unescape(written, |part| name.extend_from_slice(part));
     } else {
         name.extend_from_slice(written);
     }

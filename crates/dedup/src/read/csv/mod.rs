@@ -81,7 +81,7 @@ fn row(parser: &mut Parser<'_>, header: &Header, raw: Span, fields: &[Field]) ->
             let from = parser.decoded.len();
             for (i, field) in wanted.text_slots().filter_map(field).enumerate() {
                 if i > 0 {
-                    parser.decoded.push(b'\n');
+                    parser.decoded.extend_from_slice(b"\n");
                 }
                 decode(parser, field);
             }
@@ -122,7 +122,7 @@ fn content(parser: &mut Parser<'_>, field: Field) -> (Place, Span) {
 fn decode(parser: &mut Parser<'_>, field: Field) {
     let written = &parser.data.as_bytes()[field.start..field.end];
     if field.escaped {
-        record::unescape(written, &mut parser.decoded);
+        record::unescape(written, |part| parser.decoded.extend_from_slice(part));
     } else {
         parser.decoded.extend_from_slice(written);
     }

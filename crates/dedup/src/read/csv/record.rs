@@ -86,14 +86,14 @@ fn is_cr(bytes: &[u8], at: usize, end: usize) -> bool {
     bytes[at] == b'\r' && matches!(bytes.get(end), None | Some(b'\n'))
 }
 
-/// Writes the content of an escaped field: every pair of quotes as one.
-pub(crate) fn unescape(written: &[u8], out: &mut Vec<u8>) {
+/// Hands the content of an escaped field to `out`, part by part: every pair of quotes as one.
+pub(crate) fn unescape(written: &[u8], mut out: impl FnMut(&[u8])) {
     let mut rest = written;
     while let Some(i) = memchr::memchr(b'"', rest) {
-        out.extend_from_slice(&rest[..=i]);
+        out(&rest[..=i]);
         rest = rest.get(i + 2..).unwrap_or_default();
     }
-    out.extend_from_slice(rest);
+    out(rest);
 }
 
 #[cfg(test)]
@@ -106,7 +106,7 @@ mod tests {
         let text = |field: &Field| {
             let written = &record[field.start..field.end];
             let mut out = Vec::new();
-            unescape(written.as_bytes(), &mut out);
+            unescape(written.as_bytes(), |part| out.extend_from_slice(part));
             if field.escaped { String::from_utf8(out).unwrap() } else { written.to_owned() }
         };
         (end, result.map(|()| found.iter().map(text).collect()).map_err(|fault| fault.expected))

@@ -17,7 +17,7 @@ pub(super) fn skip_simple(bytes: &[u8], at: usize) -> usize {
 }
 
 /// Decodes a part of a string into `out` from `to` on; how far it read and wrote. It stops at a backslash that does not
-/// begin an escape of one letter, and before the last 64 bytes; never within an escape.
+/// begin an escape of one letter; never within an escape. Up to 64 bytes behind what it wrote may be overwritten.
 #[inline]
 pub(super) fn decode_simple(quoted: &[u8], from: usize, out: &mut [u8], to: usize) -> (usize, usize) {
     #[cfg(target_arch = "x86_64")]
@@ -63,9 +63,7 @@ mod x86 {
         /// `carried` is 1 if the first byte is the letter of an escape that began before.
         #[inline]
         #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt")]
-        fn new(bytes: &[u8; 64], carried: u64) -> Self {
-            // SAFETY: 64 bytes are there.
-            let bytes = unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) };
+        fn new(bytes: __m512i, carried: u64) -> Self {
             let backslashes = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(b'\\' as i8));
             // In a run of backslashes every second one is a letter. Where a run begins at an even place, subtracting it
             // from the odd places carries through the run, and leaves a mark where it ends.
@@ -93,11 +91,20 @@ mod x86 {
         }
     }
 
+    /// The first 64 bytes of a text, zeros for those that are not `there`.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    fn load(text: &[u8], there: u64) -> __m512i {
+        assert!(u64::BITS - there.leading_zeros() <= text.len().min(64) as u32);
+        // SAFETY: lanes past the end of the text are masked and not read.
+        unsafe { _mm512_maskz_loadu_epi8(there, text.as_ptr().cast()) }
+    }
+
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt")]
     pub(super) fn skip_simple(bytes: &[u8], mut at: usize) -> usize {
         let mut carried = 0;
         while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<64>()) {
-            let block = Block::new(chunk, carried);
+            let block = Block::new(load(chunk, u64::MAX), carried);
             let quotes = _mm512_cmpeq_epi8_mask(block.bytes, _mm512_set1_epi8(b'"' as i8)) & !block.letters;
             let controls = _mm512_cmplt_epu8_mask(block.bytes, _mm512_set1_epi8(0x20));
             let unknown = block.unknown();
@@ -120,23 +127,32 @@ mod x86 {
         out: &mut [u8],
         mut to: usize,
     ) -> (usize, usize) {
-        while let Some(chunk) = quoted[from..].first_chunk::<64>() {
-            let block = Block::new(chunk, 0);
-            // An escape that ends in the next block is left for it, and so is what comes after an unknown one.
+        while from < quoted.len() {
+            let rest = &quoted[from..];
+            let there = u64::MAX >> (64 - rest.len().min(64));
+            let block = Block::new(load(rest, there), 0);
+            let room: &mut [u8; 64] = out[to..].first_chunk_mut().expect("there is room behind what is written");
             let unknown = block.unknown();
+            // An escape that ends in the next block is left for it, and so is what comes after an unknown one.
             let left = (unknown >> 1) | (block.begins & 1 << 63);
-            let n = left.trailing_zeros();
-            let taken = if n == 64 { u64::MAX } else { (1 << n) - 1 };
+            let taken = if left == 0 { there } else { there & !(u64::MAX << left.trailing_zeros()) };
             let decoded = _mm512_mask_mov_epi8(block.bytes, block.letters, block.meanings);
             let kept = taken & !block.begins;
-            let room: &mut [u8; 64] = out[to..].first_chunk_mut().expect("no more is written than was read");
             // SAFETY: `room` is 64 bytes.
             unsafe {
                 _mm512_storeu_si512(room.as_mut_ptr().cast(), _mm512_maskz_compress_epi8(kept, decoded));
             }
-            (from, to) = (from + n as usize, to + kept.count_ones() as usize);
-            if unknown != 0 {
-                break;
+            to += kept.count_ones() as usize;
+            // Branches, not a minimum: predicted, they let the next load begin before these masks are known.
+            if left != 0 {
+                from += left.trailing_zeros() as usize;
+                if unknown != 0 {
+                    break;
+                }
+            } else if rest.len() <= 64 {
+                return (quoted.len(), to);
+            } else {
+                from += 64;
             }
         }
         (from, to)
@@ -145,7 +161,7 @@ mod x86 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::string::{scan, unescape};
+    use super::super::string::{Decoded, scan};
     use proptest::prelude::*;
 
     /// Strings with many escapes, and the content that `serde_json` finds in them.
@@ -177,9 +193,12 @@ mod tests {
                 (true, Some(Ok(expected))) => {
                     let quoted = found.expect("serde_json reads it");
                     prop_assert_eq!(quoted.end + 1, before.len() + stream.byte_offset());
-                    let mut content = b"kept".to_vec();
-                    unescape(&line[quoted.start..quoted.end], &mut content).unwrap();
-                    prop_assert_eq!(&content[4..], expected.as_bytes());
+                    let mut content = Decoded::new(vec![b'!'; 300]);
+                    content.extend_from_slice(b"kept");
+                    content.unescape(&line[quoted.start..quoted.end]).unwrap();
+                    content.extend_from_slice(b"added");
+                    prop_assert_eq!(&content.bytes()[..4], b"kept");
+                    prop_assert_eq!(&content.into_bytes()[4..], [expected.as_bytes(), b"added"].concat());
                 }
                 (true, _) => prop_assert!(found.is_err(), "{:?}", found),
                 // UTF-8 is not checked here.

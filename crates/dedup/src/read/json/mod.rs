@@ -18,7 +18,7 @@ mod special;
 mod string;
 
 use super::fields::{Fields, Node};
-pub(super) use string::unescape;
+pub(super) use string::Decoded;
 
 /// Why a string can be decoded.
 pub(super) const SCANNED: &str = "the string was scanned before";
@@ -146,9 +146,9 @@ impl Extractor<'_> {
         if !key.escaped {
             return node.child(written);
         }
-        let mut name = Vec::new();
-        string::unescape(written, &mut name).expect(SCANNED);
-        node.child(&name)
+        let mut name = Decoded::default();
+        name.unescape(written).expect(SCANNED);
+        node.child(name.bytes())
     }
 
     /// Scans the value of a key that is a wanted field or leads to one.

@@ -36,35 +36,96 @@ fn scan_escaped(bytes: &[u8], start: usize, mut at: usize) -> Result<Quoted, Fau
     }
 }
 
-/// Appends the content of a string. A string that was scanned before has one; another may not.
+/// Decoded strings one after the other.
 ///
-/// Whole chunks are copied before it is known where their plain part ends; what was too much is overwritten.
-pub(crate) fn unescape(quoted: &[u8], out: &mut Vec<u8>) -> Option<()> {
-    let (mut from, mut to) = (0, out.len());
-    out.resize(to + quoted.len(), 0);
-    loop {
-        (from, to) = escapes::decode_simple(quoted, from, out, to);
-        let Some(chunk) = quoted[from..].first_chunk::<16>() else { break };
-        out[to..to + 16].copy_from_slice(chunk);
-        // A branch, not a minimum: predicted, it lets the next load begin before this mask is known.
-        let mask = special::mask_16(chunk);
-        if mask == 0 {
-            (from, to) = (from + 16, to + 16);
-        } else {
-            let plain = mask.trailing_zeros() as usize;
-            (from, to) = unescape_one(quoted, from + plain, out, to + plain)?;
+/// What lies behind them is left over from before, and overwritten: to clear it first would take as long as to decode.
+#[derive(Debug, Default)]
+pub(crate) struct Decoded {
+    buffer: Vec<u8>,
+    end: usize,
+}
+
+impl Decoded {
+    /// What may be written behind the end, by kernels that write whole vectors.
+    const SLACK: usize = 64;
+
+    /// No strings, in a buffer whose content does not matter.
+    pub(crate) fn new(buffer: Vec<u8>) -> Self {
+        Self { buffer, end: 0 }
+    }
+
+    /// How many bytes there are.
+    pub(crate) fn len(&self) -> usize {
+        self.end
+    }
+
+    /// The bytes.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.buffer[..self.end]
+    }
+
+    /// The bytes, and the buffer with them.
+    pub(crate) fn into_bytes(mut self) -> Vec<u8> {
+        self.buffer.truncate(self.end);
+        self.buffer
+    }
+
+    /// Forgets the bytes.
+    pub(crate) fn clear(&mut self) {
+        self.end = 0;
+    }
+
+    /// Makes room for so many bytes at once, if there is no room at all: growing step by step would copy them several times.
+    pub(crate) fn expect(&mut self, bytes: usize) {
+        if self.buffer.capacity() == 0 {
+            self.buffer.reserve_exact(bytes + Self::SLACK);
         }
     }
-    while let Some(&b) = quoted.get(from) {
-        if b == b'\\' {
-            (from, to) = unescape_one(quoted, from, out, to)?;
-        } else {
-            out[to] = b;
-            (from, to) = (from + 1, to + 1);
+
+    /// Appends bytes as they are.
+    pub(crate) fn extend_from_slice(&mut self, bytes: &[u8]) {
+        self.make_room(bytes.len());
+        self.buffer[self.end..self.end + bytes.len()].copy_from_slice(bytes);
+        self.end += bytes.len();
+    }
+
+    /// Appends the content of a string. A string that was scanned before has one; of another nothing may be appended.
+    ///
+    /// Whole chunks are copied before it is known where their plain part ends; what was too much is overwritten.
+    pub(crate) fn unescape(&mut self, quoted: &[u8]) -> Option<()> {
+        self.make_room(quoted.len());
+        let (mut from, mut to, out) = (0, self.end, &mut self.buffer[..]);
+        loop {
+            (from, to) = escapes::decode_simple(quoted, from, out, to);
+            let Some(chunk) = quoted[from..].first_chunk::<16>() else { break };
+            out[to..to + 16].copy_from_slice(chunk);
+            // A branch, not a minimum: predicted, it lets the next load begin before this mask is known.
+            let mask = special::mask_16(chunk);
+            if mask == 0 {
+                (from, to) = (from + 16, to + 16);
+            } else {
+                let plain = mask.trailing_zeros() as usize;
+                (from, to) = unescape_one(quoted, from + plain, out, to + plain)?;
+            }
+        }
+        while let Some(&b) = quoted.get(from) {
+            if b == b'\\' {
+                (from, to) = unescape_one(quoted, from, out, to)?;
+            } else {
+                out[to] = b;
+                (from, to) = (from + 1, to + 1);
+            }
+        }
+        self.end = to;
+        Some(())
+    }
+
+    fn make_room(&mut self, bytes: usize) {
+        let needed = self.end + bytes + Self::SLACK;
+        if self.buffer.len() < needed {
+            self.buffer.resize(needed, 0);
         }
     }
-    out.truncate(to);
-    Some(())
 }
 
 /// Writes the character of an escape; where to go on reading and writing.
