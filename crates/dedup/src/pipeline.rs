@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A batch needs a ticket to be read, and there are two per worker: that bounds the memory, also when one batch takes long and the others
-//! pile up behind it.
+//! pile up behind it. Who has one thread does everything in it: handing batches to others would take longer, and the batch would no longer be in the cache.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -45,7 +45,13 @@ pub(crate) fn run<W: Work, E: From<W::Error>>(
     threads: usize,
     mut sink: impl FnMut(W::Made) -> Result<(), E>,
 ) -> Result<(), E> {
-    let threads = threads.max(1);
+    if threads <= 1 {
+        let mut scratch = W::Scratch::default();
+        for batch in reader {
+            sink(work.make(batch.map_err(W::Error::from)?, &mut scratch)?)?;
+        }
+        return Ok(());
+    }
     let n_tickets = 2 * threads;
     let (give_ticket, tickets) = sync_channel(n_tickets);
     (0..n_tickets).for_each(|_| give_ticket.send(()).expect("the receiver is here"));

@@ -55,10 +55,11 @@ pub(crate) fn candidates(
     let n_tasks = banding.bands().div_ceil(TOGETHER);
     let bands = in_parallel(n_tasks, threads, Buffers::default, |task, buffers| {
         let bands = task * TOGETHER..banding.bands().min((task + 1) * TOGETHER);
-        buffers.keys.iter_mut().for_each(Vec::clear);
-        for &rank in ranks {
-            let words = sketches.words(rank);
-            bands.clone().zip(&mut buffers.keys).for_each(|(band, keys)| keys.push(banding.key(words, band)));
+        buffers.keys.iter_mut().for_each(|keys| keys.resize(ranks.len(), 0));
+        for (i, &rank) in ranks.iter().enumerate() {
+            banding.keys_within(sketches.words(rank), bands.clone(), |band, key| {
+                buffers.keys[band - bands.start][i] = key;
+            });
         }
         let keys = buffers.keys.iter().take(bands.len());
         keys.map(|keys| buffers.filter.repeated(keys, ranks)).collect::<Vec<_>>()

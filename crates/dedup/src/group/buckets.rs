@@ -8,33 +8,50 @@ const SPARE: usize = 16;
 
 /// Buffers that one thread reuses.
 #[derive(Debug, Default)]
-pub(super) struct Filter {
+pub(crate) struct Filter {
     once: Vec<u64>,
     again: Vec<u64>,
+    shift: u32,
 }
 
 impl Filter {
     /// The (key, member) of keys that have more than one member, sorted. `members[i]` has `keys[i]`.
     pub fn repeated(&mut self, keys: &[u64], members: &[u32]) -> Vec<(u64, u32)> {
+        self.look_at(keys);
+        let pairs = keys.iter().copied().zip(members.iter().copied());
+        let mut left: Vec<(u64, u32)> = pairs.filter(|&(key, _)| self.may_be_repeated(key)).collect();
+        left.sort_unstable();
+        drop_single(&mut left);
+        left
+    }
+
+    /// Looks at some keys, and at no others.
+    pub fn look_at(&mut self, keys: &[u64]) {
         let bits = (keys.len() * SPARE).next_power_of_two().max(64);
-        let shift = 64 - bits.trailing_zeros();
+        self.shift = 64 - bits.trailing_zeros();
         for set in [&mut self.once, &mut self.again] {
             set.clear();
             set.resize(bits / 64, 0);
         }
-        // The product spreads keys whose bits are not.
-        let slot = |key: u64| (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> shift) as usize;
         for &key in keys {
-            let (word, bit) = (slot(key) / 64, 1 << (slot(key) % 64));
+            let (word, bit) = self.place(key);
             self.again[word] |= self.once[word] & bit;
             self.once[word] |= bit;
         }
-        let is_repeated = |key: u64| self.again[slot(key) / 64] >> (slot(key) % 64) & 1 == 1;
-        let mut left: Vec<(u64, u32)> =
-            keys.iter().copied().zip(members.iter().copied()).filter(|&(key, _)| is_repeated(key)).collect();
-        left.sort_unstable();
-        drop_single(&mut left);
-        left
+    }
+
+    /// False if it is sure that a key was there once, or not at all.
+    #[inline]
+    pub fn may_be_repeated(&self, key: u64) -> bool {
+        let (word, bit) = self.place(key);
+        self.again[word] & bit != 0
+    }
+
+    #[inline]
+    fn place(&self, key: u64) -> (usize, u64) {
+        // The product spreads keys whose bits are not.
+        let slot = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift;
+        (slot as usize / 64, 1 << (slot % 64))
     }
 }
 

@@ -7,5 +7,6 @@ mod rank_set;
 mod spilled;
 
 pub(crate) use bands::{Meetings, Sketches, candidates, in_parallel};
+pub(crate) use buckets::Filter;
 pub(crate) use copies::{copies, copies_in_order};
 pub(crate) use spilled::{Room, candidates as spilled_candidates};

@@ -24,9 +24,13 @@ impl RankSet {
     pub fn insert(&mut self, rank: u32) {
         let bit = |at: u32| 1u64 << (at % (1 << LOG));
         let (word, block) = (rank >> LOG, rank >> (2 * LOG));
-        self.ranks[word as usize] |= bit(rank);
-        self.words[block as usize] |= bit(word);
-        self.blocks[(block >> LOG) as usize] |= bit(block);
+        let ranks = &mut self.ranks[word as usize];
+        // The same ranks come again and again.
+        if *ranks == 0 {
+            self.words[block as usize] |= bit(word);
+            self.blocks[(block >> LOG) as usize] |= bit(block);
+        }
+        *ranks |= bit(rank);
     }
 
     /// Appends the ranks in order, and empties the set.

@@ -162,7 +162,7 @@ impl Options {
 }
 
 /// Small enough to stay in the second-level cache between reading, parsing and sketching.
-pub const BATCH_BYTES: usize = 2 << 20;
+pub const BATCH_BYTES: usize = 512 << 10;
 
 /// Holding what is smaller costs little memory, and saves a system call for each text.
 pub const HELD_BYTES: u64 = 16 << 20;

@@ -1,14 +1,16 @@
 //! The documents of a cluster as sets of bits.
 //!
-//! All of them are similar to the first one, so most of their elements are its own. Those are found in a small table, and where they stand in it is their bit. Of the others only those count that two
+//! All of them are similar to the first one, so most of their elements are its own (the module `first`), and where they stand in it is their bit. Of the others only those count that two
 //! documents have: what many have gets a bit too, and what few have a list of these few. What a pair shares is then counted in a few instructions, however long its documents are.
 
 use benzer_core::Level;
 
 use super::features::{Features, Sources};
+use super::first::First;
 use super::numbers::Numbers;
 use super::set::ElementSet;
 use crate::error::Result;
+use crate::group::Filter;
 
 /// Words of all sets of bits of the first document's elements, at most, and other elements: what a cache holds.
 const MOST: usize = 1 << 19;
@@ -22,7 +24,7 @@ const MANY: usize = 32;
 #[derive(Debug, Default)]
 pub(super) struct Bits {
     /// The elements of the first document.
-    first: ElementSet,
+    first: First,
     /// A row for each document: which of those it has.
     own: Rows,
     /// A row for each document: which of the other elements that many have.
@@ -33,6 +35,7 @@ pub(super) struct Bits {
     others: Vec<u64>,
     ends: Vec<usize>,
     distinct: ElementSet,
+    filter: Filter,
     /// The other elements as numbers, and who has each number.
     numbers: Numbers,
     numbered: Vec<u32>,
@@ -96,7 +99,7 @@ impl Bits {
             let start = self.others.len();
             self.others.resize(start + elements.len(), 0);
             let row = self.own.get_mut(i);
-            let n = split(&self.first, elements, row, &mut self.others[start..]);
+            let n = self.first.split(elements, row, &mut self.others[start..]);
             let n = self.distinct.distinct(&mut self.others[start..start + n]);
             self.others.truncate(start + n);
             self.ends.push(start + n);
@@ -105,6 +108,7 @@ impl Bits {
                 return Ok(false);
             }
         }
+        self.drop_single();
         let many = (ranks.len() / MANY).max(2) as u32;
         let n_bits = self.share_out(many);
         self.common.clear(ranks.len(), n_bits);
@@ -128,6 +132,21 @@ impl Bits {
             *shared = Shared::default();
         }
         Ok(true)
+    }
+
+    /// Drops other elements that only one document has, as most do.
+    fn drop_single(&mut self) {
+        let Self { filter, others, ends, .. } = self;
+        filter.look_at(others);
+        let (mut start, mut kept) = (0, 0);
+        for end in ends {
+            for i in std::mem::replace(&mut start, *end)..*end {
+                others[kept] = others[i];
+                kept += usize::from(filter.may_be_repeated(others[i]));
+            }
+            *end = kept;
+        }
+        others.truncate(kept);
     }
 
     /// Gives a bit to each of the other elements that many documents have, and a list to those that few have; the number of bits.
@@ -209,18 +228,6 @@ impl Bits {
             counts.push((shared, self.sizes[one] + self.sizes[other]));
         }
     }
-}
-
-/// Sets the bits of elements that the first document has, and moves the others to the front; their number.
-fn split(first: &ElementSet, elements: &[u64], row: &mut [u64], others: &mut [u64]) -> usize {
-    let mut n = 0;
-    for &element in elements {
-        let (place, is_there) = first.place(element);
-        row[place / 64] |= u64::from(is_there) << (place % 64);
-        others[n] = element;
-        n += usize::from(!is_there);
-    }
-    n
 }
 
 /// Adds the bits that two sets share.

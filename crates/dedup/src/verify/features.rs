@@ -6,6 +6,7 @@ use std::ops::Range;
 use benzer_core::field::text::{Scratch, Shingler};
 
 use super::Texts;
+use super::first::First;
 use super::set::ElementSet;
 use crate::error::Result;
 
@@ -41,6 +42,10 @@ pub(super) struct Features {
     elements: Vec<u64>,
     end: usize,
     places: HashMap<u32, Range<usize>>,
+    /// Of two documents that are compared: the earlier one, which of its elements the later one has, and what else that has.
+    first: First,
+    bits: Vec<u64>,
+    others: Vec<u64>,
 }
 
 impl Features {
@@ -66,14 +71,18 @@ impl Features {
 
     /// How many elements two documents share, and how many both have together. They are not remembered.
     pub fn compare(&mut self, later: u32, earlier: u32, sources: Sources<'_>) -> Result<(u32, u32)> {
-        self.forget(sources.remembered);
+        let elements = self.with_repetitions(earlier, sources)?.len();
         let start = self.end;
-        let later = self.distinct(later, start, sources)?;
-        let earlier = self.distinct(earlier, later.end, sources)?;
-        // What was made distinct last is still in the set.
-        let shared =
-            self.elements[later.clone()].iter().filter(|element| self.set.contains(**element)).count();
-        Ok((shared as u32, (later.len() + earlier.len()) as u32))
+        self.first.fill(&self.elements[start..start + elements]);
+        let elements = self.with_repetitions(later, sources)?.len();
+        let Self { first, bits, others, set, .. } = self;
+        bits.clear();
+        bits.resize(first.places().div_ceil(64), 0);
+        others.resize(elements.max(others.len()), 0);
+        let n = first.split(&self.elements[start..start + elements], bits, others);
+        let n = set.distinct(&mut others[..n]);
+        let shared: u32 = bits.iter().map(|word| word.count_ones()).sum();
+        Ok((shared, (first.distinct() + n) as u32 + shared))
     }
 
     /// Makes room when too much is remembered.

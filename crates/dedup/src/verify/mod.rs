@@ -5,6 +5,7 @@
 
 mod bits;
 mod features;
+mod first;
 mod index;
 mod numbers;
 mod run;

@@ -43,42 +43,6 @@ impl ElementSet {
         }
     }
 
-    /// Holds these elements, and no others.
-    pub fn fill(&mut self, elements: &[u64]) {
-        self.reset(elements.len());
-        elements.iter().for_each(|&element| {
-            self.insert(element);
-        });
-    }
-
-    /// True if it holds the element.
-    #[inline]
-    pub fn contains(&self, element: u64) -> bool {
-        if element == 0 {
-            return self.has_zero;
-        }
-        let mut slot = element as usize & self.mask;
-        while self.slots[slot] != 0 && self.slots[slot] != element {
-            slot = (slot + 1) & self.mask;
-        }
-        self.slots[slot] == element
-    }
-
-    /// How many places there are for elements.
-    pub fn places(&self) -> usize {
-        self.mask + 1
-    }
-
-    /// The place of an element, and whether it has one. Zero has none.
-    #[inline]
-    pub fn place(&self, element: u64) -> (usize, bool) {
-        let mut slot = element as usize & self.mask;
-        while self.slots[slot] != 0 && self.slots[slot] != element {
-            slot = (slot + 1) & self.mask;
-        }
-        (slot, self.slots[slot] == element && element != 0)
-    }
-
     /// Moves the distinct elements to the front and gives their number.
     pub fn distinct(&mut self, elements: &mut [u64]) -> usize {
         self.reset(elements.len());
@@ -107,11 +71,6 @@ mod tests {
                 let n = set.distinct(&mut distinct);
                 prop_assert_eq!(distinct[..n].iter().copied().collect::<BTreeSet<_>>(), expected.clone());
                 prop_assert_eq!(n, expected.len());
-                for element in elements.iter().map(|x| x.wrapping_add(1)).chain(elements.iter().copied()) {
-                    prop_assert_eq!(set.contains(element), expected.contains(&element));
-                }
-                set.fill(&[1, 0, 1]);
-                prop_assert!(set.contains(0) && set.contains(1) && !set.contains(2));
             }
         }
     }

@@ -1,7 +1,7 @@
-//! A column of values that come again and again, each encoded once.
+//! Columns whose values come again and again, each encoded once.
 //!
-//! The general writer would look up every id by its bytes; here each distinct rank fetches its id once. And similarities, which are ratios of small numbers, need no compression. The column chunk is a
-//! dictionary page and one data page, as the Parquet format defines them.
+//! The general writer would look up every id by its bytes. Here rows are numbered by what decides their values: an id by its rank, a similarity by its two counts. Columns that the same thing
+//! decides share the numbers, so that of a pair's ten columns three are looked up. A column chunk is a dictionary page and one data page, as the Parquet format defines them.
 
 use benzer_core::hash::mix;
 use bytes::Bytes;
@@ -14,32 +14,93 @@ use parquet::file::writer::{SerializedPageWriter, TrackedWrite};
 use parquet::schema::types::ColumnDescPtr;
 
 use crate::error::Result;
-use crate::verify::Numbers;
+use crate::verify::Numbers as Elements;
 
-/// The encoded bytes of a column, and what the writer of a row group wants to know of them. Different values have different keys; `write` appends a value in Parquet's plain encoding.
-pub(super) fn encode<T: Copy>(
-    values: impl Iterator<Item = T>,
-    key: impl Fn(T) -> u64,
-    column: ColumnDescPtr,
-    write: impl FnMut(T, &mut Vec<u8>) -> Result<()>,
-) -> Result<(Bytes, ColumnCloseResult)> {
-    let (indices, dictionary) = by_dictionary(values, key, write)?;
-    let n_values = indices.iter().max().map_or(0, |most| most + 1);
-    let dictionary = Page::DictionaryPage {
-        buf: dictionary.into(),
-        num_values: n_values,
-        encoding: Encoding::PLAIN,
-        is_sorted: false,
-    };
-    let data = Page::DataPage {
-        buf: bit_packed(&indices, n_values).into(),
-        num_values: indices.len() as u32,
-        encoding: Encoding::RLE_DICTIONARY,
-        def_level_encoding: Encoding::RLE,
-        rep_level_encoding: Encoding::RLE,
-        statistics: None,
-    };
-    Ok(chunk(dictionary, data, column)?)
+/// The encoded bytes of a column, and what the writer of a row group wants to know of them.
+pub(super) type Encoded = (Bytes, ColumnCloseResult);
+
+/// Equal numbers in a row that are worth a run of their own.
+const RUN: usize = 16;
+
+/// Which of the distinct values each row has.
+pub(super) struct Numbered {
+    numbers: Vec<u32>,
+    /// The first row of each distinct value.
+    firsts: Vec<u32>,
+    packed: Bytes,
+}
+
+impl Numbered {
+    /// Rows with the same key have the same value.
+    pub fn new(keys: impl ExactSizeIterator<Item = u64>) -> Self {
+        let (mut known, mut numbers, mut firsts) = (Elements::default(), Vec::new(), Vec::new());
+        numbers.reserve(keys.len());
+        known.clear(256);
+        let mut last = None;
+        for (key, row) in keys.zip(0..) {
+            match numbers.last() {
+                Some(&number) if last == Some(key) => numbers.push(number),
+                // Different keys stay different, and are spread.
+                _ => known.number(&[mix(key)], &mut numbers),
+            }
+            if known.len() > firsts.len() {
+                firsts.push(row);
+            }
+            last = Some(key);
+        }
+        numbers.iter_mut().for_each(|number| *number -= 1);
+        let packed = packed(&numbers, firsts.len() as u32);
+        Self { numbers, firsts, packed: packed.into() }
+    }
+
+    /// A column; `write` appends the value of a row in Parquet's plain encoding.
+    pub fn column(
+        &self,
+        column: &ColumnDescPtr,
+        write: impl FnMut(usize, &mut Vec<u8>) -> Result<()>,
+    ) -> Result<Encoded> {
+        self.nullable_column(column, |_| true, write)
+    }
+
+    /// A column of which some rows have no value.
+    pub fn nullable_column(
+        &self,
+        column: &ColumnDescPtr,
+        is_there: impl Fn(usize) -> bool,
+        mut write: impl FnMut(usize, &mut Vec<u8>) -> Result<()>,
+    ) -> Result<Encoded> {
+        let mut dictionary = Vec::new();
+        self.firsts.iter().try_for_each(|row| write(*row as usize, &mut dictionary))?;
+        let (levels, n_there) = match column.max_def_level() {
+            0 => (Vec::new(), self.numbers.len()),
+            _ => levels(self.numbers.len(), &is_there),
+        };
+        let n = self.firsts.len() as u32;
+        let data = if n_there == self.numbers.len() && levels.is_empty() {
+            self.packed.clone()
+        } else if n_there == self.numbers.len() {
+            [&levels, &self.packed[..]].concat().into()
+        } else {
+            let there = self.numbers.iter().enumerate().filter(|(row, _)| is_there(*row));
+            [levels, packed(&there.map(|(_, number)| *number).collect::<Vec<_>>(), n)].concat().into()
+        };
+        let dictionary = Page::DictionaryPage {
+            buf: dictionary.into(),
+            num_values: n,
+            encoding: Encoding::PLAIN,
+            is_sorted: false,
+        };
+        let data = data_page(data, self.numbers.len(), Encoding::RLE_DICTIONARY);
+        Ok(chunk(Some(dictionary), data, column)?)
+    }
+}
+
+/// A column of flags.
+pub(super) fn flags(column: &ColumnDescPtr, flags: impl ExactSizeIterator<Item = bool>) -> Result<Encoded> {
+    let n = flags.len();
+    let mut bits = vec![0; n.div_ceil(8)];
+    flags.enumerate().for_each(|(i, flag)| bits[i / 8] |= u8::from(flag) << (i % 8));
+    Ok(chunk(None, data_page(bits.into(), n, Encoding::PLAIN), column)?)
 }
 
 /// A text in Parquet's plain encoding: its length, and its bytes.
@@ -48,40 +109,69 @@ pub(super) fn text(text: &str, into: &mut Vec<u8>) {
     into.extend_from_slice(text.as_bytes());
 }
 
-/// Of each value its place in a dictionary, and that dictionary.
-fn by_dictionary<T: Copy>(
-    values: impl Iterator<Item = T>,
-    key: impl Fn(T) -> u64,
-    mut write: impl FnMut(T, &mut Vec<u8>) -> Result<()>,
-) -> Result<(Vec<u32>, Vec<u8>)> {
-    let (mut numbers, mut indices, mut dictionary) = (Numbers::default(), Vec::new(), Vec::new());
-    indices.reserve(values.size_hint().0);
-    numbers.clear(256);
-    for value in values {
-        let known = numbers.len();
-        // Different keys stay different, and are spread.
-        numbers.number(&[mix(key(value))], &mut indices);
-        if numbers.len() > known {
-            write(value, &mut dictionary)?;
-        }
+fn data_page(buf: Bytes, n: usize, encoding: Encoding) -> Page {
+    Page::DataPage {
+        buf,
+        num_values: n as u32,
+        encoding,
+        def_level_encoding: Encoding::RLE,
+        rep_level_encoding: Encoding::RLE,
+        statistics: None,
     }
-    indices.iter_mut().for_each(|number| *number -= 1);
-    Ok((indices, dictionary))
 }
 
-/// Numbers below `n` in as few bits as possible: the width, then one bit-packed run of Parquet's hybrid encoding.
-fn bit_packed(numbers: &[u32], n: u32) -> Vec<u8> {
+/// Which of `n` rows have a value, as a data page begins, and how many have.
+fn levels(n: usize, is_there: impl Fn(usize) -> bool) -> (Vec<u8>, usize) {
+    let levels: Vec<u32> = (0..n).map(|row| is_there(row).into()).collect();
+    let mut page = vec![0; 4];
+    push_hybrid(&levels, 1, &mut page);
+    let bytes = page.len() as u32 - 4;
+    page[..4].copy_from_slice(&bytes.to_le_bytes());
+    (page, levels.iter().filter(|level| **level == 1).count())
+}
+
+/// Numbers below `n` in as few bits as possible, after the width.
+fn packed(numbers: &[u32], n: u32) -> Vec<u8> {
     let width = (32 - n.saturating_sub(1).leading_zeros()).max(1);
-    let groups = numbers.len().div_ceil(8);
-    let mut out = Vec::with_capacity(groups * width as usize + 16);
+    let mut out = Vec::with_capacity(numbers.len() * width as usize / 8 + 64);
     out.push(width as u8);
-    let mut header = (groups as u64) << 1 | 1;
-    while header >= 0x80 {
-        out.push(header as u8 | 0x80);
-        header >>= 7;
+    push_hybrid(numbers, width, &mut out);
+    out
+}
+
+/// Appends numbers in Parquet's hybrid encoding: runs of one number, and between them groups of eight bit by bit.
+fn push_hybrid(numbers: &[u32], width: u32, out: &mut Vec<u8>) {
+    let is_run = |rest: &[u32]| rest.first_chunk::<RUN>().is_some_and(|run| run.iter().all(|n| *n == run[0]));
+    let mut rest = numbers;
+    while let Some(&first) = rest.first() {
+        if is_run(rest) {
+            let n = rest.iter().take_while(|number| **number == first).count();
+            push_varint((n as u64) << 1, out);
+            out.extend_from_slice(&first.to_le_bytes()[..width.div_ceil(8) as usize]);
+            rest = &rest[n..];
+        } else {
+            let mut n = rest.len().min(8);
+            while n < rest.len() && !is_run(&rest[n..]) {
+                n = rest.len().min(n + 8);
+            }
+            push_varint((n.div_ceil(8) as u64) << 1 | 1, out);
+            push_bits(&rest[..n], width, out);
+            rest = &rest[n..];
+        }
     }
-    out.push(header as u8);
-    let end = out.len() + groups * width as usize;
+}
+
+fn push_varint(mut number: u64, out: &mut Vec<u8>) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+/// Appends numbers bit by bit; the last group of eight is filled up with zeros.
+fn push_bits(numbers: &[u32], width: u32, out: &mut Vec<u8>) {
+    let end = out.len() + numbers.len().div_ceil(8) * width as usize;
     let (mut bits, mut n_bits) = (0u64, 0);
     for &number in numbers {
         bits |= u64::from(number) << n_bits;
@@ -94,32 +184,35 @@ fn bit_packed(numbers: &[u32], n: u32) -> Vec<u8> {
     }
     out.extend_from_slice(&bits.to_le_bytes());
     out.resize(end, 0);
-    out
 }
 
 /// Writes the pages one after the other.
 fn chunk(
-    dictionary: Page,
+    dictionary: Option<Page>,
     data: Page,
-    column: ColumnDescPtr,
-) -> std::result::Result<(Bytes, ColumnCloseResult), ParquetError> {
+    column: &ColumnDescPtr,
+) -> std::result::Result<Encoded, ParquetError> {
     let mut sink = TrackedWrite::new(Vec::new());
     let mut pages = SerializedPageWriter::new(&mut sink);
-    let n = data.num_values();
+    let (n, encoding) = (data.num_values(), data.encoding());
     let mut write = |page: Page| {
         let bytes = page.buffer().len();
         pages.write_page(CompressedPage::new(page, bytes))
     };
-    let (first, second) = (write(dictionary)?, write(data)?);
-    let bytes = first.bytes_written + second.bytes_written;
-    let metadata = ColumnChunkMetaData::builder(column)
+    let dictionary = dictionary.map(&mut write).transpose()?;
+    let data = write(data)?;
+    let bytes = data.bytes_written + dictionary.as_ref().map_or(0, |page| page.bytes_written);
+    let metadata = ColumnChunkMetaData::builder(column.clone())
         .set_compression(Compression::UNCOMPRESSED)
-        .set_encodings(vec![Encoding::PLAIN, Encoding::RLE, Encoding::RLE_DICTIONARY])
+        .set_encodings(match dictionary {
+            Some(_) => vec![Encoding::PLAIN, Encoding::RLE, encoding],
+            None => vec![Encoding::RLE, encoding],
+        })
         .set_num_values(n.into())
         .set_total_compressed_size(bytes as i64)
         .set_total_uncompressed_size(bytes as i64)
-        .set_dictionary_page_offset(Some(first.offset as i64))
-        .set_data_page_offset(second.offset as i64)
+        .set_dictionary_page_offset(dictionary.map(|page| page.offset as i64))
+        .set_data_page_offset(data.offset as i64)
         .build()?;
     let close = ColumnCloseResult {
         bytes_written: bytes,
@@ -137,29 +230,43 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What a reader of the hybrid encoding does with a bit-packed run.
-    fn unpacked(bytes: &[u8], n: usize) -> Vec<u32> {
-        let (width, mut at, mut header, mut shift) = (usize::from(bytes[0]), 1, 0u64, 0);
-        loop {
-            header |= u64::from(bytes[at] & 0x7f) << shift;
-            at += 1;
-            shift += 7;
-            if bytes[at - 1] < 0x80 {
-                break;
+    /// What a reader of the hybrid encoding does.
+    fn unpacked(mut bytes: &[u8], width: usize, n: usize) -> Vec<u32> {
+        let mut numbers = Vec::new();
+        while !bytes.is_empty() {
+            let length = bytes.iter().position(|byte| *byte < 0x80).unwrap() + 1;
+            let header = bytes[..length].iter().rev().fold(0, |sum, byte| sum << 7 | usize::from(byte & 0x7f));
+            bytes = &bytes[length..];
+            let used = if header & 1 == 0 { width.div_ceil(8) } else { (header >> 1) * width };
+            let bit = |i: usize| u32::from(bytes[i / 8] >> (i % 8) & 1);
+            let number = |i: usize| (0..width).map(|j| bit(i * width + j) << j).sum();
+            match header & 1 {
+                0 => numbers.extend(std::iter::repeat_n(number(0), header >> 1)),
+                _ => numbers.extend((0..8 * (header >> 1)).map(number)),
             }
+            bytes = &bytes[used..];
         }
-        assert_eq!(header & 1, 1);
-        assert_eq!(bytes.len() - at, (header >> 1) as usize * width);
-        let bit = |i: usize| u32::from(bytes[at + i / 8] >> (i % 8) & 1);
-        (0..n).map(|i| (0..width).map(|j| bit(i * width + j) << j).sum()).collect()
+        assert!(numbers.len() < n + 8 && numbers[n..].iter().all(|number| *number == 0));
+        numbers.truncate(n);
+        numbers
     }
 
     proptest! {
         #[test]
-        fn numbers_come_back_from_their_bits(numbers in prop::collection::vec(0u32..1 << 20, 0..500), shift in 0u32..20) {
-            let numbers: Vec<u32> = numbers.iter().map(|number| number >> shift).collect();
+        fn numbers_come_back_from_their_bits(runs in prop::collection::vec((0u32..1 << 20, prop_oneof![3 => Just(1usize), 1 => 1usize..60]), 0..300), shift in 0u32..20) {
+            let numbers: Vec<u32> = runs.iter().flat_map(|&(number, n)| std::iter::repeat_n(number >> shift, n)).collect();
             let n = numbers.iter().max().map_or(0, |most| most + 1);
-            prop_assert_eq!(unpacked(&bit_packed(&numbers, n), numbers.len()), numbers);
+            let packed = packed(&numbers, n);
+            prop_assert_eq!(unpacked(&packed[1..], packed[0].into(), numbers.len()), numbers);
+        }
+
+        #[test]
+        fn rows_are_numbered_by_their_keys(keys in prop::collection::vec(prop_oneof![0u64..9, Just(7u64), any::<u64>()], 0..200)) {
+            let numbered = Numbered::new(keys.iter().copied());
+            let of_row = |number: &u32| keys[numbered.firsts[*number as usize] as usize];
+            prop_assert_eq!(numbered.numbers.iter().map(of_row).collect::<Vec<_>>(), keys.clone());
+            let distinct: std::collections::BTreeSet<u64> = keys.iter().copied().collect();
+            prop_assert_eq!(numbered.firsts.len(), distinct.len());
         }
     }
 }

@@ -1,16 +1,8 @@
-//! `pairs.parquet`: every verified edge, as it comes. There can be many: columns are filled directly.
+//! `pairs.parquet`: every verified edge, as it comes. There can be many: columns are encoded directly.
 
-use std::sync::Arc;
-
-use arrow_array::{ArrayRef, BooleanArray, UInt32Array};
-use arrow_buffer::BooleanBuffer;
-use arrow_schema::SchemaRef;
-use bytes::Bytes;
-use parquet::arrow::arrow_writer::{ArrowRowGroupWriterFactory, compute_leaves};
-use parquet::column::writer::ColumnCloseResult;
 use parquet::file::writer::SerializedFileWriter;
 
-use super::dictionary_column;
+use super::dictionary_column::{self, Numbered};
 use super::evidence::{Counted, Estimates, similarity};
 use super::result_table::{self, Kind};
 use crate::corpus::Ranked;
@@ -21,17 +13,8 @@ use crate::verify::Edge;
 /// The table being written.
 pub(crate) struct Pairs {
     file: SerializedFileWriter<FileWriter>,
-    columns: ArrowRowGroupWriterFactory,
-    schema: SchemaRef,
     counted: Counted,
     rows: Vec<(Edge, bool)>,
-    n_groups: usize,
-}
-
-/// A column of a row group.
-enum Column {
-    Array(ArrayRef),
-    Encoded(Box<(Bytes, ColumnCloseResult)>),
 }
 
 /// Pairs of a row group.
@@ -51,9 +34,9 @@ impl Pairs {
             ("size?", Kind::Number),
             ("a_is_old", Kind::Flag),
         ];
-        let (writer, schema) = result_table::begin(out, &columns)?;
-        let (file, columns) = writer.into_serialized_writer()?;
-        Ok(Self { file, columns, schema, counted, rows: Vec::new(), n_groups: 0 })
+        let (writer, _) = result_table::begin(out, &columns)?;
+        let (file, _) = writer.into_serialized_writer()?;
+        Ok(Self { file, counted, rows: Vec::new() })
     }
 
     pub fn push(
@@ -68,82 +51,58 @@ impl Pairs {
     }
 
     fn flush(&mut self, ranked: &Ranked<'_>, estimates: &Estimates) -> Result<()> {
-        let rows = std::mem::take(&mut self.rows);
-        let counts = |count: fn(&Edge) -> u32, is_there: [bool; 3]| -> ArrayRef {
-            let [union, contained, registers] = is_there;
-            let counted = |(edge, is_copy): &(Edge, bool)| {
-                let is_there = match self.counted {
-                    Counted::Union => union,
-                    Counted::Contained => contained,
-                    Counted::Registers => registers && *is_copy,
-                };
-                is_there.then(|| count(edge))
-            };
-            match self.counted {
-                Counted::Union if union => {
-                    Arc::new(UInt32Array::from_iter_values(rows.iter().map(|(edge, _)| count(edge))))
-                }
-                _ => Arc::new(UInt32Array::from_iter(rows.iter().map(counted))),
-            }
+        let Self { file, rows, counted } = self;
+        let rows = &rows[..];
+        let columns: Vec<_> = file.schema_descr().columns().to_vec();
+        let [id_a, id_b, both, either, share, copy, rank_a, rank_b, size, old] = &columns[..] else {
+            unreachable!("the columns of `new`")
         };
-        let is_exact = self.counted != Counted::Registers;
-        let similarities =
-            rows.iter().map(|(edge, is_copy)| similarity(edge, is_exact || *is_copy, estimates));
-        let flags = |is: fn(&Ranked<'_>, &(Edge, bool)) -> bool| -> ArrayRef {
-            Arc::new(BooleanArray::new(
-                BooleanBuffer::collect_bool(rows.len(), |i| is(ranked, &rows[i])),
-                None,
-            ))
-        };
-        let places = |rank: fn(&Edge) -> u32| -> ArrayRef {
-            let places = rows.iter().map(|(edge, _)| ranked.guests.place(rank(edge)));
-            Arc::new(UInt32Array::from_iter_values(places))
-        };
-        let descriptions: Vec<_> = self.file.schema_descr().columns().to_vec();
-        let ids = |rank: fn(&Edge) -> u32, column: usize| {
-            let ranks = rows.iter().map(|(edge, _)| rank(edge));
-            dictionary_column::encode(ranks, u64::from, Arc::clone(&descriptions[column]), |rank, into| {
-                dictionary_column::text(&ranked.id(rank)?, into);
-                Ok(())
-            })
-        };
-        let share = |similarity: f64, into: &mut Vec<u8>| {
-            into.extend_from_slice(&similarity.to_le_bytes());
+        let edges = || rows.iter().map(|(edge, _)| edge);
+        let earlier = Numbered::new(edges().map(|edge| edge.earlier.into()));
+        let later = Numbered::new(edges().map(|edge| edge.later.into()));
+        // A text of less than 4 GiB has less than 2^31 elements. A copy counts elements, also where the others count registers.
+        let counts = Numbered::new(rows.iter().map(|(edge, is_copy)| {
+            u64::from(edge.intersection) << 33 | u64::from(*is_copy) << 32 | u64::from(edge.union)
+        }));
+        let id = |rank: u32, into: &mut Vec<u8>| {
+            dictionary_column::text(&ranked.id(rank)?, into);
             Ok(())
         };
-        let description = Arc::clone(&descriptions[4]);
-        let shares = dictionary_column::encode(similarities, f64::to_bits, description, share)?;
-        let columns = [
-            Column::Encoded(ids(|edge| edge.earlier, 0)?.into()),
-            Column::Encoded(ids(|edge| edge.later, 1)?.into()),
-            Column::Array(counts(|edge| edge.intersection, [true, true, true])),
-            Column::Array(counts(|edge| edge.union, [true, false, true])),
-            Column::Encoded(shares.into()),
-            Column::Array(flags(|_, (_, is_copy)| *is_copy)),
-            Column::Array(places(|edge| edge.earlier)),
-            Column::Array(places(|edge| edge.later)),
-            Column::Array(counts(|edge| edge.union, [false, true, false])),
-            Column::Array(flags(|ranked, (edge, _)| ranked.is_old(edge.earlier))),
+        let number = |number: u32, into: &mut Vec<u8>| {
+            into.extend_from_slice(&number.to_le_bytes());
+            Ok(())
+        };
+        let similarity = |row: usize, into: &mut Vec<u8>| {
+            let (edge, is_copy) = &rows[row];
+            let is_exact = *counted != Counted::Registers || *is_copy;
+            into.extend_from_slice(&similarity(edge, is_exact, estimates).to_le_bytes());
+            Ok(())
+        };
+        let place = |rank: u32| ranked.guests.place(rank);
+        // Whether a row has an intersection, a union, and the size of what is contained.
+        let [has_both, has_union, has_size] = match counted {
+            Counted::Union => [Some(true), Some(true), Some(false)],
+            Counted::Contained => [Some(true), Some(false), Some(true)],
+            Counted::Registers => [None, None, Some(false)],
+        }
+        .map(|has: Option<bool>| move |row: usize| has.unwrap_or(rows[row].1));
+        let encoded = [
+            earlier.column(id_a, |row, into| id(rows[row].0.earlier, into))?,
+            later.column(id_b, |row, into| id(rows[row].0.later, into))?,
+            counts.nullable_column(both, has_both, |row, into| number(rows[row].0.intersection, into))?,
+            counts.nullable_column(either, has_union, |row, into| number(rows[row].0.union, into))?,
+            counts.column(share, similarity)?,
+            dictionary_column::flags(copy, rows.iter().map(|(_, is_copy)| *is_copy))?,
+            earlier.column(rank_a, |row, into| number(place(rows[row].0.earlier), into))?,
+            later.column(rank_b, |row, into| number(place(rows[row].0.later), into))?,
+            counts.nullable_column(size, has_size, |row, into| number(rows[row].0.union, into))?,
+            dictionary_column::flags(old, edges().map(|edge| ranked.is_old(edge.earlier)))?,
         ];
-        let writers = self.columns.create_column_writers(self.n_groups)?;
-        let mut group = self.file.next_row_group()?;
-        for ((column, mut writer), field) in columns.into_iter().zip(writers).zip(self.schema.fields()) {
-            match column {
-                Column::Encoded(encoded) => {
-                    let (bytes, close) = *encoded;
-                    group.append_column(&bytes, close)?;
-                }
-                Column::Array(array) => {
-                    for leaf in compute_leaves(field, &array)? {
-                        writer.write(&leaf)?;
-                    }
-                    writer.close()?.append_to_row_group(&mut group)?;
-                }
-            }
+        let mut group = file.next_row_group()?;
+        for (bytes, close) in encoded {
+            group.append_column(&bytes, close)?;
         }
         group.close()?;
-        self.n_groups += 1;
-        self.rows = rows;
         self.rows.clear();
         Ok(())
     }
