@@ -2,11 +2,12 @@
 
 use std::process::ExitCode;
 
-use benzer_cli::pages::LargePages;
+use benzer_cli::pages::{self, LargePages};
 
 #[global_allocator]
 static ALLOCATOR: LargePages = LargePages;
 
 fn main() -> ExitCode {
+    pages::keep_memory();
     ExitCode::from(benzer_cli::run(std::env::args_os()))
 }

@@ -44,6 +44,21 @@ fn keep_spare(at: *mut u8, length: usize) -> bool {
     })
 }
 
+/// Has the system's allocator keep up to so much of what is given back.
+const KEPT: libc::c_int = 16 << 20;
+
+/// Tells the system's allocator what it cannot know: that memory it gives back will be wanted again at once, and costs a fault for each page then. For programs, before they begin.
+pub fn keep_memory() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: settings of the allocator, made before there is another thread; what is refused stays as it was.
+    unsafe {
+        libc::mallopt(libc::M_TRIM_THRESHOLD, KEPT);
+        // What is larger has a map of its own anyway.
+        libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE as libc::c_int);
+        libc::mallopt(libc::M_TOP_PAD, LARGE as libc::c_int);
+    }
+}
+
 /// The system's allocator, and memory maps for what is large.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LargePages;

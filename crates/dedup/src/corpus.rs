@@ -12,7 +12,7 @@ use crate::group::Sketches;
 use crate::guests::Guests;
 use crate::ranking::Ranking;
 use crate::read::{Again, Batch, Input};
-use crate::verify::Texts;
+use crate::verify::{Expected, Texts};
 
 /// Everything that was read.
 #[derive(Debug)]
@@ -56,13 +56,32 @@ impl Corpus {
         Ok(Cow::Owned(id))
     }
 
+    /// The batch that has a row, and where; rows are in memory.
+    #[inline]
+    fn batch(&self, row: u32) -> (&Batch, usize) {
+        let i = self.held.partition_point(|(first, _)| *first <= row) - 1;
+        let (first, batch) = &self.held[i];
+        (batch, (row - first) as usize)
+    }
+
+    /// The text of a row will be wanted soon.
+    fn expect(&self, row: u32, what: Expected) {
+        let (Documents::Memory(table), Some(again)) = (&self.documents, &self.again) else { return };
+        let (batch, index) = self.batch(row);
+        match what {
+            Expected::Place => {
+                table.expect_hash(row);
+                batch.expect_place(index);
+            }
+            Expected::Text => batch.expect_text(index, again),
+        }
+    }
+
     /// Hands the text of a row to `visit`.
     pub fn with_text(&self, row: u32, visit: &mut dyn FnMut(&str)) -> Result<()> {
         match &self.documents {
             Documents::Memory(table) => {
-                let i = self.held.partition_point(|(first, _)| *first <= row) - 1;
-                let (first, batch) = &self.held[i];
-                let index = (row - first) as usize;
+                let (batch, index) = self.batch(row);
                 match &self.again {
                     Some(again) if batch.is_forgotten() => {
                         let mut is_same = true;
@@ -146,6 +165,10 @@ impl Texts for Ranked<'_> {
 
     fn with_text(&self, rank: u32, visit: &mut dyn FnMut(&str)) -> Result<()> {
         self.corpus.with_text(self.ranking.row(rank), visit)
+    }
+
+    fn expect(&self, rank: u32, what: Expected) {
+        self.corpus.expect(self.ranking.row(rank), what);
     }
 }
 

@@ -9,6 +9,8 @@ mod strings;
 
 use std::borrow::Cow;
 
+use benzer_core::hint::prefetch;
+
 pub(crate) use chunk::{Chunk, Place};
 pub(crate) use disk::{Table, TableWriter};
 pub(crate) use strings::Strings;
@@ -165,6 +167,13 @@ impl Memory {
     pub fn hash(&self, row: u32) -> u128 {
         let (chunk, i) = self.at(row);
         chunk.hashes[i]
+    }
+
+    /// The hash of its text will be wanted soon.
+    #[inline]
+    pub fn expect_hash(&self, row: u32) {
+        let (chunk, i) = self.at(row);
+        prefetch(&chunk.hashes, i);
     }
 
     /// Its id, where documents have one.

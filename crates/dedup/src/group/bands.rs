@@ -8,7 +8,7 @@ use std::thread;
 
 use benzer_core::lsh::{Banding, Prefilter, bucket};
 
-use super::buckets::Filter;
+use super::buckets::{Buckets, Filter};
 use super::rank_set::RankSet;
 
 /// Bands whose keys are gathered together.
@@ -100,13 +100,13 @@ struct Seats {
 }
 
 impl Seats {
-    /// From the repeated (key, rank) of some bands, in order; ranks are below `n`.
-    fn new(bands: &[Vec<Vec<(u64, u32)>>], n: u32, cap: usize) -> Self {
-        let buckets = || bands.iter().flatten().flat_map(|band| band.chunk_by(|a, b| a.0 == b.0));
+    /// From the buckets of some bands; ranks are below `n`.
+    fn new(bands: &[Vec<Buckets>], n: u32, cap: usize) -> Self {
+        let buckets = || bands.iter().flatten().flat_map(Buckets::iter);
         let (mut first, mut ends, mut meetings) = (Vec::new(), vec![0; n as usize + 1], Meetings::default());
         for bucket in buckets() {
             meetings.add(bucket.len() as u64, cap);
-            bucket.iter().skip(1).for_each(|&(_, rank)| ends[rank as usize + 1] += 1);
+            bucket.iter().skip(1).for_each(|&rank| ends[rank as usize + 1] += 1);
         }
         for i in 1..ends.len() {
             ends[i] += ends[i - 1];
@@ -115,8 +115,8 @@ impl Seats {
         let mut seats = vec![Seat(0); ends.last().copied().unwrap_or_default()];
         for bucket in buckets() {
             let start = first.len();
-            first.extend(bucket.iter().take(cap).map(|(_, rank)| *rank));
-            for (i, &(_, rank)) in bucket.iter().enumerate().skip(1) {
+            first.extend(bucket.iter().take(cap));
+            for (i, &rank) in bucket.iter().enumerate().skip(1) {
                 let next = &mut ends[rank as usize];
                 seats[*next] = Seat::new(start, i.min(cap));
                 *next += 1;

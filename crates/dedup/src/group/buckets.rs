@@ -12,17 +12,49 @@ pub(crate) struct Filter {
     once: Vec<u64>,
     again: Vec<u64>,
     shift: u32,
+    left: Vec<(u64, u32)>,
+}
+
+/// The members of each key that has more than one, in order of the keys.
+#[derive(Debug, Default)]
+pub(crate) struct Buckets {
+    members: Vec<u32>,
+    ends: Vec<u32>,
+}
+
+impl Buckets {
+    /// The buckets, each with its members in order.
+    pub fn iter(&self) -> impl Iterator<Item = &[u32]> {
+        let starts = std::iter::once(&0).chain(&self.ends);
+        starts.zip(&self.ends).map(|(start, end)| &self.members[*start as usize..*end as usize])
+    }
+
+    /// The members of all buckets.
+    pub fn members(&self) -> &[u32] {
+        &self.members
+    }
 }
 
 impl Filter {
-    /// The (key, member) of keys that have more than one member, sorted. `members[i]` has `keys[i]`.
-    pub fn repeated(&mut self, keys: &[u64], members: &[u32]) -> Vec<(u64, u32)> {
+    /// The buckets of keys that have more than one member. `members[i]`, in order, has `keys[i]`.
+    pub fn repeated(&mut self, keys: &[u64], members: &[u32]) -> Buckets {
         self.look_at(keys);
-        let pairs = keys.iter().copied().zip(members.iter().copied());
-        let mut left: Vec<(u64, u32)> = pairs.filter(|&(key, _)| self.may_be_repeated(key)).collect();
-        left.sort_unstable();
-        drop_single(&mut left);
-        left
+        let mut left = std::mem::take(&mut self.left);
+        left.resize(keys.len().max(left.len()), (0, 0));
+        let mut n = 0;
+        for pair in keys.iter().copied().zip(members.iter().copied()) {
+            // Written in any case: which ones are left cannot be foretold, and guessing wrong takes longer.
+            left[n] = pair;
+            n += usize::from(self.may_be_repeated(pair.0));
+        }
+        left[..n].sort_unstable();
+        let mut buckets = Buckets { members: Vec::with_capacity(n), ends: Vec::new() };
+        for bucket in left[..n].chunk_by(|a, b| a.0 == b.0).filter(|bucket| bucket.len() > 1) {
+            buckets.members.extend(bucket.iter().map(|(_, member)| *member));
+            buckets.ends.push(buckets.members.len() as u32);
+        }
+        self.left = left;
+        buckets
     }
 
     /// Looks at some keys, and at no others.
@@ -55,40 +87,24 @@ impl Filter {
     }
 }
 
-/// Keeps the keys that have two members or more.
-fn drop_single(sorted: &mut Vec<(u64, u32)>) {
-    let mut kept = 0;
-    let mut start = 0;
-    while start < sorted.len() {
-        let key = sorted[start].0;
-        let end = start + sorted[start..].iter().take_while(|(other, _)| *other == key).count();
-        if end - start > 1 {
-            sorted.copy_within(start..end, kept);
-            kept += end - start;
-        }
-        start = end;
-    }
-    sorted.truncate(kept);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::collections::HashMap;
 
     proptest! {
         #[test]
         fn exactly_the_repeated_keys_are_left(keys in prop::collection::vec(prop_oneof![0u64..40, any::<u64>(), (0u64..9).prop_map(|k| k << 56)], 0..300)) {
             let members: Vec<u32> = (0..keys.len() as u32).map(|i| 2 * i).collect();
-            let mut n_of = HashMap::new();
-            keys.iter().for_each(|key| *n_of.entry(key).or_insert(0) += 1);
-            let mut expected: Vec<(u64, u32)> =
-                keys.iter().copied().zip(members.iter().copied()).filter(|(key, _)| n_of[key] > 1).collect();
-            expected.sort_unstable();
+            let mut expected: std::collections::BTreeMap<u64, Vec<u32>> = Default::default();
+            keys.iter().zip(&members).for_each(|(key, member)| expected.entry(*key).or_default().push(*member));
+            let expected: Vec<Vec<u32>> = expected.into_values().filter(|bucket| bucket.len() > 1).collect();
             let mut filter = Filter::default();
-            prop_assert_eq!(&filter.repeated(&keys, &members), &expected);
-            prop_assert_eq!(filter.repeated(&keys, &members), expected);
+            for _ in 0..2 {
+                let buckets = filter.repeated(&keys, &members);
+                prop_assert_eq!(buckets.iter().collect::<Vec<_>>(), expected.iter().collect::<Vec<_>>());
+                prop_assert_eq!(buckets.members(), expected.concat());
+            }
         }
     }
 }

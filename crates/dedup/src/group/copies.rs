@@ -13,7 +13,7 @@ pub(crate) fn copies(
     let numbers: Vec<u32> = (0..members.len() as u32).collect();
     let repeated = Filter::default().repeated(&keys, &numbers);
     let mut repeated: Vec<(u128, u32)> =
-        repeated.iter().map(|&(_, i)| (members[i as usize].1, members[i as usize].0)).collect();
+        repeated.members().iter().map(|&i| (members[i as usize].1, members[i as usize].0)).collect();
     repeated.sort_unstable();
     copies_in_order(repeated.into_iter().map(Ok), is_equal)
 }

@@ -12,6 +12,8 @@ use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use benzer_core::hint::prefetch;
+
 use super::batch::{Batch, Kind, Place, Segment, Span};
 use super::map::Map;
 use super::stream::Compression;
@@ -19,6 +21,8 @@ use super::json::Decoded;
 use super::{Input, parse, utf8};
 use crate::error::{Error, Result};
 
+/// Bytes of a text that are asked for before it is looked at.
+const ASKED: usize = 1024;
 /// Files that are kept open.
 const MOST: usize = 256;
 
@@ -142,6 +146,23 @@ impl Batch {
         if let Some(plan) = &self.plan {
             plan.give(std::mem::take(&mut self.data).into_bytes());
         }
+    }
+
+    /// Where a document is will be wanted soon.
+    #[inline]
+    pub(crate) fn expect_place(&self, index: usize) {
+        prefetch(&self.rows, index);
+    }
+
+    /// The text of a document will be wanted soon: asks for the first of its bytes, if the file is mapped. The processor sees by itself how it goes on.
+    #[inline]
+    pub(crate) fn expect_text(&self, index: usize, again: &Again) {
+        let Some(row) = self.rows.get(index) else { return };
+        let segment = &self.segments[row.segment as usize];
+        let Some(map) = &again.files[segment.input.number as usize].map else { return };
+        let at = segment.first_offset + (row.raw.range().start - segment.start) as u64;
+        let bytes = map.get(at..at + row.raw.range().len() as u64).unwrap_or_default();
+        (0..bytes.len().min(ASKED)).step_by(64).for_each(|i| prefetch(bytes, i));
     }
 
     /// Hands the text of a document to `visit`, after the lines were given up. If the file was changed this may be any text, or an error.

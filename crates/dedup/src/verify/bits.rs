@@ -5,6 +5,7 @@
 
 use benzer_core::Level;
 
+use super::AHEAD;
 use super::features::{Features, Sources};
 use super::first::First;
 use super::numbers::Numbers;
@@ -88,6 +89,9 @@ impl Bits {
         self.ends.clear();
         self.others.clear();
         for (i, &rank) in ranks.iter().enumerate() {
+            for (ahead, what) in AHEAD {
+                ranks.get(i + ahead).into_iter().for_each(|&rank| sources.texts.expect(rank, what));
+            }
             let elements = features.with_repetitions(rank, sources)?;
             if i == 0 {
                 self.first.fill(elements);

@@ -19,6 +19,8 @@ pub(crate) use numbers::Numbers;
 use run::{Group, Measure};
 pub(crate) use set::ElementSet;
 
+/// How many runs, or texts of a run, before they are looked at their places are asked for, and they themselves.
+const AHEAD: [(usize, Expected); 2] = [(6, Expected::Place), (3, Expected::Text)];
 /// Pairs that are looked at together.
 const SLICE: usize = 4 << 20;
 /// Bytes of the later texts of a task.
@@ -31,6 +33,18 @@ pub(crate) trait Texts: Sync {
 
     /// Hands a text to `visit`.
     fn with_text(&self, rank: u32, visit: &mut dyn FnMut(&str)) -> Result<()>;
+
+    /// A text will be wanted soon: brings into the cache what is in memory, first where it is, then itself.
+    fn expect(&self, _rank: u32, _what: Expected) {}
+}
+
+/// What is brought into the cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Expected {
+    /// What says where a text is.
+    Place,
+    /// The text, as far as its place is known by now.
+    Text,
 }
 
 /// Two documents with their exact similarity.
@@ -144,7 +158,11 @@ fn verify_groups(
     let tasks = tasks(&order, groups, sources.texts)?;
     let made = in_parallel(tasks.len(), threads, Measure::default, |i, measure| -> Result<_> {
         let (mut edges, mut ends) = (Vec::new(), Vec::new());
-        for run in tasks[i].chunk_by(|a, b| a.0 == b.0) {
+        let runs: Vec<&[(u32, u32)]> = tasks[i].chunk_by(|a, b| a.0 == b.0).collect();
+        for (i, run) in runs.iter().enumerate() {
+            for (ahead, what) in AHEAD {
+                expect(runs.get(i + ahead).copied().unwrap_or_default(), what, groups, sources.texts);
+            }
             let groups: Vec<Group<'_>> = run.iter().map(|&(_, group)| groups[group as usize]).collect();
             measure.run(&groups, sources, wanted, (&mut edges, &mut ends))?;
         }
@@ -162,6 +180,14 @@ fn verify_groups(
     }
     found.retain(|(_, start, end)| start < end);
     Ok(Measured { lists, groups: found })
+}
+
+/// The first texts of a run will be wanted soon; a run that has more looks after them by itself.
+fn expect(run: &[(u32, u32)], what: Expected, groups: &[Group<'_>], texts: &dyn Texts) {
+    let Some(&(_, first)) = run.first() else { return };
+    let pairs = run.iter().take(2).flat_map(|(_, group)| groups[*group as usize].iter().take(2));
+    texts.expect(groups[first as usize][0].0, what);
+    pairs.for_each(|(_, earlier)| texts.expect(*earlier, what));
 }
 
 /// Of each group the document that one comes to from earlier to earlier first document: the same for most of a cluster, whose members are compared with each other.
