@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use xxhash_rust::xxh3::xxh3_128;
+use twox_hash::XxHash3_128;
 
 use crate::documents::{Documents, Memory};
 use crate::error::{Error, Result};
@@ -86,7 +86,7 @@ impl Corpus {
                     Some(again) if batch.is_forgotten() => {
                         let mut is_same = true;
                         let mut visit = |text: &str| {
-                            is_same = xxh3_128(text.as_bytes()) == table.hash(row);
+                            is_same = XxHash3_128::oneshot(text.as_bytes()) == table.hash(row);
                             if is_same {
                                 visit(text);
                             }

@@ -2,7 +2,7 @@
 
 use benzer_core::field::text::{Scratch, Shingler};
 use benzer_core::sketch::{SketchSpec, Sketcher};
-use xxhash_rust::xxh3::xxh3_128;
+use twox_hash::XxHash3_128;
 
 use crate::documents::{Chunk, Layout, Place};
 use crate::error::{Error, Result};
@@ -66,7 +66,7 @@ impl Ingest {
                 let start = end;
                 end = self.shingler.write_elements(document.text, scratch, elements, start);
                 offsets.push(end);
-                rows.hashes.push(xxh3_128(document.text.as_bytes()));
+                rows.hashes.push(XxHash3_128::oneshot(document.text.as_bytes()));
                 rows.places.push(Place {
                     line: document.line,
                     offset: 0,

@@ -81,7 +81,7 @@ impl Settings {
 
     /// The slice of some bytes.
     pub(super) fn slice(&self, bytes: &[u8]) -> u32 {
-        slice_of(xxhash_rust::xxh3::xxh3_64(bytes), self.slices)
+        slice_of(twox_hash::XxHash3_64::oneshot(bytes), self.slices)
     }
 
     /// The slice of a band key.

@@ -10,7 +10,7 @@ use benzer_core::Features;
 use benzer_core::field::image::decode;
 use benzer_core::field::image::local::Local;
 use benzer_core::sketch::{SketchSpec, Sketcher};
-use xxhash_rust::xxh3::xxh3_128;
+use twox_hash::XxHash3_128;
 
 use super::find::Input;
 use super::keypoints::{KeypointWriter, Keypoints, Place};
@@ -175,7 +175,7 @@ impl Work<'_> {
         let size = (grey.width() as u32, grey.height() as u32);
         Ok(Ok(Picture {
             input: number,
-            hash: xxh3_128(&bytes),
+            hash: XxHash3_128::oneshot(&bytes),
             size,
             features,
             words,

@@ -211,7 +211,7 @@ impl Parser<'_> {
         if bytes[first] == b'\n' {
             return (first, Found::Blank);
         }
-        let (end, row) = match json::extract(bytes, first, &self.plan.fields, &mut self.slots) {
+        let (end, row) = match json::extract(bytes, first, &self.plan.fields, &mut self.slots, &mut self.decoded) {
             Ok(json::Line { end, other: None }) => (end, self.row(start, end)),
             Ok(json::Line { end, other: Some(got) }) => (end, Err(RejectReason::NotObject { got })),
             Err(fault) => (newline(bytes, fault.at), Err(self.invalid(start, fault))),
@@ -256,7 +256,7 @@ impl Parser<'_> {
         };
         let is_one = fields.text_slots().len() == 1;
         let quoted = match self.slots[0] {
-            Slot::String { start, end, escaped: true } if is_one => Span::new(start, end),
+            Slot::String { start, end, decoded: Some(_) } if is_one => Span::new(start, end),
             _ => Span::default(),
         };
         let text = if is_one { self.content(0) } else { self.joined() };
@@ -277,38 +277,31 @@ impl Parser<'_> {
         }
     }
 
-    /// A string or an integer: in place if it can be, else decoded.
+    /// A string or an integer: in place if it can be, else where it was decoded.
     #[inline]
-    fn content(&mut self, slot: usize) -> (Place, Span) {
+    fn content(&self, slot: usize) -> (Place, Span) {
         match self.slots[slot] {
-            Slot::String { start, end, escaped: false } | Slot::Integer { start, end } => {
+            Slot::String { decoded: Some(span), .. } => (Place::Decoded, span),
+            Slot::String { start, end, .. } | Slot::Integer { start, end } => {
                 (Place::Data, Span::new(start, end))
             }
-            _ => {
-                let from = self.decoded.len();
-                self.decode(slot);
-                (Place::Decoded, Span::new(from, self.decoded.len()))
-            }
+            _ => (Place::Data, Span::default()),
         }
     }
 
-    /// The text fields, decoded, with newlines between them.
+    /// The text fields, with newlines between them.
     fn joined(&mut self) -> (Place, Span) {
         let from = self.decoded.len();
         for slot in self.plan.fields.text_slots() {
             if slot > 0 {
                 self.decoded.extend_from_slice(b"\n");
             }
-            self.decode(slot);
+            match self.content(slot) {
+                (Place::Data, span) => self.decoded.extend_from_slice(&self.data.as_bytes()[span.range()]),
+                (_, span) => self.decoded.extend_from_within(span.range()),
+            }
         }
         (Place::Decoded, Span::new(from, self.decoded.len()))
-    }
-
-    fn decode(&mut self, slot: usize) {
-        if let Slot::String { start, end, .. } = self.slots[slot] {
-            self.decoded.expect(self.data.len());
-            self.decoded.unescape(&self.data.as_bytes()[start..end]).expect(json::SCANNED);
-        }
     }
 
     fn unfit(&self, slot: usize, expected: &'static str) -> RejectReason {

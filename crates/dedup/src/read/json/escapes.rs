@@ -16,16 +16,18 @@ pub(super) fn skip_simple(bytes: &[u8], at: usize) -> usize {
     super::special::find(bytes, at)
 }
 
-/// Decodes a part of a string into `out` from `to` on; how far it read and wrote. It stops at a backslash that does not
-/// begin an escape of one letter; never within an escape. Up to 64 bytes behind what it wrote may be overwritten.
+/// Decodes a part of a string from `at` on into `out` from `to` on; how far it read and wrote. It stops where [`skip_simple`] stops, and may stop at any backslash before.
+/// Up to 64 bytes behind what it wrote may be overwritten.
 #[inline]
-pub(super) fn decode_simple(quoted: &[u8], from: usize, out: &mut [u8], to: usize) -> (usize, usize) {
+pub(super) fn decode_simple(bytes: &[u8], at: usize, out: &mut [u8], to: usize) -> (usize, usize) {
     #[cfg(target_arch = "x86_64")]
     if x86::is_available() {
         // SAFETY: the CPU was just checked for every feature the kernel is compiled with.
-        return unsafe { x86::decode_simple(quoted, from, out, to) };
+        return unsafe { x86::decode_simple(bytes, at, out, to) };
     }
-    (from, to)
+    let end = super::special::find(bytes, at);
+    out[to..to + end - at].copy_from_slice(&bytes[at..end]);
+    (end, to + end - at)
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -83,6 +85,14 @@ mod x86 {
             Self { bytes, begins: marks & backslashes, letters, meanings }
         }
 
+        /// What ends a string: quotes and control characters.
+        #[inline]
+        #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt")]
+        fn ends(&self) -> u64 {
+            let quotes = _mm512_cmpeq_epi8_mask(self.bytes, _mm512_set1_epi8(b'"' as i8)) & !self.letters;
+            quotes | _mm512_cmplt_epu8_mask(self.bytes, _mm512_set1_epi8(0x20))
+        }
+
         /// The letters that the table does not know.
         #[inline]
         #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt")]
@@ -105,10 +115,8 @@ mod x86 {
         let mut carried = 0;
         while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<64>()) {
             let block = Block::new(load(chunk, u64::MAX), carried);
-            let quotes = _mm512_cmpeq_epi8_mask(block.bytes, _mm512_set1_epi8(b'"' as i8)) & !block.letters;
-            let controls = _mm512_cmplt_epu8_mask(block.bytes, _mm512_set1_epi8(0x20));
             let unknown = block.unknown();
-            let stops = quotes | controls | unknown;
+            let stops = block.ends() | unknown;
             if stops != 0 {
                 let stop = stops.trailing_zeros();
                 // An unknown letter: back to its backslash.
@@ -122,20 +130,21 @@ mod x86 {
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt")]
     pub(super) fn decode_simple(
-        quoted: &[u8],
-        mut from: usize,
+        bytes: &[u8],
+        mut at: usize,
         out: &mut [u8],
         mut to: usize,
     ) -> (usize, usize) {
-        while from < quoted.len() {
-            let rest = &quoted[from..];
+        while at < bytes.len() {
+            let rest = &bytes[at..];
             let there = u64::MAX >> (64 - rest.len().min(64));
             let block = Block::new(load(rest, there), 0);
             let room: &mut [u8; 64] = out[to..].first_chunk_mut().expect("there is room behind what is written");
-            let unknown = block.unknown();
-            // An escape that ends in the next block is left for it, and so is what comes after an unknown one.
-            let left = (unknown >> 1) | (block.begins & 1 << 63);
-            let taken = if left == 0 { there } else { there & !(u64::MAX << left.trailing_zeros()) };
+            // What is not there is zero, which ends a string.
+            let stops = block.ends() | block.unknown() >> 1;
+            // An escape that ends in the next block is left for it.
+            let left = stops | (block.begins & 1 << 63);
+            let taken = if left == 0 { u64::MAX } else { !(u64::MAX << left.trailing_zeros()) };
             let decoded = _mm512_mask_mov_epi8(block.bytes, block.letters, block.meanings);
             let kept = taken & !block.begins;
             // SAFETY: `room` is 64 bytes.
@@ -144,24 +153,22 @@ mod x86 {
             }
             to += kept.count_ones() as usize;
             // Branches, not a minimum: predicted, they let the next load begin before these masks are known.
-            if left != 0 {
-                from += left.trailing_zeros() as usize;
-                if unknown != 0 {
+            if left == 0 {
+                at += 64;
+            } else {
+                at += left.trailing_zeros() as usize;
+                if stops != 0 {
                     break;
                 }
-            } else if rest.len() <= 64 {
-                return (quoted.len(), to);
-            } else {
-                from += 64;
             }
         }
-        (from, to)
+        (at, to)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::string::{Decoded, scan};
+    use super::super::string::{Decoded, scan, scan_wanted};
     use proptest::prelude::*;
 
     /// Strings with many escapes, and the content that `serde_json` finds in them.
@@ -187,6 +194,8 @@ mod tests {
             let start = before.len() + 1;
             line.extend_from_slice(b", 1]\n");
             let found = scan(&line, start);
+            let mut wanted = Decoded::default();
+            prop_assert_eq!(&scan_wanted(&line, start, &mut wanted), &found);
             // Up to the first quote that serde_json takes for the end.
             let mut stream = serde_json::Deserializer::from_slice(&line[before.len()..]).into_iter::<String>();
             match (std::str::from_utf8(&line).is_ok(), stream.next()) {
@@ -197,6 +206,9 @@ mod tests {
                     content.extend_from_slice(b"kept");
                     content.unescape(&line[quoted.start..quoted.end]).unwrap();
                     content.extend_from_slice(b"added");
+                    if quoted.escaped {
+                        prop_assert_eq!(wanted.bytes(), expected.as_bytes());
+                    }
                     prop_assert_eq!(&content.bytes()[..4], b"kept");
                     prop_assert_eq!(&content.into_bytes()[4..], [expected.as_bytes(), b"added"].concat());
                 }

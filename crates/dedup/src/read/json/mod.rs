@@ -17,6 +17,7 @@ mod skip;
 mod special;
 mod string;
 
+use super::batch::Span;
 use super::fields::{Fields, Node};
 pub(super) use string::Decoded;
 
@@ -29,8 +30,8 @@ pub(super) enum Slot {
     /// Nothing.
     #[default]
     Missing,
-    /// A string between its quotes; `escaped` when it holds a backslash.
-    String { start: usize, end: usize, escaped: bool },
+    /// A string between its quotes; if it holds a backslash, where its content was appended.
+    String { start: usize, end: usize, decoded: Option<Span> },
     /// A number without fraction and exponent.
     Integer { start: usize, end: usize },
     /// Another number.
@@ -57,12 +58,18 @@ pub(super) struct Line {
     pub(super) other: Option<&'static str>,
 }
 
-/// Scans the line at `at`, which is its first byte that is not white space, and fills one slot per field.
-pub(super) fn extract(bytes: &[u8], at: usize, fields: &Fields, slots: &mut [Slot]) -> Result<Line, Fault> {
+/// Scans the line at `at`, which is its first byte that is not white space, and fills one slot per field. Strings of wanted fields that hold escapes are decoded on the way.
+pub(super) fn extract(
+    bytes: &[u8],
+    at: usize,
+    fields: &Fields,
+    slots: &mut [Slot],
+    decoded: &mut Decoded,
+) -> Result<Line, Fault> {
     slots.fill(Slot::Missing);
     let other = (byte(bytes, at) != b'{').then(|| type_name(bytes, at));
     let end = match other {
-        None => Extractor { bytes, fields, slots }.object(fields.node(0), at + 1, 1)?,
+        None => Extractor { bytes, fields, slots, decoded }.object(fields.node(0), at + 1, 1)?,
         Some(_) => skip::value(bytes, at, 0)?,
     };
     let end = space(bytes, end);
@@ -116,6 +123,7 @@ struct Extractor<'a> {
     bytes: &'a [u8],
     fields: &'a Fields,
     slots: &'a mut [Slot],
+    decoded: &'a mut Decoded,
 }
 
 impl Extractor<'_> {
@@ -158,8 +166,11 @@ impl Extractor<'_> {
         }
         let (found, end) = match byte(self.bytes, at) {
             b'"' => {
-                let string::Quoted { start, end, escaped } = string::scan(self.bytes, at + 1)?;
-                (Slot::String { start, end, escaped }, end + 1)
+                let before = self.decoded.len();
+                let string::Quoted { start, end, escaped } =
+                    string::scan_wanted(self.bytes, at + 1, self.decoded)?;
+                let decoded = escaped.then(|| Span::new(before, self.decoded.len()));
+                (Slot::String { start, end, decoded }, end + 1)
             }
             b'{' if !node.is_leaf() && depth < skip::MAX_DEPTH => {
                 (Slot::Other("an object"), self.object(node, at + 1, depth + 1)?)

@@ -1,5 +1,7 @@
 //! JSON strings: scanned where they lie, decoded only when there is a backslash.
 
+use std::ops::Range;
+
 use super::{Fault, byte, escapes, special};
 
 /// A string between its quotes.
@@ -26,13 +28,31 @@ pub(crate) fn scan(bytes: &[u8], start: usize) -> Result<Quoted, Fault> {
 fn scan_escaped(bytes: &[u8], start: usize, mut at: usize) -> Result<Quoted, Fault> {
     loop {
         at = match byte(bytes, at) {
-            b'"' => return Ok(Quoted { start, end: at, escaped: true }),
             b'\\' if SIMPLE[usize::from(byte(bytes, at + 1))] != 0 => at + 2,
             b'\\' => unicode_escape(bytes, at)?.1,
-            b'\n' => return Err(Fault { at, expected: "`\"` to close the string" }),
-            _ => return Err(Fault { at, expected: "control characters in strings to be escaped" }),
+            _ => return closed(bytes, at).map(|end| Quoted { start, end, escaped: true }),
         };
         at = escapes::skip_simple(bytes, at);
+    }
+}
+
+/// [`scan`] of a string whose content is wanted: if there is an escape, the content is appended to `decoded`.
+#[inline]
+pub(crate) fn scan_wanted(bytes: &[u8], start: usize, decoded: &mut Decoded) -> Result<Quoted, Fault> {
+    let end = special::find(bytes, start);
+    if byte(bytes, end) == b'"' {
+        return Ok(Quoted { start, end, escaped: false });
+    }
+    let end = decoded.decode(bytes, start)?;
+    closed(bytes, end).map(|end| Quoted { start, end, escaped: true })
+}
+
+/// The place where a string ends, if that is its closing quote.
+fn closed(bytes: &[u8], at: usize) -> Result<usize, Fault> {
+    match byte(bytes, at) {
+        b'"' => Ok(at),
+        b'\n' => Err(Fault { at, expected: "`\"` to close the string" }),
+        _ => Err(Fault { at, expected: "control characters in strings to be escaped" }),
     }
 }
 
@@ -75,13 +95,6 @@ impl Decoded {
         self.end = 0;
     }
 
-    /// Makes room for so many bytes at once, if there is no room at all: growing step by step would copy them several times.
-    pub(crate) fn expect(&mut self, bytes: usize) {
-        if self.buffer.capacity() == 0 {
-            self.buffer.reserve_exact(bytes + Self::SLACK);
-        }
-    }
-
     /// Appends bytes as they are.
     pub(crate) fn extend_from_slice(&mut self, bytes: &[u8]) {
         self.make_room(bytes.len());
@@ -89,35 +102,44 @@ impl Decoded {
         self.end += bytes.len();
     }
 
+    /// Appends bytes that are here already.
+    pub(crate) fn extend_from_within(&mut self, range: Range<usize>) {
+        self.make_room(range.len());
+        self.buffer.copy_within(range.clone(), self.end);
+        self.end += range.len();
+    }
+
     /// Appends the content of a string. A string that was scanned before has one; of another nothing may be appended.
-    ///
-    /// Whole chunks are copied before it is known where their plain part ends; what was too much is overwritten.
     pub(crate) fn unescape(&mut self, quoted: &[u8]) -> Option<()> {
-        self.make_room(quoted.len());
-        let (mut from, mut to, out) = (0, self.end, &mut self.buffer[..]);
+        let end = self.decode(quoted, 0).ok()?;
+        (end == quoted.len()).then_some(())
+    }
+
+    /// Appends the content of a string from `at` on, up to what ends it: a quote, a control character, or nothing more. Where that is.
+    fn decode(&mut self, bytes: &[u8], mut at: usize) -> Result<usize, Fault> {
+        // All that can come: growing step by step would copy it several times.
+        let most = self.end + bytes.len() - at + Self::SLACK;
+        self.buffer.reserve_exact(most.saturating_sub(self.buffer.len()));
+        self.make_room(bytes.len() - at);
+        let (mut to, out) = (self.end, &mut self.buffer[..]);
         loop {
-            (from, to) = escapes::decode_simple(quoted, from, out, to);
-            let Some(chunk) = quoted[from..].first_chunk::<16>() else { break };
-            out[to..to + 16].copy_from_slice(chunk);
-            // A branch, not a minimum: predicted, it lets the next load begin before this mask is known.
-            let mask = special::mask_16(chunk);
-            if mask == 0 {
-                (from, to) = (from + 16, to + 16);
-            } else {
-                let plain = mask.trailing_zeros() as usize;
-                (from, to) = unescape_one(quoted, from + plain, out, to + plain)?;
+            (at, to) = escapes::decode_simple(bytes, at, out, to);
+            if byte(bytes, at) != b'\\' {
+                self.end = to;
+                return Ok(at);
+            }
+            match SIMPLE[usize::from(byte(bytes, at + 1))] {
+                0 => {
+                    let (c, next) = unicode_escape(bytes, at)?;
+                    to += c.encode_utf8(&mut out[to..]).len();
+                    at = next;
+                }
+                simple => {
+                    out[to] = simple;
+                    (at, to) = (at + 2, to + 1);
+                }
             }
         }
-        while let Some(&b) = quoted.get(from) {
-            if b == b'\\' {
-                (from, to) = unescape_one(quoted, from, out, to)?;
-            } else {
-                out[to] = b;
-                (from, to) = (from + 1, to + 1);
-            }
-        }
-        self.end = to;
-        Some(())
     }
 
     fn make_room(&mut self, bytes: usize) {
@@ -126,18 +148,6 @@ impl Decoded {
             self.buffer.resize(needed, 0);
         }
     }
-}
-
-/// Writes the character of an escape; where to go on reading and writing.
-#[inline]
-fn unescape_one(quoted: &[u8], backslash: usize, out: &mut [u8], to: usize) -> Option<(usize, usize)> {
-    let simple = SIMPLE[usize::from(byte(quoted, backslash + 1))];
-    if simple != 0 {
-        out[to] = simple;
-        return Some((backslash + 2, to + 1));
-    }
-    let (c, next) = unicode_escape(quoted, backslash).ok()?;
-    Some((next, to + c.encode_utf8(&mut out[to..]).len()))
 }
 
 /// What a letter after a backslash stands for; 0 when it is `u` or nothing.
