@@ -239,7 +239,7 @@ mod tests {
             bytes = &bytes[length..];
             let used = if header & 1 == 0 { width.div_ceil(8) } else { (header >> 1) * width };
             let bit = |i: usize| u32::from(bytes[i / 8] >> (i % 8) & 1);
-            let number = |i: usize| (0..width).map(|j| bit(i * width + j) << j).sum();
+            let number = |i: usize| (0..width).map(|j| bit(i * width + j) << j).sum::<u32>();
             match header & 1 {
                 0 => numbers.extend(std::iter::repeat_n(number(0), header >> 1)),
                 _ => numbers.extend((0..8 * (header >> 1)).map(number)),
