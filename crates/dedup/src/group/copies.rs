@@ -3,17 +3,15 @@
 use super::buckets::Filter;
 use crate::error::Result;
 
-/// The pairs (copy, representative), by rank of the copy: documents of the same hash, after `is_equal` looked at the texts themselves. `members` are (rank, hash) in
-/// order of rank.
+/// The pairs (copy, representative), by rank of the copy: documents of the same hash, after `is_equal` looked at the texts themselves. `ranks` are in order; `halves` are half of their hashes.
 pub(crate) fn copies(
-    members: &[(u32, u128)],
+    (ranks, halves): (&[u32], &[u64]),
+    hash: impl Fn(u32) -> Result<u128>,
     is_equal: impl FnMut(u32, u32) -> Result<bool>,
 ) -> Result<Vec<(u32, u32)>> {
-    let keys: Vec<u64> = members.iter().map(|(_, hash)| *hash as u64).collect();
-    let numbers: Vec<u32> = (0..members.len() as u32).collect();
-    let repeated = Filter::default().repeated(&keys, &numbers);
-    let mut repeated: Vec<(u128, u32)> =
-        repeated.members().iter().map(|&i| (members[i as usize].1, members[i as usize].0)).collect();
+    let repeated = Filter::default().repeated(halves, ranks);
+    let whole = |&rank: &u32| Ok((hash(rank)?, rank));
+    let mut repeated: Vec<(u128, u32)> = repeated.members().iter().map(whole).collect::<Result<_>>()?;
     repeated.sort_unstable();
     copies_in_order(repeated.into_iter().map(Ok), is_equal)
 }
@@ -62,7 +60,8 @@ mod tests {
             _ => 9,
         };
         let equal = |a: u32, b: u32| Ok(texts[a as usize] == texts[b as usize]);
-        let members: Vec<(u32, u128)> = (0..7).map(|rank| (rank, hash(rank))).collect();
-        assert_eq!(copies(&members, equal).unwrap(), [(2, 0), (4, 1), (5, 0)]);
+        let ranks: Vec<u32> = (0..7).collect();
+        let halves: Vec<u64> = ranks.iter().map(|rank| hash(*rank) as u64).collect();
+        assert_eq!(copies((&ranks, &halves), |rank| Ok(hash(rank)), equal).unwrap(), [(2, 0), (4, 1), (5, 0)]);
     }
 }

@@ -97,19 +97,16 @@ impl Run<'_> {
         ranked: &Ranked<'_>,
         equal: impl FnMut(u32, u32) -> Result<bool>,
     ) -> Result<Grouped<(u32, u32)>> {
-        let rows = ranked.corpus.documents.rows()?.zip(0..);
-        if let Documents::Memory(_) = &ranked.corpus.documents {
-            let mut members = Vec::with_capacity(ranked.len() as usize);
-            for (record, row) in rows {
-                let (hash, place) = record?;
-                members.extend((place.shingles > 0).then(|| (ranked.ranking.rank(row), hash)));
-            }
-            if !members.is_sorted_by_key(|(rank, _)| *rank) {
-                members.sort_unstable_by_key(|(rank, _)| *rank);
-            }
-            let copies = group::copies(&members, equal)?;
-            return Ok((members.into_iter().map(|(rank, _)| rank).collect(), copies));
+        let documents = &ranked.corpus.documents;
+        if let Documents::Memory(table) = documents {
+            let row = |rank: &u32| ranked.ranking.row(*rank);
+            let has_features = |rank: &u32| table.place(row(rank)).shingles > 0;
+            let ranks: Vec<u32> = (0..ranked.len()).filter(has_features).collect();
+            let halves: Vec<u64> = ranks.iter().map(|rank| table.hash(row(rank)) as u64).collect();
+            let copies = group::copies((&ranks, &halves), |rank| Ok(table.hash(row(&rank))), equal)?;
+            return Ok((ranks, copies));
         }
+        let rows = documents.rows()?.zip(0..);
         let (mut members, mut sorter) = (Vec::new(), self.room().sorter::<(u128, u32)>(2));
         for (record, row) in rows {
             let (hash, place) = record?;

@@ -133,6 +133,7 @@ impl Batch {
     pub(crate) fn forget_lines(&mut self) {
         self.is_forgotten = true;
         self.damaged = Vec::new();
+        self.rows.shrink_to_fit();
         self.give_buffer();
     }
 
