@@ -21,7 +21,7 @@ use super::{Scratch, Shingler, token};
 use crate::lines::Lines;
 
 /// How much text to take at once: small enough that text, bounds and hashes stay in the first-level cache.
-const CHUNK: usize = 4096;
+const CHUNK: usize = token::REACH;
 
 impl Shingler {
     /// Appends the token hashes of all words to `scratch.tokens`, punctuation dropped.
@@ -223,10 +223,14 @@ impl Shingler {
 /// Appends the token hashes of some words of the buffer.
 #[inline]
 fn hash_words(bounds: Range<usize>, found: Found, scratch: &mut Scratch) {
-    let words = scratch.bounds[bounds].as_chunks().0.iter();
-    let words = words.map(|&[start, end]| start as usize..end as usize);
+    let bounds = scratch.bounds[bounds].as_chunks().0;
+    let words = bounds.iter().map(|&[start, end]| start as usize..end as usize);
     let text = &scratch.buffer[..];
-    if found.underscore {
+    if let (false, Some(text), Some([_, end])) = (found.underscore, text.first_chunk(), bounds.last())
+        && *end as usize <= token::REACH
+    {
+        token::hash_each(text, bounds, &mut scratch.tokens);
+    } else if found.underscore {
         let is_word = |word: &Range<usize>| text[word.clone()].iter().any(|&b| b != b'_');
         scratch.tokens.extend(words.filter(is_word).map(|word| token::hash(text, word)));
     } else {

@@ -19,6 +19,24 @@ pub(super) fn hash(text: &[u8], word: Range<usize>) -> u64 {
     hash::token_words(both as u64 & a, (both >> 64) as u64 & b, length as u64)
 }
 
+/// Where a word ends in a text that [`hash_each`] takes, at most.
+pub(super) const REACH: usize = 4096;
+
+/// Appends `hash::token` of words, given by start and end, that lie within [`REACH`]. A text of known length needs no test for each word whether it has 16 bytes behind its start.
+#[inline]
+pub(super) fn hash_each(text: &[u8; REACH + 16], words: &[[u32; 2]], tokens: &mut Vec<u64>) {
+    // In registers all the time, and not loaded anew for each word.
+    let keys = std::hint::black_box(hash::TOKEN_KEYS);
+    tokens.extend(words.iter().map(|&[start, end]| {
+        let length = end.wrapping_sub(start) as usize;
+        let start = start as usize % REACH;
+        let Some(&[a, b]) = KEEP.get(length) else { return unusual(&text[start..end as usize]) };
+        let loaded = text[start..start + 16].first_chunk().expect("16 bytes are behind every start");
+        let both = u128::from_le_bytes(*loaded);
+        hash::token_words_keyed(both as u64 & a, (both >> 64) as u64 & b, length as u64, keys)
+    }));
+}
+
 /// A long token, or one at the end of the text.
 #[cold]
 fn unusual(word: &[u8]) -> u64 {
@@ -52,6 +70,13 @@ mod tests {
                     hash::token(word.as_bytes()),
                     "{length} {tail}"
                 );
+                for start in [0, 1, 2000, REACH - length - 3, REACH - length] {
+                    let mut long = [b'x'; REACH + 16];
+                    long[start..start + length].copy_from_slice(word.as_bytes());
+                    let mut tokens = vec![7];
+                    hash_each(&long, &[[start as u32, (start + length) as u32]], &mut tokens);
+                    assert_eq!(tokens, [7, hash::token(word.as_bytes())], "{length} at {start}");
+                }
             }
         }
     }
