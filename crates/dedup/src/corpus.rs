@@ -19,12 +19,28 @@ use crate::verify::{Expected, Texts};
 pub(crate) struct Corpus {
     pub inputs: Vec<Arc<Input>>,
     pub documents: Documents,
-    /// All batches, each with the row of its first document, if the table is in memory.
-    pub held: Vec<(u32, Batch)>,
+    /// All batches, if the table is in memory.
+    pub held: Held,
     /// Where batches that gave up their lines find them again.
     pub again: Option<Again>,
     /// Ids that were read from disk lately.
     pub ids: Mutex<HashMap<u32, Arc<str>>>,
+}
+
+/// Batches, in order.
+#[derive(Debug, Default)]
+pub(crate) struct Held {
+    /// The row of the first document of each.
+    firsts: Vec<u32>,
+    pub batches: Vec<Batch>,
+}
+
+impl Held {
+    /// Adds a batch, whose first document has this row.
+    pub fn push(&mut self, first: u32, batch: Batch) {
+        self.firsts.push(first);
+        self.batches.push(batch);
+    }
 }
 
 /// So many ids are remembered.
@@ -59,9 +75,9 @@ impl Corpus {
     /// The batch that has a row, and where; rows are in memory.
     #[inline]
     fn batch(&self, row: u32) -> (&Batch, usize) {
-        let i = self.held.partition_point(|(first, _)| *first <= row) - 1;
-        let (first, batch) = &self.held[i];
-        (batch, (row - first) as usize)
+        let Held { firsts, batches } = &self.held;
+        let i = firsts.partition_point(|first| *first <= row) - 1;
+        (&batches[i], (row - firsts[i]) as usize)
     }
 
     /// The text of a row will be wanted soon.
@@ -141,6 +157,14 @@ impl<'a> Ranked<'a> {
         }
         let place = self.corpus.documents.place(self.ranking.row(rank))?;
         Ok((self.corpus.inputs[place.input as usize].relative.to_string_lossy(), place.line))
+    }
+
+    /// Documents with the same key are in the same file.
+    pub fn file_key(&self, rank: u32) -> Result<u64> {
+        match self.is_old(rank) {
+            true => Ok(1 << 32 | u64::from(rank)),
+            false => Ok(self.corpus.documents.place(self.ranking.row(rank))?.input.into()),
+        }
     }
 
     pub fn words(&self, rank: u32) -> Result<Cow<'a, [u64]>> {

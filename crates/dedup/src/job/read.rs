@@ -8,7 +8,7 @@ use super::memory::Memory;
 use super::output::AN_INPUT;
 use super::stages::Run;
 use super::{Counts, Observer, Options, Output, Stage};
-use crate::corpus::Corpus;
+use crate::corpus::{Corpus, Held};
 use crate::documents::{Documents, Memory as Rows, Table, TableWriter};
 use crate::error::{Error, Result};
 use crate::files::{FileWriter, Files, Manifest};
@@ -53,7 +53,7 @@ impl Run<'_> {
             return Ok(Corpus {
                 inputs,
                 documents: Documents::Disk(table),
-                held: Vec::new(),
+                held: Held::default(),
                 again: None,
                 ids: Mutex::default(),
             });
@@ -76,7 +76,7 @@ impl Run<'_> {
             folder: self.folders.work.clone(),
             budget: self.memory.corpus,
             rows: Rows::new(self.ingest.layout()),
-            held: Vec::new(),
+            held: Held::default(),
             again,
             held_bytes: 0,
             disk: None,
@@ -193,7 +193,7 @@ impl Run<'_> {
         Ok(Corpus {
             inputs,
             documents: Documents::Disk(table),
-            held: Vec::new(),
+            held: Held::default(),
             again: None,
             ids: Mutex::default(),
         })
@@ -208,7 +208,7 @@ struct Sink<'a> {
     folder: std::path::PathBuf,
     budget: u64,
     rows: Rows,
-    held: Vec<(u32, Batch)>,
+    held: Held,
     again: Option<Again>,
     held_bytes: u64,
     disk: Option<TableWriter>,
@@ -244,7 +244,7 @@ impl Sink<'_> {
                 batch.forget_lines();
             }
             self.held_bytes += batch.bytes() as u64;
-            self.held.push((first as u32, batch));
+            self.held.push(first as u32, batch);
             if self.held_bytes + self.rows.bytes() as u64 > self.budget {
                 self.move_to_disk()?;
             }
@@ -277,7 +277,7 @@ impl Sink<'_> {
         }
         // One buffer for all: the memory is needed elsewhere.
         let mut lines = Vec::new();
-        for (_, batch) in self.held.drain(..) {
+        for batch in std::mem::take(&mut self.held).batches {
             match &self.again {
                 Some(again) if batch.is_forgotten() => {
                     let whole = batch.recalled(again, lines)?;

@@ -179,7 +179,7 @@ impl Run<'_> {
         match &ranked.corpus.documents {
             Documents::Memory(_) => {
                 let mut buffer = Vec::new();
-                for (_, batch) in &ranked.corpus.held {
+                for batch in &ranked.corpus.held.batches {
                     match &ranked.corpus.again {
                         // Lines as they are need not be looked at.
                         Some(again) if batch.is_forgotten() && batch.has_lines() && !fates.annotates => {

@@ -10,11 +10,47 @@ use parquet::column::page::{CompressedPage, Page, PageWriter};
 use parquet::column::writer::ColumnCloseResult;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ColumnChunkMetaData;
-use parquet::file::writer::{SerializedPageWriter, TrackedWrite};
+use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedWrite};
 use parquet::schema::types::ColumnDescPtr;
 
+use super::result_table::{self, Kind};
 use crate::error::Result;
-use crate::verify::Numbers as Elements;
+use crate::files::FileWriter;
+use crate::verify::{Edge, Numbers as Elements};
+
+/// Rows of a row group.
+pub(super) const ROWS: usize = 64 << 10;
+
+/// A table being written, row group by row group.
+pub(super) struct Columns(SerializedFileWriter<FileWriter>);
+
+impl Columns {
+    /// Begins a table with named columns; those whose name ends with `?` may be null.
+    pub fn begin(out: FileWriter, columns: &[(&str, Kind)]) -> Result<Self> {
+        let (writer, _) = result_table::begin(out, columns)?;
+        Ok(Self(writer.into_serialized_writer()?.0))
+    }
+
+    /// What the format wants to know of each column.
+    pub fn descriptions<const N: usize>(&self) -> [ColumnDescPtr; N] {
+        self.0.schema_descr().columns().to_vec().try_into().expect("as many columns as it was begun with")
+    }
+
+    /// Writes a row group.
+    pub fn write(&mut self, columns: impl IntoIterator<Item = Encoded>) -> Result<()> {
+        let mut group = self.0.next_row_group()?;
+        for (bytes, close) in columns {
+            group.append_column(&bytes, close)?;
+        }
+        group.close()?;
+        Ok(())
+    }
+
+    /// Ends the table and gives the output back.
+    pub fn finish(self) -> Result<FileWriter> {
+        Ok(self.0.into_inner()?)
+    }
+}
 
 /// The encoded bytes of a column, and what the writer of a row group wants to know of them.
 pub(super) type Encoded = (Bytes, ColumnCloseResult);
@@ -51,6 +87,14 @@ impl Numbered {
         numbers.iter_mut().for_each(|number| *number -= 1);
         let packed = packed(&numbers, firsts.len() as u32);
         Self { numbers, firsts, packed: packed.into() }
+    }
+
+    /// Rows are numbered by what edges count, and by whether they count the one or the other.
+    pub fn by_counts<'a>(edges: impl ExactSizeIterator<Item = (&'a Edge, bool)>) -> Self {
+        // A text of less than 4 GiB has less than 2^31 elements.
+        Self::new(edges.map(|(edge, other)| {
+            u64::from(edge.intersection) << 33 | u64::from(other) << 32 | u64::from(edge.union)
+        }))
     }
 
     /// A column; `write` appends the value of a row in Parquet's plain encoding.
@@ -104,9 +148,28 @@ pub(super) fn flags(column: &ColumnDescPtr, flags: impl ExactSizeIterator<Item =
 }
 
 /// A text in Parquet's plain encoding: its length, and its bytes.
-pub(super) fn text(text: &str, into: &mut Vec<u8>) {
+pub(super) fn text(text: &str, into: &mut Vec<u8>) -> Result<()> {
     into.extend_from_slice(&(text.len() as u32).to_le_bytes());
     into.extend_from_slice(text.as_bytes());
+    Ok(())
+}
+
+/// A count in Parquet's plain encoding.
+pub(super) fn number(number: u32, into: &mut Vec<u8>) -> Result<()> {
+    into.extend_from_slice(&number.to_le_bytes());
+    Ok(())
+}
+
+/// A line or row in Parquet's plain encoding.
+pub(super) fn row(row: u64, into: &mut Vec<u8>) -> Result<()> {
+    into.extend_from_slice(&row.to_le_bytes());
+    Ok(())
+}
+
+/// A similarity in Parquet's plain encoding.
+pub(super) fn share(share: f64, into: &mut Vec<u8>) -> Result<()> {
+    into.extend_from_slice(&share.to_le_bytes());
+    Ok(())
 }
 
 fn data_page(buf: Bytes, n: usize, encoding: Encoding) -> Page {

@@ -1,11 +1,10 @@
 //! `evidence.parquet`, `clusters.parquet`.
 
-use std::borrow::Cow;
-
 use benzer_core::estimate::{Measured, Registers, Scheme, two_way};
 use benzer_core::sketch::{Bits, Packing, SketchSpec, count};
 
-use super::result_table::{Cell, Kind, Table};
+use super::dictionary_column::{Columns, Numbered, ROWS, flags, number, row as number_of_row, share, text};
+use super::result_table::Kind;
 use crate::corpus::Ranked;
 use crate::error::Result;
 use crate::files::FileWriter;
@@ -56,16 +55,6 @@ pub(crate) enum Counted {
     Registers,
 }
 
-/// Intersection, union, size of what is contained.
-fn counts<'a>(edge: &Edge, rule: Rule) -> [Cell<'a>; 3] {
-    let (both, of) = (Cell::Number(edge.intersection), Cell::Number(edge.union));
-    match rule {
-        Rule::Estimate => [Cell::Null; 3],
-        Rule::Contained => [both, Cell::Null, of],
-        Rule::ExactCopy | Rule::Verified | Rule::Component => [both, of, Cell::Null],
-    }
-}
-
 /// The similarity of an edge: exact, or as estimated from its equal registers.
 pub(crate) fn similarity(edge: &Edge, exact: bool, estimates: &Estimates) -> f64 {
     match exact {
@@ -109,44 +98,73 @@ pub(crate) fn evidence(
         ("span_end?", Kind::Row),
         ("span?", Kind::Text),
     ];
-    let mut table = Table::new(out, &columns)?;
-    for removal in removals {
-        let (removed, kept) = (removal.removed(), removal.kept());
-        let exact = removal.rule != Rule::Estimate;
-        let equal = estimates.equal(&ranked.words(removed)?, &ranked.words(kept)?);
+    let mut table = Columns::begin(out, &columns)?;
+    for removals in removals.chunks(ROWS) {
+        let (mut equal, mut spans) = (Vec::with_capacity(removals.len()), Vec::with_capacity(removals.len()));
+        let (mut removed_files, mut kept_files) = (Vec::new(), Vec::new());
+        for removal in removals {
+            let (removed, kept) = (removal.removed(), removal.kept());
+            equal.push(estimates.equal(&ranked.words(removed)?, &ranked.words(kept)?));
+            spans.push(span(removal)?);
+            removed_files.push(ranked.file_key(removed)?);
+            kept_files.push(ranked.file_key(kept)?);
+        }
+        let [
+            removed_id, kept_id, similar, both, either, estimate, low, high, rule, removed_file, removed_row,
+            kept_file, kept_row, kept_in, size, span_start, span_end, span_text,
+        ] = &table.descriptions();
+        let edge = |row: usize| &removals[row].edge;
+        let is = |row: usize, rules: &[Rule]| rules.contains(&removals[row].rule);
+        let has_both = |row: usize| !is(row, &[Rule::Estimate]);
+        let has_union = |row: usize| !is(row, &[Rule::Estimate, Rule::Contained]);
+        let has_size = |row: usize| is(row, &[Rule::Contained]);
         // Sketches tell how similar two documents are, not whether one contains the other.
-        let measured = estimates.of(equal).filter(|_| removal.rule != Rule::Contained);
-        let share = |value: Option<f64>| value.map_or(Cell::Null, Cell::Share);
-        let [intersection, union, size] = counts(&removal.edge, removal.rule);
-        let found = span(removal)?;
-        let place = |place: fn(&Span) -> usize| {
-            found.as_ref().map_or(Cell::Null, |span| Cell::Row(place(span) as u64))
-        };
-        let (removed_file, removed_row) = ranked.file_and_row(removed)?;
-        let (kept_file, kept_row) = ranked.file_and_row(kept)?;
-        let cells = [
-            Cell::Text(&ranked.id(removed)?),
-            Cell::Text(&ranked.id(kept)?),
-            Cell::Share(similarity(&removal.edge, exact, estimates)),
-            intersection,
-            union,
-            share(measured.map(|m| m.value)),
-            share(measured.map(|m| m.low)),
-            share(measured.map(|m| m.high)),
-            Cell::Text(removal.rule.name()),
-            Cell::Text(&removed_file),
-            Cell::Row(removed_row),
-            Cell::Text(&kept_file),
-            Cell::Row(kept_row),
-            Cell::Text(if ranked.is_old(kept) { "against" } else { "input" }),
-            size,
-            place(|span| span.range.start),
-            place(|span| span.range.end),
-            found.as_ref().map_or(Cell::Null, |span| Cell::Text(&span.text)),
-        ];
-        table.push(cells)?;
+        let is_measured = |row: usize| !is(row, &[Rule::Contained]) && estimates.of(equal[row]).is_some();
+        let measured = |row: usize, value: fn(&Measured) -> f64| estimates.of(equal[row]).map_or(0.0, value);
+        let in_span = |row: usize, place: fn(&Span) -> usize| spans[row].as_ref().map_or(0, place) as u64;
+        let has_span = |row: usize| spans[row].is_some();
+        let file = |rank: u32| ranked.file_and_row(rank).map(|(file, _)| file);
+        let line = |rank: u32| ranked.file_and_row(rank).map(|(_, line)| line);
+        let (removed, kept) = (|row: usize| removals[row].removed(), |row: usize| removals[row].kept());
+        let rows = 0..removals.len();
+        let by_removed = Numbered::new(rows.clone().map(|row| removed(row).into()));
+        let by_kept = Numbered::new(rows.clone().map(|row| kept(row).into()));
+        let by_counts = Numbered::by_counts(rows.clone().map(|row| (edge(row), !has_both(row))));
+        let by_equal = Numbered::new(equal.iter().map(|equal| u64::from(*equal)));
+        let by_rule = Numbered::new(removals.iter().map(|removal| removal.rule as u64));
+        let by_age = Numbered::new(rows.clone().map(|row| ranked.is_old(kept(row)).into()));
+        let by_span = Numbered::new(rows.map(|row| if has_span(row) { row as u64 + 1 } else { 0 }));
+        let by_removed_file = Numbered::new(removed_files.into_iter());
+        let by_kept_file = Numbered::new(kept_files.into_iter());
+        let exact = |row: usize| similarity(edge(row), has_both(row), estimates);
+        let age = |row: usize| if ranked.is_old(kept(row)) { "against" } else { "input" };
+        let span_of = |row: usize| spans[row].as_ref().map_or("", |span| &span.text);
+        table.write([
+            by_removed.column(removed_id, |row, into| text(&ranked.id(removed(row))?, into))?,
+            by_kept.column(kept_id, |row, into| text(&ranked.id(kept(row))?, into))?,
+            by_counts.column(similar, |row, into| share(exact(row), into))?,
+            by_counts.nullable_column(both, has_both, |row, into| number(edge(row).intersection, into))?,
+            by_counts.nullable_column(either, has_union, |row, into| number(edge(row).union, into))?,
+            by_equal.nullable_column(estimate, is_measured, |i, into| share(measured(i, |m| m.value), into))?,
+            by_equal.nullable_column(low, is_measured, |i, into| share(measured(i, |m| m.low), into))?,
+            by_equal.nullable_column(high, is_measured, |i, into| share(measured(i, |m| m.high), into))?,
+            by_rule.column(rule, |row, into| text(removals[row].rule.name(), into))?,
+            by_removed_file.column(removed_file, |row, into| text(&file(removed(row))?, into))?,
+            by_removed.column(removed_row, |row, into| number_of_row(line(removed(row))?, into))?,
+            by_kept_file.column(kept_file, |row, into| text(&file(kept(row))?, into))?,
+            by_kept.column(kept_row, |row, into| number_of_row(line(kept(row))?, into))?,
+            by_age.column(kept_in, |row, into| text(age(row), into))?,
+            by_counts.nullable_column(size, has_size, |row, into| number(edge(row).union, into))?,
+            by_span.nullable_column(span_start, has_span, |row, into| {
+                number_of_row(in_span(row, |span| span.range.start), into)
+            })?,
+            by_span.nullable_column(span_end, has_span, |row, into| {
+                number_of_row(in_span(row, |span| span.range.end), into)
+            })?,
+            by_span.nullable_column(span_text, has_span, |row, into| text(span_of(row), into))?,
+        ])?;
     }
-    Ok(table.finish()?)
+    table.finish()
 }
 
 /// Writes the members of each cluster of two or more, the kept one first. `by_keeper` is sorted by keeper, then by removed document.
@@ -163,21 +181,34 @@ pub(crate) fn clusters(
         ("is_kept", Kind::Flag),
         ("similarity", Kind::Share),
     ];
-    let mut table = Table::new(out, &columns)?;
-    for cluster in by_keeper.chunk_by(|a, b| a.kept() == b.kept()) {
-        let keeper: Cow<'_, str> = ranked.id(cluster[0].kept())?;
-        let size = cluster.len() as u32 + 1;
-        let first = [Cell::Text(&keeper), Cell::Number(size)];
-        table.push(first.into_iter().chain([Cell::Text(&keeper), Cell::Flag(true), Cell::Share(1.0)]))?;
-        for removal in cluster {
-            let similarity = similarity(&removal.edge, removal.rule != Rule::Estimate, estimates);
-            let id = ranked.id(removal.removed())?;
-            table.push(first.into_iter().chain([
-                Cell::Text(&id),
-                Cell::Flag(false),
-                Cell::Share(similarity),
-            ]))?;
-        }
+    let mut table = Columns::begin(out, &columns)?;
+    // Of each member its cluster's removals, and its own, if it was removed.
+    let clusters = by_keeper.chunk_by(|a, b| a.kept() == b.kept());
+    let members = clusters.flat_map(|cluster| {
+        std::iter::once((cluster, None)).chain(cluster.iter().map(move |removal| (cluster, Some(removal))))
+    });
+    let members: Vec<(&[Removal], Option<&Removal>)> = members.collect();
+    for members in members.chunks(ROWS) {
+        let [cluster_id, cluster_size, id, is_kept, similar] = &table.descriptions();
+        let keeper = |row: usize| members[row].0[0].kept();
+        let size = |row: usize| members[row].0.len() as u32 + 1;
+        let rank = |row: usize| members[row].1.map_or(keeper(row), Removal::removed);
+        let similarity = |row: usize| {
+            members[row].1.map_or(1.0, |removal| {
+                similarity(&removal.edge, removal.rule != Rule::Estimate, estimates)
+            })
+        };
+        let rows = 0..members.len();
+        let by_keeper = Numbered::new(rows.clone().map(|row| keeper(row).into()));
+        let by_rank = Numbered::new(rows.clone().map(|row| rank(row).into()));
+        let by_similarity = Numbered::new(rows.map(|row| similarity(row).to_bits()));
+        table.write([
+            by_keeper.column(cluster_id, |row, into| text(&ranked.id(keeper(row))?, into))?,
+            by_keeper.column(cluster_size, |row, into| number(size(row), into))?,
+            by_rank.column(id, |row, into| text(&ranked.id(rank(row))?, into))?,
+            flags(is_kept, members.iter().map(|(_, removal)| removal.is_none()))?,
+            by_similarity.column(similar, |row, into| share(similarity(row), into))?,
+        ])?;
     }
-    Ok(table.finish()?)
+    table.finish()
 }
