@@ -101,7 +101,7 @@ pub(super) struct Block {
 
 impl Block {
     /// Bytes of a full block: enough for the disk, and little memory to be touched. Tests have small ones, so that small files have several.
-    pub const BYTES: usize = if cfg!(test) { 64 << 10 } else { (4 << 20) - (64 << 10) };
+    pub const BYTES: usize = if cfg!(test) { 64 << 10 } else { (1 << 20) - (64 << 10) };
 
     /// The bytes that are in it.
     pub fn bytes(&self) -> &[u8] {

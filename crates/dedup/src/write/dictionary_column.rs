@@ -69,20 +69,17 @@ pub(super) struct Numbered {
 impl Numbered {
     /// Rows with the same key have the same value.
     pub fn new(keys: impl ExactSizeIterator<Item = u64>) -> Self {
+        // Different keys stay different, and are spread.
+        let keys: Vec<u64> = keys.map(mix).collect();
         let (mut known, mut numbers, mut firsts) = (Elements::default(), Vec::new(), Vec::new());
         numbers.reserve(keys.len());
-        known.clear(256);
-        let mut last = None;
-        for (key, row) in keys.zip(0..) {
-            match numbers.last() {
-                Some(&number) if last == Some(key) => numbers.push(number),
-                // Different keys stay different, and are spread.
-                _ => known.number(&[mix(key)], &mut numbers),
-            }
-            if known.len() > firsts.len() {
+        known.clear(keys.len() / 32);
+        known.number(&keys, &mut numbers);
+        // New ones have the next number.
+        for (number, row) in numbers.iter().zip(0..) {
+            if *number as usize > firsts.len() {
                 firsts.push(row);
             }
-            last = Some(key);
         }
         numbers.iter_mut().for_each(|number| *number -= 1);
         let packed = packed(&numbers, firsts.len() as u32);
