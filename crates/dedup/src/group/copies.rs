@@ -62,6 +62,9 @@ mod tests {
         let equal = |a: u32, b: u32| Ok(texts[a as usize] == texts[b as usize]);
         let ranks: Vec<u32> = (0..7).collect();
         let halves: Vec<u64> = ranks.iter().map(|rank| hash(*rank) as u64).collect();
-        assert_eq!(copies((&ranks, &halves), |rank| Ok(hash(rank)), equal).unwrap(), [(2, 0), (4, 1), (5, 0)]);
+        assert_eq!(
+            copies((&ranks, &halves), |rank| Ok(hash(rank)), equal).unwrap(),
+            [(2, 0), (4, 1), (5, 0)]
+        );
     }
 }

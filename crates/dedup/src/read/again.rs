@@ -15,9 +15,9 @@ use std::time::SystemTime;
 use benzer_core::hint::prefetch;
 
 use super::batch::{Batch, Kind, Place, Segment, Span};
+use super::json::Decoded;
 use super::map::Map;
 use super::stream::Compression;
-use super::json::Decoded;
 use super::{Input, parse, utf8};
 use crate::error::{Error, Result};
 

@@ -81,7 +81,8 @@ pub(super) fn text_again(data: &str, raw: Range<usize>, plan: &Plan) -> Vec<u8> 
     let (_, Found::Document(Row { text: (place, span), .. })) = parser.line(raw.start) else {
         return Vec::new();
     };
-    if place == Place::Data { &data.as_bytes()[span.range()] } else { &parser.decoded.bytes()[span.range()] }.to_vec()
+    if place == Place::Data { &data.as_bytes()[span.range()] } else { &parser.decoded.bytes()[span.range()] }
+        .to_vec()
 }
 
 /// A line (record, file) that is not UTF-8.
@@ -211,11 +212,12 @@ impl Parser<'_> {
         if bytes[first] == b'\n' {
             return (first, Found::Blank);
         }
-        let (end, row) = match json::extract(bytes, first, &self.plan.fields, &mut self.slots, &mut self.decoded) {
-            Ok(json::Line { end, other: None }) => (end, self.row(start, end)),
-            Ok(json::Line { end, other: Some(got) }) => (end, Err(RejectReason::NotObject { got })),
-            Err(fault) => (newline(bytes, fault.at), Err(self.invalid(start, fault))),
-        };
+        let (end, row) =
+            match json::extract(bytes, first, &self.plan.fields, &mut self.slots, &mut self.decoded) {
+                Ok(json::Line { end, other: None }) => (end, self.row(start, end)),
+                Ok(json::Line { end, other: Some(got) }) => (end, Err(RejectReason::NotObject { got })),
+                Err(fault) => (newline(bytes, fault.at), Err(self.invalid(start, fault))),
+            };
         let (bytes, max) = ((end - start) as u64, self.plan.max_line_bytes as u64);
         match row {
             Ok(row) if bytes <= max => {

@@ -3,6 +3,8 @@
 //! The others are changed copies: most of their elements stand behind the same element as in the first document, and are compared there, eight at a time. Only after a difference an element is looked
 //! up in a table, and from where it stands the comparison goes on.
 
+use benzer_core::Level;
+
 /// Table places per element, at least.
 const SPARE: usize = 2;
 
@@ -47,6 +49,31 @@ impl First {
 
     /// Sets a bit for each element of the first document that is among `elements`, where it stands first, and moves the others to `others`; their number.
     pub fn split(&self, elements: &[u64], bits: &mut [u64], others: &mut [u64]) -> usize {
+        match Level::best() {
+            // SAFETY: the level is only the best one if the CPU has it, and it includes the feature.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => unsafe { self.split_avx512(elements, bits, others) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => unsafe { self.split_avx2(elements, bits, others) },
+            _ => self.split_plainly(elements, bits, others),
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f")]
+    fn split_avx512(&self, elements: &[u64], bits: &mut [u64], others: &mut [u64]) -> usize {
+        self.split_plainly(elements, bits, others)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn split_avx2(&self, elements: &[u64], bits: &mut [u64], others: &mut [u64]) -> usize {
+        self.split_plainly(elements, bits, others)
+    }
+
+    #[inline(always)]
+    fn split_plainly(&self, elements: &[u64], bits: &mut [u64], others: &mut [u64]) -> usize {
         let (mut rest, mut n) = (elements, 0);
         let mut place = 0;
         loop {
@@ -86,17 +113,18 @@ fn slot(elements: &[u64], table: &[u32], element: u64) -> usize {
 }
 
 /// How many elements are the same at the beginning of both.
-#[inline]
+#[inline(always)]
 fn common(a: &[u64], b: &[u64]) -> usize {
     let (eights, _) = a.as_chunks::<8>();
     let pairs = eights.iter().zip(b.as_chunks::<8>().0);
-    let is_equal = |(a, b): &(&[u64; 8], &[u64; 8])| a.iter().zip(*b).fold(0, |all, (a, b)| all | (a ^ b)) == 0;
+    let is_equal =
+        |(a, b): &(&[u64; 8], &[u64; 8])| a.iter().zip(*b).fold(0, |all, (a, b)| all | (a ^ b)) == 0;
     let n = 8 * pairs.take_while(is_equal).count();
     n + a[n..].iter().zip(&b[n..]).take_while(|(a, b)| a == b).count()
 }
 
 /// Sets so many bits from one on.
-#[inline]
+#[inline(always)]
 fn set(bits: &mut [u64], mut from: usize, mut n: usize) {
     while n > 0 {
         let here = n.min(64 - from % 64);
@@ -113,8 +141,14 @@ mod tests {
 
     /// Parts of one list, with other elements between them.
     fn copies() -> impl Strategy<Value = (Vec<u64>, Vec<u64>)> {
-        let list = prop::collection::vec(prop_oneof![4 => 0u64..400, 1 => (0u64..9).prop_map(|x| x << 32), 2 => any::<u64>()], 0..300);
-        let parts = prop::collection::vec((any::<prop::sample::Index>(), 0usize..90, prop::collection::vec(0u64..900, 0..7)), 0..9);
+        let list = prop::collection::vec(
+            prop_oneof![4 => 0u64..400, 1 => (0u64..9).prop_map(|x| x << 32), 2 => any::<u64>()],
+            0..300,
+        );
+        let parts = prop::collection::vec(
+            (any::<prop::sample::Index>(), 0usize..90, prop::collection::vec(0u64..900, 0..7)),
+            0..9,
+        );
         (list, parts).prop_map(|(list, parts)| {
             let part = |(from, n, others): &(prop::sample::Index, usize, Vec<u64>)| {
                 let from = from.index(list.len() + 1);
@@ -133,6 +167,9 @@ mod tests {
                 first.fill(&list);
                 let (mut bits, mut others) = (vec![0; list.len() / 64 + 1], vec![0; copy.len()]);
                 let n = first.split(&copy, &mut bits, &mut others);
+                let (mut plain_bits, mut plain_others) = (vec![0; bits.len()], vec![0; others.len()]);
+                prop_assert_eq!(first.split_plainly(&copy, &mut plain_bits, &mut plain_others), n);
+                prop_assert_eq!((&plain_bits, &plain_others[..n]), (&bits, &others[..n]));
                 let in_list: BTreeSet<u64> = list.iter().copied().collect();
                 let expected: Vec<u64> = copy.iter().copied().filter(|element| !in_list.contains(element)).collect();
                 prop_assert_eq!(&others[..n], &expected[..]);

@@ -48,7 +48,7 @@ pub(crate) enum Expected {
 }
 
 /// Two documents with their exact similarity.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct Edge {
     /// The one that is later in keep order.
     pub later: u32,
@@ -94,9 +94,8 @@ impl Measured {
 
     /// The edges of each later document that has some, in order.
     pub fn groups(&self) -> impl Iterator<Item = &[Edge]> {
-        let edges = |&(list, start, end): &(u32, u32, u32)| {
-            &self.lists[list as usize][start as usize..end as usize]
-        };
+        let edges =
+            |&(list, start, end): &(u32, u32, u32)| &self.lists[list as usize][start as usize..end as usize];
         self.groups.iter().map(edges)
     }
 

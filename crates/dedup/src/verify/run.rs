@@ -25,6 +25,7 @@ pub(super) struct Measure {
     /// The earlier documents of one later one, and what it shares with them.
     places: Vec<u32>,
     counts: Vec<(u32, u32)>,
+    found: Vec<Edge>,
     numbers: Numbers,
     few: Lanes<1>,
     many: Lanes<8>,
@@ -127,12 +128,15 @@ impl Measure {
             self.places.extend(group.iter().map(|(_, earlier)| self.documents.place(*earlier)));
             let later = self.documents.place(group[0].0);
             self.bits.count(later as usize, &self.places, &mut self.counts);
+            // Written in any case: which pairs are wanted cannot be foretold, and guessing wrong takes longer.
+            self.found.resize(self.found.len().max(group.len()), Edge::default());
+            let mut n = 0;
             for (&(later, earlier), &(intersection, sizes)) in group.iter().zip(&self.counts) {
                 let union = sizes - intersection;
-                if wanted.has(intersection, union) {
-                    edges.push(Edge { later, earlier, intersection, union });
-                }
+                self.found[n] = Edge { later, earlier, intersection, union };
+                n += usize::from(wanted.has(intersection, union));
             }
+            edges.extend_from_slice(&self.found[..n]);
             ends.push(edges.len());
         }
     }

@@ -295,7 +295,8 @@ mod tests {
         let mut numbers = Vec::new();
         while !bytes.is_empty() {
             let length = bytes.iter().position(|byte| *byte < 0x80).unwrap() + 1;
-            let header = bytes[..length].iter().rev().fold(0, |sum, byte| sum << 7 | usize::from(byte & 0x7f));
+            let header =
+                bytes[..length].iter().rev().fold(0, |sum, byte| sum << 7 | usize::from(byte & 0x7f));
             bytes = &bytes[length..];
             let used = if header & 1 == 0 { width.div_ceil(8) } else { (header >> 1) * width };
             let bit = |i: usize| u32::from(bytes[i / 8] >> (i % 8) & 1);

@@ -110,8 +110,24 @@ pub(crate) fn evidence(
             kept_files.push(ranked.file_key(kept)?);
         }
         let [
-            removed_id, kept_id, similar, both, either, estimate, low, high, rule, removed_file, removed_row,
-            kept_file, kept_row, kept_in, size, span_start, span_end, span_text,
+            removed_id,
+            kept_id,
+            similar,
+            both,
+            either,
+            estimate,
+            low,
+            high,
+            rule,
+            removed_file,
+            removed_row,
+            kept_file,
+            kept_row,
+            kept_in,
+            size,
+            span_start,
+            span_end,
+            span_text,
         ] = &table.descriptions();
         let edge = |row: usize| &removals[row].edge;
         let is = |row: usize, rules: &[Rule]| rules.contains(&removals[row].rule);
@@ -145,7 +161,8 @@ pub(crate) fn evidence(
             by_counts.column(similar, |row, into| share(exact(row), into))?,
             by_counts.nullable_column(both, has_both, |row, into| number(edge(row).intersection, into))?,
             by_counts.nullable_column(either, has_union, |row, into| number(edge(row).union, into))?,
-            by_equal.nullable_column(estimate, is_measured, |i, into| share(measured(i, |m| m.value), into))?,
+            by_equal
+                .nullable_column(estimate, is_measured, |i, into| share(measured(i, |m| m.value), into))?,
             by_equal.nullable_column(low, is_measured, |i, into| share(measured(i, |m| m.low), into))?,
             by_equal.nullable_column(high, is_measured, |i, into| share(measured(i, |m| m.high), into))?,
             by_rule.column(rule, |row, into| text(removals[row].rule.name(), into))?,
@@ -194,9 +211,9 @@ pub(crate) fn clusters(
         let size = |row: usize| members[row].0.len() as u32 + 1;
         let rank = |row: usize| members[row].1.map_or(keeper(row), Removal::removed);
         let similarity = |row: usize| {
-            members[row].1.map_or(1.0, |removal| {
-                similarity(&removal.edge, removal.rule != Rule::Estimate, estimates)
-            })
+            members[row]
+                .1
+                .map_or(1.0, |removal| similarity(&removal.edge, removal.rule != Rule::Estimate, estimates))
         };
         let rows = 0..members.len();
         let by_keeper = Numbered::new(rows.clone().map(|row| keeper(row).into()));

@@ -139,7 +139,8 @@ mod x86 {
             let rest = &bytes[at..];
             let there = u64::MAX >> (64 - rest.len().min(64));
             let block = Block::new(load(rest, there), 0);
-            let room: &mut [u8; 64] = out[to..].first_chunk_mut().expect("there is room behind what is written");
+            let room: &mut [u8; 64] =
+                out[to..].first_chunk_mut().expect("there is room behind what is written");
             // What is not there is zero, which ends a string.
             let stops = block.ends() | block.unknown() >> 1;
             // An escape that ends in the next block is left for it.
