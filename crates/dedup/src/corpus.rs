@@ -204,6 +204,7 @@ pub(crate) struct RankedSketches<'a> {
 }
 
 impl Sketches for RankedSketches<'_> {
+    #[inline]
     fn words(&self, rank: u32) -> &[u64] {
         self.table.words(self.ranking.row(rank))
     }

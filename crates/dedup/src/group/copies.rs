@@ -2,18 +2,27 @@
 
 use super::buckets::Filter;
 use crate::error::Result;
+use crate::verify::{AHEAD, Expected};
 
-/// The pairs (copy, representative), by rank of the copy: documents of the same hash, after `is_equal` looked at the texts themselves. `ranks` are in order; `halves` are half of their hashes.
+/// The pairs (copy, representative), by rank of the copy: documents of the same hash, after `is_equal` looked at the texts themselves. `ranks` are in order; `halves` are half of their hashes. `expect` is told
+/// of texts that will be wanted soon.
 pub(crate) fn copies(
     (ranks, halves): (&[u32], &[u64]),
     hash: impl Fn(u32) -> Result<u128>,
+    expect: impl Fn(u32, Expected),
     is_equal: impl FnMut(u32, u32) -> Result<bool>,
 ) -> Result<Vec<(u32, u32)>> {
     let repeated = Filter::default().repeated(halves, ranks);
     let whole = |&rank: &u32| Ok((hash(rank)?, rank));
     let mut repeated: Vec<(u128, u32)> = repeated.members().iter().map(whole).collect::<Result<_>>()?;
     repeated.sort_unstable();
-    copies_in_order(repeated.into_iter().map(Ok), is_equal)
+    let sorted = (0..repeated.len()).map(|i| {
+        for (ahead, what) in AHEAD {
+            repeated.get(i + ahead).into_iter().for_each(|(_, rank)| expect(*rank, what));
+        }
+        Ok(repeated[i])
+    });
+    copies_in_order(sorted, is_equal)
 }
 
 /// The same of (hash, rank) that come sorted.
@@ -63,7 +72,7 @@ mod tests {
         let ranks: Vec<u32> = (0..7).collect();
         let halves: Vec<u64> = ranks.iter().map(|rank| hash(*rank) as u64).collect();
         assert_eq!(
-            copies((&ranks, &halves), |rank| Ok(hash(rank)), equal).unwrap(),
+            copies((&ranks, &halves), |rank| Ok(hash(rank)), |_, _| {}, equal).unwrap(),
             [(2, 0), (4, 1), (5, 0)]
         );
     }

@@ -24,13 +24,13 @@ impl RankSet {
     pub fn insert(&mut self, rank: u32) {
         let bit = |at: u32| 1u64 << (at % (1 << LOG));
         let (word, block) = (rank >> LOG, rank >> (2 * LOG));
-        let ranks = &mut self.ranks[word as usize];
-        // The same ranks come again and again.
-        if *ranks == 0 {
-            self.words[block as usize] |= bit(word);
+        self.ranks[word as usize] |= bit(rank);
+        let words = &mut self.words[block as usize];
+        // Seldom: there are few blocks. To write to the same word every time would have each rank wait for the one before.
+        if *words == 0 {
             self.blocks[(block >> LOG) as usize] |= bit(block);
         }
-        *ranks |= bit(rank);
+        *words |= bit(word);
     }
 
     /// Appends the ranks in order, and empties the set.

@@ -18,7 +18,7 @@ use crate::join;
 use crate::ranking::Ranking;
 use crate::resolve::{Cluster, Components, Leaders};
 use crate::spill::Sorted;
-use crate::verify::{Counter, Edge, Sources, Wanted, verify, verify_held};
+use crate::verify::{Counter, Edge, Sources, Texts, Wanted, verify, verify_held};
 
 /// Documents that have features, and what leads from copies to the first of the same text.
 type Grouped<T> = (Vec<u32>, Vec<T>);
@@ -103,7 +103,8 @@ impl Run<'_> {
             let has_features = |rank: &u32| table.place(row(rank)).shingles > 0;
             let ranks: Vec<u32> = (0..ranked.len()).filter(has_features).collect();
             let halves: Vec<u64> = ranks.iter().map(|rank| table.hash(row(rank)) as u64).collect();
-            let copies = group::copies((&ranks, &halves), |rank| Ok(table.hash(row(&rank))), equal)?;
+            let expect = |rank, what| ranked.expect(rank, what);
+            let copies = group::copies((&ranks, &halves), |rank| Ok(table.hash(row(&rank))), expect, equal)?;
             return Ok((ranks, copies));
         }
         let rows = documents.rows()?.zip(0..);

@@ -204,8 +204,9 @@ pub(crate) fn clusters(
     let members = clusters.flat_map(|cluster| {
         std::iter::once((cluster, None)).chain(cluster.iter().map(move |removal| (cluster, Some(removal))))
     });
-    let members: Vec<(&[Removal], Option<&Removal>)> = members.collect();
-    for members in members.chunks(ROWS) {
+    let mut rest = members.peekable();
+    while rest.peek().is_some() {
+        let members: Vec<(&[Removal], Option<&Removal>)> = rest.by_ref().take(ROWS).collect();
         let [cluster_id, cluster_size, id, is_kept, similar] = &table.descriptions();
         let keeper = |row: usize| members[row].0[0].kept();
         let size = |row: usize| members[row].0.len() as u32 + 1;
