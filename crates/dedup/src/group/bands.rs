@@ -11,8 +11,8 @@ use benzer_core::lsh::{Banding, Prefilter, bucket};
 use super::buckets::{Buckets, Filter};
 use super::rank_set::RankSet;
 
-/// Bands whose keys are gathered together.
-const TOGETHER: usize = 3;
+/// Bands whose keys are gathered together, at most.
+const TOGETHER: usize = 6;
 /// Documents of a task.
 const TASK: usize = 1024;
 
@@ -51,11 +51,13 @@ pub(crate) fn candidates(
     (banding, prefilter, cap): (&Banding, &Prefilter, usize),
     threads: usize,
 ) -> (Vec<Vec<(u32, u32)>>, Meetings) {
-    // Several bands at a time: a sketch is looked up once for all of them.
-    let n_tasks = banding.bands().div_ceil(TOGETHER);
+    // Several bands at a time: a sketch is looked up once for all of them. Every thread has as many.
+    let n_tasks = banding.bands().div_ceil(TOGETHER).next_multiple_of(threads.max(1));
+    let together = banding.bands().div_ceil(n_tasks);
+    let n_tasks = banding.bands().div_ceil(together);
     let bands = in_parallel(n_tasks, threads, Buffers::default, |task, buffers| {
-        let bands = task * TOGETHER..banding.bands().min((task + 1) * TOGETHER);
-        buffers.keys.iter_mut().for_each(|keys| keys.resize(ranks.len(), 0));
+        let bands = task * together..banding.bands().min((task + 1) * together);
+        buffers.keys[..together].iter_mut().for_each(|keys| keys.resize(ranks.len(), 0));
         for (i, &rank) in ranks.iter().enumerate() {
             banding.keys_within(sketches.words(rank), bands.clone(), |band, key| {
                 buffers.keys[band - bands.start][i] = key;
