@@ -4,6 +4,7 @@
 use std::arch::x86_64::*;
 
 use super::edges::{Edge, Found, Masks, first_after};
+use super::scalar::{CLASSES, DIGIT, JOINS_DIGITS, JOINS_LETTERS, LETTER, UNDERSCORE};
 use super::{Pairs, scalar};
 use crate::hash;
 
@@ -114,36 +115,11 @@ fn equal(bytes: __m512i, byte: u8) -> u64 {
     _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(byte as i8))
 }
 
-/// Bits of the classes of [`Masks`].
-const LETTER: u8 = 1;
-const DIGIT: u8 = 2;
-const UNDERSCORE: u8 = 4;
-const JOINS_LETTERS: u8 = 8;
-const JOINS_DIGITS: u8 = 16;
-
-/// The classes of each ASCII byte. One look-up and a test for each class is half of what comparing with every byte of it would take.
-static CLASSES: [u8; 128] = {
-    let mut classes = [0; 128];
-    let mut byte = 0;
-    while byte < 128 {
-        classes[byte] = match byte as u8 {
-            b'a'..=b'z' | b'A'..=b'Z' => LETTER,
-            b'0'..=b'9' => DIGIT,
-            b'_' => UNDERSCORE,
-            b'.' | b'\'' => JOINS_LETTERS | JOINS_DIGITS,
-            b':' => JOINS_LETTERS,
-            b',' | b';' => JOINS_DIGITS,
-            _ => 0,
-        };
-        byte += 1;
-    }
-    classes
-};
-
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn masks(block: &[u8; 64]) -> Masks {
-    // SAFETY: a block is 64 bytes, and the table twice that.
+    // One look-up and a test for each class: half of what it takes to compare with every byte of it.
+    // SAFETY: a block is 64 bytes, and the table more than twice that.
     let (bytes, low, high) = unsafe {
         (
             _mm512_loadu_si512(block.as_ptr().cast()),

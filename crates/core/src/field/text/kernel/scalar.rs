@@ -46,13 +46,13 @@ pub(super) fn edges(blocks: &[[u8; 64]], bounds: &mut [u32]) -> Found {
 }
 
 // One bit per class, in the order of the masks.
-const LETTER: u8 = 1;
-const DIGIT: u8 = 1 << 1;
-const UNDERSCORE: u8 = 1 << 2;
-const JOINS_LETTERS: u8 = 1 << 3;
-const JOINS_DIGITS: u8 = 1 << 4;
+pub(super) const LETTER: u8 = 1;
+pub(super) const DIGIT: u8 = 1 << 1;
+pub(super) const UNDERSCORE: u8 = 1 << 2;
+pub(super) const JOINS_LETTERS: u8 = 1 << 3;
+pub(super) const JOINS_DIGITS: u8 = 1 << 4;
 
-static CLASSES: [u8; 256] = classes();
+pub(super) static CLASSES: [u8; 256] = classes();
 
 const fn classes() -> [u8; 256] {
     let mut classes = [0; 256];
