@@ -117,9 +117,7 @@ impl Decoded {
 
     /// Appends the content of a string from `at` on, up to what ends it: a quote, a control character, or nothing more. Where that is.
     fn decode(&mut self, bytes: &[u8], mut at: usize) -> Result<usize, Fault> {
-        // All that can come: growing step by step would copy it several times.
-        let most = self.end + bytes.len() - at + Self::SLACK;
-        self.buffer.reserve_exact(most.saturating_sub(self.buffer.len()));
+        // All that can come, so that it does not grow with every string; texts joined from several fields make it grow beyond that, by doubling.
         self.make_room(bytes.len() - at);
         let (mut to, out) = (self.end, &mut self.buffer[..]);
         loop {
