@@ -4,11 +4,13 @@
 //! allocations of [`LARGE`] bytes and more are memory maps of their own, which Linux is asked to back with pages of
 //! 2 MiB; the rest goes to the system's allocator. Growing such an allocation moves page tables, not bytes. Some that
 //! were given back wait for the next that is not longer, because the system clears every page that it hands out, and
-//! the host of a virtual machine may have to find it first.
+//! the host of a virtual machine may have to find it first. A program that does much work sets a part of the heap aside in
+//! huge pages, too ([`reserve`]).
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// From here on an allocation is a map of its own.
 pub const LARGE: usize = 1 << 20;
@@ -56,6 +58,40 @@ pub fn keep_memory() {
         // What is larger has a map of its own anyway.
         libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE as libc::c_int);
         libc::mallopt(libc::M_TOP_PAD, LARGE as libc::c_int);
+    }
+    IS_OURS.store(true, Ordering::Relaxed);
+}
+
+/// Whether the settings of the system's allocator are ours to make.
+static IS_OURS: AtomicBool = AtomicBool::new(false);
+
+/// The most that [`reserve`] sets aside.
+const RESERVED: usize = 1 << 30;
+
+/// Sets aside so many bytes, or as many as make sense, for what the system's allocator will hand out: addresses only, which become huge pages when they are touched. Millions of small pieces cost as
+/// many faults as a few large ones otherwise. For long work on much data, once, and only after [`keep_memory`]: what is given back stays with the process from here on.
+pub fn reserve(bytes: u64) {
+    let bytes = usize::try_from(bytes).map_or(RESERVED, |bytes| bytes.min(RESERVED)) & !(PAGE - 1);
+    if bytes == 0 || !IS_OURS.swap(false, Ordering::Relaxed) {
+        return;
+    }
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: settings of the allocator, which may be refused; a block that is given back at once; and advice for addresses between that block and the end of the heap, which changes no content.
+    unsafe {
+        libc::mallopt(libc::M_TRIM_THRESHOLD, libc::c_int::MAX);
+        libc::mallopt(libc::M_TOP_PAD, bytes as libc::c_int);
+        // Too long for what is there, so that the heap has to grow.
+        libc::mallopt(libc::M_MMAP_THRESHOLD, 2 * PAGE as libc::c_int);
+        let block = libc::malloc(PAGE + LARGE);
+        libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE as libc::c_int);
+        libc::mallopt(libc::M_TOP_PAD, LARGE as libc::c_int);
+        let start = (block as usize).next_multiple_of(PAGE);
+        let end = libc::sbrk(0) as usize & !(PAGE - 1);
+        // Where the heap could not grow, the block lies elsewhere.
+        if !block.is_null() && start < end && end - start <= bytes + 2 * PAGE {
+            libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_HUGEPAGE);
+        }
+        libc::free(block);
     }
 }
 
@@ -203,5 +239,18 @@ mod tests {
         blocks.into_iter().for_each(|at| unsafe { LargePages.dealloc(at, layout) });
         let waiting: usize = SPARE.lock().unwrap().iter().map(|(_, length)| *length).sum();
         assert!((PAGE..=WAITING).contains(&waiting), "{waiting}");
+    }
+
+    #[test]
+    fn a_heap_that_was_set_aside_hands_out_memory_as_before() {
+        reserve(u64::MAX);
+        assert!(!IS_OURS.load(Ordering::Relaxed), "settings that nobody made here");
+        keep_memory();
+        reserve(1 << 20);
+        assert!(IS_OURS.load(Ordering::Relaxed), "less than a page is nothing");
+        reserve(64 << 20);
+        assert!(!IS_OURS.load(Ordering::Relaxed), "once");
+        let blocks: Vec<Vec<u8>> = (0..200).map(|i| vec![i as u8; 100_000 + i]).collect();
+        assert!(blocks.iter().zip(0..200).all(|(block, i)| block.iter().all(|byte| *byte == i)));
     }
 }

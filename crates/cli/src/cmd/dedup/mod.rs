@@ -24,7 +24,11 @@ use clap::{Args, ValueEnum};
 use crate::Usage;
 use crate::options::amount;
 use crate::options::text::TextArguments;
+use crate::pages;
 use crate::view::{View, grouped};
+
+/// A budget that leaves room for huge pages.
+const AMPLE: u64 = 1 << 30;
 
 /// What the command does, for its help.
 pub const ABOUT: &str = "\
@@ -195,6 +199,10 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
         return image::run(arguments, view, out);
     }
     let options = options(arguments)?;
+    // Where memory is scarce every small page counts.
+    if options.memory >= AMPLE {
+        pages::reserve(options.memory / 4);
+    }
     let bars = bar::Bars::new(arguments.log);
     let outcome = job::run(&options, &bars);
     bars.finish();
