@@ -32,14 +32,31 @@ pub(crate) struct Corpus {
 pub(crate) struct Held {
     /// The row of the first document of each.
     firsts: Vec<u32>,
+    /// Of every so many rows the batch that has the first of them.
+    index: Vec<u32>,
     pub batches: Vec<Batch>,
 }
+
+/// Rows between two entries of the index, fewer than a batch has.
+const STEP: u32 = 256;
 
 impl Held {
     /// Adds a batch, whose first document has this row.
     pub fn push(&mut self, first: u32, batch: Batch) {
+        let end = first + batch.n_documents() as u32;
+        self.index.resize(end.div_ceil(STEP) as usize, self.batches.len() as u32);
         self.firsts.push(first);
         self.batches.push(batch);
+    }
+
+    /// The batch that has a row, and where.
+    #[inline]
+    fn find(&self, row: u32) -> (&Batch, usize) {
+        let mut i = self.index[(row / STEP) as usize] as usize;
+        while self.firsts.get(i + 1).is_some_and(|first| *first <= row) {
+            i += 1;
+        }
+        (&self.batches[i], (row - self.firsts[i]) as usize)
     }
 }
 
@@ -72,18 +89,10 @@ impl Corpus {
         Ok(Cow::Owned(id))
     }
 
-    /// The batch that has a row, and where; rows are in memory.
-    #[inline]
-    fn batch(&self, row: u32) -> (&Batch, usize) {
-        let Held { firsts, batches } = &self.held;
-        let i = firsts.partition_point(|first| *first <= row) - 1;
-        (&batches[i], (row - firsts[i]) as usize)
-    }
-
     /// The text of a row will be wanted soon.
     fn expect(&self, row: u32, what: Expected) {
         let (Documents::Memory(table), Some(again)) = (&self.documents, &self.again) else { return };
-        let (batch, index) = self.batch(row);
+        let (batch, index) = self.held.find(row);
         match what {
             Expected::Place => {
                 table.expect_hash(row);
@@ -97,7 +106,7 @@ impl Corpus {
     pub fn with_text(&self, row: u32, visit: &mut dyn FnMut(&str)) -> Result<()> {
         match &self.documents {
             Documents::Memory(table) => {
-                let (batch, index) = self.batch(row);
+                let (batch, index) = self.held.find(row);
                 match &self.again {
                     Some(again) if batch.is_forgotten() => {
                         let mut is_same = true;
@@ -142,6 +151,20 @@ impl<'a> Ranked<'a> {
             Some(old) => Ok(Cow::Owned(self.guests.archives.id(old)?)),
             None => self.corpus.id(self.ranking.row(rank)),
         }
+    }
+
+    /// [`Ranked::id`] as bytes, which are UTF-8. Those in memory were cut out of text, and are not looked at again.
+    pub fn id_bytes(&self, rank: u32) -> Result<Cow<'a, [u8]>> {
+        if !self.is_old(rank)
+            && let Documents::Memory(table) = &self.corpus.documents
+            && let Some(id) = table.id(self.ranking.row(rank))
+        {
+            return Ok(Cow::Borrowed(id));
+        }
+        Ok(match self.id(rank)? {
+            Cow::Borrowed(id) => Cow::Borrowed(id.as_bytes()),
+            Cow::Owned(id) => Cow::Owned(id.into_bytes()),
+        })
     }
 
     /// True if a document is an old one.

@@ -12,7 +12,8 @@ pub(crate) struct Filter {
     once: Vec<u64>,
     again: Vec<u64>,
     shift: u32,
-    left: Vec<(u64, u32)>,
+    /// Keys, and behind them their members: one number is compared without a branch.
+    left: Vec<u128>,
 }
 
 /// The members of each key that has more than one, in order of the keys.
@@ -40,17 +41,17 @@ impl Filter {
     pub fn repeated(&mut self, keys: &[u64], members: &[u32]) -> Buckets {
         self.look_at(keys);
         let mut left = std::mem::take(&mut self.left);
-        left.resize(keys.len().max(left.len()), (0, 0));
+        left.resize(keys.len().max(left.len()), 0);
         let mut n = 0;
-        for pair in keys.iter().copied().zip(members.iter().copied()) {
+        for (&key, &member) in keys.iter().zip(members) {
             // Written in any case: which ones are left cannot be foretold, and guessing wrong takes longer.
-            left[n] = pair;
-            n += usize::from(self.may_be_repeated(pair.0));
+            left[n] = u128::from(key) << 32 | u128::from(member);
+            n += usize::from(self.may_be_repeated(key));
         }
         left[..n].sort_unstable();
         let mut buckets = Buckets { members: Vec::with_capacity(n), ends: Vec::new() };
-        for bucket in left[..n].chunk_by(|a, b| a.0 == b.0).filter(|bucket| bucket.len() > 1) {
-            buckets.members.extend(bucket.iter().map(|(_, member)| *member));
+        for bucket in left[..n].chunk_by(|a, b| a >> 32 == b >> 32).filter(|bucket| bucket.len() > 1) {
+            buckets.members.extend(bucket.iter().map(|both| *both as u32));
             buckets.ends.push(buckets.members.len() as u32);
         }
         self.left = left;

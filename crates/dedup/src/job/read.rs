@@ -82,7 +82,7 @@ impl Run<'_> {
             disk: None,
             n: 0,
             text_bytes: 0,
-            rejects: self.files.create(&self.folders.work.join(REJECTS))?,
+            rejects: None,
             named: Vec::new(),
             counts: Counts::default(),
         };
@@ -172,8 +172,8 @@ impl Run<'_> {
         counts.text_bytes = text_bytes;
         self.counts = counts;
         self.rejects = named;
-        let rejects = rejects.commit()?;
         let Some(disk) = disk else {
+            rejects.map(FileWriter::commit).transpose()?;
             return Ok(Corpus {
                 inputs,
                 documents: Documents::Memory(rows),
@@ -183,7 +183,8 @@ impl Run<'_> {
             });
         };
         let mut manifest = Manifest::new(Stage::Read.name(), &self.fingerprint);
-        manifest.add_file(REJECTS, rejects);
+        let rejects = rejects.map_or_else(|| self.files.create(&self.folders.work.join(REJECTS)), Ok)?;
+        manifest.add_file(REJECTS, rejects.commit()?);
         disk.commit(&mut manifest)?;
         self.counts.to_manifest(&mut manifest);
         manifest.save(self.files, &self.folders.work)?;
@@ -214,7 +215,8 @@ struct Sink<'a> {
     disk: Option<TableWriter>,
     n: u64,
     text_bytes: u64,
-    rejects: FileWriter,
+    /// Begun by the first.
+    rejects: Option<FileWriter>,
     named: Vec<String>,
     counts: Counts,
 }
@@ -259,12 +261,19 @@ impl Sink<'_> {
         if let (true, Some(reject)) = (self.options.strict, batch.rejects().first()) {
             return Err(Error::Strict { reject: reject.to_string() });
         }
+        if batch.rejects().is_empty() {
+            return Ok(());
+        }
         self.counts.rejected += batch.rejects().len() as u64;
         let left = NAMED.saturating_sub(self.named.len());
         self.named.extend(batch.rejects().iter().take(left).map(ToString::to_string));
         let mut lines = Vec::new();
         write::reject_lines(batch, &mut lines);
-        Ok(self.rejects.append(&lines)?)
+        let out = match &mut self.rejects {
+            Some(out) => out,
+            none => none.insert(self.files.create(&self.folder.join(REJECTS))?),
+        };
+        Ok(out.append(&lines)?)
     }
 
     /// From here on rows and texts go to disk.

@@ -209,6 +209,9 @@ impl Run<'_> {
 
     /// The reasons of rejects, the most frequent first.
     fn reasons(&self) -> Vec<(String, u64)> {
+        if self.counts.rejected == 0 {
+            return Vec::new();
+        }
         let Ok(file) = File::open(self.folders.work.join(REJECTS)) else { return Vec::new() };
         let mut reasons = BTreeMap::<String, u64>::new();
         for line in BufReader::new(file).lines().map_while(std::result::Result::ok).take(REJECTS_COUNTED) {

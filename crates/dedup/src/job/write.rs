@@ -69,19 +69,16 @@ impl Run<'_> {
         }
         written.push(pairs.finish(ranked, &self.estimates)?);
         let span = |removal: &Removal| self.span(ranked, removal);
-        written.push(write::evidence(
-            self.create("evidence.parquet")?,
-            removals,
-            ranked,
-            &self.estimates,
-            span,
-        )?);
-        written.push(write::clusters(self.create("clusters.parquet")?, by_keeper, ranked, &self.estimates)?);
+        let evidence = self.create("evidence.parquet")?;
+        written.push(write::evidence(evidence, removals, ranked, &self.estimates, span)?);
+        let clusters = self.create("clusters.parquet")?;
+        written.push(write::clusters(clusters, by_keeper, ranked, &self.estimates)?);
         written.push(self.report(ranked, by_keeper)?);
-        written.push(self.rejects_file(REJECTS)?);
+        written.push(self.rejects_file(REJECTS, self.counts.rejected)?);
         if self.counts.against_rejected > 0 {
-            written.push(self.rejects_file(old::REJECTS)?);
+            written.push(self.rejects_file(old::REJECTS, self.counts.against_rejected)?);
         }
+        // The disk is busy with the documents: it is waited for when nothing else is left to do.
         let commit = |file: FileWriter| {
             let name = file.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
             Ok((name, file.commit()?))
@@ -93,8 +90,11 @@ impl Run<'_> {
         Ok(self.files.create(&self.folders.result(name))?)
     }
 
-    /// The rejected lines, from the work folder.
-    fn rejects_file(&self, name: &str) -> Result<FileWriter> {
+    /// The rejected lines, from the work folder; if there are none, no file has to be there.
+    fn rejects_file(&self, name: &str, n: u64) -> Result<FileWriter> {
+        if n == 0 {
+            return self.create(name);
+        }
         let path = self.folders.work.join(name);
         let fail = |error| crate::files::Error::disk("read", &path, error);
         let mut from = std::fs::File::open(&path).map_err(fail)?;

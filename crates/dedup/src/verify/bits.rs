@@ -87,7 +87,7 @@ impl Bits {
     pub fn hold(&mut self, ranks: &[u32], features: &mut Features, sources: Sources<'_>) -> Result<bool> {
         self.sizes.clear();
         self.ends.clear();
-        self.others.clear();
+        let mut start = 0;
         for (i, &rank) in ranks.iter().enumerate() {
             for (ahead, what) in AHEAD {
                 ranks.get(i + ahead).into_iter().for_each(|&rank| sources.texts.expect(rank, what));
@@ -100,18 +100,19 @@ impl Bits {
                 }
                 self.own.clear(ranks.len(), self.first.places());
             }
-            let start = self.others.len();
-            self.others.resize(start + elements.len(), 0);
+            // What is behind the end is written over.
+            self.others.resize(self.others.len().max(start + elements.len()), 0);
             let row = self.own.get_mut(i);
             let n = self.first.split(elements, row, &mut self.others[start..]);
             let n = self.distinct.distinct(&mut self.others[start..start + n]);
-            self.others.truncate(start + n);
-            self.ends.push(start + n);
+            start += n;
+            self.ends.push(start);
             self.sizes.push(row.iter().map(|word| word.count_ones()).sum::<u32>() + n as u32);
-            if self.others.len() > MOST_OTHERS {
+            if start > MOST_OTHERS {
                 return Ok(false);
             }
         }
+        self.others.truncate(start);
         self.drop_single();
         let many = (ranks.len() / MANY).max(2) as u32;
         let n_bits = self.share_out(many);

@@ -222,7 +222,9 @@ fn list_earlier(groups: &[Group<'_>], earlier: &mut Vec<u32>) {
         return;
     }
     let all = || groups.iter().copied().flatten().map(|(_, rank)| *rank);
-    let (first, last) = all().fold((u32::MAX, 0), |(first, last), rank| (rank.min(first), rank.max(last)));
+    // Each group is in order.
+    let first = groups.iter().map(|group| group[0].1).min().unwrap_or_default();
+    let last = groups.iter().map(|group| group[group.len() - 1].1).max().unwrap_or_default();
     let words = (last.saturating_sub(first) / 64 + 1) as usize;
     // A bit for each, if they are not too far apart.
     if words <= groups.iter().map(|group| group.len()).sum() {

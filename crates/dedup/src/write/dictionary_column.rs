@@ -66,6 +66,10 @@ pub(super) struct Numbered {
     packed: Bytes,
 }
 
+/// The number of each rank while rows are numbered by it, and else zero.
+#[derive(Debug, Default)]
+pub(super) struct Ranks(Vec<u32>);
+
 impl Numbered {
     /// Rows with the same key have the same value.
     pub fn new(keys: impl ExactSizeIterator<Item = u64>) -> Self {
@@ -82,6 +86,30 @@ impl Numbered {
             }
         }
         numbers.iter_mut().for_each(|number| *number -= 1);
+        Self::packed(numbers, firsts)
+    }
+
+    /// [`Numbered::new`] of ranks.
+    pub fn by_rank(ranks: impl ExactSizeIterator<Item = u32>, Ranks(known): &mut Ranks) -> Self {
+        let (mut numbers, mut firsts, mut distinct) =
+            (Vec::with_capacity(ranks.len()), Vec::new(), Vec::new());
+        for (rank, row) in ranks.zip(0..) {
+            if rank as usize >= known.len() {
+                known.resize(rank as usize + 1, 0);
+            }
+            let number = &mut known[rank as usize];
+            if *number == 0 {
+                firsts.push(row);
+                distinct.push(rank);
+                *number = firsts.len() as u32;
+            }
+            numbers.push(*number - 1);
+        }
+        distinct.into_iter().for_each(|rank| known[rank as usize] = 0);
+        Self::packed(numbers, firsts)
+    }
+
+    fn packed(numbers: Vec<u32>, firsts: Vec<u32>) -> Self {
         let packed = packed(&numbers, firsts.len() as u32);
         Self { numbers, firsts, packed: packed.into() }
     }
@@ -146,8 +174,13 @@ pub(super) fn flags(column: &ColumnDescPtr, flags: impl ExactSizeIterator<Item =
 
 /// A text in Parquet's plain encoding: its length, and its bytes.
 pub(super) fn text(text: &str, into: &mut Vec<u8>) -> Result<()> {
-    into.extend_from_slice(&(text.len() as u32).to_le_bytes());
-    into.extend_from_slice(text.as_bytes());
+    bytes(text.as_bytes(), into)
+}
+
+/// The bytes of a text in Parquet's plain encoding.
+pub(super) fn bytes(bytes: &[u8], into: &mut Vec<u8>) -> Result<()> {
+    into.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
+    into.extend_from_slice(bytes);
     Ok(())
 }
 
@@ -328,6 +361,12 @@ mod tests {
             prop_assert_eq!(numbered.numbers.iter().map(of_row).collect::<Vec<_>>(), keys.clone());
             let distinct: std::collections::BTreeSet<u64> = keys.iter().copied().collect();
             prop_assert_eq!(numbered.firsts.len(), distinct.len());
+            let ranks = || keys.iter().map(|key| (key % 1000) as u32);
+            let (by_key, mut known) = (Numbered::new(ranks().map(u64::from)), Ranks::default());
+            for _ in 0..2 {
+                let by_rank = Numbered::by_rank(ranks(), &mut known);
+                prop_assert_eq!((by_rank.numbers, by_rank.firsts, by_rank.packed), (by_key.numbers.clone(), by_key.firsts.clone(), by_key.packed.clone()));
+            }
         }
     }
 }

@@ -3,7 +3,9 @@
 use benzer_core::estimate::{Measured, Registers, Scheme, two_way};
 use benzer_core::sketch::{Bits, Packing, SketchSpec, count};
 
-use super::dictionary_column::{Columns, Numbered, ROWS, flags, number, row as number_of_row, share, text};
+use super::dictionary_column::{
+    Columns, Numbered, ROWS, bytes, flags, number, row as number_of_row, share, text,
+};
 use super::result_table::Kind;
 use crate::corpus::Ranked;
 use crate::error::Result;
@@ -156,8 +158,8 @@ pub(crate) fn evidence(
         let age = |row: usize| if ranked.is_old(kept(row)) { "against" } else { "input" };
         let span_of = |row: usize| spans[row].as_ref().map_or("", |span| &span.text);
         table.write([
-            by_removed.column(removed_id, |row, into| text(&ranked.id(removed(row))?, into))?,
-            by_kept.column(kept_id, |row, into| text(&ranked.id(kept(row))?, into))?,
+            by_removed.column(removed_id, |row, into| bytes(&ranked.id_bytes(removed(row))?, into))?,
+            by_kept.column(kept_id, |row, into| bytes(&ranked.id_bytes(kept(row))?, into))?,
             by_counts.column(similar, |row, into| share(exact(row), into))?,
             by_counts.nullable_column(both, has_both, |row, into| number(edge(row).intersection, into))?,
             by_counts.nullable_column(either, has_union, |row, into| number(edge(row).union, into))?,
@@ -221,9 +223,9 @@ pub(crate) fn clusters(
         let by_rank = Numbered::new(rows.clone().map(|row| rank(row).into()));
         let by_similarity = Numbered::new(rows.map(|row| similarity(row).to_bits()));
         table.write([
-            by_keeper.column(cluster_id, |row, into| text(&ranked.id(keeper(row))?, into))?,
+            by_keeper.column(cluster_id, |row, into| bytes(&ranked.id_bytes(keeper(row))?, into))?,
             by_keeper.column(cluster_size, |row, into| number(size(row), into))?,
-            by_rank.column(id, |row, into| text(&ranked.id(rank(row))?, into))?,
+            by_rank.column(id, |row, into| bytes(&ranked.id_bytes(rank(row))?, into))?,
             flags(is_kept, members.iter().map(|(_, removal)| removal.is_none()))?,
             by_similarity.column(similar, |row, into| share(similarity(row), into))?,
         ])?;

@@ -1,6 +1,6 @@
 //! `pairs.parquet`: every verified edge, as it comes. There can be many: columns are encoded directly.
 
-use super::dictionary_column::{Columns, Numbered, ROWS, flags, number, share, text};
+use super::dictionary_column::{Columns, Numbered, ROWS, Ranks, bytes, flags, number, share};
 use super::evidence::{Counted, Estimates, similarity};
 use super::result_table::Kind;
 use crate::corpus::Ranked;
@@ -13,6 +13,7 @@ pub(crate) struct Pairs {
     table: Columns,
     counted: Counted,
     rows: Vec<(Edge, bool)>,
+    ranks: Ranks,
 }
 
 impl Pairs {
@@ -29,7 +30,7 @@ impl Pairs {
             ("size?", Kind::Number),
             ("a_is_old", Kind::Flag),
         ];
-        Ok(Self { table: Columns::begin(out, &columns)?, counted, rows: Vec::new() })
+        Ok(Self { table: Columns::begin(out, &columns)?, counted, rows: Vec::new(), ranks: Ranks::default() })
     }
 
     pub fn push(
@@ -44,12 +45,12 @@ impl Pairs {
     }
 
     fn flush(&mut self, ranked: &Ranked<'_>, estimates: &Estimates) -> Result<()> {
-        let Self { table, rows, counted } = self;
+        let Self { table, rows, counted, ranks } = self;
         let rows = &rows[..];
         let [id_a, id_b, both, either, similar, copy, rank_a, rank_b, size, old] = &table.descriptions();
         let edge = |row: usize| &rows[row].0;
-        let earlier = Numbered::new(rows.iter().map(|(edge, _)| edge.earlier.into()));
-        let later = Numbered::new(rows.iter().map(|(edge, _)| edge.later.into()));
+        let earlier = Numbered::by_rank(rows.iter().map(|(edge, _)| edge.earlier), ranks);
+        let later = Numbered::by_rank(rows.iter().map(|(edge, _)| edge.later), ranks);
         // A copy counts elements, also where the others count registers.
         let counts = Numbered::by_counts(rows.iter().map(|(edge, is_copy)| (edge, *is_copy)));
         let similarity = |row: usize| {
@@ -65,8 +66,8 @@ impl Pairs {
         }
         .map(|has: Option<bool>| move |row: usize| has.unwrap_or(rows[row].1));
         let columns = [
-            earlier.column(id_a, |row, into| text(&ranked.id(edge(row).earlier)?, into))?,
-            later.column(id_b, |row, into| text(&ranked.id(edge(row).later)?, into))?,
+            earlier.column(id_a, |row, into| bytes(&ranked.id_bytes(edge(row).earlier)?, into))?,
+            later.column(id_b, |row, into| bytes(&ranked.id_bytes(edge(row).later)?, into))?,
             counts.nullable_column(both, has_both, |row, into| number(edge(row).intersection, into))?,
             counts.nullable_column(either, has_union, |row, into| number(edge(row).union, into))?,
             counts.column(similar, |row, into| share(similarity(row), into))?,
