@@ -55,7 +55,13 @@ impl Ingest {
 
     fn rows(&self, batch: &Batch, buffers: &mut Buffers) -> Result<Chunk> {
         let n_words = self.spec().words();
-        let mut rows = Chunk { words: vec![0; batch.n_documents() * n_words], ..Chunk::default() };
+        let n = batch.n_documents();
+        let mut rows = Chunk {
+            words: vec![0; n * n_words],
+            hashes: Vec::with_capacity(n),
+            places: Vec::with_capacity(n),
+            ..Chunk::default()
+        };
         let mut documents = batch.documents();
         for words in rows.words.chunks_mut(RUN * n_words) {
             let Buffers { scratch, elements, offsets, .. } = buffers;

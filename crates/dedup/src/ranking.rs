@@ -35,6 +35,11 @@ impl Ranking {
         if !ids && *keep == Keep::First {
             return Ok(Self::default());
         }
+        if let (Documents::Memory(table), Keep::First, true) = (documents, keep, ids)
+            && has_rising_ids(table)
+        {
+            return Ok(Self::default());
+        }
         let rows = match documents {
             Documents::Memory(table) => in_memory(table, keep),
             Documents::Disk(table) => on_disk(table, keep != &Keep::First && keep != &Keep::Last, &sorter)?,
@@ -101,6 +106,15 @@ fn with_ranks(rows: Vec<u32>) -> (Vec<u32>, Vec<u32>) {
     let mut ranks = vec![0; rows.len()];
     rows.iter().zip(0..).for_each(|(&row, rank)| ranks[row as usize] = rank);
     (rows, ranks)
+}
+
+/// Whether each id is greater than the one before: rows are in order then, and no id is repeated.
+fn has_rising_ids(table: &Memory) -> bool {
+    let mut before = None;
+    (0..table.len()).all(|row| {
+        let id = table.id(row);
+        id.is_some() && std::mem::replace(&mut before, id) < id
+    })
 }
 
 /// The rows by (policy key, id, row), or nothing if they are so already.

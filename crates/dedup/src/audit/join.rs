@@ -58,10 +58,16 @@ pub(super) fn join(
         for section in members.chunks(SECTION) {
             let candidates = candidates(section, sample, &index, sources, room, &read)?;
             let wanted = Wanted::Reaching(threshold.lowered());
-            verify_held([&candidates[..]], to_measure, wanted, room.threads, |_, edges| {
-                pairs.extend(edges.iter().map(|edge| pair(edge, sample)));
-                Ok(())
-            })?;
+            verify_held(
+                [&candidates.iter().copied().collect()],
+                to_measure,
+                wanted,
+                room.threads,
+                |_, edges| {
+                    pairs.extend(edges.iter().map(|edge| pair(edge, sample)));
+                    Ok(())
+                },
+            )?;
         }
     }
     pairs.sort_unstable_by_key(|pair| (pair.edge.later, pair.edge.earlier));

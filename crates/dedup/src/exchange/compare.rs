@@ -112,7 +112,7 @@ impl Slice for Compare {
         let n_words = self.settings.spec.words();
         let words = |rank: u32| &words[rank as usize * n_words..][..n_words];
         let wanted = Wanted::Reaching(self.settings.threshold);
-        verify_held([&candidates[..]], sources, wanted, 1, |_, edges| {
+        verify_held([&candidates.iter().copied().collect()], sources, wanted, 1, |_, edges| {
             for Edge { later, earlier, intersection, union } in edges.iter() {
                 let equal = self.estimates.equal(words(later), words(earlier));
                 let counts = [intersection, union, equal].map(u32::to_le_bytes).concat();

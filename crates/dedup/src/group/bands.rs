@@ -9,6 +9,8 @@ use std::thread;
 use benzer_core::lsh::{Banding, Prefilter, bucket};
 
 use super::buckets::{Buckets, Filter};
+use super::by_later::ByLater;
+use super::crowds::{Crowds, Met};
 use super::rank_set::RankSet;
 
 /// Bands whose keys are gathered together, at most.
@@ -44,13 +46,13 @@ impl Meetings {
     }
 }
 
-/// The candidate pairs (later, earlier) among `ranks`, in order, in lists of which each has all pairs of its later documents; the ranks are in order too.
+/// The candidate pairs among `ranks`, in order, in several parts; the ranks are in order too.
 pub(crate) fn candidates(
     sketches: &impl Sketches,
     ranks: &[u32],
     (banding, prefilter, cap): (&Banding, &Prefilter, usize),
     threads: usize,
-) -> (Vec<Vec<(u32, u32)>>, Meetings) {
+) -> (Vec<ByLater>, Meetings) {
     // Several bands at a time: a sketch is looked up once for all of them. Every thread has as many.
     let n_tasks = banding.bands().div_ceil(TOGETHER).next_multiple_of(threads.max(1));
     let together = banding.bands().div_ceil(n_tasks);
@@ -69,15 +71,23 @@ pub(crate) fn candidates(
     let seats = Seats::new(&bands, ranks.last().map_or(0, |rank| rank + 1), cap);
     let n_tasks = ranks.len().div_ceil(TASK);
     let n_ranks = ranks.last().map_or(0, |rank| *rank as usize + 1);
-    let partners = || (RankSet::new(n_ranks), Vec::new(), Vec::new());
-    let found = in_parallel(n_tasks, threads, partners, |task, (set, partners, counts)| {
-        let mut pairs = Vec::new();
+    let partners = || (Met::default(), RankSet::new(n_ranks), Vec::new(), Vec::new());
+    let found = in_parallel(n_tasks, threads, partners, |task, (met, set, partners, counts)| {
+        let mut pairs = ByLater::default();
         for &later in &ranks[task * TASK..ranks.len().min((task + 1) * TASK)] {
-            seats.of(later).flatten().for_each(|&earlier| set.insert(earlier));
+            for seat in seats.of(later) {
+                match seat.place() {
+                    Taken::Crowd(crowd) => seats.crowds.add(crowd, met),
+                    Taken::Behind(first) => {
+                        seats.first[first].iter().for_each(|earlier| set.insert(*earlier))
+                    }
+                }
+            }
+            seats.crowds.drain(met, |earlier| set.insert(earlier));
             partners.clear();
             set.drain_into(partners);
             prefilter.retain(sketches.words(later), partners, |rank| sketches.words(rank), counts);
-            pairs.extend(partners.iter().map(|&earlier| (later, earlier)));
+            pairs.push(later, partners);
         }
         pairs
     });
@@ -94,6 +104,8 @@ struct Buffers {
 struct Seats {
     /// The members of each bucket that everyone in it is paired with.
     first: Vec<u32>,
+    /// The same of buckets with more members than the cap.
+    crowds: Crowds,
     /// Of each seat, by the rank of its document.
     seats: Vec<Seat>,
     /// Where the seats of each document end.
@@ -113,29 +125,33 @@ impl Seats {
         for i in 1..ends.len() {
             ends[i] += ends[i - 1];
         }
+        let large: Vec<&[u32]> =
+            buckets().filter(|bucket| bucket.len() > cap).map(|bucket| &bucket[..cap]).collect();
+        let crowds = Crowds::new(&large, n as usize);
         // Until it is used up, an entry is where the next seat of its document goes; in the end it is where that document ends.
         let mut seats = vec![Seat(0); ends.last().copied().unwrap_or_default()];
+        let mut crowd = 0;
         for bucket in buckets() {
             let start = first.len();
             first.extend(bucket.iter().take(cap));
             for (i, &rank) in bucket.iter().enumerate().skip(1) {
                 let next = &mut ends[rank as usize];
-                seats[*next] = Seat::new(start, i.min(cap));
+                seats[*next] = if i < cap { Seat::new(start, i) } else { Seat::new(crowd, 0) };
                 *next += 1;
             }
+            crowd += usize::from(bucket.len() > cap);
         }
-        Self { first, seats, ends, meetings }
+        Self { first, crowds, seats, ends, meetings }
     }
 
-    /// The members of each of its buckets that a document is paired with.
-    fn of(&self, rank: u32) -> impl Iterator<Item = &[u32]> {
+    /// The seats of a document.
+    fn of(&self, rank: u32) -> &[Seat] {
         let start = if rank == 0 { 0 } else { self.ends[rank as usize - 1] };
-        let seats = &self.seats[start..self.ends[rank as usize]];
-        seats.iter().map(|seat| &self.first[seat.range()])
+        &self.seats[start..self.ends[rank as usize]]
     }
 }
 
-/// Where a bucket begins in a list, and how many of it are before a document there. There are millions, so both are in one word.
+/// Where a bucket begins in a list, and how many of it are before a document there; nothing is, for one that all of them are before in a crowd. There are millions, so both are in one word.
 #[derive(Debug, Clone, Copy)]
 struct Seat(u64);
 
@@ -149,10 +165,21 @@ impl Seat {
     }
 
     #[inline]
-    fn range(self) -> std::ops::Range<usize> {
+    fn place(self) -> Taken {
         let start = (self.0 >> Self::BITS) as usize;
-        start..start + (self.0 & ((1 << Self::BITS) - 1)) as usize
+        match (self.0 & ((1 << Self::BITS) - 1)) as usize {
+            0 => Taken::Crowd(start),
+            n => Taken::Behind(start..start + n),
+        }
     }
+}
+
+/// Whom a document in a bucket is paired with.
+enum Taken {
+    /// Those at some places of the list of first members.
+    Behind(std::ops::Range<usize>),
+    /// All first members of a large bucket.
+    Crowd(usize),
 }
 
 /// `work(0..n)` on some threads, in the order of the numbers.
@@ -249,8 +276,9 @@ mod tests {
             }).collect());
             let ranks: Vec<u32> = (0..n as u32).collect();
             let found = candidates(&table, &ranks, (&banding, &prefilter, cap), threads);
+            let found: Vec<_> = found.0.iter().flat_map(ByLater::pairs).collect();
             let expected: Vec<_> = by_definition(&table, &banding, &prefilter, cap).into_iter().collect();
-            prop_assert_eq!(found.0.concat(), expected);
+            prop_assert_eq!(found, expected);
         }
     }
 }

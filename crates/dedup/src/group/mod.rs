@@ -2,11 +2,14 @@
 
 mod bands;
 mod buckets;
+mod by_later;
 mod copies;
+mod crowds;
 mod rank_set;
 mod spilled;
 
 pub(crate) use bands::{Meetings, Sketches, candidates, in_parallel};
 pub(crate) use buckets::Filter;
+pub(crate) use by_later::{ByLater, Group};
 pub(crate) use copies::{copies, copies_in_order};
 pub(crate) use spilled::{Room, candidates as spilled_candidates};

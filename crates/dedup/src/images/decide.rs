@@ -158,7 +158,8 @@ fn candidates(read: &Read, ranked: &[&Picture], ranks: &[u32], options: &Options
     let prefilter = Prefilter::new(&read.spec, defaults.threshold)?;
     let sketches = Sketches(ranked.iter().map(|picture| picture.words.as_slice()).collect());
     let parameters = (&banding, &prefilter, bucket::DEFAULT_CAP);
-    Ok(group::candidates(&sketches, ranks, parameters, options.threads.max(1)).0.concat())
+    let found = group::candidates(&sketches, ranks, parameters, options.threads.max(1)).0;
+    Ok(found.iter().flat_map(group::ByLater::pairs).collect())
 }
 
 /// The pairs that are one picture, in order, and on how many the geometric check was made.

@@ -12,7 +12,7 @@ use crate::documents::Documents;
 use crate::edges::{EDGES, Edges, EdgesWriter, OLD_EDGES};
 use crate::error::Result;
 use crate::files::Manifest;
-use crate::group::{self, Meetings};
+use crate::group::{self, ByLater, Meetings};
 use crate::guests::Guests;
 use crate::join;
 use crate::ranking::Ranking;
@@ -25,8 +25,8 @@ type Grouped<T> = (Vec<u32>, Vec<T>);
 
 /// Pairs to compare, in order.
 pub(super) enum Pairs {
-    /// All of a later document are in one list.
-    Memory(Vec<Vec<(u32, u32)>>),
+    /// All of a later document are in one of them.
+    Memory(Vec<ByLater>),
     Sorted(Sorted<(u32, u32)>),
 }
 
@@ -38,10 +38,10 @@ impl Pairs {
         }
     }
 
-    fn into_iter(self) -> Box<dyn Iterator<Item = Result<(u32, u32)>>> {
+    fn iter(&mut self) -> Box<dyn Iterator<Item = Result<(u32, u32)>> + '_> {
         match self {
-            Self::Memory(pairs) => Box::new(pairs.into_iter().flatten().map(Ok)),
-            Self::Sorted(pairs) => Box::new(pairs.map(|pair| Ok(pair?))),
+            Self::Memory(parts) => Box::new(parts.iter().flat_map(ByLater::pairs).map(Ok)),
+            Self::Sorted(pairs) => Box::new(pairs.by_ref().map(|pair| Ok(pair?))),
         }
     }
 }
@@ -132,9 +132,10 @@ impl Run<'_> {
 
     /// The exact similarity of all pairs, which are sorted.
     fn measure(&self, ranked: &Ranked<'_>, pairs: Vec<(u32, u32)>) -> Result<Vec<Edge>> {
+        let pairs: ByLater = pairs.into_iter().collect();
         let mut edges = Vec::new();
         let sources = self.sources(ranked);
-        verify_held([&pairs[..]], sources, Wanted::All, self.options.threads, |_, made| {
+        verify_held([&pairs], sources, Wanted::All, self.options.threads, |_, made| {
             edges.extend(made.iter());
             Ok(())
         })?;
@@ -215,14 +216,14 @@ impl Run<'_> {
     pub(super) fn verify(
         &mut self,
         ranked: &Ranked<'_>,
-        candidates: Pairs,
+        mut candidates: Pairs,
         old: Option<EdgesWriter>,
     ) -> Result<Edges> {
         self.observer.begin(Stage::Verify, Some(candidates.len()));
         let mut edges = self.edges_writer(EDGES)?;
         if self.options.verify == Verify::Estimate {
             let least = self.estimates.least_equal(self.options.threshold.value());
-            for pair in candidates.into_iter() {
+            for pair in candidates.iter() {
                 let (later, earlier) = pair?;
                 let equal = self.estimates.equal(&ranked.words(later)?, &ranked.words(earlier)?);
                 if equal >= least {
@@ -241,8 +242,7 @@ impl Run<'_> {
             };
             match candidates {
                 Pairs::Memory(lists) => {
-                    let lists = lists.iter().map(Vec::as_slice);
-                    verify_held(lists, sources, wanted, self.options.threads, sink)?;
+                    verify_held(&lists, sources, wanted, self.options.threads, sink)?;
                 }
                 Pairs::Sorted(pairs) => {
                     let pairs = pairs.map(|pair| Ok(pair?));

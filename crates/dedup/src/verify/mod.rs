@@ -12,11 +12,11 @@ mod run;
 mod set;
 
 use crate::error::Result;
-use crate::group::in_parallel;
+use crate::group::{ByLater, Group, in_parallel};
 use crate::threshold::Threshold;
 pub(crate) use features::{Counter, Sources};
 pub(crate) use numbers::Numbers;
-use run::{Group, Measure};
+use run::Measure;
 pub(crate) use set::ElementSet;
 
 /// How many runs, or texts of a run, before they are looked at their places are asked for, and they themselves.
@@ -113,30 +113,30 @@ pub(crate) fn verify(
     threads: usize,
     mut sink: impl FnMut(usize, Measured) -> Result<()>,
 ) -> Result<()> {
-    let mut slice: Vec<(u32, u32)> = Vec::new();
+    let mut slice = ByLater::default();
     for pair in pairs {
         let pair = pair?;
-        if slice.len() >= SLICE && slice.last().is_some_and(|last| last.0 != pair.0) {
-            verify_held([&slice[..]], sources, wanted, threads, &mut sink)?;
+        if slice.len() >= SLICE && slice.last() != Some(pair.0) {
+            verify_held([&slice], sources, wanted, threads, &mut sink)?;
             slice.clear();
         }
-        slice.push(pair);
+        slice.push_pair(pair);
     }
-    verify_held([&slice[..]], sources, wanted, threads, sink)
+    verify_held([&slice], sources, wanted, threads, sink)
 }
 
-/// [`verify`] of pairs in memory, in several lists; all pairs of a later document are in one.
+/// [`verify`] of pairs in memory, in several parts.
 pub(crate) fn verify_held<'a>(
-    lists: impl IntoIterator<Item = Group<'a>>,
+    parts: impl IntoIterator<Item = &'a ByLater>,
     sources: Sources<'_>,
     wanted: Wanted,
     threads: usize,
     mut sink: impl FnMut(usize, Measured) -> Result<()>,
 ) -> Result<()> {
     let (mut groups, mut n) = (Vec::new(), 0);
-    for group in lists.into_iter().flat_map(|list| list.chunk_by(|a, b| a.0 == b.0)) {
+    for group in parts.into_iter().flat_map(ByLater::groups) {
         groups.push(group);
-        n += group.len();
+        n += group.earlier.len();
         if n >= SLICE {
             sink(n, verify_groups(&groups, sources, wanted, threads)?)?;
             (groups, n) = (Vec::new(), 0);
@@ -184,18 +184,18 @@ fn verify_groups(
 /// The first texts of a run will be wanted soon; a run that has more looks after them by itself.
 fn expect(run: &[(u32, u32)], what: Expected, groups: &[Group<'_>], texts: &dyn Texts) {
     let Some(&(_, first)) = run.first() else { return };
-    let pairs = run.iter().take(2).flat_map(|(_, group)| groups[*group as usize].iter().take(2));
-    texts.expect(groups[first as usize][0].0, what);
-    pairs.for_each(|(_, earlier)| texts.expect(*earlier, what));
+    let earlier = run.iter().take(2).flat_map(|(_, group)| groups[*group as usize].earlier.iter().take(2));
+    texts.expect(groups[first as usize].later, what);
+    earlier.for_each(|rank| texts.expect(*rank, what));
 }
 
 /// Of each group the document that one comes to from earlier to earlier first document: the same for most of a cluster, whose members are compared with each other.
 fn origins(groups: &[Group<'_>]) -> Vec<u32> {
     let mut origins: Vec<u32> = Vec::with_capacity(groups.len());
     for group in groups {
-        let first = group[0].1;
+        let first = group.earlier[0];
         // Groups are sorted by their later document, so that of an earlier one is done.
-        let before = groups[..origins.len()].binary_search_by_key(&first, |group| group[0].0);
+        let before = groups[..origins.len()].binary_search_by_key(&first, |group| group.later);
         origins.push(before.map_or(first, |i| origins[i]));
     }
     origins
@@ -209,7 +209,7 @@ fn tasks<'a>(
 ) -> Result<Vec<&'a [(u32, u32)]>> {
     let (mut tasks, mut start, mut bytes) = (Vec::new(), 0, 0);
     for (i, &(_, group)) in order.iter().enumerate() {
-        bytes += texts.bytes(groups[group as usize][0].0)?;
+        bytes += texts.bytes(groups[group as usize].later)?;
         if bytes > TASK_BYTES {
             tasks.push(&order[start..=i]);
             (start, bytes) = (i + 1, 0);

@@ -9,9 +9,7 @@ use super::index::{Counts, Index};
 use super::numbers::Numbers;
 use super::{Edge, Wanted};
 use crate::error::Result;
-
-/// The pairs (later, earlier) of one later document, in order.
-pub(super) type Group<'a> = &'a [(u32, u32)];
+use crate::group::Group;
 
 /// Elements of earlier documents that are numbered together, if one document does not have more.
 const NUMBERED: usize = 1 << 20;
@@ -77,7 +75,7 @@ impl Measure {
         wanted: Wanted,
         (edges, ends): (&mut Vec<Edge>, &mut Vec<usize>),
     ) -> Result<()> {
-        if let [&[(later, earlier)]] = *groups {
+        if let [Group { later, earlier: &[earlier] }] = *groups {
             let (intersection, sizes) = self.features.compare(later, earlier, sources)?;
             let union = sizes - intersection;
             edges.extend(wanted.has(intersection, union).then_some(Edge {
@@ -96,7 +94,7 @@ impl Measure {
         }
         list_earlier(groups, &mut self.earlier);
         self.shared.clear();
-        self.shared.resize(groups.iter().map(|group| group.len()).sum(), (0, 0));
+        self.shared.resize(n_pairs(groups), (0, 0));
         self.done.clear();
         self.done.resize(groups.len(), 0);
         let mut measured = 0;
@@ -104,8 +102,8 @@ impl Measure {
             measured += self.measure(measured, groups, sources)?;
         }
         let mut pairs = self.shared.iter();
-        for group in groups {
-            for (&(later, earlier), &(intersection, sizes)) in group.iter().zip(&mut pairs) {
+        for &Group { later, earlier } in groups {
+            for (&earlier, &(intersection, sizes)) in earlier.iter().zip(&mut pairs) {
                 let union = sizes - intersection;
                 if wanted.has(intersection, union) {
                     edges.push(Edge { later, earlier, intersection, union });
@@ -123,15 +121,14 @@ impl Measure {
         wanted: Wanted,
         (edges, ends): (&mut Vec<Edge>, &mut Vec<usize>),
     ) {
-        for group in groups {
+        for &Group { later, earlier } in groups {
             self.places.clear();
-            self.places.extend(group.iter().map(|(_, earlier)| self.documents.place(*earlier)));
-            let later = self.documents.place(group[0].0);
-            self.bits.count(later as usize, &self.places, &mut self.counts);
+            self.places.extend(earlier.iter().map(|rank| self.documents.place(*rank)));
+            self.bits.count(self.documents.place(later) as usize, &self.places, &mut self.counts);
             // Written in any case: which pairs are wanted cannot be foretold, and guessing wrong takes longer.
-            self.found.resize(self.found.len().max(group.len()), Edge::default());
+            self.found.resize(self.found.len().max(earlier.len()), Edge::default());
             let mut n = 0;
-            for (&(later, earlier), &(intersection, sizes)) in group.iter().zip(&self.counts) {
+            for (&earlier, &(intersection, sizes)) in earlier.iter().zip(&self.counts) {
                 let union = sizes - intersection;
                 self.found[n] = Edge { later, earlier, intersection, union };
                 n += usize::from(wanted.has(intersection, union));
@@ -157,7 +154,7 @@ impl Measure {
             }
         }
         for group in groups {
-            let elements = features.of(group[0].0, sources)?;
+            let elements = features.of(group.later, sources)?;
             later_sets.push(elements, |elements, into| numbers.find(elements, into));
         }
         let n = earlier_sets.ends.len();
@@ -187,13 +184,12 @@ struct Documents {
 impl Documents {
     fn list(&mut self, groups: &[Group<'_>]) {
         list_earlier(groups, &mut self.ranks);
-        self.ranks.extend(groups.iter().map(|group| group[0].0));
+        self.ranks.extend(groups.iter().map(|group| group.later));
         self.ranks.sort_unstable();
         self.ranks.dedup();
-        let n_pairs: usize = groups.iter().map(|group| group.len()).sum();
         let (first, last) = (self.ranks[0], self.ranks[self.ranks.len() - 1]);
         let n = (last - first) as usize + 1;
-        match n <= 2 * n_pairs {
+        match n <= 2 * n_pairs(groups) {
             true => self.places.resize(n, 0),
             false => self.places.clear(),
         }
@@ -214,20 +210,24 @@ impl Documents {
     }
 }
 
+fn n_pairs(groups: &[Group<'_>]) -> usize {
+    groups.iter().map(|group| group.earlier.len()).sum()
+}
+
 /// The earlier documents of all groups, each once, in order.
 fn list_earlier(groups: &[Group<'_>], earlier: &mut Vec<u32>) {
     earlier.clear();
     if let [group] = groups {
-        earlier.extend(group.iter().map(|(_, rank)| *rank));
+        earlier.extend_from_slice(group.earlier);
         return;
     }
-    let all = || groups.iter().copied().flatten().map(|(_, rank)| *rank);
+    let all = || groups.iter().flat_map(|group| group.earlier).copied();
     // Each group is in order.
-    let first = groups.iter().map(|group| group[0].1).min().unwrap_or_default();
-    let last = groups.iter().map(|group| group[group.len() - 1].1).max().unwrap_or_default();
+    let first = groups.iter().map(|group| group.earlier[0]).min().unwrap_or_default();
+    let last = groups.iter().map(|group| group.earlier[group.earlier.len() - 1]).max().unwrap_or_default();
     let words = (last.saturating_sub(first) / 64 + 1) as usize;
     // A bit for each, if they are not too far apart.
-    if words <= groups.iter().map(|group| group.len()).sum() {
+    if words <= n_pairs(groups) {
         let mut bits = vec![0u64; words];
         all().for_each(|rank| bits[((rank - first) / 64) as usize] |= 1 << ((rank - first) % 64));
         for (mut word, start) in bits.into_iter().zip((first..).step_by(64)) {
@@ -274,16 +274,16 @@ impl<const W: usize> Lanes<W> {
         let (last, mut end) = (lanes[lanes.len() - 1], 0);
         for (i, (group, done)) in groups.iter().zip(done).enumerate() {
             let start = end + *done as usize;
-            end += group.len();
+            end += group.earlier.len();
             // Pairs are sorted, and so are the lanes.
-            let rest = &group[*done as usize..];
-            if rest.first().is_none_or(|(_, rank)| *rank > last) {
+            let rest = &group.earlier[*done as usize..];
+            if rest.first().is_none_or(|rank| *rank > last) {
                 continue;
             }
             index.count(later.get(i), counts);
             let mut lane = 0;
-            let here = rest.iter().take_while(|(_, rank)| *rank <= last);
-            for (&(_, rank), shared) in here.zip(&mut shared[start..end]) {
+            let here = rest.iter().take_while(|rank| **rank <= last);
+            for (&rank, shared) in here.zip(&mut shared[start..end]) {
                 lane += lanes[lane..]
                     .iter()
                     .position(|other| *other == rank)
