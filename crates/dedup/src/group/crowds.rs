@@ -93,7 +93,7 @@ mod tests {
             let crowds = Crowds::new(&lists.iter().map(Vec::as_slice).collect::<Vec<_>>(), 500);
             let mut met = Met::default();
             for document in documents.iter().filter(|_| !buckets.is_empty()) {
-                let mut expected = BTreeSet::new();
+                let mut expected: BTreeSet<u32> = BTreeSet::new();
                 for bucket in document {
                     crowds.add(bucket.index(buckets.len()), &mut met);
                     expected.extend(&buckets[bucket.index(buckets.len())]);
