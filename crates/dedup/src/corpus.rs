@@ -167,6 +167,13 @@ impl<'a> Ranked<'a> {
         })
     }
 
+    /// The sketch and the place of a document will be wanted soon.
+    pub fn expect_row(&self, rank: u32) {
+        if let (Documents::Memory(table), false) = (&self.corpus.documents, self.is_old(rank)) {
+            table.expect_row(self.ranking.row(rank));
+        }
+    }
+
     /// True if a document is an old one.
     pub fn is_old(&self, rank: u32) -> bool {
         rank >= self.len()

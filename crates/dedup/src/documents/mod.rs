@@ -176,6 +176,15 @@ impl Memory {
         prefetch(&chunk.hashes, i);
     }
 
+    /// The sketch and the place of a document will be wanted soon.
+    #[inline]
+    pub fn expect_row(&self, row: u32) {
+        let (chunk, i) = self.at(row);
+        prefetch(&chunk.places, i);
+        let words = i * self.layout.words..(i + 1) * self.layout.words;
+        words.step_by(8).for_each(|word| prefetch(&chunk.words, word));
+    }
+
     /// Its id, where documents have one.
     #[inline]
     pub fn id(&self, row: u32) -> Option<&[u8]> {

@@ -10,9 +10,9 @@ use std::path::Path;
 /// The alignment of blocks in memory and in the file.
 pub(super) const ALIGNMENT: usize = 4096;
 /// What is not longer needs no large block: of small files there are many, and memory costs time when it is touched.
-const SMALL: [usize; 2] = [32 << 10, 512 << 10];
+const SMALL: [usize; 3] = [32 << 10, 512 << 10, (1 << 20) - (64 << 10)];
 /// Fewer bytes are not worth a second handle.
-const LEAST: usize = Block::BYTES / 4;
+const LEAST: usize = Block::BYTES / 8;
 
 /// The file, and a second handle past the page cache.
 #[derive(Debug)]
@@ -100,8 +100,8 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// Bytes of a full block: enough for the disk, and little memory to be touched. Tests have small ones, so that small files have several.
-    pub const BYTES: usize = if cfg!(test) { 64 << 10 } else { (1 << 20) - (64 << 10) };
+    /// Bytes of a full block: it fits a huge page, which is one piece for the disk instead of hundreds. Tests have small ones, so that small files have several.
+    pub const BYTES: usize = if cfg!(test) { 64 << 10 } else { (2 << 20) - (64 << 10) };
 
     /// The bytes that are in it.
     pub fn bytes(&self) -> &[u8] {

@@ -279,13 +279,18 @@ fn push_bits(numbers: &[u32], width: u32, out: &mut Vec<u8>) {
     out.resize(end, 0);
 }
 
+/// Bytes of the header of a page, at most.
+const HEADER: usize = 64;
+
 /// Writes the pages one after the other.
 fn chunk(
     dictionary: Option<Page>,
     data: Page,
     column: &ColumnDescPtr,
 ) -> std::result::Result<Encoded, ParquetError> {
-    let mut sink = TrackedWrite::new(Vec::new());
+    // Pages, and their headers.
+    let bytes = dictionary.iter().chain([&data]).map(|page| page.buffer().len() + HEADER).sum();
+    let mut sink = TrackedWrite::new(Vec::with_capacity(bytes));
     let mut pages = SerializedPageWriter::new(&mut sink);
     let (n, encoding) = (data.num_values(), data.encoding());
     let mut write = |page: Page| {

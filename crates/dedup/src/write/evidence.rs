@@ -72,6 +72,9 @@ pub(crate) struct Span {
     pub text: String,
 }
 
+/// How many removals before they are written their documents are asked for.
+const AHEAD: usize = 6;
+
 /// Writes one row for each removed document.
 pub(crate) fn evidence(
     out: FileWriter,
@@ -104,7 +107,11 @@ pub(crate) fn evidence(
     for removals in removals.chunks(ROWS) {
         let (mut equal, mut spans) = (Vec::with_capacity(removals.len()), Vec::with_capacity(removals.len()));
         let (mut removed_files, mut kept_files) = (Vec::new(), Vec::new());
-        for removal in removals {
+        for (i, removal) in removals.iter().enumerate() {
+            if let Some(later) = removals.get(i + AHEAD) {
+                ranked.expect_row(later.removed());
+                ranked.expect_row(later.kept());
+            }
             let (removed, kept) = (removal.removed(), removal.kept());
             equal.push(estimates.equal(&ranked.words(removed)?, &ranked.words(kept)?));
             spans.push(span(removal)?);
