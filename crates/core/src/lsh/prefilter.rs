@@ -15,6 +15,8 @@
 //! ([`crate::estimate::factor`]), so their loss is smaller still. Registers of `one_permutation` from sets smaller than `k` spread more;
 //! there the loss at the threshold can exceed 1e-3.
 
+use std::cell::Cell;
+
 use serde::{Deserialize, Serialize};
 
 use crate::estimate::collision::Collision;
@@ -80,24 +82,19 @@ impl Prefilter {
         count::mismatches(a, b, self.bits).saturating_add(self.least_equal) <= self.registers
     }
 
-    /// Keeps those of `partners` whose sketch passes with that of `words`; `counts` is a buffer.
-    pub fn retain<'a>(
-        &self,
-        words: &[u64],
-        partners: &mut Vec<u32>,
-        sketch: impl Fn(u32) -> &'a [u64],
-        counts: &mut Vec<u32>,
-    ) {
+    /// Keeps those of `partners` whose sketch passes with that of `words`.
+    pub fn retain<'a>(&self, words: &[u64], partners: &mut Vec<u32>, sketch: impl Fn(u32) -> &'a [u64]) {
         let n_words = self.bits.words(self.registers as usize);
-        let others = partners.iter().map(|&partner| &sketch(partner)[..n_words]);
-        counts.clear();
-        count::mismatches_each(&words[..n_words], others, self.bits, counts);
         let most = self.registers.saturating_sub(self.least_equal);
-        let mut kept = 0;
-        for i in 0..partners.len() {
-            partners[kept] = partners[i];
-            kept += usize::from(counts[i] <= most);
-        }
+        let (mut next, mut kept) = (0, 0);
+        let places = Cell::from_mut(&mut partners[..]).as_slice_of_cells();
+        let others = places.iter().map(|partner| &sketch(partner.get())[..n_words]);
+        count::mismatches_each(&words[..n_words], others, self.bits, |mismatches| {
+            // Written in any case: which ones pass cannot be foretold, and guessing wrong takes longer.
+            places[kept].set(places[next].get());
+            next += 1;
+            kept += usize::from(mismatches <= most);
+        });
         partners.truncate(kept);
     }
 }

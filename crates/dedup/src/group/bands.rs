@@ -71,8 +71,8 @@ pub(crate) fn candidates(
     let seats = Seats::new(&bands, ranks.last().map_or(0, |rank| rank + 1), cap);
     let n_tasks = ranks.len().div_ceil(TASK);
     let n_ranks = ranks.last().map_or(0, |rank| *rank as usize + 1);
-    let partners = || (Met::default(), RankSet::new(n_ranks), Vec::new(), Vec::new());
-    let found = in_parallel(n_tasks, threads, partners, |task, (met, set, partners, counts)| {
+    let partners = || (Met::default(), RankSet::new(n_ranks), Vec::new());
+    let found = in_parallel(n_tasks, threads, partners, |task, (met, set, partners)| {
         let mut pairs = ByLater::default();
         for &later in &ranks[task * TASK..ranks.len().min((task + 1) * TASK)] {
             for seat in seats.of(later) {
@@ -86,7 +86,7 @@ pub(crate) fn candidates(
             seats.crowds.drain(met, |earlier| set.insert(earlier));
             partners.clear();
             set.drain_into(partners);
-            prefilter.retain(sketches.words(later), partners, |rank| sketches.words(rank), counts);
+            prefilter.retain(sketches.words(later), partners, |rank| sketches.words(rank));
             pairs.push(later, partners);
         }
         pairs

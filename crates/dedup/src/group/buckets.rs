@@ -12,8 +12,10 @@ pub(crate) struct Filter {
     once: Vec<u64>,
     again: Vec<u64>,
     shift: u32,
-    /// Keys, and behind them their members: one number is compared without a branch.
-    left: Vec<u128>,
+    /// The high bits of keys, and in the place of the low ones where they are.
+    left: Vec<u64>,
+    /// Keys with the same high bits, and where they are.
+    mixed: Vec<(u64, u32)>,
 }
 
 /// The members of each key that has more than one, in order of the keys.
@@ -30,6 +32,11 @@ impl Buckets {
         starts.zip(&self.ends).map(|(start, end)| &self.members[*start as usize..*end as usize])
     }
 
+    fn push(&mut self, members: impl Iterator<Item = u32>) {
+        self.members.extend(members);
+        self.ends.push(self.members.len() as u32);
+    }
+
     /// The members of all buckets.
     pub fn members(&self) -> &[u32] {
         &self.members
@@ -42,17 +49,30 @@ impl Filter {
         self.look_at(keys);
         let mut left = std::mem::take(&mut self.left);
         left.resize(keys.len().max(left.len()), 0);
+        let place = keys.len().next_power_of_two() as u64 - 1;
         let mut n = 0;
-        for (&key, &member) in keys.iter().zip(members) {
+        for (&key, i) in keys.iter().zip(0..) {
             // Written in any case: which ones are left cannot be foretold, and guessing wrong takes longer.
-            left[n] = u128::from(key) << 32 | u128::from(member);
+            left[n] = key & !place | i;
             n += usize::from(self.may_be_repeated(key));
         }
+        // Words are sorted twice as fast as keys with their members. Seldom do different keys have the same high bits.
         left[..n].sort_unstable();
         let mut buckets = Buckets { members: Vec::with_capacity(n), ends: Vec::new() };
-        for bucket in left[..n].chunk_by(|a, b| a >> 32 == b >> 32).filter(|bucket| bucket.len() > 1) {
-            buckets.members.extend(bucket.iter().map(|both| *both as u32));
-            buckets.ends.push(buckets.members.len() as u32);
+        let alike = left[..n].chunk_by(|a, b| a & !place == b & !place).filter(|alike| alike.len() > 1);
+        for alike in alike {
+            let places = alike.iter().map(|both| (both & place) as usize);
+            let first = keys[places.clone().next().expect("more than one")];
+            if places.clone().all(|i| keys[i] == first) {
+                buckets.push(places.map(|i| members[i]));
+                continue;
+            }
+            self.mixed.clear();
+            self.mixed.extend(places.map(|i| (keys[i], members[i])));
+            self.mixed.sort_unstable();
+            for bucket in self.mixed.chunk_by(|a, b| a.0 == b.0).filter(|bucket| bucket.len() > 1) {
+                buckets.push(bucket.iter().map(|(_, member)| *member));
+            }
         }
         self.left = left;
         buckets

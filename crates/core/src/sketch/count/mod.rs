@@ -76,14 +76,14 @@ pub fn mismatches_many_at(level: Level, query: &[u64], rows: &[u64], bits: Bits,
     }
 }
 
-/// Mismatches of one sketch with each of others, wherever they are; all have the query's length. Appends a count for each.
+/// Mismatches of one sketch with each of others, wherever they are; all have the query's length. `visit` gets each count.
 pub fn mismatches_each<'a>(
     query: &[u64],
     others: impl Iterator<Item = &'a [u64]>,
     bits: Bits,
-    counts: &mut Vec<u32>,
+    visit: impl FnMut(u32),
 ) {
-    mismatches_each_at(Level::best(), query, others, bits, counts);
+    mismatches_each_at(Level::best(), query, others, bits, visit);
 }
 
 /// [`mismatches_each`] on a given path.
@@ -92,15 +92,15 @@ pub fn mismatches_each_at<'a>(
     query: &[u64],
     others: impl Iterator<Item = &'a [u64]>,
     bits: Bits,
-    counts: &mut Vec<u32>,
+    visit: impl FnMut(u32),
 ) {
     match level {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the CPU was just checked for every feature the kernel is compiled with.
         Level::Avx512 if level.is_available() => unsafe {
-            with_width!(bits, B => x86::each_avx512::<B>(query, others, counts))
+            with_width!(bits, B => x86::each_avx512::<B>(query, others, visit))
         },
-        _ => counts.extend(others.map(|other| mismatches_at(level, query, other, bits))),
+        _ => others.map(|other| mismatches_at(level, query, other, bits)).for_each(visit),
     }
 }
 
@@ -263,7 +263,7 @@ mod tests {
                 mismatches_many_at(level, &a, &rows, bits, &mut out);
                 prop_assert_eq!(out, [expected, naive(&a, &c, bits, k), 0], "{:?}", level);
                 let mut each = vec![7];
-                mismatches_each_at(level, &a, [&b, &c, &a].map(|row| &row[..]).into_iter(), bits, &mut each);
+                mismatches_each_at(level, &a, [&b, &c, &a].map(|row| &row[..]).into_iter(), bits, |count| each.push(count));
                 prop_assert_eq!((each[0], &each[1..]), (7, &out[..]), "{:?}", level);
             }
             for level in Level::available() {

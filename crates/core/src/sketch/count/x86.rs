@@ -82,11 +82,11 @@ pub(super) fn many_avx512<const B: u32>(query: &[u64], rows: &[u64], out: &mut [
 pub(super) fn each_avx512<'a, const B: u32>(
     query: &[u64],
     others: impl Iterator<Item = &'a [u64]>,
-    counts: &mut Vec<u32>,
+    mut visit: impl FnMut(u32),
 ) {
     let ([first, second], []) = query.as_chunks::<8>() else {
         for other in others {
-            counts.push(mismatches_avx512::<B>(query, &other[..query.len()]));
+            visit(mismatches_avx512::<B>(query, &other[..query.len()]));
         }
         return;
     };
@@ -94,7 +94,7 @@ pub(super) fn each_avx512<'a, const B: u32>(
     let query = [load(first), load(second)];
     for other in others {
         let other = other.as_chunks::<8>().0;
-        counts.push(count::<B>(query[0], load(&other[0])) + count::<B>(query[1], load(&other[1])));
+        visit(count::<B>(query[0], load(&other[0])) + count::<B>(query[1], load(&other[1])));
     }
 }
 
