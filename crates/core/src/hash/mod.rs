@@ -101,17 +101,11 @@ pub fn token(bytes: &[u8]) -> u64 {
 /// [`token`] of at most 16 bytes already loaded into two zero-padded little-endian words.
 #[inline(always)]
 pub const fn token_words(a: u64, b: u64, n_bytes: u64) -> u64 {
-    token_words_keyed(a, b, n_bytes, TOKEN_KEYS)
+    fold(a ^ TOKEN_KEYS[0], b ^ TOKEN_KEYS[1] ^ n_bytes)
 }
 
 /// What [`token_words`] mixes with the words.
 pub(crate) const TOKEN_KEYS: [u64; 2] = [K0, K1];
-
-/// [`token_words`] for who has [`TOKEN_KEYS`] at hand.
-#[inline(always)]
-pub(crate) const fn token_words_keyed(a: u64, b: u64, n_bytes: u64, keys: [u64; 2]) -> u64 {
-    fold(a ^ keys[0], b ^ keys[1] ^ n_bytes)
-}
 
 /// Hash of a shingle: an ordered, non-empty sequence of token hashes.
 ///

@@ -25,15 +25,13 @@ pub(super) const REACH: usize = 4096;
 /// Appends `hash::token` of words, given by start and end, that lie within [`REACH`]. A text of known length needs no test for each word whether it has 16 bytes behind its start.
 #[inline]
 pub(super) fn hash_each(text: &[u8; REACH + 16], words: &[[u32; 2]], tokens: &mut Vec<u64>) {
-    // In registers all the time, and not loaded anew for each word.
-    let keys = std::hint::black_box(hash::TOKEN_KEYS);
     tokens.extend(words.iter().map(|&[start, end]| {
         let length = end.wrapping_sub(start) as usize;
         let start = start as usize % REACH;
-        let Some(&[a, b]) = KEEP.get(length) else { return unusual(&text[start..end as usize]) };
+        let Some(short) = SHORT.get(length) else { return unusual(&text[start..end as usize]) };
         let loaded = text[start..start + 16].first_chunk().expect("16 bytes are behind every start");
-        let both = u128::from_le_bytes(*loaded);
-        hash::token_words_keyed(both as u64 & a, (both >> 64) as u64 & b, length as u64, keys)
+        let [a, b] = short.keyed(loaded);
+        hash::fold(a, b)
     }));
 }
 
@@ -42,6 +40,50 @@ pub(super) fn hash_each(text: &[u8; REACH + 16], words: &[[u32; 2]], tokens: &mu
 fn unusual(word: &[u8]) -> u64 {
     hash::token(word)
 }
+
+/// What is done to both words of a token of some length before they are multiplied.
+#[repr(align(32))]
+struct Short {
+    /// Keeps its bytes.
+    keep: [u64; 2],
+    /// What they are mixed with, its length included.
+    keys: [u64; 2],
+}
+
+impl Short {
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn keyed(&self, loaded: &[u8; 16]) -> [u64; 2] {
+        use std::arch::x86_64::*;
+        // Both words in one register: half of the instructions, of which the loop has its fill.
+        // SAFETY: all three are sixteen bytes, and every CPU of this architecture has these instructions.
+        unsafe {
+            let loaded = _mm_loadu_si128(loaded.as_ptr().cast());
+            let kept = _mm_and_si128(loaded, _mm_load_si128(self.keep.as_ptr().cast()));
+            let both = _mm_xor_si128(kept, _mm_load_si128(self.keys.as_ptr().cast()));
+            [_mm_cvtsi128_si64(both) as u64, _mm_cvtsi128_si64(_mm_unpackhi_epi64(both, both)) as u64]
+        }
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    #[inline(always)]
+    fn keyed(&self, loaded: &[u8; 16]) -> [u64; 2] {
+        let both = u128::from_le_bytes(*loaded);
+        [both as u64 & self.keep[0] ^ self.keys[0], (both >> 64) as u64 & self.keep[1] ^ self.keys[1]]
+    }
+}
+
+/// By length.
+static SHORT: [Short; 17] = {
+    let mut short = [const { Short { keep: [0; 2], keys: [0; 2] } }; 17];
+    let mut length = 0;
+    while length <= 16 {
+        let keys = [hash::TOKEN_KEYS[0], hash::TOKEN_KEYS[1] ^ length as u64];
+        short[length] = Short { keep: KEEP[length], keys };
+        length += 1;
+    }
+    short
+};
 
 /// Masks that keep the first 0 to 16 of 16 bytes.
 const KEEP: [[u64; 2]; 17] = {
