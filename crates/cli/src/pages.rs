@@ -69,8 +69,8 @@ static IS_OURS: AtomicBool = AtomicBool::new(false);
 const RESERVED: usize = 1 << 30;
 
 /// Sets aside so many bytes, or as many as make sense, for what the system's allocator will hand out: addresses only, which become huge pages when they are touched. Millions of small pieces cost as
-/// many faults as a few large ones otherwise. For long work on much data, once, and only after [`keep_memory`]: what is given back stays with the process from here on.
-pub fn reserve(bytes: u64) {
+/// many faults as a few large ones otherwise. For long work of so many threads on much data, once, and only after [`keep_memory`]: what is given back stays with the process from here on.
+pub fn reserve(bytes: u64, threads: usize) {
     let bytes = usize::try_from(bytes).map_or(RESERVED, |bytes| bytes.min(RESERVED)) & !(PAGE - 1);
     if bytes == 0 || !IS_OURS.swap(false, Ordering::Relaxed) {
         return;
@@ -79,6 +79,10 @@ pub fn reserve(bytes: u64) {
     // SAFETY: settings of the allocator, which may be refused; a block that is given back at once; and advice for addresses between that block and the end of the heap, which changes no content.
     unsafe {
         libc::mallopt(libc::M_TRIM_THRESHOLD, libc::c_int::MAX);
+        if threads == 1 {
+            // The thread that writes documents has its part of it, too.
+            libc::mallopt(libc::M_ARENA_MAX, 1);
+        }
         libc::mallopt(libc::M_TOP_PAD, bytes as libc::c_int);
         // Too long for what is there, so that the heap has to grow.
         libc::mallopt(libc::M_MMAP_THRESHOLD, 2 * PAGE as libc::c_int);
@@ -243,12 +247,12 @@ mod tests {
 
     #[test]
     fn a_heap_that_was_set_aside_hands_out_memory_as_before() {
-        reserve(u64::MAX);
+        reserve(u64::MAX, 1);
         assert!(!IS_OURS.load(Ordering::Relaxed), "settings that nobody made here");
         keep_memory();
-        reserve(1 << 20);
+        reserve(1 << 20, 1);
         assert!(IS_OURS.load(Ordering::Relaxed), "less than a page is nothing");
-        reserve(64 << 20);
+        reserve(64 << 20, 1);
         assert!(!IS_OURS.load(Ordering::Relaxed), "once");
         let blocks: Vec<Vec<u8>> = (0..200).map(|i| vec![i as u8; 100_000 + i]).collect();
         assert!(blocks.iter().zip(0..200).all(|(block, i)| block.iter().all(|byte| *byte == i)));

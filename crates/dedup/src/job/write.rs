@@ -16,7 +16,7 @@ use crate::edges::Edges;
 use crate::error::{Error, Result};
 use crate::files::{FileWriter, Stamp};
 use crate::pipeline::{self, Work};
-use crate::read::{self, Again, Batch, RawBatch};
+use crate::read::{self, Batch, RawBatch};
 use crate::resolve::Cluster;
 use crate::results::manifest;
 use crate::verify::Edge;
@@ -193,7 +193,11 @@ impl Run<'_> {
                         _ => write(batch, batch.lines())?,
                     }
                 }
-                ranked.corpus.again.as_ref().map_or(Ok(()), Again::check)?;
+                if let Some(again) = &ranked.corpus.again {
+                    again.check()?;
+                    // Now, while the disk is waited for.
+                    again.release();
+                }
             }
             Documents::Disk(_) => {
                 pipeline::run(self.open()?, &Parse, self.options.threads, |batch| {

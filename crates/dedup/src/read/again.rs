@@ -4,7 +4,7 @@
 //! same buffer, and a run touches little memory of its own. Where that is allowed, the memory of the system is looked at without reading (the module `map`). Somebody may write to the file meanwhile: what is read again is never trusted. Texts are compared with their hashes by the caller, and
 //! [`Again::check`] tells whether a file was touched.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
@@ -41,8 +41,8 @@ struct Open {
 }
 
 thread_local! {
-    /// The bytes of a text, and the text, between calls.
-    static BUFFERS: Cell<(Vec<u8>, Decoded)> = Cell::default();
+    /// The bytes of a text, and the text, between calls: of as many texts as were looked at together.
+    static BUFFERS: RefCell<Vec<(Vec<u8>, Decoded)>> = RefCell::default();
 }
 
 /// What changes when somebody writes to a file.
@@ -78,6 +78,11 @@ impl Again {
     /// The inputs as memory, by their number.
     pub(super) fn maps(&self) -> impl Iterator<Item = Option<Arc<Map>>> + '_ {
         self.files.iter().map(|open| open.map.clone())
+    }
+
+    /// Most of the inputs will not be wanted any more.
+    pub fn release(&self) {
+        self.files.iter().filter_map(|open| open.map.as_ref()).for_each(|map| map.release());
     }
 
     /// Fails if somebody wrote to a file.
@@ -176,7 +181,7 @@ impl Batch {
         let Some(row) = self.rows.get(index) else { return Ok(()) };
         let segment = &self.segments[row.segment as usize];
         // Not there while it is used: `visit` may want another text.
-        let (mut bytes, mut text) = BUFFERS.take();
+        let (mut bytes, mut text) = BUFFERS.with_borrow_mut(Vec::pop).unwrap_or_default();
         bytes.clear();
         text.clear();
         let found = match (&self.plan, row.text) {
@@ -203,7 +208,7 @@ impl Batch {
             }
         };
         visit(utf8::check(found).map_err(|_| Error::Changed)?);
-        BUFFERS.set((bytes, text));
+        BUFFERS.with_borrow_mut(|buffers| buffers.push((bytes, text)));
         Ok(())
     }
 

@@ -8,7 +8,7 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-use memmap2::{Advice, MmapOptions, MmapRaw};
+use memmap2::{Advice, MmapOptions, MmapRaw, UncheckedAdvice};
 
 /// Bytes that are asked for at once where a file is read from its beginning to its end.
 const WINDOW: usize = 4 << 20;
@@ -25,6 +25,12 @@ impl Map {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         Ok(Self(MmapOptions::new().len(bytes).map_raw_read_only(file)?))
+    }
+
+    /// It will hardly be looked at again: the system may forget where its pages are, which takes a while at the end of a process otherwise.
+    pub fn release(&self) {
+        // SAFETY: a map of a file that nobody writes to through it. What is looked at again comes from the file again.
+        unsafe { self.0.unchecked_advise(UncheckedAdvice::DontNeed) }.ok();
     }
 
     /// Some bytes; nothing if the file had fewer.
@@ -81,6 +87,8 @@ mod tests {
         let map = Arc::new(Map::new(path.as_file(), content.len() as u64).unwrap());
         assert!(Map::new(path.as_file(), 0).is_err());
         assert_eq!(map.get(5..9), Some(&content[5..9]));
+        map.release();
+        assert_eq!(map.get(7..19), Some(&content[7..19]));
         assert_eq!(map.get(0..content.len() as u64 + 1), None);
         for n in [1000, WINDOW - 1, WINDOW, usize::MAX] {
             let (mut reading, mut read) = (Reading::new(Arc::clone(&map), 3), Vec::new());

@@ -201,7 +201,7 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
     let options = options(arguments)?;
     // Where memory is scarce every small page counts.
     if options.memory >= AMPLE {
-        pages::reserve(options.memory / 4);
+        pages::reserve(options.memory / 4, options.threads);
     }
     let bars = bar::Bars::new(arguments.log);
     let outcome = job::run(&options, &bars);
