@@ -101,14 +101,12 @@ impl Edges {
         }
     }
 
-    /// Hands all of them to `visit`, in order. There are many: those in memory are taken straight from where they are.
-    pub fn each(&self, mut visit: impl FnMut(Edge) -> Result<()>) -> Result<()> {
+    /// Hands all of them to `visit`, in order, some at a time. There are many: those in memory are taken straight from where they are.
+    pub fn parts(&self, mut visit: impl FnMut(&[Edge]) -> Result<()>) -> Result<()> {
         match self {
-            Self::Memory(edges) => edges.iter().try_for_each(|edge| visit(*edge)),
-            Self::Measured(edges) => {
-                edges.iter().flat_map(Measured::groups).flatten().try_for_each(|edge| visit(*edge))
-            }
-            Self::Disk { .. } | Self::Both { .. } => self.iter()?.try_for_each(|edge| visit(edge?)),
+            Self::Memory(edges) => visit(edges),
+            Self::Measured(edges) => edges.iter().flat_map(Measured::groups).try_for_each(visit),
+            Self::Disk { .. } | Self::Both { .. } => self.iter()?.try_for_each(|edge| visit(&[edge?])),
         }
     }
 

@@ -41,6 +41,24 @@ fn an_abandoned_file_leaves_nothing_and_a_committed_one_only_itself() {
 }
 
 #[test]
+fn files_that_are_committed_together_are_all_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = ["a", "b/c", "b/d"].map(|name| folder.path().join(name));
+    fs::create_dir(folder.path().join("b")).unwrap();
+    let begin = |(path, seed)| {
+        let mut file = Files::new().create(path).unwrap();
+        file.append(&content(seed)).unwrap();
+        file
+    };
+    let stamps = FileWriter::commit_all(paths.iter().zip(0..).map(begin).collect()).unwrap();
+    for ((path, seed), stamp) in paths.iter().zip(0..).zip(&stamps) {
+        assert_eq!((fs::read(path).unwrap(), checksum_of(path).unwrap()), (content(seed), *stamp));
+    }
+    assert_eq!((names(folder.path()).len(), names(&folder.path().join("b")).len()), (2, 2));
+    assert!(FileWriter::commit_all(Vec::new()).unwrap().is_empty());
+}
+
+#[test]
 fn the_stamp_does_not_depend_on_how_the_bytes_came() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("out");

@@ -90,6 +90,28 @@ impl FileWriter {
     /// What the operating system says, with the file's name. Then the old file is still there, unless it is the folder that could
     /// not be synced: the new file is in its place by then, whole, and a power cut may bring back the old one.
     pub fn commit(mut self) -> Result<Stamp> {
+        self.settle()?;
+        self.files.sync_dir(folder_of(&self.path))?;
+        Ok(self.pieces.stamp())
+    }
+
+    /// [`FileWriter::commit`] of several files, after which the disk is waited for once in each folder; what there is to tell of each.
+    ///
+    /// # Errors
+    /// As [`FileWriter::commit`]; files before the one that failed may be in their places.
+    pub fn commit_all(mut writers: Vec<Self>) -> Result<Vec<Stamp>> {
+        writers.iter_mut().try_for_each(Self::settle)?;
+        let mut folders: Vec<&Path> = writers.iter().map(|writer| folder_of(&writer.path)).collect();
+        folders.sort_unstable();
+        folders.dedup();
+        if let Some(writer) = writers.first() {
+            folders.into_iter().try_for_each(|folder| writer.files.sync_dir(folder))?;
+        }
+        Ok(writers.iter().map(|writer| writer.pieces.stamp()).collect())
+    }
+
+    /// Writes what is left, and puts the file in its place; its folder is yet to be synced.
+    fn settle(&mut self) -> Result<()> {
         self.add_pieces(true);
         if !self.block.bytes().is_empty() || self.state == Progress::Failed {
             self.write_block()?;
@@ -101,8 +123,7 @@ impl FileWriter {
         drop(file);
         disk.rename(&self.temporary, &self.path).map_err(fail)?;
         self.state = Progress::Renamed;
-        self.files.sync_dir(folder_of(&self.path))?;
-        Ok(self.pieces.stamp())
+        Ok(())
     }
 
     /// Takes some of the bytes, at least one.

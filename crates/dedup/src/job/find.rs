@@ -276,16 +276,16 @@ impl Run<'_> {
         let decisive = match self.options.cluster {
             Cluster::Leaders => {
                 let mut leaders = Leaders::default();
-                edges.each(|edge| {
-                    leaders.push(edge);
+                edges.parts(|edges| {
+                    edges.iter().for_each(|edge| leaders.push(*edge));
                     Ok(())
                 })?;
                 leaders.finish()
             }
             Cluster::Components => {
                 let mut components = Components::new(ranked.len());
-                edges.each(|edge| {
-                    components.push(edge);
+                edges.parts(|edges| {
+                    edges.iter().for_each(|edge| components.push(*edge));
                     Ok(())
                 })?;
                 self.measure(ranked, components.finish())?

@@ -63,10 +63,9 @@ impl Run<'_> {
     ) -> Result<Vec<(String, Stamp)>> {
         let mut written = Vec::new();
         let mut pairs = Pairs::new(self.create("pairs.parquet")?, self.counted())?;
-        edges.each(|edge| pairs.push(&edge, false, ranked, &self.estimates))?;
-        for copy in copies {
-            pairs.push(copy, true, ranked, &self.estimates)?;
-        }
+        edges.parts(|edges| pairs.extend(edges, ranked, &self.estimates))?;
+        pairs.begin_copies();
+        pairs.extend(copies, ranked, &self.estimates)?;
         written.push(pairs.finish(ranked, &self.estimates)?);
         let span = |removal: &Removal| self.span(ranked, removal);
         let evidence = self.create("evidence.parquet")?;
@@ -79,11 +78,10 @@ impl Run<'_> {
             written.push(self.rejects_file(old::REJECTS, self.counts.against_rejected)?);
         }
         // The disk is busy with the documents: it is waited for when nothing else is left to do.
-        let commit = |file: FileWriter| {
-            let name = file.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
-            Ok((name, file.commit()?))
-        };
-        written.into_iter().map(commit).collect()
+        let name =
+            |file: &FileWriter| file.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let names: Vec<String> = written.iter().map(name).collect();
+        Ok(names.into_iter().zip(FileWriter::commit_all(written)?).collect())
     }
 
     pub(super) fn create(&self, name: &str) -> Result<FileWriter> {

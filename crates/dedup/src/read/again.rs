@@ -93,6 +93,23 @@ impl Again {
         }
     }
 
+    /// The bytes of a segment that stood at `range` of its batch: as they are in memory, or else in a buffer, which is empty. They may change while they are looked at, so nothing is kept of them.
+    fn look<'a>(
+        &'a self,
+        segment: &Segment,
+        range: Range<usize>,
+        buffer: &'a mut Vec<u8>,
+    ) -> Result<&'a [u8]> {
+        let at = segment.first_offset + (range.start - segment.start) as u64;
+        match &self.files[segment.input.number as usize].map {
+            Some(map) => map.get(at..at + range.len() as u64).ok_or(Error::Changed),
+            None => {
+                self.read(segment, range, buffer)?;
+                Ok(buffer)
+            }
+        }
+    }
+
     /// Appends the bytes of a segment that stood at `range` of its batch.
     fn read(&self, segment: &Segment, range: Range<usize>, into: &mut Vec<u8>) -> Result<()> {
         let Open { input, file, map, .. } = &self.files[segment.input.number as usize];
@@ -191,14 +208,14 @@ impl Batch {
             }
             (Some(plan), _) if self.is_shed => {
                 let quoted = row.quoted.range();
-                let range = if quoted.is_empty() { row.raw.range() } else { quoted.clone() };
-                again.read(segment, range, &mut bytes)?;
                 if quoted.is_empty() {
+                    again.read(segment, row.raw.range(), &mut bytes)?;
                     let line = utf8::check(&bytes).map_err(|_| Error::Changed)?;
                     text = Decoded::default();
                     text.extend_from_slice(&parse::text_again(line, 0..line.len(), plan));
                 } else {
-                    text.unescape(&bytes).ok_or(Error::Changed)?;
+                    let quoted = again.look(segment, quoted, &mut bytes)?;
+                    text.unescape(quoted).ok_or(Error::Changed)?;
                 }
                 text.bytes()
             }

@@ -1,6 +1,6 @@
 //! Inputs as memory: a text is found again without a call to the system, and a line is written without being read first.
 //!
-//! The file belongs to somebody else, who may write to it. So a map is only ever looked at as bytes, which are copied before anything is made of them; and a file that is cut ends the process with
+//! The file belongs to somebody else, who may write to it. So a map is only ever looked at as bytes, which are copied or decoded before anything is made of them; and a file that is cut ends the process with
 //! SIGBUS where it is looked at. Only programs that say so ([`Options::maps`](crate::job::Options::maps)) map their inputs.
 
 use std::fs::File;
@@ -39,7 +39,7 @@ impl Map {
         if start > end || end > self.0.len() {
             return None;
         }
-        // SAFETY: the range lies in the map, which lives as long as the reference. Another process may write to the file meanwhile: any bytes are bytes, and whoever asks copies them before looking.
+        // SAFETY: the range lies in the map, which lives as long as the reference. Another process may write to the file meanwhile: any bytes are bytes, and whoever asks copies or decodes them before anything relies on them.
         Some(unsafe { std::slice::from_raw_parts(self.0.as_ptr().add(start), end - start) })
     }
 }

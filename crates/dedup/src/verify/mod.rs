@@ -158,12 +158,14 @@ fn verify_groups(
     let made = in_parallel(tasks.len(), threads, Measure::default, |i, measure| -> Result<_> {
         let (mut edges, mut ends) = (Vec::new(), Vec::new());
         let runs: Vec<&[(u32, u32)]> = tasks[i].chunk_by(|a, b| a.0 == b.0).collect();
+        let mut of_run = Vec::new();
         for (i, run) in runs.iter().enumerate() {
             for (ahead, what) in AHEAD {
                 expect(runs.get(i + ahead).copied().unwrap_or_default(), what, groups, sources.texts);
             }
-            let groups: Vec<Group<'_>> = run.iter().map(|&(_, group)| groups[group as usize]).collect();
-            measure.run(&groups, sources, wanted, (&mut edges, &mut ends))?;
+            of_run.clear();
+            of_run.extend(run.iter().map(|&(_, group)| groups[group as usize]));
+            measure.run(&of_run, sources, wanted, (&mut edges, &mut ends))?;
         }
         Ok((edges, ends))
     });

@@ -12,7 +12,9 @@ use crate::verify::Edge;
 pub(crate) struct Pairs {
     table: Columns,
     counted: Counted,
-    rows: Vec<(Edge, bool)>,
+    rows: Vec<Edge>,
+    /// The row of the first copy, if there is one.
+    copies: usize,
     ranks: Ranks,
 }
 
@@ -30,33 +32,41 @@ impl Pairs {
             ("size?", Kind::Number),
             ("a_is_old", Kind::Flag),
         ];
-        Ok(Self { table: Columns::begin(out, &columns)?, counted, rows: Vec::new(), ranks: Ranks::default() })
+        let table = Columns::begin(out, &columns)?;
+        Ok(Self { table, counted, rows: Vec::new(), copies: usize::MAX, ranks: Ranks::default() })
     }
 
-    pub fn push(
-        &mut self,
-        edge: &Edge,
-        is_copy: bool,
-        ranked: &Ranked<'_>,
-        estimates: &Estimates,
-    ) -> Result<()> {
-        self.rows.push((*edge, is_copy));
-        if self.rows.len() == ROWS { self.flush(ranked, estimates) } else { Ok(()) }
+    /// Adds edges.
+    pub fn extend(&mut self, mut edges: &[Edge], ranked: &Ranked<'_>, estimates: &Estimates) -> Result<()> {
+        while !edges.is_empty() {
+            let (now, rest) = edges.split_at(edges.len().min(ROWS - self.rows.len()));
+            self.rows.extend_from_slice(now);
+            if self.rows.len() == ROWS {
+                self.flush(ranked, estimates)?;
+            }
+            edges = rest;
+        }
+        Ok(())
+    }
+
+    /// What is added from here on are copies.
+    pub fn begin_copies(&mut self) {
+        self.copies = self.rows.len();
     }
 
     fn flush(&mut self, ranked: &Ranked<'_>, estimates: &Estimates) -> Result<()> {
-        let Self { table, rows, counted, ranks } = self;
+        let Self { table, rows, copies, counted, ranks } = self;
         let rows = &rows[..];
         let [id_a, id_b, both, either, similar, copy, rank_a, rank_b, size, old] = &table.descriptions();
-        let edge = |row: usize| &rows[row].0;
-        let earlier = Numbered::by_rank(rows.iter().map(|(edge, _)| edge.earlier), ranks);
-        let later = Numbered::by_rank(rows.iter().map(|(edge, _)| edge.later), ranks);
+        let edge = |row: usize| &rows[row];
+        let copies = *copies;
+        let is_copy = move |row: usize| row >= copies;
+        let earlier = Numbered::by_rank(rows.iter().map(|edge| edge.earlier), ranks);
+        let later = Numbered::by_rank(rows.iter().map(|edge| edge.later), ranks);
         // A copy counts elements, also where the others count registers.
-        let counts = Numbered::by_counts(rows.iter().map(|(edge, is_copy)| (edge, *is_copy)));
-        let similarity = |row: usize| {
-            let (edge, is_copy) = &rows[row];
-            similarity(edge, *counted != Counted::Registers || *is_copy, estimates)
-        };
+        let counts = Numbered::by_counts(rows.iter().enumerate().map(|(row, edge)| (edge, is_copy(row))));
+        let similarity =
+            |row: usize| similarity(edge(row), *counted != Counted::Registers || is_copy(row), estimates);
         let place = |rank: u32| ranked.guests.place(rank);
         // Whether a row has an intersection, a union, and the size of what is contained.
         let [has_both, has_union, has_size] = match counted {
@@ -64,21 +74,25 @@ impl Pairs {
             Counted::Contained => [Some(true), Some(false), Some(true)],
             Counted::Registers => [None, None, Some(false)],
         }
-        .map(|has: Option<bool>| move |row: usize| has.unwrap_or(rows[row].1));
+        .map(|has: Option<bool>| move |row: usize| has.unwrap_or_else(|| is_copy(row)));
         let columns = [
             earlier.column(id_a, |row, into| bytes(&ranked.id_bytes(edge(row).earlier)?, into))?,
             later.column(id_b, |row, into| bytes(&ranked.id_bytes(edge(row).later)?, into))?,
             counts.nullable_column(both, has_both, |row, into| number(edge(row).intersection, into))?,
             counts.nullable_column(either, has_union, |row, into| number(edge(row).union, into))?,
             counts.column(similar, |row, into| share(similarity(row), into))?,
-            flags(copy, rows.iter().map(|(_, is_copy)| *is_copy))?,
+            flags(copy, (0..rows.len()).map(is_copy))?,
             earlier.column(rank_a, |row, into| number(place(edge(row).earlier), into))?,
             later.column(rank_b, |row, into| number(place(edge(row).later), into))?,
             counts.nullable_column(size, has_size, |row, into| number(edge(row).union, into))?,
-            flags(old, rows.iter().map(|(edge, _)| ranked.is_old(edge.earlier)))?,
+            flags(old, rows.iter().map(|edge| ranked.is_old(edge.earlier)))?,
         ];
         table.write(columns)?;
         self.rows.clear();
+        // The rows to come are copies too.
+        if self.copies < usize::MAX {
+            self.copies = 0;
+        }
         Ok(())
     }
 
