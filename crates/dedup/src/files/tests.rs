@@ -45,7 +45,7 @@ fn files_that_are_committed_together_are_all_there() {
     let folder = tempfile::tempdir().unwrap();
     let paths = ["a", "b/c", "b/d"].map(|name| folder.path().join(name));
     fs::create_dir(folder.path().join("b")).unwrap();
-    let begin = |(path, seed)| {
+    let begin = |(path, seed): (&std::path::PathBuf, u8)| {
         let mut file = Files::new().create(path).unwrap();
         file.append(&content(seed)).unwrap();
         file
