@@ -75,6 +75,8 @@ pub fn reserve(bytes: u64, threads: usize) {
     if bytes == 0 || !IS_OURS.swap(false, Ordering::Relaxed) {
         return;
     }
+    #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+    let _ = threads;
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: settings of the allocator, which may be refused; a block that is given back at once; and advice for addresses between that block and the end of the heap, which changes no content.
     unsafe {
