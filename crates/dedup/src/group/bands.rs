@@ -6,6 +6,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use benzer_core::hint::prefetch;
 use benzer_core::lsh::{Banding, Prefilter, bucket};
 
 use super::buckets::{Buckets, Filter};
@@ -17,6 +18,8 @@ use super::rank_set::RankSet;
 const TOGETHER: usize = 6;
 /// Documents of a task.
 const TASK: usize = 1024;
+/// Sketches that are asked for before they are compared. Of millions most are in no cache.
+const ASKED: usize = 16;
 
 /// The sketches of documents by rank.
 pub(crate) trait Sketches: Sync {
@@ -71,27 +74,61 @@ pub(crate) fn candidates(
     let seats = Seats::new(&bands, ranks.last().map_or(0, |rank| rank + 1), cap);
     let n_tasks = ranks.len().div_ceil(TASK);
     let n_ranks = ranks.last().map_or(0, |rank| *rank as usize + 1);
-    let partners = || (Met::default(), RankSet::new(n_ranks), Vec::new());
-    let found = in_parallel(n_tasks, threads, partners, |task, (met, set, partners)| {
+    let meeting = || (Meeting::new(n_ranks), Vec::new(), Vec::new());
+    let found = in_parallel(n_tasks, threads, meeting, |task, (meeting, partners, next)| {
         let mut pairs = ByLater::default();
-        for &later in &ranks[task * TASK..ranks.len().min((task + 1) * TASK)] {
-            for seat in seats.of(later) {
-                match seat.place() {
-                    Taken::Crowd(crowd) => seats.crowds.add(crowd, met),
-                    Taken::Behind(first) => {
-                        seats.first[first].iter().for_each(|earlier| set.insert(*earlier))
-                    }
-                }
-            }
-            seats.crowds.drain(met, |earlier| set.insert(earlier));
-            partners.clear();
-            set.drain_into(partners);
+        let mut compare = |later: u32, partners: &mut Vec<u32>| {
             prefilter.retain(sketches.words(later), partners, |rank| sketches.words(rank));
             pairs.push(later, partners);
+        };
+        let mut waiting = None;
+        for &later in &ranks[task * TASK..ranks.len().min((task + 1) * TASK)] {
+            meeting.list(&seats, later, next);
+            if next.is_empty() {
+                continue;
+            }
+            // They are compared after the next ones were asked for.
+            for &rank in next.iter().take(ASKED) {
+                let words = sketches.words(rank);
+                (0..words.len()).step_by(8).for_each(|word| prefetch(words, word));
+            }
+            std::mem::swap(partners, next);
+            if let Some(before) = waiting.replace(later) {
+                compare(before, next);
+            }
+        }
+        if let Some(last) = waiting {
+            compare(last, partners);
         }
         pairs
     });
     (found, seats.meetings)
+}
+
+/// What a thread needs to list whom documents meet.
+struct Meeting {
+    crowds: Met,
+    set: RankSet,
+}
+
+impl Meeting {
+    fn new(n_ranks: usize) -> Self {
+        Self { crowds: Met::default(), set: RankSet::new(n_ranks) }
+    }
+
+    /// Lists the documents that the buckets of one pair it with, each once, in order.
+    fn list(&mut self, seats: &Seats, later: u32, partners: &mut Vec<u32>) {
+        let Self { crowds, set } = self;
+        for seat in seats.of(later) {
+            match seat.place() {
+                Taken::Crowd(crowd) => seats.crowds.add(crowd, crowds),
+                Taken::Behind(first) => seats.first[first].iter().for_each(|earlier| set.insert(*earlier)),
+            }
+        }
+        seats.crowds.drain(crowds, |earlier| set.insert(earlier));
+        partners.clear();
+        set.drain_into(partners);
+    }
 }
 
 #[derive(Debug, Default)]
