@@ -10,7 +10,7 @@ use benzer_core::field::text::Shingler;
 use super::Pair;
 use super::sample::Sample;
 use crate::error::Result;
-use crate::group::in_parallel;
+use crate::group::{ByLater, in_parallel};
 use crate::join::{Elements, Frequencies, Source};
 use crate::threshold::Threshold;
 use crate::verify::{Edge, Sources, Texts, Wanted, verify_held};
@@ -57,17 +57,12 @@ pub(super) fn join(
         rest = &rest[n..];
         for section in members.chunks(SECTION) {
             let candidates = candidates(section, sample, &index, sources, room, &read)?;
+            let candidates: ByLater = candidates.into_iter().collect();
             let wanted = Wanted::Reaching(threshold.lowered());
-            verify_held(
-                [&candidates.iter().copied().collect()],
-                to_measure,
-                wanted,
-                room.threads,
-                |_, edges| {
-                    pairs.extend(edges.iter().map(|edge| pair(edge, sample)));
-                    Ok(())
-                },
-            )?;
+            verify_held([&candidates], to_measure, wanted, room.threads, |_, edges| {
+                pairs.extend(edges.iter().map(|edge| pair(edge, sample)));
+                Ok(())
+            })?;
         }
     }
     pairs.sort_unstable_by_key(|pair| (pair.edge.later, pair.edge.earlier));

@@ -9,6 +9,7 @@ use super::out::Out;
 use super::parts::{Records, damaged};
 use super::{Settings, kind};
 use crate::error::Result;
+use crate::group::ByLater;
 use crate::verify::{Edge, Sources, Texts, Wanted, verify_held};
 use crate::write::Estimates;
 
@@ -106,13 +107,13 @@ impl Slice for Compare {
         }
         members.sort_unstable();
         let words = self.sketches(&members)?;
-        let candidates = self.candidates(&members, &words)?;
+        let candidates: ByLater = self.candidates(&members, &words)?.into_iter().collect();
         let texts = Held(&members);
         let sources = Sources { texts: &texts, shingler: &self.shingler, remembered: REMEMBERED };
         let n_words = self.settings.spec.words();
         let words = |rank: u32| &words[rank as usize * n_words..][..n_words];
         let wanted = Wanted::Reaching(self.settings.threshold);
-        verify_held([&candidates.iter().copied().collect()], sources, wanted, 1, |_, edges| {
+        verify_held([&candidates], sources, wanted, 1, |_, edges| {
             for Edge { later, earlier, intersection, union } in edges.iter() {
                 let equal = self.estimates.equal(words(later), words(earlier));
                 let counts = [intersection, union, equal].map(u32::to_le_bytes).concat();

@@ -53,6 +53,11 @@ fn state(file: &File) -> io::Result<State> {
     Ok((metadata.len(), metadata.modified().ok()))
 }
 
+/// Where in its file a part of a segment begins, which stood at `range` of its batch.
+fn place(segment: &Segment, range: &Range<usize>) -> u64 {
+    segment.first_offset + (range.start - segment.start) as u64
+}
+
 impl Again {
     /// Opens the inputs; nothing if there are many, or not all are plain files. They are mapped if that is wanted and possible.
     pub fn new(inputs: &[Arc<Input>], maps: bool) -> Result<Option<Self>> {
@@ -93,6 +98,13 @@ impl Again {
         }
     }
 
+    /// The bytes of a segment that stood at `range` of its batch, if its file is mapped.
+    fn in_map(&self, segment: &Segment, range: &Range<usize>) -> Result<Option<&[u8]>> {
+        let Some(map) = &self.files[segment.input.number as usize].map else { return Ok(None) };
+        let at = place(segment, range);
+        map.get(at..at + range.len() as u64).map(Some).ok_or(Error::Changed)
+    }
+
     /// The bytes of a segment that stood at `range` of its batch: as they are in memory, or else in a buffer, which is empty. They may change while they are looked at, so nothing is kept of them.
     fn look<'a>(
         &'a self,
@@ -100,27 +112,23 @@ impl Again {
         range: Range<usize>,
         buffer: &'a mut Vec<u8>,
     ) -> Result<&'a [u8]> {
-        let at = segment.first_offset + (range.start - segment.start) as u64;
-        match &self.files[segment.input.number as usize].map {
-            Some(map) => map.get(at..at + range.len() as u64).ok_or(Error::Changed),
-            None => {
-                self.read(segment, range, buffer)?;
-                Ok(buffer)
-            }
+        if let Some(bytes) = self.in_map(segment, &range)? {
+            return Ok(bytes);
         }
+        self.read(segment, range, buffer)?;
+        Ok(buffer)
     }
 
     /// Appends the bytes of a segment that stood at `range` of its batch.
     fn read(&self, segment: &Segment, range: Range<usize>, into: &mut Vec<u8>) -> Result<()> {
-        let Open { input, file, map, .. } = &self.files[segment.input.number as usize];
-        let at = segment.first_offset + (range.start - segment.start) as u64;
-        if let Some(map) = map {
-            into.extend_from_slice(map.get(at..at + range.len() as u64).ok_or(Error::Changed)?);
+        if let Some(bytes) = self.in_map(segment, &range)? {
+            into.extend_from_slice(bytes);
             return Ok(());
         }
+        let Open { input, file, .. } = &self.files[segment.input.number as usize];
         let start = into.len();
         into.resize(start + range.len(), 0);
-        file.read_exact_at(&mut into[start..], at).map_err(|source| match source.kind() {
+        file.read_exact_at(&mut into[start..], place(segment, &range)).map_err(|source| match source.kind() {
             io::ErrorKind::UnexpectedEof => Error::Changed,
             _ => Error::Read { path: input.path.to_path_buf(), source },
         })
@@ -182,9 +190,7 @@ impl Batch {
     pub(crate) fn expect_text(&self, index: usize, again: &Again) {
         let Some(row) = self.rows.get(index) else { return };
         let segment = &self.segments[row.segment as usize];
-        let Some(map) = &again.files[segment.input.number as usize].map else { return };
-        let at = segment.first_offset + (row.raw.range().start - segment.start) as u64;
-        let bytes = map.get(at..at + row.raw.range().len() as u64).unwrap_or_default();
+        let Ok(Some(bytes)) = again.in_map(segment, &row.raw.range()) else { return };
         (0..bytes.len().min(ASKED)).step_by(64).for_each(|i| prefetch(bytes, i));
     }
 
