@@ -31,6 +31,13 @@ impl Threshold {
             && u128::from(intersection) * 1_000_000_000 >= u128::from(self.billionths) * u128::from(union)
     }
 
+    /// [`Threshold::is_reached`] of two sets by the elements that they share and those that they have together, counting shared ones twice.
+    #[inline]
+    pub(crate) fn is_reached_by(self, shared: u32, sizes: u32) -> bool {
+        let billionths = u64::from(self.billionths);
+        sizes > 0 && u64::from(shared) * (1_000_000_000 + billionths) >= billionths * u64::from(sizes)
+    }
+
     /// The fewest elements of a set of some size that a similar set has: the size times the threshold, rounded up. A similar set is also
     /// at least that large.
     #[inline]
@@ -141,6 +148,8 @@ mod tests {
                 let least = u64::from(threshold.least_shared(sizes));
                 assert!(threshold.is_reached(least, sizes - least), "{text} of {sizes}");
                 assert!(!threshold.is_reached(least - 1, sizes - least + 1), "{text} of {sizes}");
+                let reaches = |shared: u64| threshold.is_reached_by(shared as u32, sizes as u32);
+                assert!(reaches(least) && !reaches(least - 1) && !threshold.is_reached_by(0, 0));
             }
         }
     }

@@ -121,6 +121,32 @@ fn whatever_fails_is_reported_and_the_old_file_stays() {
     put(&Files::failing(When::Operation(7), io::ErrorKind::Other), &path, &bytes).unwrap();
 }
 
+/// Most of its blocks are written behind the writer.
+#[test]
+fn a_long_file_is_whole_or_the_old_one_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out");
+    let bytes: Vec<u8> = (0..9).flat_map(|_| content(1)).collect();
+    let mut nth = 0;
+    loop {
+        fs::write(&path, "old").unwrap();
+        let files = Files::failing(When::Operation(nth), io::ErrorKind::Other);
+        let mut file = files.create(&path);
+        file.as_mut().map(|file| bytes.chunks(50_000).for_each(|piece| drop(file.append(piece)))).ok();
+        let Err(error) = file.and_then(FileWriter::commit) else { break };
+        assert!(error.to_string().contains("out`: ") || error.to_string().contains("cannot sync"), "{error}");
+        assert_eq!(names(folder.path()), ["out"], "operation {nth}");
+        nth += 1;
+    }
+    // Create, 20 whole blocks and the rest, sync, rename, sync of the folder.
+    assert_eq!(nth, 25);
+    assert!(fs::read(&path).unwrap() == bytes);
+    let mut file = Files::new().create(&path).unwrap();
+    file.append(&bytes).unwrap();
+    drop(file);
+    assert_eq!(names(folder.path()), ["out"], "one that is given up leaves nothing");
+}
+
 #[test]
 fn a_full_disk_is_reported_wherever_it_strikes() {
     let folder = tempfile::tempdir().unwrap();

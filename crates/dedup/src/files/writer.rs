@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use super::behind::Behind;
 use super::checksum::{PIECE, Pieces, Stamp};
 use super::disk::{check_local, folder_of};
 use super::error::{Error, Result};
@@ -18,13 +19,20 @@ pub struct FileWriter {
     path: PathBuf,
     temporary: PathBuf,
     /// Closed by the commit or the drop.
-    file: Option<Handle>,
+    file: Option<Way>,
     /// What is not written yet.
     block: Block,
     /// The checksum of its whole pieces and of all that was written.
     pieces: Pieces,
     written: u64,
     state: Progress,
+}
+
+/// How blocks come into the file.
+#[derive(Debug)]
+enum Way {
+    Here(Handle),
+    Behind(Behind),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +45,8 @@ enum Progress {
 }
 
 const _: () = assert!(Block::BYTES.is_multiple_of(PIECE), "a full block is whole pieces");
+/// From here on blocks are written while the next ones are filled. What is shorter is not worth a thread.
+const LONG: u64 = 2 * Block::BYTES as u64;
 
 impl FileWriter {
     pub(super) fn create(files: &Files, path: &Path) -> Result<Self> {
@@ -55,7 +65,7 @@ impl FileWriter {
             files: files.clone(),
             path: path.into(),
             temporary,
-            file: Some(file),
+            file: Some(Way::Here(file)),
             block: Block::default(),
             written: 0,
             pieces: Pieces::default(),
@@ -110,14 +120,24 @@ impl FileWriter {
         Ok(writers.iter().map(|writer| writer.pieces.stamp()).collect())
     }
 
-    /// Writes what is left, and puts the file in its place; its folder is yet to be synced.
-    fn settle(&mut self) -> Result<()> {
+    /// The first half of [`FileWriter::commit_all`], for files that are whole while others are yet to be made: writes what is left, and puts the file in its place; its folder is yet to be synced.
+    ///
+    /// # Errors
+    /// As [`FileWriter::commit`].
+    pub fn settle(&mut self) -> Result<()> {
+        if self.state == Progress::Renamed {
+            return Ok(());
+        }
+        self.check()?;
         self.add_pieces(true);
-        if !self.block.bytes().is_empty() || self.state == Progress::Failed {
+        if !self.block.bytes().is_empty() {
             self.write_block()?;
         }
         let fail = |error| Error::disk("write", &self.path, error);
-        let file = self.file.take().expect("only commit and drop take the file");
+        let file = match self.file.take().expect("only commit and drop take the file") {
+            Way::Here(file) => file,
+            Way::Behind(mut behind) => behind.end().map_err(fail)?,
+        };
         let disk = &*self.files.disk;
         disk.sync(&self.temporary, &file).map_err(fail)?;
         drop(file);
@@ -128,6 +148,7 @@ impl FileWriter {
 
     /// Takes some of the bytes, at least one.
     fn take(&mut self, bytes: &[u8]) -> Result<usize> {
+        self.check()?;
         let n = self.block.take(bytes);
         let is_full = self.block.bytes().len() == Block::BYTES;
         self.add_pieces(is_full);
@@ -135,6 +156,16 @@ impl FileWriter {
             self.write_block()?;
         }
         Ok(n)
+    }
+
+    /// Fails if a write did: some bytes are gone.
+    fn check(&self) -> Result<()> {
+        match self.state {
+            Progress::Failed => {
+                Err(Error::disk("write", &self.path, io::Error::other("an earlier write failed")))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Adds to the checksum what came, while it is in the cache: several whole pieces, or all of it.
@@ -153,19 +184,33 @@ impl FileWriter {
     }
 
     fn write_block(&mut self) -> Result<()> {
-        let file = self.file.as_mut().expect("only commit and drop take the file");
-        let bytes = self.block.bytes();
-        let written = match self.state {
-            Progress::Open => self.files.disk.write(&self.temporary, file, self.written, bytes),
-            _ => Err(io::Error::other("an earlier write failed")),
-        };
-        written.map_err(|error| {
+        let bytes = self.block.bytes().len() as u64;
+        self.block = self.send_block().map_err(|error| {
             self.state = Progress::Failed;
             Error::disk("write", &self.path, error)
         })?;
-        self.written += bytes.len() as u64;
-        self.block.clear();
+        self.written += bytes;
         Ok(())
+    }
+
+    /// Writes the block or has it written; gives an empty one.
+    fn send_block(&mut self) -> io::Result<Block> {
+        let (offset, mut block) = (self.written, std::mem::take(&mut self.block));
+        let way = match self.file.take().expect("only commit and drop take the file") {
+            Way::Here(file) if offset >= LONG => {
+                let behind = Behind::new(&self.files.disk, self.temporary.clone(), file);
+                behind.map_or_else(Way::Here, Way::Behind)
+            }
+            way => way,
+        };
+        match self.file.insert(way) {
+            Way::Behind(behind) => behind.write(offset, block),
+            Way::Here(file) => {
+                self.files.disk.write(&self.temporary, file, offset, block.bytes())?;
+                block.clear();
+                Ok(block)
+            }
+        }
     }
 }
 

@@ -61,23 +61,28 @@ impl Run<'_> {
         removals: &[Removal],
         by_keeper: &[Removal],
     ) -> Result<Vec<(String, Stamp)>> {
-        let mut written = Vec::new();
+        let mut written: Vec<FileWriter> = Vec::new();
+        // Waits for the disk at once: whoever writes documents has enough to do meanwhile.
+        let mut settled = |mut file: FileWriter| -> Result<()> {
+            file.settle()?;
+            written.push(file);
+            Ok(())
+        };
         let mut pairs = Pairs::new(self.create("pairs.parquet")?, self.counted())?;
         edges.parts(|edges| pairs.extend(edges, ranked, &self.estimates))?;
         pairs.begin_copies();
         pairs.extend(copies, ranked, &self.estimates)?;
-        written.push(pairs.finish(ranked, &self.estimates)?);
+        settled(pairs.finish(ranked, &self.estimates)?)?;
         let span = |removal: &Removal| self.span(ranked, removal);
         let evidence = self.create("evidence.parquet")?;
-        written.push(write::evidence(evidence, removals, ranked, &self.estimates, span)?);
+        settled(write::evidence(evidence, removals, ranked, &self.estimates, span)?)?;
         let clusters = self.create("clusters.parquet")?;
-        written.push(write::clusters(clusters, by_keeper, ranked, &self.estimates)?);
-        written.push(self.report(ranked, by_keeper)?);
-        written.push(self.rejects_file(REJECTS, self.counts.rejected)?);
+        settled(write::clusters(clusters, by_keeper, ranked, &self.estimates)?)?;
+        settled(self.report(ranked, by_keeper)?)?;
+        settled(self.rejects_file(REJECTS, self.counts.rejected)?)?;
         if self.counts.against_rejected > 0 {
-            written.push(self.rejects_file(old::REJECTS, self.counts.against_rejected)?);
+            settled(self.rejects_file(old::REJECTS, self.counts.against_rejected)?)?;
         }
-        // The disk is busy with the documents: it is waited for when nothing else is left to do.
         let name =
             |file: &FileWriter| file.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
         let names: Vec<String> = written.iter().map(name).collect();

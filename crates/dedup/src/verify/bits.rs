@@ -3,7 +3,7 @@
 //! All of them are similar to the first one, so most of their elements are its own (the module `first`), and where they stand in it is their bit. Of the others only those count that two
 //! documents have: what many have gets a bit too, and what few have a list of these few. What a pair shares is then counted in a few instructions, however long its documents are.
 
-use benzer_core::Level;
+use benzer_core::sketch::count::common_bits;
 
 use super::AHEAD;
 use super::features::{Features, Sources};
@@ -26,10 +26,8 @@ const MANY: usize = 32;
 pub(super) struct Bits {
     /// The elements of the first document.
     first: First,
-    /// A row for each document: which of those it has.
-    own: Rows,
-    /// A row for each document: which of the other elements that many have.
-    common: Rows,
+    /// A row for each document: which of those it has, and behind them which of the other elements that many have.
+    rows: Rows,
     /// How many elements each document has.
     sizes: Vec<u32>,
     /// The other elements of all documents, and where those of each end.
@@ -72,9 +70,23 @@ impl Rows {
         self.words.resize(n * self.width, 0);
     }
 
-    #[inline(always)]
-    fn get(&self, i: usize) -> &[[u64; WIDTH]] {
-        self.words[i * self.width..][..self.width].as_chunks().0
+    /// The same `n` sets, with room for so many bits.
+    fn widen(&mut self, n: usize, bits: usize) {
+        let (old, width) = (self.width, bits.div_ceil(64).next_multiple_of(WIDTH));
+        if width <= old {
+            return;
+        }
+        self.words.resize(n * width, 0);
+        // From the last to the first: each moves to where only those behind it were.
+        for i in (0..n).rev() {
+            self.words.copy_within(i * old..(i + 1) * old, i * width);
+            self.words[i * width + old..(i + 1) * width].fill(0);
+        }
+        self.width = width;
+    }
+
+    fn get(&self, i: usize) -> &[u64] {
+        &self.words[i * self.width..][..self.width]
     }
 
     fn get_mut(&mut self, i: usize) -> &mut [u64] {
@@ -98,11 +110,11 @@ impl Bits {
                 if ranks.len() * self.first.places().div_ceil(64) > MOST {
                     return Ok(false);
                 }
-                self.own.clear(ranks.len(), self.first.places());
+                self.rows.clear(ranks.len(), self.first.places());
             }
             // What is behind the end is written over.
             self.others.resize(self.others.len().max(start + elements.len()), 0);
-            let row = self.own.get_mut(i);
+            let row = self.rows.get_mut(i);
             let n = self.first.split(elements, row, &mut self.others[start..]);
             let n = self.distinct.distinct(&mut self.others[start..start + n]);
             start += n;
@@ -115,8 +127,9 @@ impl Bits {
         self.others.truncate(start);
         self.drop_single();
         let many = (ranks.len() / MANY).max(2) as u32;
-        let n_bits = self.share_out(many);
-        self.common.clear(ranks.len(), n_bits);
+        let first_common = self.first.places();
+        let n_bits = first_common + self.share_out(many);
+        self.rows.widen(ranks.len(), n_bits);
         self.listed.clear();
         self.listed.resize(ranks.len(), 0);
         let mut start = 0;
@@ -124,7 +137,8 @@ impl Bits {
             for &number in &self.numbered[start..end] {
                 let Shared { n, place } = &mut self.shared[number as usize];
                 if *n >= many {
-                    self.common.get_mut(document as usize)[*place as usize / 64] |= 1 << (*place % 64);
+                    let bit = first_common + *place as usize;
+                    self.rows.get_mut(document as usize)[bit / 64] |= 1 << (bit % 64);
                 } else if *n > 1 {
                     self.lists[*place as usize] = document;
                     *place += 1;
@@ -179,19 +193,21 @@ impl Bits {
         n_bits as usize
     }
 
-    /// Of a document and some others: how many elements both have, and how many they have together, counting those twice.
-    pub fn count(&mut self, one: usize, others: &[u32], counts: &mut Vec<(u32, u32)>) {
+    /// Of a document and some others: how many elements both have.
+    pub fn count(&mut self, one: usize, others: &[u32], shared: &mut Vec<u32>) {
         self.add_lists(one, 1);
-        match Level::best() {
-            // SAFETY: the level is only the best one if the CPU has it, and it includes the features.
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => unsafe { self.count_avx512(one, others, counts) },
-            // SAFETY: as above.
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => unsafe { self.count_avx2(one, others, counts) },
-            _ => self.count_plainly(one, others, counts),
+        shared.resize(others.len(), 0);
+        common_bits(self.rows.get(one), &self.rows.words, others, shared);
+        for (&other, shared) in others.iter().zip(shared) {
+            *shared += self.listed[other as usize];
         }
         self.add_lists(one, u32::MAX);
+    }
+
+    /// How many elements a document has.
+    #[inline]
+    pub fn size(&self, one: u32) -> u32 {
+        self.sizes[one as usize]
     }
 
     /// Adds a number (modulo 2^32) to all documents on the lists of one.
@@ -203,44 +219,6 @@ impl Bits {
                 let listed = &mut self.listed[document as usize];
                 *listed = listed.wrapping_add(add);
             }
-        }
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f,avx512vpopcntdq")]
-    fn count_avx512(&self, one: usize, others: &[u32], counts: &mut Vec<(u32, u32)>) {
-        self.count_plainly(one, others, counts);
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,popcnt")]
-    fn count_avx2(&self, one: usize, others: &[u32], counts: &mut Vec<(u32, u32)>) {
-        self.count_plainly(one, others, counts);
-    }
-
-    #[inline(always)]
-    fn count_plainly(&self, one: usize, others: &[u32], counts: &mut Vec<(u32, u32)>) {
-        counts.clear();
-        let (own, common) = (self.own.get(one), self.common.get(one));
-        for &other in others {
-            let other = other as usize;
-            let mut lanes = [0; WIDTH];
-            add(own, self.own.get(other), &mut lanes);
-            add(common, self.common.get(other), &mut lanes);
-            let shared = lanes.iter().sum::<u64>() as u32 + self.listed[other];
-            // What nobody else has is in no set.
-            let shared = if other == one { self.sizes[one] } else { shared };
-            counts.push((shared, self.sizes[one] + self.sizes[other]));
-        }
-    }
-}
-
-/// Adds the bits that two sets share.
-#[inline(always)]
-fn add(a: &[[u64; WIDTH]], b: &[[u64; WIDTH]], lanes: &mut [u64; WIDTH]) {
-    for (a, b) in a.iter().zip(b) {
-        for ((a, b), lane) in a.iter().zip(b).zip(&mut *lanes) {
-            *lane += u64::from((a & b).count_ones());
         }
     }
 }
@@ -276,15 +254,11 @@ mod tests {
             for _ in 0..2 {
                 prop_assert!(bits.hold(&ranks, &mut features, sources).unwrap());
                 for (one, set) in sets.iter().enumerate() {
-                    let expected: Vec<(u32, u32)> = sets.iter().map(|other| {
-                        (set.intersection(other).count() as u32, (set.len() + other.len()) as u32)
-                    }).collect();
-                    bits.count(one, &ranks, &mut counts);
+                    let others: Vec<u32> = ranks.iter().copied().filter(|other| *other != one as u32).collect();
+                    let expected: Vec<u32> = others.iter().map(|other| set.intersection(&sets[*other as usize]).count() as u32).collect();
+                    bits.count(one, &others, &mut counts);
                     prop_assert_eq!(&counts, &expected);
-                    bits.add_lists(one, 1);
-                    bits.count_plainly(one, &ranks, &mut counts);
-                    bits.add_lists(one, u32::MAX);
-                    prop_assert_eq!(&counts, &expected);
+                    prop_assert_eq!(bits.size(one as u32), set.len() as u32);
                 }
             }
         }

@@ -70,10 +70,11 @@ pub(crate) enum Wanted {
 }
 
 impl Wanted {
+    /// Of a pair: the elements in both, and those of both together, which counts these twice.
     #[inline]
-    fn has(self, intersection: u32, union: u32) -> bool {
+    fn has(self, intersection: u32, sizes: u32) -> bool {
         match self {
-            Self::Reaching(threshold) => threshold.is_reached(intersection.into(), union.into()),
+            Self::Reaching(threshold) => threshold.is_reached_by(intersection, sizes),
             Self::All => true,
         }
     }

@@ -22,7 +22,7 @@ pub(super) struct Measure {
     documents: Documents,
     /// The earlier documents of one later one, and what it shares with them.
     places: Vec<u32>,
-    counts: Vec<(u32, u32)>,
+    counts: Vec<u32>,
     found: Vec<Edge>,
     numbers: Numbers,
     few: Lanes<1>,
@@ -78,7 +78,7 @@ impl Measure {
         if let [Group { later, earlier: &[earlier] }] = *groups {
             let (intersection, sizes) = self.features.compare(later, earlier, sources)?;
             let union = sizes - intersection;
-            edges.extend(wanted.has(intersection, union).then_some(Edge {
+            edges.extend(wanted.has(intersection, sizes).then_some(Edge {
                 later,
                 earlier,
                 intersection,
@@ -104,9 +104,8 @@ impl Measure {
         let mut pairs = self.shared.iter();
         for &Group { later, earlier } in groups {
             for (&earlier, &(intersection, sizes)) in earlier.iter().zip(&mut pairs) {
-                let union = sizes - intersection;
-                if wanted.has(intersection, union) {
-                    edges.push(Edge { later, earlier, intersection, union });
+                if wanted.has(intersection, sizes) {
+                    edges.push(Edge { later, earlier, intersection, union: sizes - intersection });
                 }
             }
             ends.push(edges.len());
@@ -124,14 +123,16 @@ impl Measure {
         for &Group { later, earlier } in groups {
             self.places.clear();
             self.places.extend(earlier.iter().map(|rank| self.documents.place(*rank)));
-            self.bits.count(self.documents.place(later) as usize, &self.places, &mut self.counts);
+            let place = self.documents.place(later);
+            self.bits.count(place as usize, &self.places, &mut self.counts);
+            let size = self.bits.size(place);
             // Written in any case: which pairs are wanted cannot be foretold, and guessing wrong takes longer.
             self.found.resize(self.found.len().max(earlier.len()), Edge::default());
             let mut n = 0;
-            for (&earlier, &(intersection, sizes)) in earlier.iter().zip(&self.counts) {
-                let union = sizes - intersection;
-                self.found[n] = Edge { later, earlier, intersection, union };
-                n += usize::from(wanted.has(intersection, union));
+            for ((&earlier, &place), &intersection) in earlier.iter().zip(&self.places).zip(&self.counts) {
+                let sizes = size + self.bits.size(place);
+                self.found[n] = Edge { later, earlier, intersection, union: sizes - intersection };
+                n += usize::from(wanted.has(intersection, sizes));
             }
             edges.extend_from_slice(&self.found[..n]);
             ends.push(edges.len());

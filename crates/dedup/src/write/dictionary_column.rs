@@ -3,6 +3,8 @@
 //! The general writer would look up every id by its bytes. Here rows are numbered by what decides their values: an id by its rank, a similarity by its two counts. Columns that the same thing
 //! decides share the numbers, so that of a pair's ten columns three are looked up. A column chunk is a dictionary page and one data page, as the Parquet format defines them.
 
+use std::collections::HashMap;
+
 use benzer_core::hash::mix;
 use bytes::Bytes;
 use parquet::basic::{Compression, Encoding};
@@ -66,9 +68,12 @@ pub(super) struct Numbered {
     packed: Bytes,
 }
 
-/// The number of each rank while rows are numbered by it, and else zero.
+/// The number of each rank, or of other small keys, while rows are numbered by it, and else zero.
 #[derive(Debug, Default)]
 pub(super) struct Ranks(Vec<u32>);
+
+/// Bits of counts that are looked up without hashing: elements in both documents, and in one of them only. Nearly all are.
+const FEW: [u32; 2] = [10, 8];
 
 impl Numbered {
     /// Rows with the same key have the same value.
@@ -115,11 +120,18 @@ impl Numbered {
     }
 
     /// Rows are numbered by what edges count, and by whether they count the one or the other.
-    pub fn by_counts<'a>(edges: impl ExactSizeIterator<Item = (&'a Edge, bool)>) -> Self {
-        // A text of less than 4 GiB has less than 2^31 elements.
-        Self::new(edges.map(|(edge, other)| {
-            u64::from(edge.intersection) << 33 | u64::from(other) << 32 | u64::from(edge.union)
-        }))
+    pub fn by_counts<'a>(edges: impl ExactSizeIterator<Item = (&'a Edge, bool)>, known: &mut Ranks) -> Self {
+        let [both, one] = FEW;
+        let mut many = HashMap::new();
+        let key = |(edge, other): (&Edge, bool)| {
+            let (shared, rest) = (edge.intersection, edge.union.wrapping_sub(edge.intersection));
+            if shared >> both == 0 && rest >> one == 0 && !other {
+                return rest << both | shared;
+            }
+            let next = (1 << (both + one)) + many.len() as u32;
+            *many.entry((shared, edge.union, other)).or_insert(next)
+        };
+        Self::by_rank(edges.map(key), known)
     }
 
     /// A column; `write` appends the value of a row in Parquet's plain encoding.
@@ -312,6 +324,8 @@ fn chunk(
         .set_dictionary_page_offset(dictionary.map(|page| page.offset as i64))
         .set_data_page_offset(data.offset as i64)
         .build()?;
+    // Documents are written meanwhile: where both threads share a processor, the disk would wait for this one.
+    std::thread::yield_now();
     let close = ColumnCloseResult {
         bytes_written: bytes,
         rows_written: n.into(),
@@ -366,6 +380,13 @@ mod tests {
             prop_assert_eq!(numbered.numbers.iter().map(of_row).collect::<Vec<_>>(), keys.clone());
             let distinct: std::collections::BTreeSet<u64> = keys.iter().copied().collect();
             prop_assert_eq!(numbered.firsts.len(), distinct.len());
+            let edge = |key: &u64| Edge { intersection: (key % 1100) as u32, union: (key % 1100 + key % 300) as u32, ..Edge::default() };
+            let edges: Vec<(Edge, bool)> = keys.iter().map(|key| (edge(key), key % 5 == 0)).collect();
+            let by_counts = Numbered::by_counts(edges.iter().map(|(edge, other)| (edge, *other)), &mut Ranks::default());
+            let of_row = |number: &u32| edges[by_counts.firsts[*number as usize] as usize];
+            prop_assert_eq!(by_counts.numbers.iter().map(of_row).collect::<Vec<_>>(), edges.clone());
+            let distinct: std::collections::BTreeSet<(Edge, bool)> = edges.iter().copied().collect();
+            prop_assert_eq!(by_counts.firsts.len(), distinct.len());
             let ranks = || keys.iter().map(|key| (key % 1000) as u32);
             let (by_key, mut known) = (Numbered::new(ranks().map(u64::from)), Ranks::default());
             for _ in 0..2 {

@@ -4,7 +4,7 @@ use benzer_core::estimate::{Measured, Registers, Scheme, two_way};
 use benzer_core::sketch::{Bits, Packing, SketchSpec, count};
 
 use super::dictionary_column::{
-    Columns, Numbered, ROWS, bytes, flags, number, row as number_of_row, share, text,
+    Columns, Numbered, ROWS, Ranks, bytes, flags, number, row as number_of_row, share, text,
 };
 use super::result_table::Kind;
 use crate::corpus::Ranked;
@@ -103,7 +103,7 @@ pub(crate) fn evidence(
         ("span_end?", Kind::Row),
         ("span?", Kind::Text),
     ];
-    let mut table = Columns::begin(out, &columns)?;
+    let (mut table, mut known) = (Columns::begin(out, &columns)?, Ranks::default());
     for removals in removals.chunks(ROWS) {
         let (mut equal, mut spans) = (Vec::with_capacity(removals.len()), Vec::with_capacity(removals.len()));
         let (mut removed_files, mut kept_files) = (Vec::new(), Vec::new());
@@ -152,9 +152,9 @@ pub(crate) fn evidence(
         let line = |rank: u32| ranked.file_and_row(rank).map(|(_, line)| line);
         let (removed, kept) = (|row: usize| removals[row].removed(), |row: usize| removals[row].kept());
         let rows = 0..removals.len();
-        let by_removed = Numbered::new(rows.clone().map(|row| removed(row).into()));
-        let by_kept = Numbered::new(rows.clone().map(|row| kept(row).into()));
-        let by_counts = Numbered::by_counts(rows.clone().map(|row| (edge(row), !has_both(row))));
+        let by_removed = Numbered::by_rank(rows.clone().map(removed), &mut known);
+        let by_kept = Numbered::by_rank(rows.clone().map(kept), &mut known);
+        let by_counts = Numbered::by_counts(rows.clone().map(|row| (edge(row), !has_both(row))), &mut known);
         let by_equal = Numbered::new(equal.iter().map(|equal| u64::from(*equal)));
         let by_rule = Numbered::new(removals.iter().map(|removal| removal.rule as u64));
         let by_age = Numbered::new(rows.clone().map(|row| ranked.is_old(kept(row)).into()));
@@ -207,7 +207,7 @@ pub(crate) fn clusters(
         ("is_kept", Kind::Flag),
         ("similarity", Kind::Share),
     ];
-    let mut table = Columns::begin(out, &columns)?;
+    let (mut table, mut known) = (Columns::begin(out, &columns)?, Ranks::default());
     // Of each member its cluster's removals, and its own, if it was removed.
     let clusters = by_keeper.chunk_by(|a, b| a.kept() == b.kept());
     let members = clusters.flat_map(|cluster| {
@@ -226,8 +226,8 @@ pub(crate) fn clusters(
                 .map_or(1.0, |removal| similarity(&removal.edge, removal.rule != Rule::Estimate, estimates))
         };
         let rows = 0..members.len();
-        let by_keeper = Numbered::new(rows.clone().map(|row| keeper(row).into()));
-        let by_rank = Numbered::new(rows.clone().map(|row| rank(row).into()));
+        let by_keeper = Numbered::by_rank(rows.clone().map(keeper), &mut known);
+        let by_rank = Numbered::by_rank(rows.clone().map(rank), &mut known);
         let by_similarity = Numbered::new(rows.map(|row| similarity(row).to_bits()));
         table.write([
             by_keeper.column(cluster_id, |row, into| bytes(&ranked.id_bytes(keeper(row))?, into))?,

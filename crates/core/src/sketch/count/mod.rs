@@ -110,6 +110,45 @@ fn many_words<const B: u32>(query: &[u64], rows: &[u64], out: &mut [u32]) {
     }
 }
 
+/// How many bits a set has in common with some of many sets that lie one after the other, `query.len()` words each: those at the places `which`.
+///
+/// # Panics
+/// If there are not as many counts as places, or no set at one of them.
+pub fn common_bits(query: &[u64], rows: &[u64], which: &[u32], out: &mut [u32]) {
+    common_bits_at(Level::best(), query, rows, which, out);
+}
+
+/// [`common_bits`] on a given path.
+///
+/// # Panics
+/// As [`common_bits`].
+pub fn common_bits_at(level: Level, query: &[u64], rows: &[u64], which: &[u32], out: &mut [u32]) {
+    assert_eq!(which.len(), out.len(), "a count for each place");
+    match level {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the CPU was just checked for every feature the kernel is compiled with.
+        Level::Avx512 if level.is_available() => unsafe { x86::common_avx512(query, rows, which, out) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: as above.
+        Level::Avx2 if level.is_available() => unsafe { x86::common_avx2(query, rows, which, out) },
+        _ => common_words(query, rows, which, out),
+    }
+}
+
+/// The set at a place.
+#[inline(always)]
+fn set_at(rows: &[u64], place: u32, words: usize) -> &[u64] {
+    &rows[place as usize * words..][..words]
+}
+
+#[inline(always)]
+fn common_words(query: &[u64], rows: &[u64], which: &[u32], out: &mut [u32]) {
+    for (&place, out) in which.iter().zip(out) {
+        let row = set_at(rows, place, query.len());
+        *out = query.iter().zip(row).map(|(x, y)| (x & y).count_ones()).sum();
+    }
+}
+
 /// How many of `k` registers are equal in which of three sketches: the sufficient statistic of three-way estimates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Triple {
@@ -272,6 +311,22 @@ mod tests {
             let distinct = distinct_values(&[&a, &b, &c], bits, k as u32);
             prop_assert_eq!(distinct, [triple.all, triple.only_12 + triple.only_13 + triple.only_23, triple.none]);
             prop_assert_eq!(not_all_equal(&[&a, &b, &c], bits), k as u32 - triple.all);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_path_counts_common_bits(words in prop_oneof![0usize..20, Just(8), Just(16)], n in 1usize..20, which in prop::collection::vec(any::<prop::sample::Index>(), 0..40), seed: u64) {
+            let rows: Vec<u64> = crate::hash::stream(seed).take(n * words).collect();
+            let query: Vec<u64> = crate::hash::stream(seed ^ 1).take(words).collect();
+            let which: Vec<u32> = which.iter().map(|place| place.index(n) as u32).collect();
+            let common = |place: &u32| query.iter().zip(&rows[*place as usize * words..]).map(|(x, y)| (x & y).count_ones()).sum();
+            let expected: Vec<u32> = which.iter().map(common).collect();
+            for level in Level::available() {
+                let mut out = vec![7; which.len()];
+                common_bits_at(level, &query, &rows, &which, &mut out);
+                prop_assert_eq!(&out, &expected, "{:?}", level);
+            }
         }
     }
 

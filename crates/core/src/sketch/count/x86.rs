@@ -6,7 +6,7 @@
 use std::arch::x86_64::*;
 
 use super::fold::Fold;
-use super::{mismatches_words, not_all_equal_words, triple_words};
+use super::{common_words, mismatches_words, not_all_equal_words, set_at, triple_words};
 
 /// Bytes of a page of memory.
 const PAGE: usize = 4096;
@@ -129,6 +129,37 @@ fn many_of_eight<const B: u32>(query: &[u64], rows: &[u64], out: &mut [u32]) {
     for (row, out) in rest.iter().zip(out_rest) {
         *out = count::<B>(query, load(row));
     }
+}
+
+/// Sets of whole vectors, eight at a time; others by the plain loop.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,popcnt")]
+pub(super) fn common_avx512(query: &[u64], rows: &[u64], which: &[u32], out: &mut [u32]) {
+    let (vectors, []) = query.as_chunks::<8>() else { return common_words(query, rows, which, out) };
+    let common = |place: u32| {
+        let row = set_at(rows, place, query.len()).as_chunks::<8>().0;
+        let add = |sum, (x, y): (&[u64; 8], &[u64; 8])| {
+            _mm512_add_epi64(sum, _mm512_popcnt_epi64(_mm512_and_si512(load(x), load(y))))
+        };
+        vectors.iter().zip(row).fold(_mm512_setzero_si512(), add)
+    };
+    let (eights, rest) = which.as_chunks::<8>();
+    let (out_eights, out_rest) = out.as_chunks_mut::<8>();
+    for (places, out) in eights.iter().zip(out_eights) {
+        // Two sets share each 64-bit lane.
+        let pairs = [0, 2, 4, 6]
+            .map(|i: usize| _mm512_or_si512(common(places[i]), _mm512_slli_epi64(common(places[i + 1]), 32)));
+        // SAFETY: `out` is eight counts of four bytes.
+        unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), sum_across(pairs)) };
+    }
+    for (&place, out) in rest.iter().zip(out_rest) {
+        *out = _mm512_reduce_add_epi64(common(place)) as u32;
+    }
+}
+
+/// The plain loop, compiled for wide vectors.
+#[target_feature(enable = "avx2,popcnt")]
+pub(super) fn common_avx2(query: &[u64], rows: &[u64], which: &[u32], out: &mut [u32]) {
+    common_words(query, rows, which, out);
 }
 
 /// The sum of the eight lanes of each of four vectors.
