@@ -1,19 +1,20 @@
 //! A corpus through many threads, and out again in the order of the input.
 //!
 //! ```text
-//! reading thread --raw batches--> workers --numbered--> the caller's thread, in order
-//!        ^                                                    |
-//!        +------------- a ticket for each finished batch -----+
+//! each thread: a ticket --> the next batch of the reader --> work --numbered--> the caller's thread, in order
+//!        ^                                                                              |
+//!        +------------------------ a ticket for each finished batch --------------------+
 //! ```
 //!
-//! A batch needs a ticket to be read, and there are two per worker: that bounds the memory, also when one batch takes long and the others
-//! pile up behind it. Who has one thread does everything in it: handing batches to others would take longer, and the batch would no longer be in the cache.
+//! Every thread takes what it works on from the reader by itself, so that a batch stays in the cache of one processor from the file to what is made of it; the caller's thread works like the others,
+//! and looks after what is finished in between. A batch needs a ticket to be read, and there are two per thread: that bounds the memory, also when one batch takes long and the others
+//! pile up behind it. Who has one thread needs none of this.
 
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use crate::read::{RawBatch, Reader};
@@ -55,73 +56,90 @@ pub(crate) fn run<W: Work, E: From<W::Error>>(
     let n_tickets = 2 * threads;
     let (give_ticket, tickets) = sync_channel(n_tickets);
     (0..n_tickets).for_each(|_| give_ticket.send(()).expect("the receiver is here"));
-    let (send_raw, raw) = sync_channel(n_tickets);
     let (send_made, made) = sync_channel(n_tickets);
-    let raw = Mutex::new(raw);
+    let line = Line { work, tickets: Mutex::new(tickets), reader: Mutex::new((reader, 0)) };
     thread::scope(|scope| {
-        let send_failure = send_made.clone();
-        scope.spawn(move || read_all::<W>(reader, &tickets, &send_raw, &send_failure));
-        for _ in 0..threads {
-            let (raw, send_made) = (&raw, send_made.clone());
-            scope.spawn(move || work_all(work, raw, &send_made));
+        for _ in 1..threads {
+            let (line, send_made) = (&line, send_made.clone());
+            scope.spawn(move || work_all(line, &send_made));
         }
         drop(send_made);
-        in_order::<W, E>(made, give_ticket, &mut sink)
+        in_order(&line, made, give_ticket, &mut sink)
     })
 }
 
-fn read_all<W: Work>(
-    reader: Reader,
-    tickets: &Receiver<()>,
-    send_raw: &SyncSender<Numbered<RawBatch>>,
-    send_failure: &SyncSender<Numbered<Outcome<W>>>,
-) {
-    let mut reader = reader.zip(0..);
-    while tickets.recv().is_ok() {
-        let sent = match reader.next() {
-            Some((Ok(batch), number)) => send_raw.send((number, batch)).is_ok(),
-            Some((Err(error), number)) => send_failure.send((number, Ok(Err(error.into())))).is_ok(),
-            None => false,
+/// What the threads share.
+struct Line<'a, W> {
+    work: &'a W,
+    tickets: Mutex<Receiver<()>>,
+    /// The reader, and the number of its next batch.
+    reader: Mutex<(Reader, u64)>,
+}
+
+impl<W: Work> Line<'_, W> {
+    /// Reads a batch, for which there is a ticket, and works on it; nothing if there are no more. After an error the reader has no more, either.
+    fn make(&self, scratch: &mut W::Scratch) -> Option<Numbered<Outcome<W>>> {
+        let (batch, number) = {
+            let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+            let (reader, next) = &mut *reader;
+            let number = *next;
+            *next += 1;
+            (reader.next()?, number)
         };
-        if !sent {
-            return;
-        }
+        // A panic travels to the caller's thread: the others must not wait for a batch that never comes.
+        let outcome =
+            catch_unwind(AssertUnwindSafe(|| self.work.make(batch.map_err(W::Error::from)?, scratch)));
+        Some((number, outcome))
     }
 }
 
-fn work_all<W: Work>(
-    work: &W,
-    raw: &Mutex<Receiver<Numbered<RawBatch>>>,
-    send_made: &SyncSender<Numbered<Outcome<W>>>,
-) {
+fn work_all<W: Work>(line: &Line<'_, W>, send_made: &SyncSender<Numbered<Outcome<W>>>) {
     let mut scratch = W::Scratch::default();
     loop {
-        let received = raw.lock().expect("no worker panics while it receives").recv();
-        let Ok((number, batch)) = received else { return };
-        // A panic travels to the caller's thread: the others must not wait for a batch that never comes.
-        let outcome = catch_unwind(AssertUnwindSafe(|| work.make(batch, &mut scratch)));
-        if send_made.send((number, outcome)).is_err() {
+        let ticket = line.tickets.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Some(made) = ticket.ok().and_then(|()| line.make(&mut scratch)) else { return };
+        if send_made.send(made).is_err() {
             return;
         }
     }
 }
 
-/// Takes both ends of the pipes: when it returns early they close, and the other threads come to their end.
+/// The part of the caller's thread. It takes the other ends of the pipes: when it returns early they close, and the other threads come to their end.
 fn in_order<W: Work, E: From<W::Error>>(
+    line: &Line<'_, W>,
     made: Receiver<Numbered<Outcome<W>>>,
     give_ticket: SyncSender<()>,
     sink: &mut impl FnMut(W::Made) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut early = BTreeMap::new();
-    let mut next = 0;
-    for (number, outcome) in made {
-        early.insert(number, outcome);
+    let (mut scratch, mut early, mut next) = (W::Scratch::default(), BTreeMap::new(), 0);
+    let mut is_over = false;
+    loop {
+        early.extend(made.try_iter());
         while let Some(outcome) = early.remove(&next) {
             sink(outcome.unwrap_or_else(|panic| resume_unwind(panic))?)?;
             next += 1;
-            // The reading thread may have come to its end already.
+            // The others may have come to their end already.
             let _ = give_ticket.send(());
         }
+        // Who waits for a ticket holds the receiver: there is none then.
+        let ticket = || line.tickets.try_lock().ok().is_some_and(|tickets| tickets.try_recv().is_ok());
+        if !is_over && ticket() {
+            match line.make(&mut scratch) {
+                Some((number, outcome)) => {
+                    early.insert(number, outcome);
+                    continue;
+                }
+                None => is_over = true,
+            }
+        }
+        // Nothing to do but to wait for the others.
+        match made.recv() {
+            Ok((number, outcome)) => {
+                early.insert(number, outcome);
+            }
+            Err(_) if early.contains_key(&next) => {}
+            // All is done. Or a thread is gone before its time, which the scope tells.
+            Err(_) => return Ok(()),
+        }
     }
-    Ok(())
 }

@@ -8,10 +8,7 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-use memmap2::{Advice, MmapOptions, MmapRaw, UncheckedAdvice};
-
-/// Bytes that are asked for at once where a file is read from its beginning to its end.
-const WINDOW: usize = 4 << 20;
+use memmap2::{MmapOptions, MmapRaw, UncheckedAdvice};
 
 /// A file as it was when it was opened.
 #[derive(Debug)]
@@ -49,25 +46,16 @@ impl Map {
 pub(super) struct Reading {
     map: Arc<Map>,
     at: usize,
-    /// How far the system was asked for it.
-    asked: usize,
 }
 
 impl Reading {
     pub fn new(map: Arc<Map>, at: usize) -> Self {
-        Self { map, at, asked: 0 }
+        Self { map, at }
     }
 
-    /// Appends so many bytes, or fewer at the end; how many that are. The system brings many pages with one call.
+    /// Appends so many bytes, or fewer at the end; how many that are.
     pub fn append(&mut self, n: usize, into: &mut Vec<u8>) -> usize {
-        let Map(raw) = &*self.map;
-        let end = raw.len().min(self.at.saturating_add(n));
-        while self.asked < end {
-            let bytes = WINDOW.min(raw.len() - self.asked);
-            // Where it is not known, what is not there yet comes when it is looked at.
-            raw.advise_range(Advice::PopulateRead, self.asked, bytes).ok();
-            self.asked += bytes;
-        }
+        let end = self.map.0.len().min(self.at.saturating_add(n));
         let bytes = self.map.get(self.at as u64..end as u64).unwrap_or_default();
         into.extend_from_slice(bytes);
         self.at += bytes.len();
@@ -81,7 +69,8 @@ mod tests {
 
     #[test]
     fn a_file_is_read_from_its_map_in_parts_of_any_length() {
-        let content: Vec<u8> = (0..2 * WINDOW + 777).map(|i| (i % 251) as u8).collect();
+        const MANY: usize = 4 << 20;
+        let content: Vec<u8> = (0..2 * MANY + 777).map(|i| (i % 251) as u8).collect();
         let path = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(&path, &content).unwrap();
         let map = Arc::new(Map::new(path.as_file(), content.len() as u64).unwrap());
@@ -90,7 +79,7 @@ mod tests {
         map.release();
         assert_eq!(map.get(7..19), Some(&content[7..19]));
         assert_eq!(map.get(0..content.len() as u64 + 1), None);
-        for n in [1000, WINDOW - 1, WINDOW, usize::MAX] {
+        for n in [1000, MANY - 1, MANY, usize::MAX] {
             let (mut reading, mut read) = (Reading::new(Arc::clone(&map), 3), Vec::new());
             while reading.append(n, &mut read) > 0 {}
             assert!(read == content[3..]);
