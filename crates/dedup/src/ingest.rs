@@ -1,5 +1,7 @@
 //! From raw batches to rows of the table: parse, hash, shingle, sketch. Workers do it, any number of them.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use benzer_core::field::text::{Scratch, Shingler};
 use benzer_core::sketch::{SketchSpec, Sketcher};
 use twox_hash::XxHash3_128;
@@ -20,6 +22,25 @@ pub(crate) struct Ingest {
     sketcher: Box<dyn Sketcher>,
     keep: Keep,
     ids: bool,
+    /// Rows that are done with, whose memory the next ones take.
+    pub spare: Spare,
+}
+
+/// Chunks of rows that are done with; clones share them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Spare(Arc<Mutex<Vec<Chunk>>>);
+
+impl Spare {
+    pub fn give(&self, chunk: Chunk) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(chunk);
+    }
+
+    /// A chunk without rows.
+    fn take(&self) -> Chunk {
+        let mut chunk = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+        chunk.clear();
+        chunk
+    }
 }
 
 /// A batch and its rows.
@@ -36,13 +57,15 @@ pub(crate) struct Buffers {
     elements: Vec<u64>,
     offsets: Vec<usize>,
     decoded: Vec<u8>,
+    /// Documents of the last batch.
+    n_documents: usize,
 }
 
 impl Ingest {
     pub fn new(shingler: Shingler, spec: &SketchSpec, keep: &Keep, ids: bool) -> Result<Self> {
         let spec = SketchSpec { pipeline: shingler.pipeline().as_str().to_owned(), ..spec.clone() };
         let sketcher = spec.sketcher().map_err(Error::from)?;
-        Ok(Self { shingler, sketcher, keep: keep.clone(), ids })
+        Ok(Self { shingler, sketcher, keep: keep.clone(), ids, spare: Spare::default() })
     }
 
     pub fn spec(&self) -> &SketchSpec {
@@ -56,12 +79,11 @@ impl Ingest {
     fn rows(&self, batch: &Batch, buffers: &mut Buffers) -> Result<Chunk> {
         let n_words = self.spec().words();
         let n = batch.n_documents();
-        let mut rows = Chunk {
-            words: vec![0; n * n_words],
-            hashes: Vec::with_capacity(n),
-            places: Vec::with_capacity(n),
-            ..Chunk::default()
-        };
+        let mut rows = self.spare.take();
+        // What is left there from other rows is written over.
+        rows.words.resize(n * n_words, 0);
+        rows.hashes.reserve(n);
+        rows.places.reserve(n);
         let mut documents = batch.documents();
         for words in rows.words.chunks_mut(RUN * n_words) {
             let Buffers { scratch, elements, offsets, .. } = buffers;
@@ -99,7 +121,8 @@ impl Work for Ingest {
     type Error = Error;
 
     fn make(&self, raw: RawBatch, buffers: &mut Buffers) -> Result<Ingested> {
-        let mut batch = read::parse_into(raw, std::mem::take(&mut buffers.decoded));
+        let mut batch = read::parse_into(raw, std::mem::take(&mut buffers.decoded), buffers.n_documents);
+        buffers.n_documents = batch.n_documents();
         let rows = self.rows(&batch, buffers)?;
         buffers.decoded = batch.shed();
         Ok(Ingested { batch, rows })

@@ -40,6 +40,14 @@ impl Chunk {
         }
     }
 
+    /// Forgets the rows, and keeps their memory; what was in `words` stays until it is written over.
+    pub fn clear(&mut self) {
+        self.hashes.clear();
+        self.places.clear();
+        self.ids.clear();
+        self.keys.clear();
+    }
+
     /// How many rows there are.
     pub fn len(&self) -> usize {
         self.places.len()

@@ -19,6 +19,12 @@ impl Strings {
         self.ends.push(u32::try_from(self.bytes.len()).expect("a batch holds less than 4 GiB"));
     }
 
+    /// Forgets all of them, and keeps their memory.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+
     #[inline]
     pub fn get(&self, i: usize) -> &[u8] {
         let start = if i == 0 { 0 } else { self.ends[i - 1] as usize };
@@ -26,9 +32,11 @@ impl Strings {
     }
 
     pub fn extend(&mut self, other: &Self, range: std::ops::Range<usize>) {
-        for i in range {
-            self.push(other.get(i));
-        }
+        let end_of = |i: usize| if i == 0 { 0 } else { other.ends[i - 1] };
+        let (start, end, before) = (end_of(range.start), end_of(range.end), self.bytes.len());
+        self.bytes.extend_from_slice(&other.bytes[start as usize..end as usize]);
+        assert!(u32::try_from(self.bytes.len()).is_ok(), "a chunk holds less than 4 GiB");
+        self.ends.extend(other.ends[range].iter().map(|end| end - start + before as u32));
     }
 
     pub fn n_bytes(&self) -> usize {

@@ -12,7 +12,7 @@ use crate::corpus::{Corpus, Held};
 use crate::documents::{Documents, Memory as Rows, Table, TableWriter};
 use crate::error::{Error, Result};
 use crate::files::{FileWriter, Files, Manifest};
-use crate::ingest::Ingested;
+use crate::ingest::{Ingested, Spare};
 use crate::read::{self, Again, Batch, Inputs, Reader};
 use crate::remote::Address;
 use crate::{pipeline, write};
@@ -85,6 +85,7 @@ impl Run<'_> {
             rejects: None,
             named: Vec::new(),
             counts: Counts::default(),
+            spare: self.ingest.spare.clone(),
         };
         if let Some(again) = &sink.again {
             reader.look_at(again);
@@ -219,6 +220,8 @@ struct Sink<'a> {
     rejects: Option<FileWriter>,
     named: Vec<String>,
     counts: Counts,
+    /// Takes rows back.
+    spare: Spare,
 }
 
 impl Sink<'_> {
@@ -242,6 +245,7 @@ impl Sink<'_> {
         }
         if self.disk.is_none() {
             self.rows.append(&rows);
+            self.spare.give(rows);
             if self.again.is_some() {
                 batch.forget_lines();
             }
@@ -253,6 +257,7 @@ impl Sink<'_> {
             return Ok(());
         }
         self.write(&batch, &rows)?;
+        self.spare.give(rows);
         batch.give_buffer();
         Ok(())
     }

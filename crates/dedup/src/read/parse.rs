@@ -12,13 +12,13 @@ use super::{csv, plain, table, utf8};
 
 /// Finds the documents of a batch. Takes it whole, because the documents are parts of its buffer.
 pub fn parse(raw: RawBatch) -> Batch {
-    let mut batch = parse_into(raw, Vec::new());
+    let mut batch = parse_into(raw, Vec::new(), 0);
     batch.decoded.shrink_to_fit();
     batch
 }
 
-/// [`parse`] with a buffer for decoded texts, whatever is in it, that [`Batch::shed`] gives back.
-pub(crate) fn parse_into(raw: RawBatch, decoded: Vec<u8>) -> Batch {
+/// [`parse`] with a buffer for decoded texts, whatever is in it, that [`Batch::shed`] gives back. There will be about so many documents.
+pub(crate) fn parse_into(raw: RawBatch, decoded: Vec<u8>, expected: usize) -> Batch {
     let RawBatch { data, segments, table, rejects, plan } = raw;
     if let Some(table) = table {
         return table::parse(table, segments, &plan);
@@ -30,7 +30,7 @@ pub(crate) fn parse_into(raw: RawBatch, decoded: Vec<u8>) -> Batch {
         slots: vec![Slot::Missing; plan.fields.n_slots()],
         bad_lines: bad_lines.into_iter().peekable(),
         decoded: Decoded::new(decoded),
-        rows: Vec::new(),
+        rows: Vec::with_capacity(expected + expected / 8),
         orders: Vec::new(),
         rejects: rejects.into_iter().map(|reject| (reject, None)).collect(),
         n_blank: 0,
