@@ -22,7 +22,7 @@ use super::{Input, parse, utf8};
 use crate::error::{Error, Result};
 
 /// Bytes of a text that are asked for before it is looked at.
-const ASKED: usize = 1024;
+const ASKED: usize = 4096;
 /// Files that are kept open.
 const MOST: usize = 256;
 

@@ -20,7 +20,7 @@ use run::Measure;
 pub(crate) use set::ElementSet;
 
 /// How many runs, or texts of a run, before they are looked at their places are asked for, and they themselves.
-pub(crate) const AHEAD: [(usize, Expected); 2] = [(6, Expected::Place), (3, Expected::Text)];
+pub(crate) const AHEAD: [(usize, Expected); 2] = [(5, Expected::Place), (2, Expected::Text)];
 /// Pairs that are looked at together.
 const SLICE: usize = 4 << 20;
 /// Bytes of the later texts of a task.
