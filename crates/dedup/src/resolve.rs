@@ -36,7 +36,8 @@ impl Leaders {
             self.decide();
         }
         // Of equals the first one stays, which is the first in keep order.
-        if self.best.is_none_or(|best| similarity(&edge, &best).is_gt()) && self.is_kept(edge.earlier) {
+        // Most documents of a cluster are gone, so that is asked first.
+        if self.is_kept(edge.earlier) && self.best.is_none_or(|best| similarity(&edge, &best).is_gt()) {
             self.best = Some(edge);
         }
     }

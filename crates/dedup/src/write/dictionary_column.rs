@@ -179,8 +179,15 @@ impl Numbered {
 /// A column of flags.
 pub(super) fn flags(column: &ColumnDescPtr, flags: impl ExactSizeIterator<Item = bool>) -> Result<Encoded> {
     let n = flags.len();
-    let mut bits = vec![0; n.div_ceil(8)];
-    flags.enumerate().for_each(|(i, flag)| bits[i / 8] |= u8::from(flag) << (i % 8));
+    let (mut bits, mut word) = (Vec::with_capacity(n / 8 + 8), 0u64);
+    for (flag, i) in flags.zip(0..) {
+        word |= u64::from(flag) << (i % 64);
+        if i % 64 == 63 {
+            bits.extend_from_slice(&std::mem::take(&mut word).to_le_bytes());
+        }
+    }
+    bits.extend_from_slice(&word.to_le_bytes());
+    bits.truncate(n.div_ceil(8));
     Ok(chunk(None, data_page(bits.into(), n, Encoding::PLAIN), column)?)
 }
 
@@ -227,12 +234,17 @@ fn data_page(buf: Bytes, n: usize, encoding: Encoding) -> Page {
 
 /// Which of `n` rows have a value, as a data page begins, and how many have.
 fn levels(n: usize, is_there: impl Fn(usize) -> bool) -> (Vec<u8>, usize) {
-    let levels: Vec<u32> = (0..n).map(|row| is_there(row).into()).collect();
     let mut page = vec![0; 4];
-    push_hybrid(&levels, 1, &mut page);
+    let n_there = (0..n).filter(|row| is_there(*row)).count();
+    if n_there == n || n_there == 0 {
+        push_run(u32::from(n_there > 0), n, 1, &mut page);
+    } else {
+        let levels: Vec<u32> = (0..n).map(|row| is_there(row).into()).collect();
+        push_hybrid(&levels, 1, &mut page);
+    }
     let bytes = page.len() as u32 - 4;
     page[..4].copy_from_slice(&bytes.to_le_bytes());
-    (page, levels.iter().filter(|level| **level == 1).count())
+    (page, n_there)
 }
 
 /// Numbers below `n` in as few bits as possible, after the width.
@@ -251,8 +263,7 @@ fn push_hybrid(numbers: &[u32], width: u32, out: &mut Vec<u8>) {
     while let Some(&first) = rest.first() {
         if is_run(rest) {
             let n = rest.iter().take_while(|number| **number == first).count();
-            push_varint((n as u64) << 1, out);
-            out.extend_from_slice(&first.to_le_bytes()[..width.div_ceil(8) as usize]);
+            push_run(first, n, width, out);
             rest = &rest[n..];
         } else {
             let mut n = rest.len().min(8);
@@ -264,6 +275,12 @@ fn push_hybrid(numbers: &[u32], width: u32, out: &mut Vec<u8>) {
             rest = &rest[n..];
         }
     }
+}
+
+/// Appends a number that comes so many times.
+fn push_run(number: u32, n: usize, width: u32, out: &mut Vec<u8>) {
+    push_varint((n as u64) << 1, out);
+    out.extend_from_slice(&number.to_le_bytes()[..width.div_ceil(8) as usize]);
 }
 
 fn push_varint(mut number: u64, out: &mut Vec<u8>) {

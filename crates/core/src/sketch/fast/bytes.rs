@@ -24,7 +24,9 @@ pub(super) struct Pipeline {
 /// A set under way.
 #[derive(Debug, Default)]
 struct Slot {
+    /// The hashes, and behind them what is left of other sets.
     hashes: Vec<u64>,
+    n: usize,
     /// The empty bins of each group of sixteen, and how many there are.
     open: Vec<u16>,
     n_open: usize,
@@ -88,8 +90,15 @@ impl Pipeline {
     /// The first stage of set `i`.
     fn scatter(&mut self, family: &Fast, set: &[u64], i: usize) {
         let (slot, bins) = (&mut self.slots[i % STAGES], &mut self.bins[i % 2]);
-        Avx512::hash_twice(set, family.seed, family.scatter[1], (&mut slot.hashes, &mut self.rehashed));
-        Avx512::scatter_twice((&slot.hashes, &self.rehashed), (&mut bins.first, &mut bins.later));
+        slot.n = set.len();
+        for hashes in [&mut slot.hashes, &mut self.rehashed] {
+            if hashes.len() < set.len() {
+                hashes.resize(set.len(), 0);
+            }
+        }
+        let (hashes, rehashed) = (&mut slot.hashes[..set.len()], &mut self.rehashed[..set.len()]);
+        Avx512::hash_twice(set, family.seed, family.scatter[1], (&mut *hashes, &mut *rehashed));
+        Avx512::scatter_twice((hashes, rehashed), (&mut bins.first, &mut bins.later));
     }
 
     /// The next stage of each of the three sets before set `i`, the oldest first.
@@ -106,8 +115,7 @@ impl Pipeline {
         if under_way[place(2)].is_some() {
             let slot = &mut self.slots[place(2)];
             let n = slot.n_open.next_multiple_of(LANES);
-            slot.minima[..n].fill(u32::MAX);
-            Avx512::lower(&slot.hashes, &slot.multipliers[..n], &mut slot.minima[..n]);
+            Avx512::lowest(&slot.hashes[..slot.n], &slot.multipliers[..n], &mut slot.minima[..n]);
         }
         if let Some(words) = &mut under_way[place(1)] {
             let (slot, bins) = (&mut self.slots[place(1)], &mut self.bins[(i + 1) % 2]);

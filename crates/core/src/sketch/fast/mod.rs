@@ -127,6 +127,8 @@ impl Fast {
         registers.resize(k.next_multiple_of(LANES), 0);
         K::clear(&mut scratch.first, k);
         K::clear(&mut scratch.later, k);
+        scratch.hashes.resize(elements.len(), 0);
+        scratch.rehashed.resize(elements.len(), 0);
         K::hash_twice(elements, self.seed, self.scatter[1], (&mut scratch.hashes, &mut scratch.rehashed));
         K::scatter_twice(
             (&scratch.hashes, &scratch.rehashed),

@@ -10,6 +10,15 @@ use crate::hash::mix;
 /// 512-bit vectors.
 pub(in super::super) struct Avx512;
 
+impl Avx512 {
+    /// [`Kernel::lower`] of minima that hold nothing yet, whatever is there.
+    #[inline]
+    pub fn lowest(hashes: &[u64], multipliers: &[u32], minima: &mut [u32]) {
+        // SAFETY: this path is only chosen on a CPU that has these features (`Level::best`, `Level::available`).
+        unsafe { lower_avx512::<true>(hashes, multipliers, minima) }
+    }
+}
+
 impl Kernel for Avx512 {
     fn hash(elements: &[u64], seed: u64, hashes: &mut Vec<u64>) {
         // SAFETY: this path is only chosen on a CPU that has these features (`Level::best`, `Level::available`).
@@ -25,7 +34,7 @@ impl Kernel for Avx512 {
         elements: &[u64],
         seed: u64,
         multiplier: u64,
-        (hashes, rehashed): (&mut Vec<u64>, &mut Vec<u64>),
+        (hashes, rehashed): (&mut [u64], &mut [u64]),
     ) {
         // SAFETY: as above.
         unsafe { hash_twice_avx512(elements, seed, multiplier, hashes, rehashed) }
@@ -53,7 +62,7 @@ impl Kernel for Avx512 {
 
     fn lower(hashes: &[u64], multipliers: &[u32], minima: &mut [u32]) {
         // SAFETY: as above.
-        unsafe { lower_avx512(hashes, multipliers, minima) }
+        unsafe { lower_avx512::<false>(hashes, multipliers, minima) }
     }
 
     fn put_back(rounds: u16, minima: &[u32], _: &[u32], registers: &mut [u64]) {
@@ -80,19 +89,8 @@ fn rehash_avx512(hashes: &[u64], multiplier: u64, rehashed: &mut Vec<u64>) {
 }
 
 #[target_feature(enable = "avx512f,avx512dq")]
-fn hash_twice_avx512(
-    elements: &[u64],
-    seed: u64,
-    multiplier: u64,
-    hashes: &mut Vec<u64>,
-    rehashed: &mut Vec<u64>,
-) {
-    hashes.resize(elements.len(), 0);
-    rehashed.resize(elements.len(), 0);
-    for ((&x, h), g) in elements.iter().zip(hashes.iter_mut()).zip(rehashed.iter_mut()) {
-        *h = mix(x ^ seed);
-        *g = rehashed_word(*h, multiplier);
-    }
+fn hash_twice_avx512(elements: &[u64], seed: u64, multiplier: u64, hashes: &mut [u64], rehashed: &mut [u64]) {
+    super::hash_twice(elements, seed, multiplier, hashes, rehashed);
 }
 
 #[target_feature(enable = "avx512f,avx512dq,popcnt")]
@@ -202,27 +200,33 @@ fn select_empty_avx512(registers: &[u64], multipliers: &[u32], selected: &mut Ve
 }
 
 #[target_feature(enable = "avx512f,avx512dq")]
-fn lower_avx512(hashes: &[u64], multipliers: &[u32], minima: &mut [u32]) {
+fn lower_avx512<const FRESH: bool>(hashes: &[u64], multipliers: &[u32], minima: &mut [u32]) {
     for (multipliers, minima) in multipliers.chunks(64).zip(minima.chunks_mut(64)) {
         match multipliers.len() / LANES {
-            1 => lower_lanes_avx512::<1>(hashes, multipliers, minima),
-            2 => lower_lanes_avx512::<2>(hashes, multipliers, minima),
-            3 => lower_lanes_avx512::<3>(hashes, multipliers, minima),
-            _ => lower_lanes_avx512::<4>(hashes, multipliers, minima),
+            1 => lower_lanes_avx512::<1, FRESH>(hashes, multipliers, minima),
+            2 => lower_lanes_avx512::<2, FRESH>(hashes, multipliers, minima),
+            3 => lower_lanes_avx512::<3, FRESH>(hashes, multipliers, minima),
+            _ => lower_lanes_avx512::<4, FRESH>(hashes, multipliers, minima),
         }
     }
 }
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq")]
-fn lower_lanes_avx512<const V: usize>(hashes: &[u64], multipliers: &[u32], minima: &mut [u32]) {
+fn lower_lanes_avx512<const V: usize, const FRESH: bool>(
+    hashes: &[u64],
+    multipliers: &[u32],
+    minima: &mut [u32],
+) {
     assert!(multipliers.len() == 16 * V && minima.len() == 16 * V);
     // SAFETY: the assertion says that there are V vectors of sixteen lanes in both.
     unsafe {
         let m: [__m512i; V] =
             std::array::from_fn(|i| _mm512_loadu_si512(multipliers.as_ptr().add(16 * i).cast()));
-        let mut low: [__m512i; V] =
-            std::array::from_fn(|i| _mm512_loadu_si512(minima.as_ptr().add(16 * i).cast()));
+        let mut low: [__m512i; V] = std::array::from_fn(|i| match FRESH {
+            true => _mm512_set1_epi32(-1),
+            false => _mm512_loadu_si512(minima.as_ptr().add(16 * i).cast()),
+        });
         for h in hashes {
             let key = _mm512_set1_epi32(std::ptr::from_ref(h).cast::<i32>().add(1).read());
             for i in 0..V {

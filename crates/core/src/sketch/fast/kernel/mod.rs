@@ -27,16 +27,15 @@ pub(super) trait Kernel {
         rehashed.extend(hashes.iter().map(|h| rehashed_word(*h, multiplier)));
     }
 
-    /// Hashes of the first round, and of the next.
+    /// Hashes of the first round, and of the next; there is room for as many as there are elements.
     #[inline(always)]
     fn hash_twice(
         elements: &[u64],
         seed: u64,
         multiplier: u64,
-        (hashes, rehashed): (&mut Vec<u64>, &mut Vec<u64>),
+        (hashes, rehashed): (&mut [u64], &mut [u64]),
     ) {
-        Self::hash(elements, seed, hashes);
-        Self::rehash(hashes, multiplier, rehashed);
+        hash_twice(elements, seed, multiplier, hashes, rehashed);
     }
 
     /// `k` empty bins, and as many filled ones behind them as whole vectors need.
@@ -157,6 +156,14 @@ fn select_empty(registers: &[u64], multipliers: &[u32], selected: &mut Vec<u32>,
     }
     selected.truncate(n.next_multiple_of(LANES));
     positions.truncate(n);
+}
+
+#[inline(always)]
+fn hash_twice(elements: &[u64], seed: u64, multiplier: u64, hashes: &mut [u64], rehashed: &mut [u64]) {
+    for ((&x, h), g) in elements.iter().zip(hashes).zip(rehashed) {
+        *h = mix(x ^ seed);
+        *g = rehashed_word(*h, multiplier);
+    }
 }
 
 #[inline(always)]
