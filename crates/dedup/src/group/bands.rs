@@ -11,8 +11,9 @@ use benzer_core::lsh::{Banding, Prefilter, bucket};
 
 use super::buckets::{Buckets, Filter};
 use super::by_later::ByLater;
-use super::crowds::{Crowds, Met};
-use super::rank_set::RankSet;
+use super::crowds::Crowds;
+use super::number_set::NumberSet;
+use super::relatives::Relatives;
 
 /// Bands whose keys are gathered together, at most.
 const TOGETHER: usize = 6;
@@ -74,8 +75,8 @@ pub(crate) fn candidates(
     let seats = Seats::new(&bands, ranks.last().map_or(0, |rank| rank + 1), cap);
     let n_tasks = ranks.len().div_ceil(TASK);
     let n_ranks = ranks.last().map_or(0, |rank| *rank as usize + 1);
-    let meeting = || (Meeting::new(n_ranks), Vec::new(), Vec::new());
-    let found = in_parallel(n_tasks, threads, meeting, |task, (meeting, partners, next)| {
+    let scratch = || (NumberSet::new(n_ranks), Vec::new(), Vec::new());
+    let found = in_parallel(n_tasks, threads, scratch, |task, (set, partners, next)| {
         let mut pairs = ByLater::default();
         let mut compare = |later: u32, partners: &mut Vec<u32>| {
             prefilter.retain(sketches.words(later), partners, |rank| sketches.words(rank));
@@ -83,7 +84,7 @@ pub(crate) fn candidates(
         };
         let mut waiting = None;
         for &later in &ranks[task * TASK..ranks.len().min((task + 1) * TASK)] {
-            meeting.list(&seats, later, next);
+            list(&seats, later, set, next);
             if next.is_empty() {
                 continue;
             }
@@ -105,29 +106,19 @@ pub(crate) fn candidates(
     (found, seats.meetings)
 }
 
-/// What a thread needs to list whom documents meet.
-struct Meeting {
-    crowds: Met,
-    set: RankSet,
-}
-
-impl Meeting {
-    fn new(n_ranks: usize) -> Self {
-        Self { crowds: Met::default(), set: RankSet::new(n_ranks) }
-    }
-
-    /// Lists the documents that the buckets of one pair it with, each once, in order.
-    fn list(&mut self, seats: &Seats, later: u32, partners: &mut Vec<u32>) {
-        let Self { crowds, set } = self;
-        for seat in seats.of(later) {
-            match seat.place() {
-                Taken::Crowd(crowd) => seats.crowds.add(crowd, crowds),
-                Taken::Behind(first) => seats.first[first].iter().for_each(|earlier| set.insert(*earlier)),
-            }
+/// Lists the documents that the buckets of one pair it with, each once, in order. The set is empty before and after.
+fn list(seats: &Seats, later: u32, set: &mut NumberSet, partners: &mut Vec<u32>) {
+    for seat in seats.of(later) {
+        match seat.place() {
+            Taken::Crowd(crowd) => seats.crowds.get(crowd).iter().for_each(|&(at, word)| set.add(at, word)),
+            Taken::Behind(first) => seats.first[first].iter().for_each(|earlier| set.insert(*earlier)),
         }
-        seats.crowds.drain(crowds, |earlier| set.insert(earlier));
-        partners.clear();
-        set.drain_into(partners);
+    }
+    partners.clear();
+    set.drain(|number| partners.push(seats.relatives.rank(number)));
+    // Those of one cluster are in order.
+    if !partners.is_sorted() {
+        partners.sort_unstable();
     }
 }
 
@@ -139,7 +130,9 @@ struct Buffers {
 
 /// In which buckets each document is, behind others.
 struct Seats {
-    /// The members of each bucket that everyone in it is paired with.
+    /// What numbers stand for.
+    relatives: Relatives,
+    /// The members of each bucket that everyone in it is paired with, as numbers.
     first: Vec<u32>,
     /// The same of buckets with more members than the cap.
     crowds: Crowds,
@@ -162,23 +155,23 @@ impl Seats {
         for i in 1..ends.len() {
             ends[i] += ends[i - 1];
         }
-        let large: Vec<&[u32]> =
-            buckets().filter(|bucket| bucket.len() > cap).map(|bucket| &bucket[..cap]).collect();
-        let crowds = Crowds::new(&large, n as usize);
+        let relatives = Relatives::new(buckets(), n);
+        let mut crowds = Crowds::default();
         // Until it is used up, an entry is where the next seat of its document goes; in the end it is where that document ends.
         let mut seats = vec![Seat(0); ends.last().copied().unwrap_or_default()];
-        let mut crowd = 0;
         for bucket in buckets() {
-            let start = first.len();
-            first.extend(bucket.iter().take(cap));
+            let (start, crowd) = (first.len(), crowds.len());
+            first.extend(bucket.iter().take(cap).map(|rank| relatives.number(*rank)));
             for (i, &rank) in bucket.iter().enumerate().skip(1) {
                 let next = &mut ends[rank as usize];
                 seats[*next] = if i < cap { Seat::new(start, i) } else { Seat::new(crowd, 0) };
                 *next += 1;
             }
-            crowd += usize::from(bucket.len() > cap);
+            if bucket.len() > cap {
+                crowds.push(&first[start..]);
+            }
         }
-        Self { first, crowds, seats, ends, meetings }
+        Self { relatives, first, crowds, seats, ends, meetings }
     }
 
     /// The seats of a document.

@@ -5,7 +5,8 @@ mod buckets;
 mod by_later;
 mod copies;
 mod crowds;
-mod rank_set;
+mod number_set;
+mod relatives;
 mod spilled;
 
 pub(crate) use bands::{Meetings, Sketches, candidates, in_parallel};

@@ -1,0 +1,76 @@
+//! Documents numbered so that those of a cluster are neighbours.
+//!
+//! The members of a cluster are scattered over the corpus. As sets of bits they would have a word each; by these numbers they share a few words.
+
+/// The number of each rank, and the rank of each number. Documents that one comes to from each other's first members of buckets are neighbours, in order of their ranks.
+#[derive(Debug)]
+pub(super) struct Relatives {
+    numbers: Vec<u32>,
+    ranks: Vec<u32>,
+}
+
+impl Relatives {
+    /// From all buckets, whose members are in order and below `n`.
+    pub fn new<'a>(buckets: impl Iterator<Item = &'a [u32]>, n: u32) -> Self {
+        // The earliest document that one meets, and then the one that is met from there on.
+        let mut origins: Vec<u32> = (0..n).collect();
+        for bucket in buckets {
+            for &rank in bucket.iter().skip(1) {
+                let origin = &mut origins[rank as usize];
+                *origin = bucket[0].min(*origin);
+            }
+        }
+        // Where the documents of each origin begin; that of an earlier one is known.
+        let mut places = vec![0; n as usize + 1];
+        for rank in 0..origins.len() {
+            origins[rank] = origins[origins[rank] as usize];
+            places[origins[rank] as usize + 1] += 1;
+        }
+        for i in 1..places.len() {
+            places[i] += places[i - 1];
+        }
+        let mut ranks = vec![0; n as usize];
+        // From here on the number of each rank in the place of its origin.
+        for (origin, rank) in origins.iter_mut().zip(0..) {
+            let next = &mut places[*origin as usize];
+            ranks[*next as usize] = rank;
+            *origin = *next;
+            *next += 1;
+        }
+        Self { numbers: origins, ranks }
+    }
+
+    #[inline]
+    pub fn number(&self, rank: u32) -> u32 {
+        self.numbers[rank as usize]
+    }
+
+    #[inline]
+    pub fn rank(&self, number: u32) -> u32 {
+        self.ranks[number as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn documents_of_a_cluster_are_neighbours() {
+        let buckets: [&[u32]; 4] = [&[1, 5, 9], &[0, 8], &[5, 7], &[2, 9]];
+        let relatives = Relatives::new(buckets.into_iter(), 10);
+        let order: Vec<u32> = (0..10).map(|number| relatives.rank(number)).collect();
+        assert_eq!(order, [0, 8, 1, 5, 7, 9, 2, 3, 4, 6]);
+    }
+
+    proptest! {
+        #[test]
+        fn every_rank_has_a_number_of_its_own(buckets in prop::collection::vec(prop::collection::btree_set(0u32..90, 2..9), 0..30)) {
+            let buckets: Vec<Vec<u32>> = buckets.into_iter().map(|bucket| bucket.into_iter().collect()).collect();
+            let relatives = Relatives::new(buckets.iter().map(Vec::as_slice), 90);
+            prop_assert!((0..90).all(|rank| relatives.rank(relatives.number(rank)) == rank));
+            prop_assert!((0..90).all(|number| relatives.number(relatives.rank(number)) == number));
+        }
+    }
+}
