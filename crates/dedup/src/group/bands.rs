@@ -3,6 +3,7 @@
 //! It is made document by document: the members that its buckets pair it with are listed, each once, and compared. A document of a large cluster meets the same few others
 //! in every band.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
@@ -58,21 +59,24 @@ pub(crate) fn candidates(
     threads: usize,
 ) -> (Vec<ByLater>, Meetings) {
     // Several bands at a time: a sketch is looked up once for all of them. Every thread has as many.
-    let n_tasks = banding.bands().div_ceil(TOGETHER).next_multiple_of(threads.max(1));
-    let together = banding.bands().div_ceil(n_tasks);
-    let n_tasks = banding.bands().div_ceil(together);
-    let bands = in_parallel(n_tasks, threads, Buffers::default, |task, buffers| {
-        let bands = task * together..banding.bands().min((task + 1) * together);
-        buffers.keys[..together].iter_mut().for_each(|keys| keys.resize(ranks.len(), 0));
-        for (i, &rank) in ranks.iter().enumerate() {
-            banding.keys_within(sketches.words(rank), bands.clone(), |band, key| {
-                buffers.keys[band - bands.start][i] = key;
-            });
-        }
-        let keys = buffers.keys.iter().take(bands.len());
-        keys.map(|keys| buffers.filter.repeated(keys, ranks)).collect::<Vec<_>>()
-    });
-    let seats = Seats::new(&bands, ranks.last().map_or(0, |rank| rank + 1), cap);
+    let n_tasks = banding.bands().div_ceil(TOGETHER).next_multiple_of(threads.max(1)).min(banding.bands());
+    let bands = in_parallel(
+        n_tasks,
+        threads,
+        || Buffers::new(ranks.len()),
+        |task, buffers| {
+            let bands = share(task, n_tasks, banding.bands());
+            buffers.keys[..bands.len()].iter_mut().for_each(|keys| keys.resize(ranks.len(), 0));
+            for (i, &rank) in ranks.iter().enumerate() {
+                banding.keys_within(sketches.words(rank), bands.clone(), |band, key| {
+                    buffers.keys[band - bands.start][i] = key;
+                });
+            }
+            let keys = buffers.keys.iter().take(bands.len());
+            keys.map(|keys| buffers.filter.repeated(keys, ranks)).collect::<Vec<_>>()
+        },
+    );
+    let seats = Seats::new(&bands, ranks.last().map_or(0, |rank| rank + 1), cap, threads);
     let n_tasks = ranks.len().div_ceil(TASK);
     let n_ranks = ranks.last().map_or(0, |rank| *rank as usize + 1);
     let scratch = || (NumberSet::new(n_ranks), Vec::new(), Vec::new());
@@ -106,6 +110,12 @@ pub(crate) fn candidates(
     (found, seats.meetings)
 }
 
+/// The bands of a task: as many as of every other, and one more for the first ones.
+fn share(task: usize, n_tasks: usize, bands: usize) -> Range<usize> {
+    let start = |task: usize| task * (bands / n_tasks) + task.min(bands % n_tasks);
+    start(task)..start(task + 1)
+}
+
 /// Lists the documents that the buckets of one pair it with, each once, in order. The set is empty before and after.
 fn list(seats: &Seats, later: u32, set: &mut NumberSet, partners: &mut Vec<u32>) {
     for seat in seats.of(later) {
@@ -122,10 +132,17 @@ fn list(seats: &Seats, later: u32, set: &mut NumberSet, partners: &mut Vec<u32>)
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Buffers {
     keys: [Vec<u64>; TOGETHER],
     filter: Filter,
+}
+
+impl Buffers {
+    /// Room for so many keys of each band.
+    fn new(keys: usize) -> Self {
+        Self { keys: std::array::from_fn(|_| Vec::with_capacity(keys)), filter: Filter::default() }
+    }
 }
 
 /// In which buckets each document is, behind others.
@@ -145,32 +162,48 @@ struct Seats {
 
 impl Seats {
     /// From the buckets of some bands; ranks are below `n`.
-    fn new(bands: &[Vec<Buckets>], n: u32, cap: usize) -> Self {
+    fn new(bands: &[Vec<Buckets>], n: u32, cap: usize, threads: usize) -> Self {
         let buckets = || bands.iter().flatten().flat_map(Buckets::iter);
-        let (mut first, mut ends, mut meetings) = (Vec::new(), vec![0; n as usize + 1], Meetings::default());
-        for bucket in buckets() {
-            meetings.add(bucket.len() as u64, cap);
-            bucket.iter().skip(1).for_each(|&rank| ends[rank as usize + 1] += 1);
-        }
-        for i in 1..ends.len() {
-            ends[i] += ends[i - 1];
-        }
-        let relatives = Relatives::new(buckets(), n);
-        let mut crowds = Crowds::default();
-        // Until it is used up, an entry is where the next seat of its document goes; in the end it is where that document ends.
-        let mut seats = vec![Seat(0); ends.last().copied().unwrap_or_default()];
-        for bucket in buckets() {
-            let (start, crowd) = (first.len(), crowds.len());
-            first.extend(bucket.iter().take(cap).map(|rank| relatives.number(*rank)));
-            for (i, &rank) in bucket.iter().enumerate().skip(1) {
-                let next = &mut ends[rank as usize];
-                seats[*next] = if i < cap { Seat::new(start, i) } else { Seat::new(crowd, 0) };
-                *next += 1;
+        let relatives = || Relatives::new(buckets(), n);
+        let count = || {
+            let (mut ends, mut meetings) = (vec![0; n as usize + 1], Meetings::default());
+            for bucket in buckets() {
+                meetings.add(bucket.len() as u64, cap);
+                bucket.iter().skip(1).for_each(|&rank| ends[rank as usize + 1] += 1);
             }
-            if bucket.len() > cap {
-                crowds.push(&first[start..]);
+            for i in 1..ends.len() {
+                ends[i] += ends[i - 1];
             }
-        }
+            (ends, meetings)
+        };
+        let (relatives, (mut ends, meetings)) = both(threads, relatives, count);
+        let seat_all = || {
+            // Until it is used up, an entry is where the next seat of its document goes; in the end it is where that document ends.
+            let mut seats = vec![Seat(0); ends.last().copied().unwrap_or_default()];
+            let (mut start, mut crowd) = (0, 0);
+            for bucket in buckets() {
+                for (i, &rank) in bucket.iter().enumerate().skip(1) {
+                    let next = &mut ends[rank as usize];
+                    seats[*next] = if i < cap { Seat::new(start, i) } else { Seat::new(crowd, 0) };
+                    *next += 1;
+                }
+                start += bucket.len().min(cap);
+                crowd += usize::from(bucket.len() > cap);
+            }
+            seats
+        };
+        let list_first = || {
+            let (mut first, mut crowds) = (Vec::new(), Crowds::default());
+            for bucket in buckets() {
+                let start = first.len();
+                first.extend(bucket.iter().take(cap).map(|rank| relatives.number(*rank)));
+                if bucket.len() > cap {
+                    crowds.push(&first[start..]);
+                }
+            }
+            (first, crowds)
+        };
+        let (seats, (first, crowds)) = both(threads, seat_all, list_first);
         Self { relatives, first, crowds, seats, ends, meetings }
     }
 
@@ -207,21 +240,32 @@ impl Seat {
 /// Whom a document in a bucket is paired with.
 enum Taken {
     /// Those at some places of the list of first members.
-    Behind(std::ops::Range<usize>),
+    Behind(Range<usize>),
     /// All first members of a large bucket.
     Crowd(usize),
 }
 
-/// `work(0..n)` on some threads, in the order of the numbers.
-pub(crate) fn in_parallel<T: Send, S>(
+/// What both give, at the same time if there are threads for it.
+fn both<A, B: Send>(threads: usize, a: impl FnOnce() -> A, b: impl FnOnce() -> B + Send) -> (A, B) {
+    if threads <= 1 {
+        return (a(), b());
+    }
+    thread::scope(|scope| {
+        let other = scope.spawn(b);
+        (a(), other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })
+}
+
+/// `work(0..n)` on some threads, in the order of the numbers. What each of them needs is made before they begin, where most memory is.
+pub(crate) fn in_parallel<T: Send, S: Send>(
     n: usize,
     threads: usize,
-    scratch: impl Fn() -> S + Sync,
+    scratch: impl Fn() -> S,
     work: impl Fn(usize, &mut S) -> T + Sync,
 ) -> Vec<T> {
     let next = AtomicUsize::new(0);
-    let run = || {
-        let (mut scratch, mut done) = (scratch(), Vec::new());
+    let run = |mut scratch: S| {
+        let mut done = Vec::new();
         loop {
             let i = next.fetch_add(1, Ordering::Relaxed);
             if i >= n {
@@ -231,8 +275,13 @@ pub(crate) fn in_parallel<T: Send, S>(
         }
     };
     let mut done = thread::scope(|scope| {
-        let others: Vec<_> = (1..threads.min(n)).map(|_| scope.spawn(run)).collect();
-        let mut done = run();
+        let others: Vec<_> = (1..threads.min(n))
+            .map(|_| {
+                let (run, scratch) = (&run, scratch());
+                scope.spawn(move || run(scratch))
+            })
+            .collect();
+        let mut done = run(scratch());
         for other in others {
             done.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
@@ -250,6 +299,14 @@ mod tests {
     use benzer_core::sketch::SketchSpec;
     use proptest::prelude::*;
     use std::collections::{BTreeMap, BTreeSet};
+
+    #[test]
+    fn bands_are_shared_out_evenly() {
+        let all = |n_tasks, bands| (0..n_tasks).map(|task| share(task, n_tasks, bands)).collect::<Vec<_>>();
+        assert_eq!(all(4, 18), [0..5, 5..10, 10..14, 14..18]);
+        assert_eq!(all(3, 18), [0..6, 6..12, 12..18]);
+        assert_eq!(all(2, 2), [0..1, 1..2]);
+    }
 
     struct Table(Vec<Vec<u64>>);
 

@@ -228,10 +228,10 @@ impl<'a> Searcher<'a> {
 }
 
 /// What `look` finds for each member, in their order.
-pub(super) fn each_member<S, T: Send>(
+pub(super) fn each_member<S: Send, T: Send>(
     members: &[u32],
     threads: usize,
-    state: impl Fn() -> S + Sync,
+    state: impl Fn() -> S,
     look: impl Fn(&mut S, u32) -> Result<Vec<T>> + Sync,
 ) -> Result<Vec<T>> {
     let tasks: Vec<&[u32]> = members.chunks(TASK).collect();
