@@ -56,7 +56,7 @@ impl Behind {
     pub fn write(&mut self, offset: u64, block: Block) -> io::Result<Block> {
         let is_taken = self.full.as_ref().is_some_and(|full| full.send((offset, block)).is_ok());
         if !is_taken {
-            return Err(self.end().err().unwrap_or_else(|| io::ErrorKind::BrokenPipe.into()));
+            return Err(self.failure());
         }
         // Where all threads share a processor the disk would have nothing to do.
         thread::yield_now();
@@ -64,9 +64,12 @@ impl Behind {
             self.blocks += 1;
             return Ok(Block::default());
         }
-        self.empty
-            .recv()
-            .or_else(|_| Err(self.end().err().unwrap_or_else(|| io::ErrorKind::BrokenPipe.into())))
+        self.empty.recv().map_err(|_| self.failure())
+    }
+
+    /// Why the thread came to its end.
+    fn failure(&mut self) -> io::Error {
+        self.end().err().unwrap_or_else(|| io::ErrorKind::BrokenPipe.into())
     }
 
     /// Waits for everything that is under way.
