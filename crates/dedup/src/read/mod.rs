@@ -39,7 +39,7 @@
 //! **Order.** With [`ReadOptions::order_field`] a document has the value of that field, a number or a text. What is missing,
 //! null, empty in CSV, not a number (NaN) or of another type has none.
 //!
-//! Limits: one reading thread (a gzip stream cannot be split); lines, records, texts and batches of at most 1 GiB; Parquet
+//! Limits: one thread reads at a time (a gzip stream cannot be split); lines, records, texts and batches of at most 1 GiB; Parquet
 //! only from files and stores, with pages of at most 1 GiB, and not encrypted; of Arrow the wanted columns of one record batch are
 //! held, 4 GiB at most.
 
