@@ -74,7 +74,9 @@ pub async fn admit(State(state): State<Shared>, mut request: Request, next: Next
         return ApiError::overloaded(message).into_response();
     };
     request.extensions_mut().insert(access);
-    match tokio::time::timeout(state.limits.time, next.run(request)).await {
+    // Whoever sends faster than the server reads uses up what a connection may do at a time; the clock must be looked at nevertheless.
+    let served = tokio::task::unconstrained(tokio::time::timeout(state.limits.time, next.run(request)));
+    match served.await {
         Ok(response) => response,
         Err(_) => {
             state.metrics.refused("timeout");
