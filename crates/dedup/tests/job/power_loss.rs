@@ -95,6 +95,44 @@ fn old_results_are_replaced_whole_or_not_at_all() {
     assert_eq!(broken(&lab, &root, Files::recording, &expected(&lab)), (0, 0));
 }
 
+/// How many states after a cut claim to be whole and are not, for a run that leaves some fsyncs out.
+fn false_claims(is_forgotten: impl Fn(Sync, &Path) -> bool + Send + std::marker::Sync + 'static) -> usize {
+    let lab = lab();
+    let root = lab.path("root");
+    fs::create_dir(&root).unwrap();
+    let (files, recorder) = Files::recording_unless(&root, is_forgotten).unwrap();
+    job::run_with(&files, &options(&lab, &root), &Silent).unwrap();
+    let n = recorder.n_operations();
+    let states = (0..=n).flat_map(|after| (0..SEEDS).map(move |seed| (after, seed)));
+    let claims = states.filter(|&(after, seed)| {
+        let wreck = lab.path("wreck");
+        fs::create_dir(&wreck).unwrap();
+        recorder.power_cut(after, seed, &wreck).unwrap();
+        let output = wreck.join("out");
+        let claims = claims_falsely(&output) || (after == n && !output.join("manifest.json").exists());
+        fs::remove_dir_all(&wreck).unwrap();
+        claims
+    });
+    claims.count()
+}
+
+/// One fsync after the other.
+#[test]
+fn the_sync_of_every_result_is_missed() {
+    assert_eq!(false_claims(|_, _| false), 0);
+    let files = ["pairs.parquet", "evidence.parquet", "clusters.parquet", "report.html", "manifest.json"];
+    for name in files.into_iter().chain(["rejects.jsonl", "a.jsonl", "b.jsonl"]) {
+        let of_result = move |path: &Path| {
+            let text = path.to_string_lossy();
+            text.contains(&format!("/.{name}.")) && !text.contains("benzer-work")
+        };
+        assert!(false_claims(move |sync, path| sync == Sync::File && of_result(path)) > 0, "{name}");
+    }
+    for folder in ["out", "documents", "deep"] {
+        assert!(false_claims(move |sync, path| sync == Sync::Folder && path.ends_with(folder)) > 0, "{folder}");
+    }
+}
+
 #[test]
 fn a_forgotten_sync_is_noticed() {
     for forgotten in [Sync::File, Sync::Folder] {

@@ -37,7 +37,7 @@ impl Files {
     /// # Errors
     /// A root that cannot be read.
     pub fn recording(root: &Path) -> io::Result<(Self, Recorder)> {
-        let recorder = Recorder::new(root, None)?;
+        let recorder = Recorder::new(root, |_, _| false)?;
         Ok((Self { disk: Arc::new(recorder.clone()) }, recorder))
     }
 
@@ -46,7 +46,18 @@ impl Files {
     /// # Errors
     /// A root that cannot be read.
     pub fn recording_without(root: &Path, forgotten: Sync) -> io::Result<(Self, Recorder)> {
-        let recorder = Recorder::new(root, Some(forgotten))?;
+        Self::recording_unless(root, move |sync, _| sync == forgotten)
+    }
+
+    /// The same without the fsyncs that `is_forgotten` is true for, by their kind and path; that of a file is a temporary one, which has its name in it.
+    ///
+    /// # Errors
+    /// A root that cannot be read.
+    pub fn recording_unless(
+        root: &Path,
+        is_forgotten: impl Fn(Sync, &Path) -> bool + Send + std::marker::Sync + 'static,
+    ) -> io::Result<(Self, Recorder)> {
+        let recorder = Recorder::new(root, is_forgotten)?;
         Ok((Self { disk: Arc::new(recorder.clone()) }, recorder))
     }
 

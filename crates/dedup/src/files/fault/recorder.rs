@@ -1,5 +1,6 @@
 //! A disk that remembers every operation.
 
+use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -43,19 +44,31 @@ pub enum Operation {
 }
 
 /// What was on the disk at the beginning, and every operation since; a handle that can be cloned.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Recorder {
     root: PathBuf,
-    forgotten: Option<Sync>,
+    is_forgotten: Arc<Forgetful>,
     start: Arc<Vec<Entry>>,
     log: Arc<Mutex<Vec<Operation>>>,
+}
+
+/// Which fsyncs are left out.
+type Forgetful = dyn Fn(Sync, &Path) -> bool + Send + std::marker::Sync;
+
+impl fmt::Debug for Recorder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recorder").field("root", &self.root).finish_non_exhaustive()
+    }
 }
 
 /// A file with its bytes, or a folder.
 pub(super) type Entry = (PathBuf, Option<Vec<u8>>);
 
 impl Recorder {
-    pub(super) fn new(root: &Path, forgotten: Option<Sync>) -> io::Result<Self> {
+    pub(super) fn new(
+        root: &Path,
+        is_forgotten: impl Fn(Sync, &Path) -> bool + Send + std::marker::Sync + 'static,
+    ) -> io::Result<Self> {
         let mut start = Vec::new();
         for entry in WalkDir::new(root).min_depth(1) {
             let entry = entry?;
@@ -63,7 +76,8 @@ impl Recorder {
             let path = entry.path().strip_prefix(root).expect("a walk stays under its root");
             start.push((path.into(), bytes));
         }
-        Ok(Self { root: root.into(), forgotten, start: Arc::new(start), log: Arc::default() })
+        let is_forgotten = Arc::new(is_forgotten);
+        Ok(Self { root: root.into(), is_forgotten, start: Arc::new(start), log: Arc::default() })
     }
 
     /// How many operations there were so far.
@@ -123,9 +137,9 @@ impl Disk for Recorder {
     }
 
     fn sync(&self, path: &Path, file: &Handle) -> io::Result<()> {
-        match self.forgotten {
-            Some(Sync::File) => Ok(()),
-            _ => self.record(Operation::SyncFile(self.relative(path)?), || Real.sync(path, file)),
+        match (self.is_forgotten)(Sync::File, path) {
+            true => Ok(()),
+            false => self.record(Operation::SyncFile(self.relative(path)?), || Real.sync(path, file)),
         }
     }
 
@@ -144,7 +158,7 @@ impl Disk for Recorder {
 
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
         // The name of the root is not part of the recording.
-        if self.forgotten == Some(Sync::Folder) || self.root.parent() == Some(path) {
+        if (self.is_forgotten)(Sync::Folder, path) || self.root.parent() == Some(path) {
             return Ok(());
         }
         self.record(Operation::SyncDir(self.relative(path)?), || Real.sync_dir(path))
