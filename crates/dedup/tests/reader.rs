@@ -286,7 +286,7 @@ fn a_line_over_the_limit_is_passed_and_counted() {
         assert_eq!(seen.texts, [(0, 1, "a".into()), (0, 4, "d".into())]);
         let reject = |line| {
             format!(
-                "a.jsonl:{line}: line of 5011 bytes, expected at most 1000; raise max_line_bytes to read it"
+                "a.jsonl:{line}: line of 5011 bytes, expected at most 1000; `benzer dedup --max-line` reads longer ones"
             )
         };
         assert_eq!(seen.rejects, [reject(2), reject(3), reject(5)]);

@@ -252,7 +252,7 @@ fn a_text_over_the_limit_is_rejected() {
     for (_, content) in in_all_formats(&texts(&["short", "a longer text", "fits"])) {
         let seen = read_file("a", &content, ReadOptions { max_line_bytes: 6, ..ReadOptions::default() });
         assert_eq!(seen.texts(), ["short", "fits"]);
-        let reason = "text of 13 bytes, expected at most 6; raise max_line_bytes to read it";
+        let reason = "text of 13 bytes, expected at most 6; `benzer dedup --max-line` reads longer ones";
         assert_eq!(seen.rejects, [format!("a:2: {reason}")]);
     }
 }

@@ -98,7 +98,7 @@ fn a_record_over_the_limit_is_passed_and_the_lines_after_it_are_right() {
         assert_eq!((seen.ids(), seen.lines()), (vec!["1", "3", "5"], vec![2, 3004, 6006]));
         let reject = |line: u64| {
             format!(
-                "a.csv:{line}: record of 6004 bytes, expected at most 1000; raise max_line_bytes to read it"
+                "a.csv:{line}: record of 6004 bytes, expected at most 1000; `benzer dedup --max-line` reads longer ones"
             )
         };
         assert_eq!(seen.rejects, [reject(3), reject(3005)]);

@@ -155,6 +155,9 @@ pub struct Arguments {
     /// The folder for intermediate files [default: one inside the output; for stores, in the current folder]
     #[arg(long, value_name = "DIR", help_heading = "Resources")]
     work_dir: Option<PathBuf>,
+    /// Lines, records and texts up to this size are read; longer ones are rejected
+    #[arg(long, value_name = "SIZE", value_parser = amount::bytes, default_value = "256MiB", help_heading = "Resources")]
+    max_line: u64,
     /// Inputs from this size on leave checkpoints in the work folder
     #[arg(long, value_name = "SIZE", value_parser = amount::bytes, default_value = "1GiB", help_heading = "Resources")]
     checkpoint: u64,
@@ -253,6 +256,7 @@ fn flags(message: &str) -> String {
         ("`cluster`", "--cluster"),
         ("`verify`", "--verify"),
         ("`work_dir`", "--work-dir"),
+        ("`max_line_bytes`", "--max-line"),
     ];
     names.iter().fold(message.to_owned(), |message, (name, flag)| message.replace(name, flag))
 }
@@ -276,6 +280,7 @@ fn options(arguments: &Arguments) -> anyhow::Result<Options> {
         id_field: arguments.id_field.clone(),
         format: arguments.input_format,
         per_file: arguments.per_file,
+        max_line_bytes: usize::try_from(arguments.max_line).unwrap_or(usize::MAX),
         ..usual.read
     };
     Ok(arguments.old.set(Options {
