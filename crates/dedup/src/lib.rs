@@ -69,6 +69,7 @@ pub mod spill;
 mod threshold;
 pub mod triples;
 mod verify;
+mod watch;
 pub mod write;
 
 pub use error::{Error, Result};

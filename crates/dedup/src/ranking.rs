@@ -9,6 +9,7 @@ use crate::documents::{Documents, Memory, Table};
 use crate::error::Result;
 use crate::keep::Keep;
 use crate::spill::Sorter;
+use crate::watch::{Steps, Watch};
 
 /// The keep order of a table.
 #[derive(Debug, Default)]
@@ -31,6 +32,7 @@ impl Ranking {
         keep: &Keep,
         ids: bool,
         sorter: impl Fn() -> Sorter<(u128, u32)>,
+        watch: &Watch<'_>,
     ) -> Result<Self> {
         if !ids && *keep == Keep::First {
             return Ok(Self::default());
@@ -42,7 +44,9 @@ impl Ranking {
         }
         let rows = match documents {
             Documents::Memory(table) => in_memory(table, keep),
-            Documents::Disk(table) => on_disk(table, keep != &Keep::First && keep != &Keep::Last, &sorter)?,
+            Documents::Disk(table) => {
+                on_disk(table, keep != &Keep::First && keep != &Keep::Last, &sorter, watch)?
+            }
         };
         let rows = match (keep, rows) {
             (Keep::Last, rows) => {
@@ -62,7 +66,7 @@ impl Ranking {
             let by_id = match (keep, documents) {
                 (Keep::First | Keep::Last, _) => None,
                 (_, Documents::Memory(table)) => Some(in_memory(table, &Keep::First)),
-                (_, Documents::Disk(table)) => Some(on_disk(table, false, &sorter)?),
+                (_, Documents::Disk(table)) => Some(on_disk(table, false, &sorter, watch)?),
             };
             ranking.count_repeated(documents, by_id)?;
         }
@@ -138,7 +142,10 @@ fn on_disk(
     table: &Table,
     with_keys: bool,
     sorter: &impl Fn() -> Sorter<(u128, u32)>,
+    watch: &Watch<'_>,
 ) -> Result<Option<Vec<u32>>> {
+    // Every name is read three times.
+    let mut steps = Steps::new(watch, 3, 1);
     let name = |row: u32| -> Result<Vec<u8>> {
         // Keys are such that none is the beginning of another.
         let mut name = if with_keys { table.key(row)? } else { Vec::new() };
@@ -147,6 +154,7 @@ fn on_disk(
     };
     let mut common: Option<Vec<u8>> = None;
     for row in 0..table.len() {
+        steps.step()?;
         let name = name(row)?;
         match &mut common {
             None => common = Some(name),
@@ -156,6 +164,7 @@ fn on_disk(
     let skip = common.map_or(0, |common| common.len());
     let mut sorter = sorter();
     for row in 0..table.len() {
+        steps.step()?;
         let mut prefix = [0; 16];
         let name = name(row)?;
         let rest = &name[skip..];
@@ -167,6 +176,7 @@ fn on_disk(
     let mut equal: Vec<(Vec<u8>, u32)> = Vec::new();
     let mut last = None;
     for record in sorter.finish()? {
+        steps.step()?;
         let (prefix, row) = record?;
         if last != Some(prefix) {
             equal.sort_unstable();

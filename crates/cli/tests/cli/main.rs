@@ -5,6 +5,7 @@ mod bench;
 mod collections;
 mod compare;
 mod dedup;
+mod dedup_inputs;
 mod eval;
 mod folders;
 mod help;

@@ -15,6 +15,8 @@ use super::by_later::ByLater;
 use super::crowds::Crowds;
 use super::number_set::NumberSet;
 use super::relatives::Relatives;
+use crate::error::Result;
+use crate::watch::Watch;
 
 /// Bands whose keys are gathered together, at most.
 const TOGETHER: usize = 6;
@@ -51,20 +53,21 @@ impl Meetings {
     }
 }
 
-/// The candidate pairs among `ranks`, in order, in several parts; the ranks are in order too.
+/// The candidate pairs among `ranks`, in order, in several parts; the ranks are in order too. Each document counts twice on the way.
 pub(crate) fn candidates(
     sketches: &impl Sketches,
     ranks: &[u32],
     (banding, prefilter, cap): (&Banding, &Prefilter, usize),
     threads: usize,
-) -> (Vec<ByLater>, Meetings) {
+    watch: &Watch<'_>,
+) -> Result<(Vec<ByLater>, Meetings)> {
     // Several bands at a time: a sketch is looked up once for all of them. Every thread has as many.
     let n_tasks = banding.bands().div_ceil(TOGETHER).next_multiple_of(threads.max(1)).min(banding.bands());
     let bands = in_parallel(
         n_tasks,
         threads,
         || Buffers::new(ranks.len()),
-        |task, buffers| {
+        |task, buffers| -> Result<Vec<Buckets>> {
             let bands = share(task, n_tasks, banding.bands());
             buffers.keys[..bands.len()].iter_mut().for_each(|keys| keys.resize(ranks.len(), 0));
             for (i, &rank) in ranks.iter().enumerate() {
@@ -72,22 +75,26 @@ pub(crate) fn candidates(
                     buffers.keys[band - bands.start][i] = key;
                 });
             }
+            watch.add((ranks.len() * bands.len() / banding.bands()) as u64)?;
             let keys = buffers.keys.iter().take(bands.len());
-            keys.map(|keys| buffers.filter.repeated(keys, ranks)).collect::<Vec<_>>()
+            Ok(keys.map(|keys| buffers.filter.repeated(keys, ranks)).collect())
         },
     );
+    let bands = bands.into_iter().collect::<Result<Vec<_>>>()?;
     let seats = Seats::new(&bands, ranks.last().map_or(0, |rank| rank + 1), cap, threads);
     let n_tasks = ranks.len().div_ceil(TASK);
     let n_ranks = ranks.last().map_or(0, |rank| *rank as usize + 1);
     let scratch = || (NumberSet::new(n_ranks), Vec::new(), Vec::new());
-    let found = in_parallel(n_tasks, threads, scratch, |task, (set, partners, next)| {
+    let found = in_parallel(n_tasks, threads, scratch, |task, (set, partners, next)| -> Result<ByLater> {
+        let ranks = &ranks[task * TASK..ranks.len().min((task + 1) * TASK)];
+        watch.add(ranks.len() as u64)?;
         let mut pairs = ByLater::default();
         let mut compare = |later: u32, partners: &mut Vec<u32>| {
             prefilter.retain(sketches.words(later), partners, |rank| sketches.words(rank));
             pairs.push(later, partners);
         };
         let mut waiting = None;
-        for &later in &ranks[task * TASK..ranks.len().min((task + 1) * TASK)] {
+        for &later in ranks {
             list(&seats, later, set, next);
             if next.is_empty() {
                 continue;
@@ -105,9 +112,9 @@ pub(crate) fn candidates(
         if let Some(last) = waiting {
             compare(last, partners);
         }
-        pairs
+        Ok(pairs)
     });
-    (found, seats.meetings)
+    Ok((found.into_iter().collect::<Result<_>>()?, seats.meetings))
 }
 
 /// The bands of a task: as many as of every other, and one more for the first ones.
@@ -362,7 +369,7 @@ mod tests {
                 words
             }).collect());
             let ranks: Vec<u32> = (0..n as u32).collect();
-            let found = candidates(&table, &ranks, (&banding, &prefilter, cap), threads);
+            let found = candidates(&table, &ranks, (&banding, &prefilter, cap), threads, &Watch::silent()).unwrap();
             let found: Vec<_> = found.0.iter().flat_map(ByLater::pairs).collect();
             let expected: Vec<_> = by_definition(&table, &banding, &prefilter, cap).into_iter().collect();
             prop_assert_eq!(found, expected);

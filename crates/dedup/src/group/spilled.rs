@@ -14,6 +14,7 @@ use crate::error::Result;
 use crate::files::Files;
 use crate::ranking::Ranking;
 use crate::spill::{Sorted, Sorter};
+use crate::watch::{Steps, Watch};
 
 /// Where to sort, and in how much memory.
 #[derive(Debug, Clone, Copy)]
@@ -38,24 +39,27 @@ struct Blocks<'a> {
     n_words: usize,
 }
 
-/// The candidate pairs among `members`, in order.
+/// The candidate pairs among `members`, in order. Each document counts three times on the way.
 pub(crate) fn candidates(
     table: &Table,
     (ranking, members): (&Ranking, &[u32]),
     (banding, prefilter, cap): (&Banding, &Prefilter, usize),
     n_words: usize,
-    room: Room<'_>,
+    (room, watch): (Room<'_>, &Watch<'_>),
 ) -> Result<(Sorted<(u32, u32)>, Meetings)> {
-    let keys = keys(table, (ranking, members), banding, n_words, room)?;
+    let keys = keys(table, (ranking, members), banding, n_words, (room, watch))?;
     let mut blocks = Blocks {
         table,
         rows: (room.bytes / 8 / (8 * n_words)).max(1) as u32,
         loaded: Default::default(),
         n_words,
     };
-    let (pairs, meetings) = meet(keys, ranking, cap, blocks.rows, room)?;
+    let records = Steps::new(watch, banding.bands() as u64, 1);
+    let (pairs, meetings) = meet(keys, ranking, cap, blocks.rows, (room, records))?;
     let mut candidates = room.sorter::<(u32, u32)>(4);
+    let mut steps = Steps::new(watch, pairs.len(), members.len() as u64);
     for pair in pairs {
+        steps.step()?;
         let (block_a, block_b, a, b) = pair?;
         blocks.load(0, block_a)?;
         blocks.load(1, block_b)?;
@@ -73,7 +77,7 @@ fn keys(
     (ranking, members): (&Ranking, &[u32]),
     banding: &Banding,
     n_words: usize,
-    room: Room<'_>,
+    (room, watch): (Room<'_>, &Watch<'_>),
 ) -> Result<Sorted<(u16, u64, u32)>> {
     let mut sorter = room.sorter::<(u16, u64, u32)>(2);
     let mut words = Vec::new();
@@ -90,6 +94,7 @@ fn keys(
                 sorter.push((band as u16, banding.key(words, band), rank))?;
             }
         }
+        watch.add(u64::from(ROWS.min(table.len() - start)))?;
     }
     Ok(sorter.finish()?)
 }
@@ -102,13 +107,14 @@ fn meet(
     ranking: &Ranking,
     cap: usize,
     block_rows: u32,
-    room: Room<'_>,
+    (room, mut steps): (Room<'_>, Steps<'_>),
 ) -> Result<(Sorted<BlockPair>, Meetings)> {
     let mut sorter = room.sorter::<BlockPair>(4).dedup();
     let mut meetings = Meetings::default();
     let (mut bucket, mut size): (Vec<u32>, u64) = (Vec::new(), 0);
     let mut last = None;
     for record in keys {
+        steps.step()?;
         let (band, key, rank) = record?;
         if last != Some((band, key)) {
             meetings.add(size, cap);

@@ -13,6 +13,7 @@ use super::{Counts, Keep, Options, check_cancelled, features};
 use crate::error::{Error, Result};
 use crate::group;
 use crate::job::{Observer, Stage};
+use crate::watch::Watch;
 
 /// Pairs of a task.
 const TASK: usize = 64;
@@ -158,7 +159,7 @@ fn candidates(read: &Read, ranked: &[&Picture], ranks: &[u32], options: &Options
     let prefilter = Prefilter::new(&read.spec, defaults.threshold)?;
     let sketches = Sketches(ranked.iter().map(|picture| picture.words.as_slice()).collect());
     let parameters = (&banding, &prefilter, bucket::DEFAULT_CAP);
-    let found = group::candidates(&sketches, ranks, parameters, options.threads.max(1)).0;
+    let found = group::candidates(&sketches, ranks, parameters, options.threads.max(1), &Watch::silent())?.0;
     Ok(found.iter().flat_map(group::ByLater::pairs).collect())
 }
 

@@ -19,6 +19,7 @@ use crate::ranking::Ranking;
 use crate::resolve::{Cluster, Components, Leaders};
 use crate::spill::Sorted;
 use crate::verify::{Counter, Edge, Sources, Texts, Wanted, verify, verify_held};
+use crate::watch::{Steps, Watch};
 
 /// Documents that have features, and what leads from copies to the first of the same text.
 type Grouped<T> = (Vec<u32>, Vec<T>);
@@ -51,7 +52,9 @@ impl Run<'_> {
     pub(super) fn group(&mut self, corpus: &Corpus) -> Result<(Ranking, Vec<u32>, Vec<Edge>)> {
         self.observer.begin(Stage::Group, Some(corpus.documents.len().into()));
         let ids = self.options.read.id_field.is_some();
-        let ranking = Ranking::new(&corpus.documents, &self.options.keep, ids, || self.room().sorter(2))?;
+        let watch = Watch::new(self.observer);
+        let sorter = || self.room().sorter(2);
+        let ranking = Ranking::new(&corpus.documents, &self.options.keep, ids, sorter, &watch)?;
         self.counts.repeated_ids = ranking.repeated_ids.into();
         if let Some(example) = ranking.examples.first() {
             self.warnings.push(format!(
@@ -60,7 +63,7 @@ impl Run<'_> {
             ));
         }
         let ranked = Ranked { corpus, ranking: &ranking, guests: &Guests::default() };
-        let (mut members, mut copies) = self.copies(&ranked)?;
+        let (mut members, mut copies) = self.copies(&ranked, &watch)?;
         if self.options.measure == Measure::Containment {
             // Documents of the input are not compared with each other.
             copies.clear();
@@ -71,9 +74,10 @@ impl Run<'_> {
     }
 
     /// The documents that have features, in keep order, and which of them have the text of an earlier one: all elements are in both.
-    fn copies(&self, ranked: &Ranked<'_>) -> Result<Grouped<Edge>> {
+    fn copies(&self, ranked: &Ranked<'_>, watch: &Watch<'_>) -> Result<Grouped<Edge>> {
         let (mut counter, mut sizes) = (Counter::default(), HashMap::new());
         let equal = |first: u32, other: u32| {
+            watch.add(0)?;
             let mut is_equal = false;
             ranked.with_texts(first, other, &mut |text, other| {
                 is_equal = text == other;
@@ -148,32 +152,37 @@ impl Run<'_> {
                 (Pairs::Memory(Vec::new()), Meetings::default())
             }
             Search::Bands(banding) => {
-                self.observer.begin(Stage::Candidates, Some(banding.bands() as u64));
                 banding.check_documents(members.len() as u64)?;
                 let prefilter = Prefilter::new(self.ingest.spec(), self.options.threshold.value())?;
                 let rules = (&banding, &prefilter, self.options.cap);
+                let watch = Watch::new(self.observer);
+                let n = members.len() as u64;
                 match &ranked.corpus.documents {
                     Documents::Memory(table) => {
+                        self.observer.begin(Stage::Candidates, Some(2 * n));
                         let sketches = RankedSketches { table, ranking: ranked.ranking };
                         let (pairs, meetings) =
-                            group::candidates(&sketches, members, rules, self.options.threads);
+                            group::candidates(&sketches, members, rules, self.options.threads, &watch)?;
                         (Pairs::Memory(pairs), meetings)
                     }
                     Documents::Disk(table) => {
+                        self.observer.begin(Stage::Candidates, Some(3 * n));
                         let n_words = self.ingest.layout().words;
                         let order = (ranked.ranking, members);
+                        let room = (self.room(), &watch);
                         let (pairs, meetings) =
-                            group::spilled_candidates(table, order, rules, n_words, self.room())?;
+                            group::spilled_candidates(table, order, rules, n_words, room)?;
                         (Pairs::Sorted(pairs), meetings)
                     }
                 }
             }
             Search::Exact => {
-                self.observer.begin(Stage::Candidates, None);
+                self.observer.begin(Stage::Candidates, Some(3 * members.len() as u64));
+                let watch = Watch::new(self.observer);
                 let sources = (ranked as _, &self.ingest.shingler);
                 let room = (self.memory.sorting, self.folders.work.as_path(), self.files);
                 let rule = join::Rule::duplicates(self.options.threshold);
-                let found = join::candidates(members, &sources, rule, self.options.threads, room)?;
+                let found = join::candidates(members, &sources, rule, self.options.threads, room, &watch)?;
                 let meetings = Meetings { n_met: found.n_met, n_oversized: 0, largest: found.largest };
                 (Pairs::Sorted(found.pairs), meetings)
             }
@@ -223,7 +232,10 @@ impl Run<'_> {
         let mut edges = self.edges_writer(EDGES)?;
         if self.options.verify == Verify::Estimate {
             let least = self.estimates.least_equal(self.options.threshold.value());
+            let (watch, n) = (Watch::new(self.observer), candidates.len());
+            let mut steps = Steps::new(&watch, n, n);
             for pair in candidates.iter() {
+                steps.step()?;
                 let (later, earlier) = pair?;
                 let equal = self.estimates.equal(&ranked.words(later)?, &ranked.words(earlier)?);
                 if equal >= least {

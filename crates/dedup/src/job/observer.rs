@@ -12,7 +12,7 @@ pub enum Stage {
     Group,
     /// Old documents: reading those that are no archive, and comparing with them; counted in documents of the input.
     Against,
-    /// Pairs that share a band key; counted in bands.
+    /// Pairs that share a band key; counted in documents, as often as all of them are looked at.
     Candidates,
     /// Exact similarities; counted in pairs.
     Verify,

@@ -35,6 +35,7 @@ use std::thread;
 use crate::error::Result;
 use crate::files::Files;
 use crate::spill::Sorted;
+use crate::watch::Watch;
 pub(crate) use frequencies::Frequencies;
 use probe::Prober;
 pub use rule::Measure;
@@ -56,28 +57,30 @@ pub(crate) struct Found {
     pub largest: u64,
 }
 
-/// A superset of the pairs that reach the threshold, among `members`: ranks in order, with at least one element each.
+/// A superset of the pairs that reach the threshold, among `members`: ranks in order, with at least one element each. Each of them counts about three times on the way.
 pub(crate) fn candidates(
     members: &[u32],
     source: &dyn Source,
     rule: Rule,
     threads: usize,
     (budget_bytes, dir, files): (usize, &Path, &Files),
+    watch: &Watch<'_>,
 ) -> Result<Found> {
     let threads = threads.max(1);
-    let (sets, frequencies) = sets::measure(members, source, threads)?;
+    let (sets, frequencies) = sets::measure(members, source, (threads, watch))?;
     // Half for the postings, a quarter each for a segment of them and for the pairs.
     let place = (budget_bytes / 2 / threads, dir, files);
-    let postings = prefix::postings(members, source, (&sets, &frequencies), &rule, (threads, place))?;
+    let postings = prefix::postings(members, source, (&sets, &frequencies), &rule, (threads, place, watch))?;
     drop(frequencies);
     let sets = sets.by_size;
     let place = (budget_bytes / 4 / threads, dir, files);
     let mut probers: Vec<Prober> = (0..threads).map(|_| Prober::new(sets.len(), place)).collect();
     let mut segment = Segment::new(budget_bytes / 4);
+    let share = (members.len() as u64, postings.len().max(1));
     let mut postings = postings.peekable();
     while segment.load(&mut postings, &sets, &rule)? {
         let next = AtomicUsize::new(0);
-        on_threads(&mut probers, |prober| prober.run(&segment, &sets, &rule, &next))?;
+        on_threads(&mut probers, |prober| prober.run(&segment, &sets, &rule, (&next, share, watch)))?;
     }
     let n_met = probers.iter().map(Prober::n_met).sum();
     let pairs = probers.into_iter().map(Prober::finish).collect::<Result<Vec<_>>>()?;

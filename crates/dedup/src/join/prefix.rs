@@ -9,6 +9,7 @@ use super::{Posting, Rule, next_range, on_threads};
 use crate::error::Result;
 use crate::files::Files;
 use crate::spill::{Sorted, Sorter};
+use crate::watch::Watch;
 
 /// What a thread fills.
 struct Writer<'a> {
@@ -23,7 +24,7 @@ pub(super) fn postings(
     source: &dyn Source,
     (sets, frequencies): (&Sets, &Frequencies),
     rule: &Rule,
-    (threads, (budget_bytes, dir, files)): (usize, (usize, &Path, &Files)),
+    (threads, (budget_bytes, dir, files), watch): (usize, (usize, &Path, &Files), &Watch<'_>),
 ) -> Result<Sorted<Posting>> {
     let writer = |_| Writer {
         elements: source.elements(),
@@ -34,6 +35,7 @@ pub(super) fn postings(
     let next = AtomicUsize::new(0);
     on_threads(&mut writers, |writer| {
         while let Some(chunk) = next_range(&next, members.len(), CHUNK) {
+            watch.add(chunk.len() as u64)?;
             for member in chunk {
                 writer.write(members[member], sets.numbers[member], frequencies, rule)?;
             }

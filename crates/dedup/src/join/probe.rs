@@ -9,6 +9,7 @@ use super::{Measure, Rule, next_range};
 use crate::error::Result;
 use crate::files::Files;
 use crate::spill::{Sorted, Sorter};
+use crate::watch::Watch;
 
 /// Probes that a thread takes at a time.
 const CHUNK: usize = 1 << 12;
@@ -32,9 +33,16 @@ impl Prober {
         }
     }
 
-    /// Looks at a segment together with other threads.
-    pub fn run(&mut self, segment: &Segment, sets: &[Set], rule: &Rule, next: &AtomicUsize) -> Result<()> {
+    /// Looks at a segment together with other threads; all probes of all segments count as much as `share` says.
+    pub fn run(
+        &mut self,
+        segment: &Segment,
+        sets: &[Set],
+        rule: &Rule,
+        (next, share, watch): (&AtomicUsize, (u64, u64), &Watch<'_>),
+    ) -> Result<()> {
         while let Some(range) = next_range(next, segment.n_probes(), CHUNK) {
+            watch.add(range.len() as u64 * share.0 / share.1)?;
             for probes in segment.probes(range).chunk_by(|a, b| a.set == b.set) {
                 self.probe(probes, segment, sets, rule)?;
             }

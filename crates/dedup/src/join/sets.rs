@@ -6,6 +6,7 @@ use super::frequencies::Frequencies;
 use crate::error::Result;
 use crate::group::in_parallel;
 use crate::verify::{ElementSet, Texts};
+use crate::watch::Watch;
 
 /// Documents that a thread takes at a time.
 pub(super) const CHUNK: usize = 256;
@@ -99,7 +100,11 @@ impl Elements for Shingles<'_> {
 }
 
 /// Reads all members once.
-pub(super) fn measure(members: &[u32], source: &dyn Source, threads: usize) -> Result<(Sets, Frequencies)> {
+pub(super) fn measure(
+    members: &[u32],
+    source: &dyn Source,
+    (threads, watch): (usize, &Watch<'_>),
+) -> Result<(Sets, Frequencies)> {
     let n_elements = members.iter().map(|&rank| source.about(rank)).sum::<Result<u64>>()?;
     let frequencies = Frequencies::new(n_elements);
     let measure_one = |rank: u32, elements: &mut Box<dyn Elements + '_>| -> Result<Set> {
@@ -112,7 +117,10 @@ pub(super) fn measure(members: &[u32], source: &dyn Source, threads: usize) -> R
         chunks.len(),
         threads,
         || source.elements(),
-        |i, elements| chunks[i].iter().map(|&rank| measure_one(rank, elements)).collect::<Result<Vec<Set>>>(),
+        |i, elements| -> Result<Vec<Set>> {
+            watch.add(chunks[i].len() as u64)?;
+            chunks[i].iter().map(|&rank| measure_one(rank, elements)).collect()
+        },
     );
     let measured = measured.into_iter().collect::<Result<Vec<_>>>()?.concat();
     Ok((Sets::new(&measured), frequencies))

@@ -10,6 +10,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::threshold::Threshold;
 use crate::verify::{Edge, Sources, Texts, Wanted, verify};
+use crate::watch::Watch;
 
 struct Corpus(Vec<String>);
 
@@ -70,7 +71,7 @@ impl Corpus {
         let folder = tempfile::tempdir().unwrap();
         let place = (budget, folder.path(), &Files::new());
         let found =
-            candidates(&self.members(), &(self as _, shingler), Rule::duplicates(threshold), threads, place)
+            candidates(&self.members(), &(self as _, shingler), Rule::duplicates(threshold), threads, place, &Watch::silent())
                 .unwrap();
         let spilled = n_files(folder.path()) > 0;
         let pairs = found.pairs.map(|pair| pair.unwrap()).collect();
@@ -155,7 +156,7 @@ fn members_are_any_documents_and_their_ranks_are_told() {
     let place = (0, folder.path(), &Files::new());
     let (shingler, threshold) = (shingler(2), "1".parse().unwrap());
     let found =
-        candidates(&[1, 2, 4, 5], &(&corpus as _, &shingler), Rule::duplicates(threshold), 2, place).unwrap();
+        candidates(&[1, 2, 4, 5], &(&corpus as _, &shingler), Rule::duplicates(threshold), 2, place, &Watch::silent()).unwrap();
     let pairs: Vec<_> = found.pairs.map(|pair| pair.unwrap()).collect();
     assert_eq!(pairs, [(4, 1), (5, 2)]);
 }
@@ -183,6 +184,7 @@ fn a_text_that_cannot_be_read_ends_the_join() {
             Rule::duplicates("0.8".parse().unwrap()),
             threads,
             place,
+            &Watch::silent(),
         );
         assert_eq!(found.unwrap_err().to_string(), "`text` must be readable, got noise");
     }

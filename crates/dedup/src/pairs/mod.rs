@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::join::{self, Measure, Rule, Sides};
 use crate::sets::{Room, Shelf};
 use crate::threshold::Threshold;
+use crate::watch::Watch;
 
 /// Candidates that are measured together.
 const SLICE: usize = 1 << 18;
@@ -84,7 +85,7 @@ pub fn find<E: From<Error>>(
     let rule = Rule { measure: wanted.measure, threshold: wanted.threshold, sides };
     let place = (room.budget(shelf.len().into())?, room.folder(), room.files());
     room.check()?;
-    let candidates = join::candidates(&members, shelf, rule, room.threads(), place)?.pairs;
+    let candidates = join::candidates(&members, shelf, rule, room.threads(), place, &Watch::silent())?.pairs;
     let (mut found, mut slice) = (Found::default(), Vec::with_capacity(SLICE));
     let mut candidates = candidates.map(|pair| pair.map_err(Error::from));
     loop {
