@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::sync::Arc;
 
-use super::{Options, Search};
+use super::{Measure, Options, Search};
 use crate::error::{Error, Result};
 use crate::read::{Input, Reader};
 use crate::remote::MOST_HELD;
@@ -14,9 +14,11 @@ const BASE: u64 = 48 << 20;
 const PER_THREAD: u64 = 16 << 20;
 /// What is remembered of every document when everything else is on disk: its rank, whether it is compared, its removal.
 const PER_DOCUMENT: u64 = 24;
-/// What the exact join has besides: sets while they are ordered by size, and how frequent elements are.
+/// What the exact join has besides: sets while they are ordered by size, and how frequent elements are, which takes no more than the texts.
 const PER_SET: u64 = 88;
 const FREQUENCIES: u64 = 32 << 20;
+/// Bytes of text for a compressed one, at most in most corpora.
+const COMPRESSED: u64 = 8;
 
 /// About how many documents there are, by the length of the first lines of some inputs.
 pub(crate) fn estimated_documents(inputs: &[Arc<Input>]) -> u64 {
@@ -58,9 +60,15 @@ impl Memory {
         let documents = estimated_documents(reader.inputs());
         // One object is read at a time, and copied while it is.
         let remote = 2 * MOST_HELD * u64::from(reader.inputs().iter().any(|input| input.is_remote()));
-        let (per_document, join) = match options.search {
-            Search::Bands(_) => (PER_DOCUMENT, 0),
-            Search::Exact => (PER_DOCUMENT + PER_SET, FREQUENCIES),
+        let (per_document, join) = match (options.search, options.measure) {
+            (Search::Exact, Measure::Jaccard) => {
+                let texts = reader
+                    .progress()
+                    .bytes_total()
+                    .map_or(u64::MAX, |bytes| bytes.saturating_mul(COMPRESSED));
+                (PER_DOCUMENT + PER_SET, texts.min(FREQUENCIES))
+            }
+            _ => (PER_DOCUMENT, 0),
         };
         let fixed = BASE + remote + join + PER_THREAD * options.threads as u64 + per_document * documents;
         // A quarter of it, at least, is for sorting.

@@ -70,9 +70,15 @@ impl Corpus {
     fn join(&self, shingler: &Shingler, threshold: Threshold, threads: usize, budget: usize) -> Joined {
         let folder = tempfile::tempdir().unwrap();
         let place = (budget, folder.path(), &Files::new());
-        let found =
-            candidates(&self.members(), &(self as _, shingler), Rule::duplicates(threshold), threads, place, &Watch::silent())
-                .unwrap();
+        let found = candidates(
+            &self.members(),
+            &(self as _, shingler),
+            Rule::duplicates(threshold),
+            threads,
+            place,
+            &Watch::silent(),
+        )
+        .unwrap();
         let spilled = n_files(folder.path()) > 0;
         let pairs = found.pairs.map(|pair| pair.unwrap()).collect();
         assert_eq!(n_files(folder.path()), 0);
@@ -155,8 +161,15 @@ fn members_are_any_documents_and_their_ranks_are_told() {
     let folder = tempfile::tempdir().unwrap();
     let place = (0, folder.path(), &Files::new());
     let (shingler, threshold) = (shingler(2), "1".parse().unwrap());
-    let found =
-        candidates(&[1, 2, 4, 5], &(&corpus as _, &shingler), Rule::duplicates(threshold), 2, place, &Watch::silent()).unwrap();
+    let found = candidates(
+        &[1, 2, 4, 5],
+        &(&corpus as _, &shingler),
+        Rule::duplicates(threshold),
+        2,
+        place,
+        &Watch::silent(),
+    )
+    .unwrap();
     let pairs: Vec<_> = found.pairs.map(|pair| pair.unwrap()).collect();
     assert_eq!(pairs, [(4, 1), (5, 2)]);
 }

@@ -126,7 +126,9 @@ fn candidates_do_not_depend_on_the_budget_of_the_join() {
             let rule = Rule { measure, threshold: "0.4".parse().unwrap(), sides };
             let within = |budget: usize| {
                 let place = (budget, room.folder(), room.files());
-                let found = join::candidates(&members, &shelf, rule, 2, place, &crate::watch::Watch::silent()).unwrap();
+                let found =
+                    join::candidates(&members, &shelf, rule, 2, place, &crate::watch::Watch::silent())
+                        .unwrap();
                 (found.pairs.map(|pair| pair.unwrap()).collect::<Vec<_>>(), found.n_met)
             };
             let large = within(1 << 24);

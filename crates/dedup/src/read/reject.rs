@@ -161,10 +161,16 @@ impl fmt::Display for RejectReason {
                 write!(f, "field `{field}` must be {expected}, got {got}")
             }
             Self::LineTooLong { bytes, max } => {
-                write!(f, "line of {bytes} bytes, expected at most {max}; `benzer dedup --max-line` reads longer ones")
+                write!(
+                    f,
+                    "line of {bytes} bytes, expected at most {max}; `benzer dedup --max-line` reads longer ones"
+                )
             }
             Self::TooLong { what, bytes, max } => {
-                write!(f, "{what} of {bytes} bytes, expected at most {max}; `benzer dedup --max-line` reads longer ones")
+                write!(
+                    f,
+                    "{what} of {bytes} bytes, expected at most {max}; `benzer dedup --max-line` reads longer ones"
+                )
             }
             Self::BadQuotes { column, expected } => {
                 write!(f, "bad quotes: expected {expected} at column {column}; write a quote in quotes twice")

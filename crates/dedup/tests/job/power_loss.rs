@@ -129,7 +129,10 @@ fn the_sync_of_every_result_is_missed() {
         assert!(false_claims(move |sync, path| sync == Sync::File && of_result(path)) > 0, "{name}");
     }
     for folder in ["out", "documents", "deep"] {
-        assert!(false_claims(move |sync, path| sync == Sync::Folder && path.ends_with(folder)) > 0, "{folder}");
+        assert!(
+            false_claims(move |sync, path| sync == Sync::Folder && path.ends_with(folder)) > 0,
+            "{folder}"
+        );
     }
 }
 
