@@ -9,8 +9,8 @@ const SPARE: usize = 16;
 /// Buffers that one thread reuses.
 #[derive(Debug, Default)]
 pub(crate) struct Filter {
-    once: Vec<u64>,
-    again: Vec<u64>,
+    /// Which counters are at one or more, and which at two or more; side by side, because who looks at the one looks at the other.
+    counters: Vec<[u64; 2]>,
     shift: u32,
     /// The high bits of keys, and in the place of the low ones where they are.
     left: Vec<u64>,
@@ -82,14 +82,13 @@ impl Filter {
     pub fn look_at(&mut self, keys: &[u64]) {
         let bits = (keys.len() * SPARE).next_power_of_two().max(64);
         self.shift = 64 - bits.trailing_zeros();
-        for set in [&mut self.once, &mut self.again] {
-            set.clear();
-            set.resize(bits / 64, 0);
-        }
+        self.counters.clear();
+        self.counters.resize(bits / 64, [0; 2]);
         for &key in keys {
             let (word, bit) = self.place(key);
-            self.again[word] |= self.once[word] & bit;
-            self.once[word] |= bit;
+            let [once, again] = &mut self.counters[word];
+            *again |= *once & bit;
+            *once |= bit;
         }
     }
 
@@ -97,7 +96,7 @@ impl Filter {
     #[inline]
     pub fn may_be_repeated(&self, key: u64) -> bool {
         let (word, bit) = self.place(key);
-        self.again[word] & bit != 0
+        self.counters[word][1] & bit != 0
     }
 
     #[inline]
