@@ -39,7 +39,7 @@ struct Blocks<'a> {
     n_words: usize,
 }
 
-/// The candidate pairs among `members`, in order. Each document counts three times on the way.
+/// The candidate pairs among `members`, in order. Each of them counts twice on the way, and each row of the table once.
 pub(crate) fn candidates(
     table: &Table,
     (ranking, members): (&Ranking, &[u32]),

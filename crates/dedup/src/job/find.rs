@@ -76,8 +76,10 @@ impl Run<'_> {
     /// The documents that have features, in keep order, and which of them have the text of an earlier one: all elements are in both.
     fn copies(&self, ranked: &Ranked<'_>, watch: &Watch<'_>) -> Result<Grouped<Edge>> {
         let (mut counter, mut sizes) = (Counter::default(), HashMap::new());
+        // How many there are is not known: it is only looked whether the run shall stop.
+        let mut steps = Steps::new(watch, 1, 0);
         let equal = |first: u32, other: u32| {
-            watch.add(0)?;
+            steps.step()?;
             let mut is_equal = false;
             ranked.with_texts(first, other, &mut |text, other| {
                 is_equal = text == other;
@@ -166,7 +168,7 @@ impl Run<'_> {
                         (Pairs::Memory(pairs), meetings)
                     }
                     Documents::Disk(table) => {
-                        self.observer.begin(Stage::Candidates, Some(3 * n));
+                        self.observer.begin(Stage::Candidates, Some(2 * n + u64::from(table.len())));
                         let n_words = self.ingest.layout().words;
                         let order = (ranked.ranking, members);
                         let room = (self.room(), &watch);
