@@ -17,8 +17,8 @@ const PER_DOCUMENT: u64 = 24;
 /// What the exact join has besides: sets while they are ordered by size, and how frequent elements are, which takes no more than the texts.
 const PER_SET: u64 = 88;
 const FREQUENCIES: u64 = 32 << 20;
-/// Bytes of text for a compressed one, at most in most corpora.
-const COMPRESSED: u64 = 8;
+/// Bytes of text that a byte of input stands for, at most in most corpora: inputs may be compressed.
+const UNPACKED: u64 = 8;
 
 /// About how many documents there are, by the length of the first lines of some inputs.
 pub(crate) fn estimated_documents(inputs: &[Arc<Input>]) -> u64 {
@@ -62,10 +62,8 @@ impl Memory {
         let remote = 2 * MOST_HELD * u64::from(reader.inputs().iter().any(|input| input.is_remote()));
         let (per_document, join) = match (options.search, options.measure) {
             (Search::Exact, Measure::Jaccard) => {
-                let texts = reader
-                    .progress()
-                    .bytes_total()
-                    .map_or(u64::MAX, |bytes| bytes.saturating_mul(COMPRESSED));
+                let texts =
+                    reader.progress().bytes_total().map_or(u64::MAX, |bytes| bytes.saturating_mul(UNPACKED));
                 (PER_DOCUMENT + PER_SET, texts.min(FREQUENCIES))
             }
             _ => (PER_DOCUMENT, 0),

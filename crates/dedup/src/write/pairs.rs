@@ -64,8 +64,8 @@ impl Pairs {
         let earlier = Numbered::by_rank(rows.iter().map(|edge| edge.earlier), ranks);
         let later = Numbered::by_rank(rows.iter().map(|edge| edge.later), ranks);
         // A copy counts elements, also where the others count registers.
-        let counted_so = rows.iter().enumerate().map(|(row, edge)| (edge, is_copy(row)));
-        let counts = Numbered::by_counts(counted_so, ranks);
+        let marked = rows.iter().enumerate().map(|(row, edge)| (edge, is_copy(row)));
+        let counts = Numbered::by_counts(marked, ranks);
         let similarity =
             |row: usize| similarity(edge(row), *counted != Counted::Registers || is_copy(row), estimates);
         let place = |rank: u32| ranked.guests.place(rank);
