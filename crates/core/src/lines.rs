@@ -5,6 +5,9 @@ use std::ops::{Deref, DerefMut};
 /// Bytes of a cache line, and of the widest vector.
 const LINE: usize = 64;
 
+/// Processors tell loads from stores by the place within a page of so many bytes.
+const PAGE: usize = 4096;
+
 /// Items whose first one begins a cache line, so that whole vectors read from the start on never lie across two lines.
 #[derive(Debug)]
 pub(crate) struct Lines<T> {
@@ -26,6 +29,14 @@ impl<T: Copy> Lines<T> {
         let start = items.as_ptr().align_offset(LINE);
         // An offset beyond the spare items means that there is no telling: any start is right then, only slower.
         Self { start: if start + n <= items.len() { start } else { 0 }, items, n }
+    }
+
+    /// `n` times the same item, to be written while `read` is read from its start on: they begin half a page apart. A load whose address differs by whole pages from that of a
+    /// store under way waits for it, as if it were the same.
+    pub fn apart_from<R>(read: &[R], item: T, n: usize) -> Self {
+        let items = vec![item; n + PAGE / size_of::<T>()];
+        let bytes = (read.as_ptr().addr() + PAGE / 2).wrapping_sub(items.as_ptr().addr()) % PAGE;
+        Self { start: bytes / size_of::<T>(), items, n }
     }
 }
 
@@ -60,5 +71,15 @@ mod tests {
             assert!(bytes.iter().all(|&b| b == 8) && words.iter().all(|&w| w == 7));
         }
         assert!(Lines::<u8>::default().is_empty());
+    }
+
+    #[test]
+    fn what_is_written_lies_half_a_page_from_what_is_read() {
+        for n in [0, 1, 1000, 5000] {
+            let read = Lines::new(0u8, n);
+            let written = Lines::apart_from(&read, 7u32, n);
+            assert_eq!(written.as_ptr().addr().wrapping_sub(read.as_ptr().addr()) % PAGE, PAGE / 2);
+            assert_eq!(*written, vec![7; n]);
+        }
     }
 }

@@ -75,7 +75,7 @@ pub struct Shingler {
 #[derive(Debug, Default)]
 pub struct Scratch {
     buffer: Lines<u8>,
-    bounds: Vec<u32>,
+    bounds: Lines<u32>,
     detours: Vec<plain::Detour>,
     normalized: String,
     tokens: Vec<u64>,

@@ -21,6 +21,7 @@ mod tests;
 
 use crate::Level;
 use crate::hash;
+use crate::lines::Lines;
 
 pub(super) use edges::Found;
 pub(super) use pairs::Pairs;
@@ -105,13 +106,13 @@ pub(super) fn copy_pairs<const LOWER: bool>(path: Path, pairs: &Pairs, from: &[u
 ///
 /// # Panics
 /// If the text has no [`SLACK`] behind `length`.
-pub(super) fn edges(path: Path, text: &mut [u8], length: usize, bounds: &mut Vec<u32>) -> Found {
+pub(super) fn edges(path: Path, text: &mut [u8], length: usize, bounds: &mut Lines<u32>) -> Found {
     text[length..length + 64].fill(0);
     let n_blocks = length / 64 + 1;
     let blocks = &text.as_chunks().0[..n_blocks];
     let room = n_blocks * 64 + SLACK;
     if bounds.len() < room {
-        bounds.resize(room, 0);
+        *bounds = Lines::apart_from(text, 0, room.next_power_of_two());
     }
     match path {
         #[cfg(target_arch = "x86_64")]

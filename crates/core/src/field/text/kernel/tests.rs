@@ -27,7 +27,7 @@ fn check_edges(text: &[u8]) {
     let expected = words(text);
     for path in paths() {
         let mut buffer = [text, &[b'x'; SLACK]].concat();
-        let mut bounds = vec![7; 3];
+        let mut bounds = Lines::new(7, 3);
         let found = edges(path, &mut buffer, text.len(), &mut bounds);
         let shown = String::from_utf8_lossy(text);
         assert_eq!(bounds[..found.n_bounds], expected, "{path:?} {shown:?}");
