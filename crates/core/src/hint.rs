@@ -13,3 +13,16 @@ pub fn prefetch<T>(slice: &[T], i: usize) {
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (slice, i);
 }
+
+/// Begins to bring an element into the cache for writing: where another processor has it, that one gives it up. A place past the end does no harm.
+#[inline(always)]
+pub fn prefetch_to_write<T>(slice: &[T], i: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let place = slice.as_ptr().wrapping_add(i);
+        // SAFETY: prefetching is allowed at every address, and changes nothing; a processor that does not know it does nothing at all.
+        unsafe { std::arch::asm!("prefetchw [{}]", in(reg) place, options(nostack, preserves_flags)) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (slice, i);
+}

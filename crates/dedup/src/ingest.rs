@@ -81,16 +81,18 @@ impl Ingest {
         let n = batch.n_documents();
         let mut rows = self.spare.take();
         // What is left there from other rows is written over.
-        rows.words.resize(n * n_words, 0);
+        let mut all_words = std::mem::take(&mut rows.words);
+        all_words.resize(n * n_words, 0);
         rows.hashes.reserve(n);
         rows.places.reserve(n);
         let mut documents = batch.documents();
-        for words in rows.words.chunks_mut(RUN * n_words) {
+        for words in all_words.chunks_mut(RUN * n_words) {
             let Buffers { scratch, elements, offsets, .. } = buffers;
             let mut end = 0;
             offsets.clear();
             offsets.push(0);
             for document in documents.by_ref().take(words.len() / n_words) {
+                rows.expect_rows();
                 let start = end;
                 end = self.shingler.write_elements(document.text, scratch, elements, start);
                 offsets.push(end);
@@ -111,6 +113,7 @@ impl Ingest {
             }
             self.sketcher.sketch_many(&elements[..end], offsets, words)?;
         }
+        rows.words = all_words;
         Ok(rows)
     }
 }

@@ -2,7 +2,12 @@
 
 use std::ops::Range;
 
+use benzer_core::hint::prefetch_to_write;
+
 use super::{CHUNK, Layout, Strings};
+
+/// Rows between the one that is written and the one that is asked for.
+const AHEAD: usize = 8;
 
 /// Where a document lies, and how large it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -46,6 +51,14 @@ impl Chunk {
         self.places.clear();
         self.ids.clear();
         self.keys.clear();
+    }
+
+    /// Asks for the places of the next rows, which another thread may have read last. Rows that are written at once would wait for each of them.
+    #[inline]
+    pub fn expect_rows(&self) {
+        prefetch_to_write(&self.hashes, self.hashes.len() + AHEAD);
+        prefetch_to_write(&self.places, self.places.len() + AHEAD);
+        self.ids.expect(AHEAD);
     }
 
     /// How many rows there are.

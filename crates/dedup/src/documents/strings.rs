@@ -1,5 +1,7 @@
 //! Many byte strings in one buffer.
 
+use benzer_core::hint::prefetch_to_write;
+
 /// Byte strings one after the other.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Strings {
@@ -17,6 +19,14 @@ impl Strings {
     pub fn push_with(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         write(&mut self.bytes);
         self.ends.push(u32::try_from(self.bytes.len()).expect("a batch holds less than 4 GiB"));
+    }
+
+    /// Asks for the places of a string to come, if it is as long as those before.
+    #[inline]
+    pub fn expect(&self, ahead: usize) {
+        let length = self.bytes.len() / self.ends.len().max(1);
+        prefetch_to_write(&self.bytes, self.bytes.len() + ahead * length);
+        prefetch_to_write(&self.ends, self.ends.len() + ahead);
     }
 
     /// Forgets all of them, and keeps their memory.
