@@ -8,6 +8,7 @@
 //! huge pages, too ([`reserve`]).
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
 use std::ptr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -90,7 +91,8 @@ pub fn reserve(bytes: u64, threads: usize) {
         libc::mallopt(libc::M_MMAP_THRESHOLD, 2 * PAGE as libc::c_int);
         let block = libc::malloc(PAGE + LARGE);
         libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE as libc::c_int);
-        libc::mallopt(libc::M_TOP_PAD, LARGE as libc::c_int);
+        // The heap of another thread is there as a whole, and does not grow page by page.
+        libc::mallopt(libc::M_TOP_PAD, if threads == 1 { LARGE } else { HEAP - LARGE } as libc::c_int);
         let start = (block as usize).next_multiple_of(PAGE);
         let end = libc::sbrk(0) as usize & !(PAGE - 1);
         // Where the heap could not grow, the block lies elsewhere.
@@ -98,7 +100,41 @@ pub fn reserve(bytes: u64, threads: usize) {
             libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_HUGEPAGE);
         }
         libc::free(block);
+        ARE_HEAPS_HUGE.store(threads > 1, Ordering::Relaxed);
     }
+}
+
+/// Bytes of a heap that the system's allocator makes for another thread; it begins at a multiple of them.
+const HEAP: usize = 64 << 20;
+/// Whether heaps of other threads are to be in huge pages.
+static ARE_HEAPS_HUGE: AtomicBool = AtomicBool::new(false);
+/// Puts what is there into huge pages now (Linux 6.1).
+const MADV_COLLAPSE: libc::c_int = 25;
+/// From here on it is looked whether an allocation is the first one in its heap.
+const NOTED: usize = 4096;
+
+thread_local! {
+    /// The number of the heap where the last such allocation was.
+    static HEAP_NUMBER: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Asks for huge pages in the heap of a block, unless the thread did so for its last one: there the buffers of a thread are, and the rows that it makes.
+#[inline]
+fn note(block: *mut u8, size: usize) -> *mut u8 {
+    if size >= NOTED && ARE_HEAPS_HUGE.load(Ordering::Relaxed) && !block.is_null() {
+        let number = block as usize / HEAP;
+        // A thread that comes to its end has no number any more.
+        if HEAP_NUMBER.try_with(|last| last.replace(number) != number).unwrap_or(false) {
+            let heap = (number * HEAP) as *mut libc::c_void;
+            // SAFETY: advice that changes no content; where there is no memory it is refused.
+            unsafe {
+                libc::madvise(heap, HEAP, libc::MADV_HUGEPAGE);
+                // The first one has small pages by now, where the system's allocator began to use it.
+                libc::madvise(heap, PAGE, MADV_COLLAPSE);
+            }
+        }
+    }
+    block
 }
 
 /// The system's allocator, and memory maps for what is large.
@@ -145,7 +181,7 @@ unsafe impl GlobalAlloc for LargePages {
             return take_spare(mapped(layout.size())).unwrap_or_else(|| map(layout.size()));
         }
         // SAFETY: as the caller promises.
-        unsafe { System.alloc(layout) }
+        note(unsafe { System.alloc(layout) }, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
@@ -156,7 +192,7 @@ unsafe impl GlobalAlloc for LargePages {
             return spare;
         }
         // SAFETY: as the caller promises.
-        unsafe { System.alloc_zeroed(layout) }
+        note(unsafe { System.alloc_zeroed(layout) }, layout.size())
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
@@ -175,7 +211,7 @@ unsafe impl GlobalAlloc for LargePages {
         let (before, after) = (is_large(layout.size(), layout.align()), is_large(size, layout.align()));
         if !before && !after {
             // SAFETY: as the caller promises.
-            return unsafe { System.realloc(at, layout, size) };
+            return note(unsafe { System.realloc(at, layout, size) }, size);
         }
         if before && after {
             let (old, new) = (mapped(layout.size()), mapped(size));
