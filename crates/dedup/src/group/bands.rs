@@ -25,6 +25,9 @@ const TASK: usize = 1024;
 /// Sketches that are asked for before they are compared. Of millions most are in no cache.
 const ASKED: usize = 16;
 
+/// Documents whose buckets are asked for before they are looked at.
+const AHEAD: usize = 8;
+
 /// The sketches of documents by rank.
 pub(crate) trait Sketches: Sync {
     /// The stored words.
@@ -70,9 +73,10 @@ pub(crate) fn candidates(
         |task, buffers| -> Result<Vec<Buckets>> {
             let bands = share(task, n_tasks, banding.bands());
             buffers.keys[..bands.len()].iter_mut().for_each(|keys| keys.resize(ranks.len(), 0));
+            let mut columns = buffers.keys.each_mut().map(Vec::as_mut_slice);
             for (i, &rank) in ranks.iter().enumerate() {
                 banding.keys_within(sketches.words(rank), bands.clone(), |band, key| {
-                    buffers.keys[band - bands.start][i] = key;
+                    columns[band - bands.start][i] = key;
                 });
             }
             watch.add((ranks.len() * bands.len() / banding.bands()) as u64)?;
@@ -94,7 +98,10 @@ pub(crate) fn candidates(
             pairs.push(later, partners);
         };
         let mut waiting = None;
-        for &later in ranks {
+        for (i, &later) in ranks.iter().enumerate() {
+            if let Some(&rank) = ranks.get(i + AHEAD) {
+                seats.expect(rank);
+            }
             list(&seats, later, set, next);
             if next.is_empty() {
                 continue;
@@ -117,10 +124,9 @@ pub(crate) fn candidates(
     Ok((found.into_iter().collect::<Result<_>>()?, seats.meetings))
 }
 
-/// The bands of a task: as many as of every other, and one more for the first ones.
+/// The bands of a task: as many as of every other, or one more. The first half of all bands, which is the first half of each sketch, is that of the tasks, too.
 fn share(task: usize, n_tasks: usize, bands: usize) -> Range<usize> {
-    let start = |task: usize| task * (bands / n_tasks) + task.min(bands % n_tasks);
-    start(task)..start(task + 1)
+    task * bands / n_tasks..(task + 1) * bands / n_tasks
 }
 
 /// Lists the documents that the buckets of one pair it with, each once, in order. The set is empty before and after.
@@ -212,6 +218,17 @@ impl Seats {
         };
         let (seats, (first, crowds)) = both(threads, seat_all, list_first);
         Self { relatives, first, crowds, seats, ends, meetings }
+    }
+
+    /// Asks for the members of a document's buckets.
+    #[inline]
+    fn expect(&self, rank: u32) {
+        for seat in self.of(rank) {
+            match seat.place() {
+                Taken::Crowd(crowd) => self.crowds.expect(crowd),
+                Taken::Behind(first) => prefetch(&self.first, first.start),
+            }
+        }
     }
 
     /// The seats of a document.
@@ -310,7 +327,7 @@ mod tests {
     #[test]
     fn bands_are_shared_out_evenly() {
         let all = |n_tasks, bands| (0..n_tasks).map(|task| share(task, n_tasks, bands)).collect::<Vec<_>>();
-        assert_eq!(all(4, 18), [0..5, 5..10, 10..14, 14..18]);
+        assert_eq!(all(4, 18), [0..4, 4..9, 9..13, 13..18]);
         assert_eq!(all(3, 18), [0..6, 6..12, 12..18]);
         assert_eq!(all(2, 2), [0..1, 1..2]);
     }

@@ -1,7 +1,7 @@
 //! Keys that occur more than once.
 //!
 //! Most keys occur once. Two bits for each of many counters tell which might occur again, in two passes over the keys that stay in the cache; only what is left is
-//! sorted.
+//! put in order, by its first bits, in which few different keys are equal.
 
 /// Counters per key. Of the keys that occur once, one in so many is sorted with the others.
 const SPARE: usize = 16;
@@ -14,6 +14,8 @@ pub(crate) struct Filter {
     shift: u32,
     /// The high bits of keys, and in the place of the low ones where they are.
     left: Vec<u64>,
+    /// The same, half in order.
+    half: Vec<u64>,
     /// Keys with the same high bits, and where they are.
     mixed: Vec<(u64, u32)>,
 }
@@ -56,10 +58,9 @@ impl Filter {
             left[n] = key & !place | i;
             n += usize::from(self.may_be_repeated(key));
         }
-        // Words are sorted twice as fast as keys with their members. Seldom do different keys have the same high bits.
-        left[..n].sort_unstable();
+        let high = sort(&mut left[..n], &mut self.half) & !place;
         let mut buckets = Buckets { members: Vec::with_capacity(n), ends: Vec::new() };
-        let alike = left[..n].chunk_by(|a, b| a & !place == b & !place).filter(|alike| alike.len() > 1);
+        let alike = left[..n].chunk_by(|a, b| (a ^ b) & high == 0).filter(|alike| alike.len() > 1);
         for alike in alike {
             let places = alike.iter().map(|both| (both & place) as usize);
             let first = keys[places.clone().next().expect("more than one")];
@@ -107,18 +108,81 @@ impl Filter {
     }
 }
 
+/// Bits that words are put in order by at a time.
+const DIGIT: u32 = 11;
+/// Fewer words are sorted by comparing.
+const FEW: usize = 1 << DIGIT;
+
+/// Puts words in order by their first bits; those that are equal in them stay as they were. Gives the mask of these bits.
+fn sort(words: &mut [u64], half: &mut Vec<u64>) -> u64 {
+    if words.len() < FEW {
+        words.sort_unstable();
+        return u64::MAX;
+    }
+    half.resize(words.len().max(half.len()), 0);
+    let half = &mut half[..words.len()];
+    let digits = [64 - 2 * DIGIT, 64 - DIGIT];
+    let digit = |word: u64, shift: u32| (word >> shift) as usize % (1 << DIGIT);
+    let mut places = [[0u32; 1 << DIGIT]; 2];
+    for &word in &*words {
+        for (places, shift) in places.iter_mut().zip(digits) {
+            places[digit(word, shift)] += 1;
+        }
+    }
+    for places in &mut places {
+        let mut start = 0;
+        places.iter_mut().for_each(|place| start += std::mem::replace(place, start));
+    }
+    let mut put = |from: &[u64], to: &mut [u64], i: usize| {
+        for &word in from {
+            let place = &mut places[i][digit(word, digits[i])];
+            to[*place as usize] = word;
+            *place += 1;
+        }
+    };
+    put(words, half, 0);
+    put(half, words, 1);
+    u64::MAX << digits[0]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use benzer_core::hash::stream;
     use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    /// The buckets by definition.
+    fn expected(keys: &[u64], members: &[u32]) -> Vec<Vec<u32>> {
+        let mut all: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
+        keys.iter().zip(members).for_each(|(key, member)| all.entry(*key).or_default().push(*member));
+        all.into_values().filter(|bucket| bucket.len() > 1).collect()
+    }
+
+    #[test]
+    fn many_keys_are_told_apart_whether_their_first_bits_are_equal_or_not() {
+        let members: Vec<u32> = (0..40_000).map(|i| 3 * i + 1).collect();
+        let mut filter = Filter::default();
+        // Of each number of keys some are in pairs, some in large buckets; `shift` says where they differ.
+        for (n_keys, shift) in
+            [(9_000, 50), (9_000, 43), (9_000, 40), (9_000, 0), (60, 20), (1, 0), (30_000, 49)]
+        {
+            let spread = stream(n_keys).map(|random| (random % n_keys) << shift);
+            let keys: Vec<u64> = spread.take(members.len()).collect();
+            let buckets = filter.repeated(&keys, &members);
+            assert_eq!(
+                buckets.iter().collect::<Vec<_>>(),
+                expected(&keys, &members),
+                "{n_keys} keys at {shift}"
+            );
+        }
+    }
 
     proptest! {
         #[test]
         fn exactly_the_repeated_keys_are_left(keys in prop::collection::vec(prop_oneof![0u64..40, any::<u64>(), (0u64..9).prop_map(|k| k << 56)], 0..300)) {
             let members: Vec<u32> = (0..keys.len() as u32).map(|i| 2 * i).collect();
-            let mut expected: std::collections::BTreeMap<u64, Vec<u32>> = Default::default();
-            keys.iter().zip(&members).for_each(|(key, member)| expected.entry(*key).or_default().push(*member));
-            let expected: Vec<Vec<u32>> = expected.into_values().filter(|bucket| bucket.len() > 1).collect();
+            let expected = expected(&keys, &members);
             let mut filter = Filter::default();
             for _ in 0..2 {
                 let buckets = filter.repeated(&keys, &members);

@@ -3,6 +3,8 @@
 //! A cluster has a large bucket in most bands, with nearly the same first members in each. Their numbers are near each other (the module `relatives`), so that a bucket is a few words of bits, and what a document
 //! meets in all of its large buckets is put together a word at a time.
 
+use benzer_core::hint::prefetch;
+
 /// The first members of large buckets.
 #[derive(Debug, Default)]
 pub(super) struct Crowds {
@@ -25,6 +27,12 @@ impl Crowds {
             }
         }
         self.ends.push(self.words.len());
+    }
+
+    /// Asks for where the words of a bucket end.
+    #[inline]
+    pub fn expect(&self, bucket: usize) {
+        prefetch(&self.ends, bucket);
     }
 
     /// The words of a bucket.
