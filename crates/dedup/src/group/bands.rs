@@ -124,9 +124,10 @@ pub(crate) fn candidates(
     Ok((found.into_iter().collect::<Result<_>>()?, seats.meetings))
 }
 
-/// The bands of a task: as many as of every other, or one more. The first half of all bands, which is the first half of each sketch, is that of the tasks, too.
+/// The bands of a task: as many as of every other, or one more, in turn, so that two threads have equally many; and each half of the sketches is looked at by half of the tasks.
 fn share(task: usize, n_tasks: usize, bands: usize) -> Range<usize> {
-    task * bands / n_tasks..(task + 1) * bands / n_tasks
+    let start = |task: usize| (task * bands).div_ceil(n_tasks);
+    start(task)..start(task + 1)
 }
 
 /// Lists the documents that the buckets of one pair it with, each once, in order. The set is empty before and after.
@@ -327,7 +328,7 @@ mod tests {
     #[test]
     fn bands_are_shared_out_evenly() {
         let all = |n_tasks, bands| (0..n_tasks).map(|task| share(task, n_tasks, bands)).collect::<Vec<_>>();
-        assert_eq!(all(4, 18), [0..4, 4..9, 9..13, 13..18]);
+        assert_eq!(all(4, 18), [0..5, 5..9, 9..14, 14..18]);
         assert_eq!(all(3, 18), [0..6, 6..12, 12..18]);
         assert_eq!(all(2, 2), [0..1, 1..2]);
     }

@@ -23,8 +23,11 @@ pub(crate) use set::ElementSet;
 pub(crate) const AHEAD: [(usize, Expected); 2] = [(5, Expected::Place), (2, Expected::Text)];
 /// Pairs that are looked at together.
 const SLICE: usize = 4 << 20;
-/// Bytes of the later texts of a task.
+/// Bytes of the later texts of a task, at most, and those of the last ones, which threads share out at the end.
 const TASK_BYTES: u64 = 4 << 20;
+const LAST_BYTES: u64 = 256 << 10;
+/// Ranks that have a place each in a table, at most.
+const TABLE: usize = 4 << 20;
 
 /// The texts of documents by rank.
 pub(crate) trait Texts: Sync {
@@ -155,7 +158,7 @@ fn verify_groups(
 ) -> Result<Measured> {
     let mut order: Vec<(u32, u32)> = origins(groups).into_iter().zip(0..).collect();
     order.sort_unstable();
-    let tasks = tasks(&order, groups, sources.texts)?;
+    let tasks = tasks(&order, groups, sources.texts, threads)?;
     let made = in_parallel(tasks.len(), threads, Measure::default, |i, measure| -> Result<_> {
         let (mut edges, mut ends) = (Vec::new(), Vec::new());
         let runs: Vec<&[(u32, u32)]> = tasks[i].chunk_by(|a, b| a.0 == b.0).collect();
@@ -194,27 +197,55 @@ fn expect(run: &[(u32, u32)], what: Expected, groups: &[Group<'_>], texts: &dyn 
 
 /// Of each group the document that one comes to from earlier to earlier first document: the same for most of a cluster, whose members are compared with each other.
 fn origins(groups: &[Group<'_>]) -> Vec<u32> {
+    let [first, .., last] = groups else { return groups.iter().map(|group| group.earlier[0]).collect() };
+    // Groups are sorted by their later document, so that of an earlier one is done.
+    let n_ranks = (last.later - first.later) as usize + 1;
+    if n_ranks > TABLE.min(16 * groups.len()) {
+        return origins_far_apart(groups);
+    }
+    // Of each rank its origin, or what no document has. A document that is later in no group is its own.
+    let mut table = vec![u32::MAX; n_ranks];
+    let origin = |group: &Group<'_>| {
+        let earliest = group.earlier[0];
+        let before = table.get(earliest.wrapping_sub(first.later) as usize).copied();
+        let origin = before.filter(|origin| *origin != u32::MAX).unwrap_or(earliest);
+        table[(group.later - first.later) as usize] = origin;
+        origin
+    };
+    groups.iter().map(origin).collect()
+}
+
+/// [`origins`] of few groups among many ranks.
+fn origins_far_apart(groups: &[Group<'_>]) -> Vec<u32> {
     let mut origins: Vec<u32> = Vec::with_capacity(groups.len());
     for group in groups {
-        let first = group.earlier[0];
-        // Groups are sorted by their later document, so that of an earlier one is done.
-        let before = groups[..origins.len()].binary_search_by_key(&first, |group| group.later);
-        origins.push(before.map_or(first, |i| origins[i]));
+        let earliest = group.earlier[0];
+        let before = groups[..origins.len()].binary_search_by_key(&earliest, |group| group.later);
+        origins.push(before.map_or(earliest, |i| origins[i]));
     }
     origins
 }
 
-/// Groups that one thread measures in one go: few enough texts to be held together.
+/// Groups that one thread measures in one go: few enough texts to be held together, and fewer towards the end, so that all threads end at the same time.
 fn tasks<'a>(
     order: &'a [(u32, u32)],
     groups: &[Group<'_>],
     texts: &dyn Texts,
+    threads: usize,
 ) -> Result<Vec<&'a [(u32, u32)]>> {
+    // Looked up in the order in which they lie.
+    let sizes = groups.iter().map(|group| texts.bytes(group.later)).collect::<Result<Vec<u64>>>()?;
+    let mut left: u64 = sizes.iter().sum();
+    let most = |left: u64| match threads {
+        0 | 1 => TASK_BYTES,
+        _ => (left / (2 * threads as u64)).clamp(LAST_BYTES, TASK_BYTES),
+    };
     let (mut tasks, mut start, mut bytes) = (Vec::new(), 0, 0);
     for (i, &(_, group)) in order.iter().enumerate() {
-        bytes += texts.bytes(groups[group as usize].later)?;
-        if bytes > TASK_BYTES {
+        bytes += sizes[group as usize];
+        if bytes > most(left) {
             tasks.push(&order[start..=i]);
+            left -= bytes;
             (start, bytes) = (i + 1, 0);
         }
     }
@@ -288,6 +319,42 @@ mod tests {
     fn edges_are_those_of_sorted_sets() {
         let word = |i: u64| benzer_core::hash::mix(i) % 7;
         check((0..60).map(|t| text((t / 3..t / 3 + 30 + t % 5).map(word))).collect(), 2);
+    }
+
+    #[test]
+    fn origins_are_the_same_by_table_and_by_search() {
+        let mut random = benzer_core::hash::stream(1);
+        let mut next = |n: u64| (random.next().unwrap() % n) as u32;
+        for (spread, least) in [(1, 1), (3, 40), (12, 7)] {
+            let mut later = least;
+            let lists: Vec<(u32, Vec<u32>)> = (0..500)
+                .map(|_| {
+                    later += 1 + next(spread);
+                    (later, vec![next(later.into())])
+                })
+                .collect();
+            let groups: Vec<Group<'_>> =
+                lists.iter().map(|(later, earlier)| Group { later: *later, earlier }).collect();
+            assert_eq!(origins(&groups), origins_far_apart(&groups));
+            assert_eq!(origins(&groups[..1]), origins_far_apart(&groups[..1]));
+        }
+        assert!(origins(&[]).is_empty());
+    }
+
+    #[test]
+    fn tasks_become_smaller_towards_the_end_where_several_threads_share_them() {
+        let texts = Few(vec!["x".repeat(10_000); 4_000]);
+        let groups: Vec<Group<'_>> = (1..4_000).map(|later| Group { later, earlier: &[0] }).collect();
+        let order: Vec<(u32, u32)> = (0..groups.len() as u32).map(|i| (0, i)).collect();
+        for threads in 1..5 {
+            let tasks = tasks(&order, &groups, &texts, threads).unwrap();
+            assert_eq!(tasks.concat(), order);
+            let lengths: Vec<usize> = tasks.iter().map(|task| task.len()).collect();
+            let (longest, shortest) = (TASK_BYTES as usize / 10_000 + 1, LAST_BYTES as usize / 10_000 + 1);
+            assert!(lengths.iter().all(|length| *length <= longest), "{lengths:?}");
+            let last = lengths[lengths.len() - 2];
+            assert!(if threads == 1 { last == longest } else { last == shortest }, "{lengths:?}");
+        }
     }
 
     /// Too large to be held as bits, few and many.
