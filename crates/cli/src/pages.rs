@@ -294,5 +294,18 @@ mod tests {
         assert!(!IS_OURS.load(Ordering::Relaxed), "once");
         let blocks: Vec<Vec<u8>> = (0..200).map(|i| vec![i as u8; 100_000 + i]).collect();
         assert!(blocks.iter().zip(0..200).all(|(block, i)| block.iter().all(|byte| *byte == i)));
+        // Heaps of other threads are looked after from here on.
+        keep_memory();
+        reserve(64 << 20, 2);
+        assert!(ARE_HEAPS_HUGE.load(Ordering::Relaxed) == cfg!(all(target_os = "linux", target_env = "gnu")));
+        let in_thread = || {
+            let blocks = [1, NOTED - 1, NOTED, 10 * NOTED, LARGE - 1].map(|n| (n, block(n)));
+            let number = HEAP_NUMBER.get();
+            assert!(blocks.iter().all(|(n, block)| block.len() == *n && block.iter().all(|byte| *byte == 7)));
+            number != 0
+        };
+        let threads: Vec<_> = (0..8).map(|_| std::thread::spawn(in_thread)).collect();
+        let noted = threads.into_iter().map(|thread| thread.join().unwrap());
+        assert!(noted.into_iter().all(|noted| noted == ARE_HEAPS_HUGE.load(Ordering::Relaxed)));
     }
 }

@@ -14,6 +14,8 @@ const BASE: u64 = 48 << 20;
 const PER_THREAD: u64 = 16 << 20;
 /// What is remembered of every document when everything else is on disk: its rank, whether it is compared, its removal.
 const PER_DOCUMENT: u64 = 24;
+/// The same in the end, when nothing is sorted any more, if all documents are removed: edges to what they are copies of, and their removals in two orders.
+const PER_REMOVED: u64 = 72;
 /// What the exact join has besides: sets while they are ordered by size, and how frequent elements are, which takes no more than the texts.
 const PER_SET: u64 = 88;
 const FREQUENCIES: u64 = 32 << 20;
@@ -68,9 +70,10 @@ impl Memory {
             }
             _ => (PER_DOCUMENT, 0),
         };
-        let fixed = BASE + remote + join + PER_THREAD * options.threads as u64 + per_document * documents;
+        let base = BASE + remote + PER_THREAD * options.threads as u64;
+        let fixed = base + join + per_document * documents;
         // A quarter of it, at least, is for sorting.
-        let least = fixed + fixed / 3;
+        let least = (fixed + fixed / 3).max(base + PER_REMOVED * documents);
         if options.memory < least {
             let expected = format!(
                 "at least {}MiB for about {documents} documents and {} threads",
