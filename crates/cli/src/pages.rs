@@ -5,13 +5,12 @@
 //! 2 MiB; the rest goes to the system's allocator. Growing such an allocation moves page tables, not bytes. Some that
 //! were given back wait for the next that is not longer, because the system clears every page that it hands out, and
 //! the host of a virtual machine may have to find it first. A program that does much work sets a part of the heap aside in
-//! huge pages, too ([`reserve`]).
+//! huge pages, too, and has those of its threads there ([`reserve`]).
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::ptr;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// From here on an allocation is a map of its own.
 pub const LARGE: usize = 1 << 20;
@@ -100,36 +99,36 @@ pub fn reserve(bytes: u64, threads: usize) {
             libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_HUGEPAGE);
         }
         libc::free(block);
-        ARE_HEAPS_HUGE.store(threads > 1, Ordering::Relaxed);
+        if threads > 1 {
+            HEAPS_FROM.store(libc::sbrk(0) as usize, Ordering::Relaxed);
+        }
     }
 }
 
 /// Bytes of a heap that the system's allocator makes for another thread; it begins at a multiple of them.
 const HEAP: usize = 64 << 20;
-/// Whether heaps of other threads are to be in huge pages.
-static ARE_HEAPS_HUGE: AtomicBool = AtomicBool::new(false);
-/// Puts what is there into huge pages now (Linux 6.1).
-const MADV_COLLAPSE: libc::c_int = 25;
+/// From this address on heaps are to be in huge pages; below is what was set aside.
+static HEAPS_FROM: AtomicUsize = AtomicUsize::new(usize::MAX);
+/// The numbers of heaps that were asked for. Two with the same place here take turns.
+static HEAPS: [AtomicUsize; 256] = [const { AtomicUsize::new(0) }; 256];
 /// From here on it is looked whether an allocation is the first one in its heap.
 const NOTED: usize = 4096;
+/// Puts what is there into huge pages now (Linux 6.1).
+const MADV_COLLAPSE: libc::c_int = 25;
 
-thread_local! {
-    /// The number of the heap where the last such allocation was.
-    static HEAP_NUMBER: Cell<usize> = const { Cell::new(0) };
-}
-
-/// Asks for huge pages in the heap of a block, unless the thread did so for its last one: there the buffers of a thread are, and the rows that it makes.
+/// Asks for huge pages in the heap of a block, unless that was done: there the buffers of a thread are, and the rows that it makes.
 #[inline]
 fn note(block: *mut u8, size: usize) -> *mut u8 {
-    if size >= NOTED && ARE_HEAPS_HUGE.load(Ordering::Relaxed) && !block.is_null() {
+    if size >= NOTED && block as usize >= HEAPS_FROM.load(Ordering::Relaxed) {
         let number = block as usize / HEAP;
-        // A thread that comes to its end has no number any more.
-        if HEAP_NUMBER.try_with(|last| last.replace(number) != number).unwrap_or(false) {
+        let place = &HEAPS[number % HEAPS.len()];
+        if place.load(Ordering::Relaxed) != number {
+            place.store(number, Ordering::Relaxed);
             let heap = (number * HEAP) as *mut libc::c_void;
-            // SAFETY: advice that changes no content; where there is no memory it is refused.
+            // SAFETY: advice that changes no content, whatever lies at these addresses.
             unsafe {
                 libc::madvise(heap, HEAP, libc::MADV_HUGEPAGE);
-                // The first one has small pages by now, where the system's allocator began to use it.
+                // The first huge page has small ones by now, where the system's allocator began to use it.
                 libc::madvise(heap, PAGE, MADV_COLLAPSE);
             }
         }
@@ -290,22 +289,20 @@ mod tests {
         keep_memory();
         reserve(1 << 20, 1);
         assert!(IS_OURS.load(Ordering::Relaxed), "less than a page is nothing");
-        reserve(64 << 20, 1);
-        assert!(!IS_OURS.load(Ordering::Relaxed), "once");
-        let blocks: Vec<Vec<u8>> = (0..200).map(|i| vec![i as u8; 100_000 + i]).collect();
-        assert!(blocks.iter().zip(0..200).all(|(block, i)| block.iter().all(|byte| *byte == i)));
-        // Heaps of other threads are looked after from here on.
-        keep_memory();
+        // Several threads first: for one alone all have the same heap.
         reserve(64 << 20, 2);
-        assert!(ARE_HEAPS_HUGE.load(Ordering::Relaxed) == cfg!(all(target_os = "linux", target_env = "gnu")));
+        assert!(!IS_OURS.load(Ordering::Relaxed), "once");
         let in_thread = || {
             let blocks = [1, NOTED - 1, NOTED, 10 * NOTED, LARGE - 1].map(|n| (n, block(n)));
-            let number = HEAP_NUMBER.get();
-            assert!(blocks.iter().all(|(n, block)| block.len() == *n && block.iter().all(|byte| *byte == 7)));
-            number != 0
+            blocks.iter().all(|(n, block)| block.len() == *n && block.iter().all(|byte| *byte == 7))
         };
         let threads: Vec<_> = (0..8).map(|_| std::thread::spawn(in_thread)).collect();
-        let noted = threads.into_iter().map(|thread| thread.join().unwrap());
-        assert!(noted.into_iter().all(|noted| noted == ARE_HEAPS_HUGE.load(Ordering::Relaxed)));
+        assert!(threads.into_iter().all(|thread| thread.join().unwrap()));
+        let n_heaps = HEAPS.iter().filter(|heap| heap.load(Ordering::Relaxed) != 0).count();
+        assert_eq!(n_heaps > 0, cfg!(all(target_os = "linux", target_env = "gnu")), "heaps of threads");
+        keep_memory();
+        reserve(64 << 20, 1);
+        let blocks: Vec<Vec<u8>> = (0..200).map(|i| vec![i as u8; 100_000 + i]).collect();
+        assert!(blocks.iter().zip(0..200).all(|(block, i)| block.iter().all(|byte| *byte == i)));
     }
 }

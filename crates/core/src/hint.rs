@@ -19,9 +19,10 @@ pub fn prefetch<T>(slice: &[T], i: usize) {
 pub fn prefetch_to_write<T>(slice: &[T], i: usize) {
     #[cfg(target_arch = "x86_64")]
     {
-        let place = slice.as_ptr().wrapping_add(i);
-        // SAFETY: prefetching is allowed at every address, and changes nothing; a processor that does not know it does nothing at all.
-        unsafe { std::arch::asm!("prefetchw [{}]", in(reg) place, options(nostack, preserves_flags)) };
+        let place = slice.as_ptr().wrapping_add(i).addr();
+        // The intrinsic becomes a prefetch for reading unless the whole program is compiled for a processor that has this one.
+        // SAFETY: prefetching is allowed at every address, and changes nothing; a processor that does not know it does nothing.
+        unsafe { std::arch::asm!("prefetchw [{}]", in(reg) place, options(nomem, nostack, preserves_flags)) };
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (slice, i);

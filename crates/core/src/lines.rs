@@ -8,7 +8,7 @@ const LINE: usize = 64;
 /// Processors tell loads from stores by the place within a page of so many bytes.
 const PAGE: usize = 4096;
 
-/// Items whose first one begins a cache line, so that whole vectors read from the start on never lie across two lines.
+/// Items whose first one begins a cache line, so that whole vectors read from the start on never lie across two lines; or, by choice, lies apart from others ([`Lines::apart_from`]).
 #[derive(Debug)]
 pub(crate) struct Lines<T> {
     items: Vec<T>,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Measure, Options, Search};
 use crate::error::{Error, Result};
-use crate::read::{Input, Reader};
+use crate::read::{Compression, Format, Input, Reader};
 use crate::remote::MOST_HELD;
 
 /// What every run needs, whatever the corpus: the program, its tables, the results being written.
@@ -38,6 +38,12 @@ pub(crate) fn estimated_documents(inputs: &[Arc<Input>]) -> u64 {
     all * lines as u64 / bytes.max(1) as u64
 }
 
+/// Whether the newlines of an input are those of its documents.
+fn has_lines(input: &Arc<Input>) -> bool {
+    let is_lines = matches!(input.format(), Some(Format::JsonLines | Format::Lines | Format::Csv { .. }));
+    is_lines && input.compression() == Some(Compression::None)
+}
+
 /// Inputs whose beginning is looked at, and how much of it.
 const SAMPLED: usize = 16;
 const HEAD: u64 = 256 << 10;
@@ -59,7 +65,9 @@ pub(super) struct Memory {
 impl Memory {
     /// Refuses a budget that cannot work, with the smallest that does.
     pub fn new(options: &Options, reader: &Reader) -> Result<Self> {
-        let documents = estimated_documents(reader.inputs());
+        let (lines, others): (Vec<_>, Vec<_>) = reader.inputs().iter().cloned().partition(has_lines);
+        let lines = estimated_documents(&lines);
+        let documents = lines + estimated_documents(&others);
         // One object is read at a time, and copied while it is.
         let remote = 2 * MOST_HELD * u64::from(reader.inputs().iter().any(|input| input.is_remote()));
         let (per_document, join) = match (options.search, options.measure) {
@@ -73,7 +81,8 @@ impl Memory {
         let base = BASE + remote + PER_THREAD * options.threads as u64;
         let fixed = base + join + per_document * documents;
         // A quarter of it, at least, is for sorting.
-        let least = (fixed + fixed / 3).max(base + PER_REMOVED * documents);
+        // What is compressed has fewer documents than newlines: there nobody is refused for the worst that could be.
+        let least = (fixed + fixed / 3).max(base + PER_REMOVED * lines);
         if options.memory < least {
             let expected = format!(
                 "at least {}MiB for about {documents} documents and {} threads",

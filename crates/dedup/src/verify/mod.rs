@@ -199,6 +199,7 @@ fn expect(run: &[(u32, u32)], what: Expected, groups: &[Group<'_>], texts: &dyn 
 fn origins(groups: &[Group<'_>]) -> Vec<u32> {
     let [first, .., last] = groups else { return groups.iter().map(|group| group.earlier[0]).collect() };
     // Groups are sorted by their later document, so that of an earlier one is done.
+    debug_assert!(groups.is_sorted_by(|a, b| a.later < b.later));
     let n_ranks = (last.later - first.later) as usize + 1;
     if n_ranks > TABLE.min(16 * groups.len()) {
         return origins_far_apart(groups);

@@ -103,6 +103,8 @@ impl<'a, const LOWER: bool> Copy<'a, LOWER> {
         self.scratch.detours.clear();
         if self.scratch.buffer.len() < text.len() + 2 * SLACK {
             self.scratch.buffer = Lines::new(0, text.len() + CHUNK + 2 * SLACK);
+            // They lie apart from the buffer that was.
+            self.scratch.bounds = Lines::default();
         }
         while let Some(next) = text.get(self.at) {
             if next.is_ascii() {

@@ -7,7 +7,7 @@
 use std::arch::x86_64::*;
 
 use super::kernel::{Avx512, Kernel};
-use super::{BLOCK, EMPTY, Fast, LABEL, LANES};
+use super::{EMPTY, Fast, LABEL, LANES, most_small};
 use crate::hint::prefetch_to_write;
 use crate::lines::Lines;
 
@@ -58,7 +58,7 @@ impl Fast {
                 long_way(set, words);
                 continue;
             }
-            // They are written two sets later.
+            // They are written when the next set is scattered.
             (0..words.len()).step_by(8).for_each(|word| prefetch_to_write(words, word));
             pipeline.scatter(self, set, n);
             under_way[n % STAGES] = Some(words);
@@ -84,7 +84,7 @@ impl Pipeline {
             }
         }
         // Vectors written across two lines take twice as long.
-        let most = BLOCK.min(4 * registers);
+        let most = most_small(registers);
         for hashes in self.slots.iter_mut().map(|slot| &mut slot.hashes).chain([&mut self.rehashed]) {
             if hashes.len() != most {
                 *hashes = Lines::new(0, most);

@@ -96,7 +96,7 @@ impl Fast {
 
     /// True for a set that fits one block and will surely leave bins empty after the first round.
     fn is_small(&self, elements: &[u64]) -> bool {
-        self.rounds > 1 && elements.len() <= BLOCK.min(4 * self.registers)
+        self.rounds > 1 && elements.len() <= most_small(self.registers)
     }
 
     /// All stages, with the kernels of one path. Registers and bins are padded to whole vectors with lanes that count as filled.
@@ -259,6 +259,11 @@ impl Registers for Fast {
     ) {
         Fast::bytes_of_many(self, sets, &mut scratch.pipeline, long_way);
     }
+}
+
+/// Elements of a small set ([`Fast::is_small`]), at most.
+fn most_small(registers: usize) -> usize {
+    BLOCK.min(4 * registers)
 }
 
 #[cfg(test)]
