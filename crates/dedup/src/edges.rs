@@ -5,7 +5,7 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use crate::error::Result;
-use crate::files::{self, FileWriter, Files, Manifest};
+use crate::files::{self, FileWriter, Manifest};
 use crate::verify::{Edge, Measured};
 
 /// The file of the edges between documents of the input.
@@ -17,10 +17,12 @@ const BYTES: usize = 16;
 
 /// Edges being collected.
 #[derive(Debug)]
-pub(crate) enum EdgesWriter {
-    Memory(Vec<Edge>),
-    Measured(Vec<Measured>),
-    Disk { file: FileWriter, n: u64 },
+pub(crate) struct EdgesWriter {
+    /// Those in memory; nothing if they are on disk only.
+    held: Option<Edges>,
+    file: Option<FileWriter>,
+    n: u64,
+    buffer: Vec<u8>,
 }
 
 /// All edges.
@@ -40,47 +42,57 @@ pub(crate) enum Edges {
 }
 
 impl EdgesWriter {
-    pub fn on_disk(files: &Files, folder: &Path, name: &str) -> Result<Self> {
-        Ok(Self::Disk { file: files.create(&folder.join(name))?, n: 0 })
+    /// Collects them in memory if `holds`, and in a file of that name for a run that resumes this one.
+    pub fn new(holds: bool, file: Option<FileWriter>) -> Self {
+        Self { held: holds.then(|| Edges::Memory(Vec::new())), file, n: 0, buffer: Vec::new() }
     }
 
     /// Adds an edge.
     pub fn push(&mut self, edge: Edge) -> Result<()> {
-        match self {
-            Self::Memory(all) => all.push(edge),
-            Self::Measured(_) => unreachable!("edges are measured together, or come one by one"),
-            Self::Disk { file, n } => {
-                *n += 1;
-                let Edge { later, earlier, intersection, union } = edge;
-                for number in [later, earlier, intersection, union] {
-                    file.append(&number.to_le_bytes())?;
-                }
-            }
+        self.write(&[edge])?;
+        match &mut self.held {
+            Some(Edges::Memory(all)) => all.push(edge),
+            Some(_) => unreachable!("edges are measured together, or come one by one"),
+            None => {}
         }
         Ok(())
     }
 
     /// Adds edges that were measured together; in memory they stay where they are.
     pub fn take(&mut self, edges: Measured) -> Result<()> {
-        match self {
-            Self::Memory(all) if all.is_empty() => *self = Self::Measured(vec![edges]),
-            Self::Measured(all) => all.push(edges),
-            _ => edges.iter().try_for_each(|edge| self.push(edge))?,
+        edges.groups().try_for_each(|group| self.write(group))?;
+        match &mut self.held {
+            Some(Edges::Measured(all)) => all.push(edges),
+            Some(Edges::Memory(all)) if !all.is_empty() => all.extend(edges.iter()),
+            Some(held) => *held = Edges::Measured(vec![edges]),
+            None => {}
         }
         Ok(())
     }
 
+    fn write(&mut self, edges: &[Edge]) -> Result<()> {
+        self.n += edges.len() as u64;
+        let Some(file) = &mut self.file else { return Ok(()) };
+        self.buffer.clear();
+        for Edge { later, earlier, intersection, union } in edges {
+            for number in [later, earlier, intersection, union] {
+                self.buffer.extend(number.to_le_bytes());
+            }
+        }
+        Ok(file.append(&self.buffer)?)
+    }
+
     pub fn finish(self, manifest: &mut Manifest) -> Result<Edges> {
-        Ok(match self {
-            Self::Memory(edges) => Edges::Memory(edges),
-            Self::Measured(edges) => Edges::Measured(edges),
-            Self::Disk { file, n } => {
+        let on_disk = match self.file {
+            Some(file) => {
                 let path = file.path().to_owned();
                 let name = path.file_name().unwrap_or_default().to_string_lossy();
                 manifest.add_file(&name, file.commit()?);
-                Edges::Disk { path, n }
+                Edges::Disk { path, n: self.n }
             }
-        })
+            None => Edges::Memory(Vec::new()),
+        };
+        Ok(self.held.unwrap_or(on_disk))
     }
 }
 

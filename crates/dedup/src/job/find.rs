@@ -215,12 +215,10 @@ impl Run<'_> {
         Ok(Some(Edges::Both { old: Box::new(old), new: Box::new(new) }))
     }
 
-    /// Where edges are collected.
-    pub(super) fn edges_writer(&self, name: &str) -> Result<EdgesWriter> {
-        match self.saves {
-            true => EdgesWriter::on_disk(self.files, &self.folders.work, name),
-            false => Ok(EdgesWriter::Memory(Vec::new())),
-        }
+    /// Where edges are collected: in memory with the documents, and in a file if the run leaves checkpoints.
+    pub(super) fn edges_writer(&self, corpus: &Corpus, name: &str) -> Result<EdgesWriter> {
+        let file = self.saves.then(|| self.files.create(&self.folders.work.join(name))).transpose()?;
+        Ok(EdgesWriter::new(matches!(corpus.documents, Documents::Memory(_)), file))
     }
 
     /// Measures the candidates, and adds the edges to old documents, where there are some.
@@ -231,7 +229,7 @@ impl Run<'_> {
         old: Option<EdgesWriter>,
     ) -> Result<Edges> {
         self.observer.begin(Stage::Verify, Some(candidates.len()));
-        let mut edges = self.edges_writer(EDGES)?;
+        let mut edges = self.edges_writer(ranked.corpus, EDGES)?;
         if self.options.verify == Verify::Estimate {
             let least = self.estimates.least_equal(self.options.threshold.value());
             let (watch, n) = (Watch::new(self.observer), candidates.len());

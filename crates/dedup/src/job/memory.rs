@@ -48,6 +48,9 @@ fn has_lines(input: &Arc<Input>) -> bool {
 const SAMPLED: usize = 16;
 const HEAD: u64 = 256 << 10;
 
+/// What a thread has for every document while candidates are found in memory: two columns of keys, counters, buckets.
+const PER_THREAD_AND_DOCUMENT: u64 = 32;
+
 /// Features that a thread remembers at most: more would not stay in a cache.
 const FEATURES: usize = 1 << 20;
 
@@ -97,8 +100,14 @@ impl Memory {
         Ok(Self { corpus: free / 2, sorting, features })
     }
 
+    /// Whether so many documents, whose rows and texts take so many bytes, can stay in memory until the results are written.
+    pub fn has_room_for_corpus(&self, documents: u64, bytes: u64, threads: usize) -> bool {
+        let candidates = PER_THREAD_AND_DOCUMENT * threads.max(1) as u64 * documents;
+        bytes <= self.corpus && candidates <= self.sorting as u64
+    }
+
     /// Whether inputs of so many bytes may be mapped: a quarter of what is shared out at most.
-    pub fn has_room_for(&self, bytes: u64) -> bool {
+    pub fn has_room_for_maps(&self, bytes: u64) -> bool {
         bytes <= (self.corpus + self.sorting as u64) / 4
     }
 

@@ -107,8 +107,10 @@ pub struct Options {
     pub memory: u64,
     /// The folder of intermediate files; by default one inside the output, or in the current folder if the output is in a store.
     pub work_dir: Option<PathBuf>,
-    /// Inputs of at least so many bytes leave checkpoints in the work folder.
+    /// Inputs of at least so many bytes leave checkpoints in the work folder. Where the run works, in memory or on disk, follows from [`Options::memory`] alone.
     pub checkpoint: u64,
+    /// Rows and texts are kept in memory up to so many bytes, and as far as [`Options::memory`] allows. Tests set it to 0: then everything goes to disk.
+    pub in_memory: u64,
     /// The lines of plain files of up to so many bytes in all are held in memory, as long as they fit; those of larger ones are read again where they are needed.
     pub held: u64,
     /// Plain files that are read again are mapped into memory if they take less than a quarter of [`Options::memory`], which then counts them. That is faster, but a file that somebody cuts meanwhile ends the process with SIGBUS instead of an error.
@@ -150,6 +152,7 @@ impl Options {
             memory: 1 << 30,
             work_dir: None,
             checkpoint: CHECKPOINT_BYTES,
+            in_memory: u64::MAX,
             held: HELD_BYTES,
             maps: false,
             resume: false,

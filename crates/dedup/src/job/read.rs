@@ -60,7 +60,7 @@ impl Run<'_> {
         }
         let again = match reader.progress().bytes_total() {
             Some(bytes) if bytes > self.options.held => {
-                let maps = self.options.maps && self.memory.has_room_for(bytes);
+                let maps = self.options.maps && self.memory.has_room_for_maps(bytes);
                 let again = Again::new(&inputs, maps)?;
                 if maps && again.is_some() {
                     self.memory.take(bytes);
@@ -74,12 +74,13 @@ impl Run<'_> {
             options: self.options,
             observer: self.observer,
             folder: self.folders.work.clone(),
-            budget: self.memory.corpus,
+            memory: self.memory,
             rows: Rows::new(self.ingest.layout()),
             held: Held::default(),
             again,
             held_bytes: 0,
             disk: None,
+            checkpoint: None,
             n: 0,
             text_bytes: 0,
             rejects: None,
@@ -90,7 +91,11 @@ impl Run<'_> {
         if let Some(again) = &sink.again {
             reader.look_at(again);
         }
-        if self.saves {
+        // What can be read again is not written a second time: a resumed run reads it.
+        if self.saves && sink.again.is_none() {
+            sink.checkpoint = Some(sink.create_table()?);
+        }
+        if self.options.in_memory == 0 {
             sink.move_to_disk()?;
         }
         let progress = reader.progress().clone();
@@ -168,13 +173,20 @@ impl Run<'_> {
     }
 
     fn end_reading(&mut self, sink: Sink<'_>, inputs: Vec<std::sync::Arc<read::Input>>) -> Result<Corpus> {
-        let Sink { rows, held, again, disk, n, rejects, named, mut counts, text_bytes, .. } = sink;
+        let Sink { rows, held, again, disk, checkpoint, n, rejects, named, mut counts, text_bytes, .. } = sink;
         counts.read = n + counts.rejected;
         counts.text_bytes = text_bytes;
         self.counts = counts;
         self.rejects = named;
-        let Some(disk) = disk else {
-            rejects.map(FileWriter::commit).transpose()?;
+        let is_on_disk = disk.is_some();
+        match disk.or(checkpoint) {
+            Some(table) => {
+                let bytes = self.end_table(table, rejects)?;
+                self.spilled += if is_on_disk { bytes } else { 0 };
+            }
+            None => drop(rejects.map(FileWriter::commit).transpose()?),
+        }
+        if !is_on_disk {
             return Ok(Corpus {
                 inputs,
                 documents: Documents::Memory(rows),
@@ -182,15 +194,8 @@ impl Run<'_> {
                 again,
                 ids: Mutex::default(),
             });
-        };
-        let mut manifest = Manifest::new(Stage::Read.name(), &self.fingerprint);
-        let rejects = rejects.map_or_else(|| self.files.create(&self.folders.work.join(REJECTS)), Ok)?;
-        manifest.add_file(REJECTS, rejects.commit()?);
-        disk.commit(&mut manifest)?;
-        self.counts.to_manifest(&mut manifest);
-        manifest.save(self.files, &self.folders.work)?;
+        }
         self.saves = true;
-        self.spilled += manifest.files().iter().map(|file| file.stamp.bytes).sum::<u64>();
         let table = Table::open(&self.folders.work, self.ingest.layout())?;
         Ok(Corpus {
             inputs,
@@ -200,6 +205,17 @@ impl Run<'_> {
             ids: Mutex::default(),
         })
     }
+
+    /// Ends the stage on disk, so that a resumed run can take it over. Gives the bytes that were written.
+    fn end_table(&self, table: TableWriter, rejects: Option<FileWriter>) -> Result<u64> {
+        let mut manifest = Manifest::new(Stage::Read.name(), &self.fingerprint);
+        let rejects = rejects.map_or_else(|| self.files.create(&self.folders.work.join(REJECTS)), Ok)?;
+        manifest.add_file(REJECTS, rejects.commit()?);
+        table.commit(&mut manifest)?;
+        self.counts.to_manifest(&mut manifest);
+        manifest.save(self.files, &self.folders.work)?;
+        Ok(manifest.files().iter().map(|file| file.stamp.bytes).sum())
+    }
 }
 
 /// Where batches go: memory as long as they fit, then disk.
@@ -208,12 +224,15 @@ struct Sink<'a> {
     options: &'a Options,
     observer: &'a dyn Observer,
     folder: std::path::PathBuf,
-    budget: u64,
+    memory: Memory,
     rows: Rows,
     held: Held,
     again: Option<Again>,
     held_bytes: u64,
+    /// Once they are on disk only.
     disk: Option<TableWriter>,
+    /// While they are in memory: the same on disk, for a run that resumes this one.
+    checkpoint: Option<TableWriter>,
     n: u64,
     text_bytes: u64,
     /// Begun by the first.
@@ -243,23 +262,25 @@ impl Sink<'_> {
         if batch.n_documents() == 0 {
             return Ok(());
         }
-        if self.disk.is_none() {
-            self.rows.append(&rows);
+        if let Some(table) = self.disk.as_mut().or(self.checkpoint.as_mut()) {
+            table.append(&rows)?;
+            append_texts(&batch, table)?;
+        }
+        if self.disk.is_some() {
             self.spare.give(rows);
-            if self.again.is_some() {
-                batch.forget_lines();
-            }
-            self.held_bytes += batch.bytes() as u64;
-            self.held.push(first as u32, batch);
-            if self.held_bytes + self.rows.bytes() as u64 > self.budget {
-                self.move_to_disk()?;
-            }
+            batch.give_buffer();
             return Ok(());
         }
-        self.write(&batch, &rows)?;
+        self.rows.append(&rows);
         self.spare.give(rows);
-        batch.give_buffer();
-        Ok(())
+        if self.again.is_some() {
+            batch.forget_lines();
+        }
+        self.held_bytes += batch.bytes() as u64;
+        self.held.push(first as u32, batch);
+        let bytes = self.held_bytes + self.rows.bytes() as u64;
+        let has_room = self.memory.has_room_for_corpus(self.n, bytes, self.options.threads);
+        if has_room && bytes <= self.options.in_memory { Ok(()) } else { self.move_to_disk() }
     }
 
     fn take_rejects(&mut self, batch: &Batch) -> Result<()> {
@@ -281,11 +302,20 @@ impl Sink<'_> {
         Ok(out.append(&lines)?)
     }
 
-    /// From here on rows and texts go to disk.
+    fn create_table(&self) -> Result<TableWriter> {
+        Ok(TableWriter::create(self.files, &self.folder, self.rows.layout())?)
+    }
+
+    /// From here on rows and texts are on disk only.
     fn move_to_disk(&mut self) -> Result<()> {
         let layout = self.rows.layout();
-        let mut disk = TableWriter::create(self.files, &self.folder, layout)?;
         let rows = std::mem::replace(&mut self.rows, Rows::new(layout));
+        if let Some(checkpoint) = self.checkpoint.take() {
+            self.held = Held::default();
+            self.disk = Some(checkpoint);
+            return Ok(());
+        }
+        let mut disk = self.create_table()?;
         for chunk in rows.chunks() {
             disk.append(chunk)?;
         }
@@ -307,11 +337,6 @@ impl Sink<'_> {
         Ok(())
     }
 
-    fn write(&mut self, batch: &Batch, rows: &crate::documents::Chunk) -> Result<()> {
-        let Some(disk) = &mut self.disk else { return Ok(()) };
-        disk.append(rows)?;
-        append_texts(batch, disk)
-    }
 }
 
 fn append_texts(batch: &Batch, disk: &mut TableWriter) -> Result<()> {

@@ -233,7 +233,7 @@ proptest! {
         let expected = lab::outputs(&memory.output);
         lab::run(&Options { threads: 3, overwrite: true, ..memory.clone() }).unwrap();
         lab::assert_same(&lab::outputs(&memory.output), &expected, "three threads");
-        let disk = Options { checkpoint: 0, memory: 150 << 20, ..options("disk") };
+        let disk = Options { in_memory: 0, memory: 150 << 20, ..options("disk") };
         lab::run(&disk).unwrap();
         lab::assert_same(&lab::outputs(&disk.output), &expected, "on disk");
         let interrupted = Options { checkpoint: 0, ..options("interrupted") };

@@ -54,7 +54,7 @@ impl Lab {
 
     /// The options of a run whose intermediate results all go to disk.
     pub fn on_disk(&self, output: &str) -> Options {
-        Options { checkpoint: 0, ..self.options(output) }
+        Options { in_memory: 0, ..self.options(output) }
     }
 }
 

@@ -149,9 +149,20 @@ proptest! {
             lab::run(&Options { threads, held: 0, maps, overwrite: true, ..memory.clone() }).unwrap();
             lab::assert_same(&lab::outputs(&memory.output), &expected, "read again");
         }
-        let summary = lab::run(&Options { checkpoint: 0, ..disk.clone() }).unwrap();
-        prop_assert!(summary.spilled_bytes > 0);
-        lab::assert_same(&lab::outputs(&disk.output), &expected, "on disk");
+        for checkpoint in [0, u64::MAX] {
+            let disk = Options { in_memory: 0, checkpoint, overwrite: true, ..disk.clone() };
+            let summary = lab::run(&disk).unwrap();
+            prop_assert!(summary.spilled_bytes > 0);
+            lab::assert_same(&lab::outputs(&disk.output), &expected, "on disk");
+        }
+        // Checkpoints do not decide where a run works: what fits stays in memory.
+        for (held, in_memory) in [(u64::MAX, u64::MAX), (0, u64::MAX), (u64::MAX, 4000)] {
+            let options =
+                Options { checkpoint: 0, held, in_memory, overwrite: true, ..case.options(&lab, "checkpoints") };
+            let summary = lab::run(&options).unwrap();
+            prop_assert_eq!(summary.spilled_bytes > 0, in_memory == 4000 && documents.len() > 40, "{}", documents.len());
+            lab::assert_same(&lab::outputs(&options.output), &expected, "with checkpoints");
+        }
     }
 
     #[test]
