@@ -47,7 +47,7 @@ pub use error::{Error, Result};
 pub use features::Features;
 pub use level::Level;
 
-/// The README's Rust example runs as a test.
+/// The example of the guide runs as a test.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../../../docs/guide/rust.md")]
 struct Readme;

@@ -34,9 +34,10 @@ fn links(text: &str) -> Vec<String> {
 
 #[test]
 fn every_relative_link_leads_somewhere() {
-    let mut files: Vec<PathBuf> = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
-        .map(|name| root().join(name))
-        .to_vec();
+    let mut files: Vec<PathBuf> =
+        ["README.md", "BENCHMARKS.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+            .map(|name| root().join(name))
+            .to_vec();
     markdown(&root().join("docs"), &mut files);
     let mut n_links = 0;
     for file in files {

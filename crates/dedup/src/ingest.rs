@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use benzer_core::field::text::{Scratch, Shingler};
+use benzer_core::hash::mix;
 use benzer_core::sketch::{SketchSpec, Sketcher};
 use twox_hash::XxHash3_128;
 
@@ -22,6 +23,8 @@ pub(crate) struct Ingest {
     sketcher: Box<dyn Sketcher>,
     keep: Keep,
     ids: bool,
+    /// Whether documents get a minimum for the audit.
+    pub minima: bool,
     /// Rows that are done with, whose memory the next ones take.
     pub spare: Spare,
 }
@@ -65,7 +68,7 @@ impl Ingest {
     pub fn new(shingler: Shingler, spec: &SketchSpec, keep: &Keep, ids: bool) -> Result<Self> {
         let spec = SketchSpec { pipeline: shingler.pipeline().as_str().to_owned(), ..spec.clone() };
         let sketcher = spec.sketcher().map_err(Error::from)?;
-        Ok(Self { shingler, sketcher, keep: keep.clone(), ids, spare: Spare::default() })
+        Ok(Self { shingler, sketcher, keep: keep.clone(), ids, minima: false, spare: Spare::default() })
     }
 
     pub fn spec(&self) -> &SketchSpec {
@@ -103,6 +106,7 @@ impl Ingest {
                     input: document.input,
                     text_bytes: document.text.len() as u32,
                     shingles: (end - start) as u32,
+                    minimum: if self.minima { minimum(&elements[start..end]) } else { 0 },
                 });
                 if let (true, DocumentId::Field(id)) = (self.ids, document.id) {
                     rows.ids.push(id.as_bytes());
@@ -117,6 +121,17 @@ impl Ingest {
         Ok(rows)
     }
 }
+
+/// The least of some elements under a hash that no sketch uses: elements are hashes, so that one multiplication orders them anew. Two sets have the same with probability J.
+#[inline]
+fn minimum(elements: &[u64]) -> u32 {
+    let least = elements.iter().map(|element| (element ^ ORDER).wrapping_mul(ORDER)).min();
+    // The least of many begins with zeros.
+    least.map_or(0, |least| mix(least) as u32)
+}
+
+/// An odd number at random.
+const ORDER: u64 = 0xd1b5_4a32_d192_ed03;
 
 impl Work for Ingest {
     type Scratch = Buffers;

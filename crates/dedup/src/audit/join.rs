@@ -37,6 +37,14 @@ pub(crate) struct Room<'a> {
     pub progress: &'a (dyn Fn(u64) -> Result<()> + Sync),
 }
 
+impl<'a> Room<'a> {
+    /// What pairs are measured with.
+    pub(super) fn sources(self, (texts, shingler): (&'a dyn Texts, &'a Shingler)) -> Sources<'a> {
+        let remembered = self.bytes as usize / REMEMBERED_SHARE / self.threads.max(1);
+        Sources { texts, shingler, remembered: remembered.min(MOST_REMEMBERED) }
+    }
+}
+
 /// All pairs that reach the threshold and, of those that were looked at, the ones that reach seven eighths of it; by (later, earlier). The drawn documents are taken in as many parts as
 /// the memory needs.
 pub(super) fn join(
@@ -47,8 +55,7 @@ pub(super) fn join(
     room: Room<'_>,
 ) -> Result<Vec<Pair>> {
     let read = AtomicU64::new(0);
-    let remembered = (room.bytes as usize / REMEMBERED_SHARE / room.threads.max(1)).min(MOST_REMEMBERED);
-    let to_measure = Sources { texts: sources.0, shingler: sources.1, remembered };
+    let to_measure = room.sources(sources);
     let mut pairs = Vec::new();
     let mut rest = &sample.drawn[..];
     while !rest.is_empty() {
@@ -70,8 +77,7 @@ pub(super) fn join(
 }
 
 fn pair(edge: Edge, sample: &Sample) -> Pair {
-    let later_is_drawn = !sample.has(edge.earlier, edge.later);
-    Pair { edge, later_is_drawn, found: false, capped: false, covered: false }
+    Pair::new(edge, !sample.has(edge.earlier, edge.later))
 }
 
 /// How many of the documents fit together.

@@ -1,13 +1,15 @@
 //! The recall of a run, measured on the run itself.
 //!
-//! Some documents are drawn at random (`sample`) and compared exactly with others, or with all (`join`): so all similar pairs between the two are known. Which of them the
-//! run found, and which have a document removed, is then a matter of counting; how sure the shares are, of `share`.
+//! Some documents are drawn at random and compared exactly: in a large corpus with those that share a minimum with them (`twins`), which costs a few hundredths of the run; in a small one,
+//! or if their number is given, with others or with all (`sample`, `join`). Which of the similar pairs that are met so the run found, and which have a document removed, is then a matter of
+//! counting; how sure the shares are, of `share`.
 //!
 //! Copies of one text are set aside before, in a run and here. The sample follows the keep order, so it does not depend on threads, memory or, with ids, on the order of the files.
 
 mod join;
 mod sample;
 mod share;
+mod twins;
 
 use benzer_core::field::text::Shingler;
 use benzer_core::lsh::{Banding, Prefilter};
@@ -16,14 +18,16 @@ use serde::{Deserialize, Serialize};
 use crate::corpus::Ranked;
 use crate::edges::Edges;
 use crate::error::Result;
-use crate::job::decide::Removal;
+use crate::group::ByLater;
+use crate::job::Audit;
+use crate::job::decide::{Removal, Rule};
 use crate::threshold::Threshold;
-use crate::verify::Edge;
+use crate::verify::{Edge, Wanted, verify_held};
 pub(crate) use join::Room;
-use sample::Sample;
-pub(crate) use sample::Sizes;
+use sample::{Sample, Sizes};
 pub use share::Share;
-use share::Shares;
+use share::{Design, Shares};
+use twins::{Given, Twins};
 
 /// What an audit found. Pairs are those of two documents that reach the threshold, one of them drawn and the other among those that it was compared with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,6 +36,9 @@ pub struct Audited {
     pub sampled: u64,
     /// Documents that they were compared with.
     pub compared: u64,
+    /// True if they were compared with those that share a minimum with them, so that a pair of similarity J was met with probability J: shares count it 1/J times.
+    #[serde(default)]
+    pub by_minimum: bool,
     /// Documents that there are: those with words, one of each text.
     pub documents: u64,
     /// Pairs.
@@ -71,14 +78,33 @@ pub struct Bin {
 const BIN: u32 = 50_000_000;
 
 /// A pair and what became of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Pair {
     pub edge: Edge,
     /// True if the later document is the one that was drawn.
     pub later_is_drawn: bool,
+    /// How many pairs it stands for, but for a factor that all have in common.
+    pub weight: f64,
+    /// True if it is there already, because both documents were drawn.
+    pub is_again: bool,
     pub found: bool,
     pub capped: bool,
     pub covered: bool,
+}
+
+impl Pair {
+    /// One that stands for itself, before it is known what became of it.
+    fn new(edge: Edge, later_is_drawn: bool) -> Self {
+        Self {
+            edge,
+            later_is_drawn,
+            weight: 1.0,
+            is_again: false,
+            found: false,
+            capped: false,
+            covered: false,
+        }
+    }
 }
 
 /// What an audit found, and the pairs just below the threshold that it met.
@@ -108,15 +134,81 @@ pub(crate) struct Ran<'a> {
 }
 
 impl Ran<'_> {
-    /// Audits the run. `members` are the documents that it compared, in keep order.
-    pub fn audit(&self, members: &[u32], sizes: Sizes, room: Room<'_>) -> Result<Findings> {
+    /// Audits the run as it is asked for. `members` are the documents that it compared, in keep order; `text_bytes` those of the texts of all documents.
+    pub fn audit(&self, audit: Audit, members: &[u32], text_bytes: u64, room: Room<'_>) -> Result<Findings> {
+        let documents = members.len() as u64;
+        let sizes = match audit {
+            Audit::Sample(n) => Some(Sizes::of(documents, n.into(), self.pairs())),
+            _ => Sizes::all(documents),
+        };
+        match sizes {
+            Some(sizes) => self.by_draws(members, sizes, room),
+            None => self.by_twins(members, text_bytes, room),
+        }
+    }
+
+    /// About how many similar pairs there are.
+    fn pairs(&self) -> f64 {
+        let by_edge = self.removals.iter().filter(|removal| removal.rule != Rule::ExactCopy);
+        let mut keepers: Vec<u32> = by_edge.map(Removal::kept).collect();
+        keepers.sort_unstable();
+        let clusters = keepers.chunk_by(|a, b| a == b).map(|cluster| cluster.len() as f64);
+        clusters.map(|removed| removed * (removed + 1.0) / 2.0).sum()
+    }
+
+    fn by_draws(&self, members: &[u32], sizes: Sizes, room: Room<'_>) -> Result<Findings> {
         let sample = Sample::draw(members, sizes, self.seed);
-        let mut pairs = join::join(&sample, members, (self.ranked, self.shingler), self.threshold, room)?;
+        let pairs = join::join(&sample, members, (self.ranked, self.shingler), self.threshold, room)?;
+        let documents = members.len() as u64;
+        let compared = Compared {
+            documents,
+            sampled: sample.drawn.len() as u64,
+            compared: sample.n_compared,
+            design: Design::Draws([sample.share_drawn(documents), sample.share_compared(documents)]),
+        };
+        self.judge(pairs, compared)
+    }
+
+    fn by_twins(&self, members: &[u32], text_bytes: u64, room: Room<'_>) -> Result<Findings> {
+        let removed = self.removals.iter().filter(|removal| removal.rule != Rule::ExactCopy).count() as u64;
+        let given =
+            Given { ranked: self.ranked, members, removed, text_bytes, seed: self.seed, room: room.bytes };
+        let twins = Twins::of(given)?;
+        let mut places: Vec<(u32, u32)> = twins.pairs.iter().map(|pair| (pair.later, pair.earlier)).collect();
+        places.dedup();
+        let candidates: ByLater = places.into_iter().collect();
+        let wanted = Wanted::Reaching(self.threshold.lowered());
+        let sources = room.sources((self.ranked, self.shingler));
+        let (mut pairs, mut met) = (Vec::new(), twins.pairs.iter().peekable());
+        verify_held([&candidates], sources, wanted, room.threads, |_, edges| {
+            for edge in edges.iter() {
+                let place = (edge.later, edge.earlier);
+                while met.next_if(|pair| (pair.later, pair.earlier) < place).is_some() {}
+                let mut is_again = false;
+                while let Some(pair) = met.next_if(|pair| (pair.later, pair.earlier) == place) {
+                    let weight = pair.factor * f64::from(edge.union) / f64::from(edge.intersection.max(1));
+                    pairs.push(Pair { weight, is_again, ..Pair::new(edge, pair.later_is_drawn) });
+                    is_again = true;
+                }
+            }
+            (room.progress)(members.len() as u64)
+        })?;
+        let compared = Compared {
+            documents: members.len() as u64,
+            sampled: twins.n_drawn,
+            compared: twins.n_compared,
+            design: Design::Twins(twins.share),
+        };
+        self.judge(pairs, compared)
+    }
+
+    /// What became of the pairs, which are in the order of the edges.
+    fn judge(&self, mut pairs: Vec<Pair>, compared: Compared) -> Result<Findings> {
         self.mark(&mut pairs)?;
         let near = best(&pairs, |pair| !self.reaches(pair) && !pair.covered);
         pairs.retain(|pair| self.reaches(pair));
         let left = best(&pairs, |pair| !pair.found && !pair.covered);
-        let audited = self.count(&pairs, &sample, members.len() as u64);
+        let audited = self.count(&pairs, compared);
         Ok(Findings { audited, left, near })
     }
 
@@ -151,9 +243,9 @@ impl Ran<'_> {
         Ok(prefilter.passes(&a, &b) && bands.any(|band| banding.key(&a, band) == banding.key(&b, band)))
     }
 
-    fn count(&self, pairs: &[Pair], sample: &Sample, documents: u64) -> Audited {
-        let n = |is: fn(&Pair) -> bool| pairs.iter().filter(|pair| is(pair)).count() as u64;
-        let shares = Shares::new(pairs, [sample.share_drawn(documents), sample.share_compared(documents)]);
+    fn count(&self, pairs: &[Pair], compared: Compared) -> Audited {
+        let n = |is: fn(&Pair) -> bool| pairs.iter().filter(|pair| !pair.is_again && is(pair)).count() as u64;
+        let shares = Shares::new(pairs, compared.design);
         let mut bins = Vec::new();
         for (number, from, to) in self.threshold.bins(BIN) {
             let of_bin = |pair: &Pair| {
@@ -163,16 +255,17 @@ impl Ran<'_> {
             bins.push(Bin {
                 from,
                 to,
-                pairs: of_bin.len() as u64,
-                found: of_bin.iter().filter(|pair| pair.found).count() as u64,
+                pairs: of_bin.iter().filter(|pair| !pair.is_again).count() as u64,
+                found: of_bin.iter().filter(|pair| !pair.is_again && pair.found).count() as u64,
                 met_share: shares.part(&of_bin).of(|pair| pair.found || pair.capped),
             });
         }
         Audited {
-            sampled: sample.drawn.len() as u64,
-            compared: sample.n_compared,
-            documents,
-            pairs: pairs.len() as u64,
+            sampled: compared.sampled,
+            compared: compared.compared,
+            by_minimum: matches!(compared.design, Design::Twins(_)),
+            documents: compared.documents,
+            pairs: n(|_| true),
             found: n(|pair| pair.found),
             capped: n(|pair| pair.capped),
             covered: n(|pair| pair.covered),
@@ -184,9 +277,18 @@ impl Ran<'_> {
     }
 }
 
+/// How many documents were compared with how many, and how they were chosen.
+struct Compared {
+    documents: u64,
+    sampled: u64,
+    compared: u64,
+    design: Design,
+}
+
 /// The most similar of some pairs, ties in keep order.
 fn best(pairs: &[Pair], is_wanted: impl Fn(&Pair) -> bool) -> Vec<Edge> {
-    let mut wanted: Vec<Edge> = pairs.iter().filter(|pair| is_wanted(pair)).map(|pair| pair.edge).collect();
+    let mut wanted: Vec<Edge> =
+        pairs.iter().filter(|pair| !pair.is_again && is_wanted(pair)).map(|pair| pair.edge).collect();
     wanted.sort_by(|a, b| {
         let product = |x: u32, y: u32| u64::from(x) * u64::from(y);
         let by_similarity = product(b.intersection, a.union).cmp(&product(a.intersection, b.union));

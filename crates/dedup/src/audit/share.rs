@@ -26,6 +26,15 @@ pub struct Share {
     pub high: f64,
 }
 
+/// How the pairs were met.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Design {
+    /// Between two draws, which have these shares of all documents.
+    Draws([f64; 2]),
+    /// By documents drawn with this probability, with others that have the same minimum.
+    Twins(f64),
+}
+
 /// Pairs whose documents are numbered.
 #[derive(Debug)]
 pub(super) struct Shares<'a> {
@@ -34,12 +43,11 @@ pub(super) struct Shares<'a> {
     numbers: [Vec<u32>; 2],
     /// How many documents there are on each side.
     n: [usize; 2],
-    /// The shares of all documents that were drawn, and that they were compared with.
-    drawn: [f64; 2],
+    design: Design,
 }
 
 impl<'a> Shares<'a> {
-    pub fn new(pairs: &'a [Pair], drawn: [f64; 2]) -> Self {
+    pub fn new(pairs: &'a [Pair], design: Design) -> Self {
         let rank = |pair: &Pair, side: usize| match pair.later_is_drawn == (side == 0) {
             true => pair.edge.later,
             false => pair.edge.earlier,
@@ -52,22 +60,23 @@ impl<'a> Shares<'a> {
             n[side] = ranks.len();
             pairs.iter().map(|pair| ranks.partition_point(|other| *other < rank(pair, side)) as u32).collect()
         });
-        Self { pairs, numbers, n, drawn }
+        Self { pairs, numbers, n, design }
     }
 
     /// The same for some of the pairs.
     pub fn part<'b>(&self, pairs: &'b [Pair]) -> Shares<'b> {
-        Shares::new(pairs, self.drawn)
+        Shares::new(pairs, self.design)
     }
 
     /// The share of the pairs for which something is true.
     pub fn of(&self, is: impl Fn(&Pair) -> bool) -> Option<Share> {
-        let n = self.pairs.len() as f64;
-        let value = self.pairs.iter().filter(|pair| is(pair)).count() as f64 / n;
         if self.pairs.is_empty() {
             return None;
         }
-        let [p, q] = self.drawn;
+        let n = self.pairs.len() as f64;
+        let all: f64 = self.pairs.iter().map(|pair| pair.weight).sum();
+        let value = self.pairs.iter().filter(|pair| is(pair)).map(|pair| pair.weight).sum::<f64>() / all;
+        let [p, q] = self.drawn();
         let independent = (1.0 - p * q) / n;
         let variance = match value > 0.0 && value < 1.0 {
             true => {
@@ -84,17 +93,25 @@ impl<'a> Shares<'a> {
         Some(Share { value, low: low.clamp(0.0, value), high: high.clamp(value, 1.0) })
     }
 
+    /// The shares of all documents that were drawn, and that they were compared with.
+    fn drawn(&self) -> [f64; 2] {
+        match self.design {
+            Design::Draws(drawn) => drawn,
+            Design::Twins(_) => [0.0, 1.0],
+        }
+    }
+
     fn variance(&self, deviation: impl Fn(&Pair) -> f64) -> f64 {
         let squares = |side: usize| {
             let mut sums = vec![0.0; self.n[side]];
             for (pair, &number) in self.pairs.iter().zip(&self.numbers[side]) {
-                sums[number as usize] += deviation(pair);
+                sums[number as usize] += pair.weight * deviation(pair);
             }
             sums.iter().map(|sum| sum * sum).sum::<f64>()
         };
-        let each: f64 = self.pairs.iter().map(|pair| deviation(pair) * deviation(pair)).sum();
-        let [rest_p, rest_q] = self.drawn.map(|share| 1.0 - share);
-        let n = self.pairs.len() as f64;
+        let each: f64 = self.pairs.iter().map(|pair| (pair.weight * deviation(pair)).powi(2)).sum();
+        let [rest_p, rest_q] = self.drawn().map(|share| 1.0 - share);
+        let n: f64 = self.pairs.iter().map(|pair| pair.weight).sum();
         (rest_p * squares(0) + rest_q * squares(1) - rest_p * rest_q * each) / (n * n)
     }
 }
@@ -108,11 +125,11 @@ mod tests {
     fn pair(drawn: u32, other: u32, found: bool) -> Pair {
         let later = drawn.max(other);
         let edge = Edge { later, earlier: drawn.min(other), intersection: 1, union: 1 };
-        Pair { edge, later_is_drawn: drawn == later, found, capped: false, covered: false }
+        Pair { found, ..Pair::new(edge, drawn == later) }
     }
 
     fn found(pairs: &[Pair], drawn: [f64; 2]) -> Share {
-        Shares::new(pairs, drawn).of(|pair| pair.found).unwrap()
+        Shares::new(pairs, Design::Draws(drawn)).of(|pair| pair.found).unwrap()
     }
 
     #[test]
@@ -126,7 +143,7 @@ mod tests {
         let half = found(&pairs, [0.5, 1.0]);
         assert!(half.low > share.low && half.high < share.high);
         assert_eq!(found(&pairs, [1.0; 2]), Share { value: 0.98, low: 0.98, high: 0.98 });
-        assert_eq!(Shares::new(&[], [0.5; 2]).of(|_| true), None);
+        assert_eq!(Shares::new(&[], Design::Draws([0.5; 2])).of(|_| true), None);
     }
 
     #[test]

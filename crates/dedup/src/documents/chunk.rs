@@ -22,6 +22,8 @@ pub(crate) struct Place {
     pub text_bytes: u32,
     /// Shingles, repetitions included; none means that the document is similar to nothing.
     pub shingles: u32,
+    /// The least of its elements under a hash that the sketch does not use, for the audit; zero where there is none.
+    pub minimum: u32,
 }
 
 /// Some documents.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! sketches.bin   the words of each sketch
-//! places.bin     hash of the text (16 bytes), line, offset (8 each), input, raw bytes, text bytes, shingles (4 each)
+//! places.bin     hash of the text (16 bytes), line, offset (8 each), input, text bytes, shingles, minimum (4 each)
 //! texts.bin      the texts, one after the other; a place's offset says where
 //! ids.bin        the ids, one after the other         ids.end    where each ends (8 bytes)
 //! keys.bin       the policy keys, one after the other keys.end   where each ends
@@ -72,7 +72,7 @@ impl TableWriter {
         for (hash, place) in rows.hashes.iter().zip(&rows.places) {
             buffer.extend(hash.to_le_bytes());
             [place.line, place.offset].iter().for_each(|number| buffer.extend(number.to_le_bytes()));
-            [place.input, place.text_bytes, place.shingles, 0]
+            [place.input, place.text_bytes, place.shingles, place.minimum]
                 .iter()
                 .for_each(|number| buffer.extend(number.to_le_bytes()));
         }
@@ -238,6 +238,7 @@ fn decode(bytes: &[u8; PLACE]) -> (u128, Place) {
             input: short(32),
             text_bytes: short(36),
             shingles: short(40),
+            minimum: short(44),
         },
     )
 }

@@ -5,7 +5,7 @@ use benzer_core::lsh::Prefilter;
 use super::decide::Removal;
 use super::stages::Run;
 use super::{Search, Stage};
-use crate::audit::{Findings, Ran, Room, Sizes};
+use crate::audit::{Findings, Ran, Room};
 use crate::corpus::Ranked;
 use crate::edges::Edges;
 use crate::error::Result;
@@ -20,9 +20,6 @@ impl Run<'_> {
     ) -> Result<Option<Findings>> {
         let documents = members.len() as u64;
         self.observer.begin(Stage::Audit, Some(documents));
-        let Some(sizes) = Sizes::new(self.options.audit, documents, self.counts.text_bytes, removals) else {
-            return Ok(None);
-        };
         let bands = match self.options.search {
             Search::Bands(banding) => {
                 Some((banding, Prefilter::new(self.ingest.spec(), self.options.threshold.value())?))
@@ -44,6 +41,6 @@ impl Run<'_> {
         };
         let room =
             Room { threads: self.options.threads, bytes: self.memory.sorting as u64, progress: &progress };
-        ran.audit(&members, sizes, room).map(Some)
+        ran.audit(self.options.audit, &members, self.counts.text_bytes, room).map(Some)
     }
 }

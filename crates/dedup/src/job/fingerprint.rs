@@ -5,13 +5,13 @@ use std::sync::Arc;
 use benzer_core::hash;
 use serde_json::{Value, json};
 
-use super::{Measure, Options, Search, Verify};
+use super::{Audit, Measure, Options, Search, Verify};
 use crate::error::Result;
 use crate::read::{Input, Reader};
 use crate::resolve::Cluster;
 
 /// Raised when the layout of intermediate files, or what they mean, changes.
-const LAYOUT: u32 = 2;
+const LAYOUT: u32 = 3;
 
 /// The fingerprint of a run, old documents left out.
 pub(super) fn of(options: &Options, reader: &Reader) -> Result<String> {
@@ -27,6 +27,7 @@ pub(super) fn of(options: &Options, reader: &Reader) -> Result<String> {
         "text": format!("{:?}", options.text),
         "settings": settings,
         "strict": options.strict,
+        "minima": options.audit == Audit::Auto,
     });
     Ok(combined(&[all]))
 }

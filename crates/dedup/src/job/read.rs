@@ -173,7 +173,8 @@ impl Run<'_> {
     }
 
     fn end_reading(&mut self, sink: Sink<'_>, inputs: Vec<std::sync::Arc<read::Input>>) -> Result<Corpus> {
-        let Sink { rows, held, again, disk, checkpoint, n, rejects, named, mut counts, text_bytes, .. } = sink;
+        let Sink { rows, held, again, disk, checkpoint, n, rejects, named, mut counts, text_bytes, .. } =
+            sink;
         counts.read = n + counts.rejected;
         counts.text_bytes = text_bytes;
         self.counts = counts;
@@ -336,7 +337,6 @@ impl Sink<'_> {
         self.disk = Some(disk);
         Ok(())
     }
-
 }
 
 fn append_texts(batch: &Batch, disk: &mut TableWriter) -> Result<()> {

@@ -48,7 +48,9 @@ impl<'a> Run<'a> {
     pub fn new(files: &'a Files, options: &'a Options, observer: &'a dyn Observer) -> Result<Self> {
         super::old::check(options)?;
         let shingler = Shingler::new(&options.text)?;
-        let ingest = Ingest::new(shingler, &options.spec, &options.keep, options.read.id_field.is_some())?;
+        let mut ingest =
+            Ingest::new(shingler, &options.spec, &options.keep, options.read.id_field.is_some())?;
+        ingest.minima = options.audit == Audit::Auto && options.measure == Measure::Jaccard;
         Ok(Self {
             files,
             options,

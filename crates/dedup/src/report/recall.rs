@@ -29,7 +29,7 @@ impl Report {
         }
         let is_short = |audit: &&Audited| audit.pairs < 400 && audit.sampled < audit.documents;
         if self.audit.as_ref().filter(is_short).is_some() {
-            body.push_str("<p class=\"quiet\">Fewer than 400 pairs were met within the budget of the audit; <code>--audit N</code> compares N documents with all others.</p>\n");
+            body.push_str("<p class=\"quiet\">Fewer than 400 pairs were met, which leaves a wide interval; <code>--audit N</code> compares N documents with all others.</p>\n");
         }
         if self.mode.is_against && self.audit.is_some() {
             body.push_str("<p class=\"quiet\">The audit compares documents of the input with each other; old documents are found through the same bands, and were not part of it.</p>\n");
@@ -65,7 +65,9 @@ impl Report {
             false => format!(
                 "{} drawn at random with {}",
                 counted(audit.sampled, "document"),
-                if audit.compared == audit.documents {
+                if audit.by_minimum {
+                    format!("{} others that share a minimum with them", grouped(audit.compared))
+                } else if audit.compared == audit.documents {
                     "all others".to_owned()
                 } else {
                     format!("{} others", grouped(audit.compared))

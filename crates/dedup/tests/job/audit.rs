@@ -88,6 +88,9 @@ proptest! {
     }
 }
 
+/// Every document with every other.
+const ALL: Audit = Audit::Sample(u32::MAX);
+
 fn prepared() -> Lab {
     let lab = Lab::new();
     lab.write("a.jsonl", corpus::lines(&corpus::documents(&mut Random::new(11), 1500, 60, false)));
@@ -97,14 +100,14 @@ fn prepared() -> Lab {
 #[test]
 fn the_exact_join_has_recall_one_and_bad_bands_have_not() {
     let lab = prepared();
-    let exact = audited(&Options { search: Search::Exact, ..lab.options("exact") });
+    let exact = audited(&Options { search: Search::Exact, audit: ALL, ..lab.options("exact") });
     let recall = exact.recall.unwrap();
     assert_eq!((recall.value, recall.low, exact.capped, exact.covered), (1.0, 1.0, 0, exact.pairs));
     assert!(exact.pairs > 500, "{exact:?}");
-    let good = audited(&Options { search: banding(25, 5), cap: 1000, ..lab.options("good") });
+    let good = audited(&Options { search: banding(25, 5), cap: 1000, audit: ALL, ..lab.options("good") });
     assert_eq!((good.pairs, good.capped), (exact.pairs, 0));
     assert!(good.recall.unwrap().value > 0.98, "{good:?}");
-    let bad = audited(&Options { search: banding(2, 16), ..lab.options("bad") });
+    let bad = audited(&Options { search: banding(2, 16), audit: ALL, ..lab.options("bad") });
     assert!(bad.recall.unwrap().value < 0.6 && bad.covered < bad.pairs, "{bad:?}");
     // Least at the threshold, most at 1.
     let shares: Vec<f64> = bad.bins.iter().map(|bin| bin.met_share.unwrap().value).collect();
@@ -115,7 +118,7 @@ fn the_exact_join_has_recall_one_and_bad_bands_have_not() {
 fn a_sample_says_what_everything_says() {
     let lab = prepared();
     let with = |audit, output| audited(&Options { search: banding(3, 8), audit, ..lab.options(output) });
-    let (all, some) = (with(Audit::Auto, "all"), with(Audit::Sample(400), "some"));
+    let (all, some) = (with(ALL, "all"), with(Audit::Sample(400), "some"));
     assert_eq!((some.sampled, some.compared, all.sampled), (400, all.documents, all.documents));
     let (truth, share) = (all.recall.unwrap().value, some.recall.unwrap());
     assert!(
@@ -123,8 +126,59 @@ fn a_sample_says_what_everything_says() {
         "{share:?}"
     );
     assert!(share.low <= truth && truth <= share.high, "{truth} {share:?}");
-    let more = with(Audit::Sample(u32::MAX), "more");
-    assert_eq!(more, all);
+}
+
+/// Of a corpus of this size some documents are drawn, and compared with those that share a minimum.
+fn large(n: usize) -> (Lab, Vec<Document>) {
+    let (lab, documents) = (Lab::new(), corpus::documents(&mut Random::new(12), n, 200, false));
+    lab.write("a.jsonl", corpus::lines(&documents));
+    (lab, documents)
+}
+
+#[test]
+fn drawn_documents_and_their_twins_say_what_everything_says() {
+    let (lab, documents) = large(2400);
+    let options = |seed, audit| Options {
+        search: banding(3, 8),
+        spec: SketchSpec { seed, ..SketchSpec::default() },
+        audit,
+        overwrite: true,
+        ..lab.options("out")
+    };
+    let truth = similar(&documents, &options(0, ALL)).len() as u64;
+    let (mut means, mut covered) = ([0.0; 2], 0);
+    let rounds = 24;
+    for seed in 0..rounds {
+        let (all, some) = (audited(&options(seed, ALL)), audited(&options(seed, Audit::Auto)));
+        assert!(some.by_minimum && !all.by_minimum, "{some:?}");
+        assert_eq!(all.pairs, truth);
+        assert!(some.pairs < truth && some.pairs > truth / 20, "{some:?}");
+        assert_eq!(some.bins.iter().map(|bin| bin.pairs).sum::<u64>(), some.pairs);
+        let (exact, share) = (all.recall.unwrap().value, some.recall.unwrap());
+        covered += u64::from(share.low <= exact && exact <= share.high);
+        assert!(share.high - share.low < 0.25, "{share:?}");
+        means[0] += exact / rounds as f64;
+        means[1] += share.value / rounds as f64;
+    }
+    assert!((means[0] - means[1]).abs() < 0.03, "{means:?}");
+    assert!(covered >= rounds - 4, "{covered} of {rounds}");
+}
+
+#[test]
+fn drawn_documents_and_their_twins_are_the_same_on_disk_with_any_threads_and_order_of_files() {
+    let (lab, mut documents) = large(1500);
+    let expected = audited(&lab.options("out"));
+    assert!(expected.by_minimum && expected.pairs > 20, "{expected:?}");
+    for (threads, output) in [(1, "one"), (3, "three")] {
+        assert_eq!(audited(&Options { threads, ..lab.options(output) }), expected);
+        assert_eq!(audited(&Options { threads, ..lab.on_disk(&format!("{output}-disk")) }), expected);
+    }
+    let many = Lab::new();
+    Random::new(5).shuffle(&mut documents);
+    for (i, part) in documents.chunks(400).enumerate() {
+        many.write(&format!("{i}.jsonl"), corpus::lines(part));
+    }
+    assert_eq!(audited(&many.options("out")), expected);
 }
 
 #[test]

@@ -69,7 +69,7 @@ Pictures (--image) are compared by their keypoints. A picture is removed only if
 upon points of a kept one under one move, turn and scale; kept.txt lists the others, which are copied to \
 `pictures/`, or linked with --link, or left alone with --dry-run.
 
-An interrupted run says how to go on. Inputs below --checkpoint are simply read again.
+An interrupted run says how to go on. Inputs below --checkpoint, and plain files, are simply read again.
 
 Object stores are read and written by their addresses: s3://bucket/folder, gs://..., az://..., and https://... to \
 read single files. Credentials come from AWS_*, GOOGLE_* and AZURE_* variables. Results for a store are made in the \
@@ -158,7 +158,7 @@ pub struct Arguments {
     /// Lines, records and texts up to this size are read; longer ones are rejected
     #[arg(long, value_name = "SIZE", value_parser = amount::bytes, default_value = "256MiB", help_heading = "Resources")]
     max_line: u64,
-    /// Inputs from this size on leave checkpoints in the work folder
+    /// Save checkpoints for inputs of at least this size; whether a run works in memory follows from --memory alone
     #[arg(long, value_name = "SIZE", value_parser = amount::bytes, default_value = "1GiB", help_heading = "Resources")]
     checkpoint: u64,
     /// Go on with an interrupted run of the same command

@@ -193,6 +193,11 @@ fn audited(options: &Options, audit: &Audited) -> String {
     let compared = match audit.sampled == audit.documents && audit.compared == audit.documents {
         true if !options.against.is_empty() => "all new documents with each other".to_owned(),
         true => "all documents with each other".to_owned(),
+        false if audit.by_minimum => format!(
+            "{} documents drawn at random with {} that may be similar",
+            grouped(audit.sampled),
+            grouped(audit.compared)
+        ),
         false => format!("{} documents with {}", grouped(audit.sampled), grouped(audit.compared)),
     };
     let (Some(recall), Some(met), Some(covered)) = (audit.recall, audit.met_share, audit.covered_share)
@@ -211,7 +216,7 @@ fn audited(options: &Options, audit: &Audited) -> String {
     let is_short = audit.pairs < WANTED_PAIRS && audit.sampled < audit.documents;
     let budget = match options.audit {
         Audit::Auto if is_short => {
-            "Fewer than 400 pairs were met within the budget of `auto`, half of the corpus; --audit N compares N documents with all.\n"
+            "Fewer than 400 pairs were met, which leaves a wide interval; --audit N compares N documents with all others.\n"
         }
         _ => "",
     };

@@ -1,0 +1,276 @@
+//! Who is compared with whom in a large corpus: documents drawn at random, each with its twins.
+//!
+//! Two documents drawn at random are hardly ever similar, and meeting a few hundred similar pairs by chance takes a fifth of the corpus. So while documents are read one more minimum is taken
+//! of each, by a hash that the sketch does not use ([`Place::minimum`](crate::documents::Place)): two documents have the same with probability J, their similarity. The twins of a document are those with the same
+//! minimum. A drawn document is compared with its twins, exactly; a similar pair weighs 1/J, because that is how often it is met. Whether the bands find a pair does not matter to
+//! its minimum, so the pairs that they miss are met as often as those that they find.
+
+use benzer_core::hash::split;
+
+use crate::corpus::Ranked;
+use crate::documents::Place;
+use crate::error::Result;
+use crate::verify::Texts;
+
+/// Documents to draw that have a twin, about.
+const WANTED: f64 = 500.0;
+/// Documents that can be drawn.
+const MOST_DRAWN: f64 = 131_072.0;
+/// Twins that a drawn document is compared with.
+const MOST_TWINS: usize = 16;
+/// The share of the texts that may be read again, and what may be in any case.
+const READ_SHARE: u64 = 20;
+const READ: u64 = 1 << 20;
+/// Memory for a document that has the minimum of a drawn one.
+const LISTED_BYTES: usize = 16;
+
+/// A pair to compare.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Twin {
+    pub later: u32,
+    pub earlier: u32,
+    /// True if the later document is the one that was drawn.
+    pub later_is_drawn: bool,
+    /// How many pairs of the drawn document this one stands for.
+    pub factor: f64,
+}
+
+/// What is compared.
+#[derive(Debug)]
+pub(super) struct Twins {
+    /// By (later, earlier); twice where both were drawn.
+    pub pairs: Vec<Twin>,
+    pub n_drawn: u64,
+    pub n_compared: u64,
+    /// The probability of being drawn.
+    pub share: f64,
+}
+
+/// What a corpus gives to choose from.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Given<'a> {
+    pub ranked: &'a Ranked<'a>,
+    /// The documents that were compared, in keep order.
+    pub members: &'a [u32],
+    /// How many of them were removed.
+    pub removed: u64,
+    pub text_bytes: u64,
+    pub seed: u64,
+    /// Bytes of memory.
+    pub room: u64,
+}
+
+impl Twins {
+    pub fn of(given: Given<'_>) -> Result<Self> {
+        let n = given.members.len() as f64;
+        let wanted = n * WANTED / given.removed.max(1) as f64;
+        let mut share = wanted.min(MOST_DRAWN).min(n) / n.max(1.0);
+        loop {
+            let sample = Sample::draw(given, share)?;
+            if sample.is_whole {
+                return sample.compare(given);
+            }
+            // More have these minima than fit into memory.
+            share /= 4.0;
+        }
+    }
+}
+
+/// Drawn documents, and all that have their minima.
+struct Sample {
+    /// By the number that drew it: that number, the document, and which group it belongs to.
+    drawn: Vec<(u64, u32, u32)>,
+    /// Where the members of each group begin, and those of the last one end.
+    starts: Vec<u32>,
+    members: Vec<u32>,
+    share: f64,
+    /// False if there was no room for all members.
+    is_whole: bool,
+}
+
+impl Sample {
+    fn draw(given: Given<'_>, share: f64) -> Result<Self> {
+        let limit = (share * u64::MAX as f64) as u64;
+        let stream = split(given.seed, STREAM);
+        let members = Marks::of(given.members, given.ranked.len());
+        let mut drawn = Vec::new();
+        each(given.ranked, |rank, place| {
+            let number = split(stream, rank.into());
+            if number <= limit && members.has(rank) {
+                drawn.push((number, rank, place.minimum));
+            }
+        })?;
+        drawn.sort_unstable();
+        let mut minima: Vec<u32> = drawn.iter().map(|(_, _, minimum)| *minimum).collect();
+        minima.sort_unstable();
+        minima.dedup();
+        let mut listed: Vec<(u32, u32)> = Vec::new();
+        let most = (given.room as usize / LISTED_BYTES).max(1 << 12);
+        let filter = Filter::of(&minima);
+        each(given.ranked, |rank, place| {
+            if filter.may_have(place.minimum)
+                && listed.len() < most
+                && members.has(rank)
+                && let Ok(group) = minima.binary_search(&place.minimum)
+            {
+                listed.push((group as u32, rank));
+            }
+        })?;
+        listed.sort_unstable();
+        let start = |group| listed.partition_point(|(of, _)| *of < group) as u32;
+        let starts = (0..=minima.len() as u32).map(start).collect();
+        for (_, _, minimum) in &mut drawn {
+            *minimum = minima.binary_search(minimum).expect("it is the minimum of a drawn document") as u32;
+        }
+        let is_whole = listed.len() < most;
+        Ok(Self {
+            drawn,
+            starts,
+            members: listed.into_iter().map(|(_, rank)| rank).collect(),
+            share,
+            is_whole,
+        })
+    }
+
+    /// The pairs of the documents that can be read within the budget, in the order in which they were drawn.
+    fn compare(mut self, given: Given<'_>) -> Result<Twins> {
+        let mut budget = given.text_bytes / READ_SHARE + READ;
+        let mut pairs = Vec::new();
+        for (i, &(number, rank, group)) in self.drawn.iter().enumerate() {
+            let group = self.starts[group as usize] as usize..self.starts[group as usize + 1] as usize;
+            let twins = chosen(rank, &self.members[group.clone()], number);
+            let mut bytes = if twins.is_empty() { 0 } else { given.ranked.bytes(rank)? };
+            for &twin in &twins {
+                bytes += given.ranked.bytes(twin)?;
+            }
+            if bytes > budget && i > 0 {
+                self.share = number as f64 / u64::MAX as f64;
+                self.drawn.truncate(i);
+                break;
+            }
+            budget = budget.saturating_sub(bytes);
+            let factor = (group.len() - 1) as f64 / twins.len().max(1) as f64;
+            pairs.extend(twins.into_iter().map(|twin| Twin {
+                later: rank.max(twin),
+                earlier: rank.min(twin),
+                later_is_drawn: rank > twin,
+                factor,
+            }));
+        }
+        pairs.sort_unstable_by_key(|pair| (pair.later, pair.earlier, pair.later_is_drawn));
+        let other = |pair: &Twin| if pair.later_is_drawn { pair.earlier } else { pair.later };
+        let mut compared: Vec<u32> = pairs.iter().map(other).collect();
+        compared.sort_unstable();
+        compared.dedup();
+        Ok(Twins {
+            pairs,
+            n_drawn: self.drawn.len() as u64,
+            n_compared: compared.len() as u64,
+            share: self.share,
+        })
+    }
+}
+
+/// The twins that a document is compared with: all, or some of many at random.
+fn chosen(rank: u32, group: &[u32], seed: u64) -> Vec<u32> {
+    if group.len() <= MOST_TWINS + 1 {
+        return group.iter().copied().filter(|twin| *twin != rank).collect();
+    }
+    let mut chosen = Vec::with_capacity(MOST_TWINS);
+    for number in benzer_core::hash::stream(seed) {
+        let twin = group[(u128::from(number) * group.len() as u128 >> 64) as usize];
+        if twin != rank && !chosen.contains(&twin) {
+            chosen.push(twin);
+        }
+        if chosen.len() == MOST_TWINS {
+            break;
+        }
+    }
+    chosen
+}
+
+/// Hands rank and place of all documents to `visit`, in the order in which they lie.
+fn each(ranked: &Ranked<'_>, mut visit: impl FnMut(u32, &Place)) -> Result<()> {
+    for (record, row) in ranked.corpus.documents.rows()?.zip(0..) {
+        visit(ranked.ranking.rank(row), &record?.1);
+    }
+    Ok(())
+}
+
+/// A set of ranks.
+struct Marks(Vec<u64>);
+
+impl Marks {
+    fn of(ranks: &[u32], n: u32) -> Self {
+        let mut words = vec![0; n as usize / 64 + 1];
+        ranks.iter().for_each(|rank| words[*rank as usize / 64] |= 1 << (rank % 64));
+        Self(words)
+    }
+
+    #[inline]
+    fn has(&self, rank: u32) -> bool {
+        self.0[rank as usize / 64] >> (rank % 64) & 1 == 1
+    }
+}
+
+/// Most of what is not among some numbers, without a search.
+struct Filter {
+    bits: Vec<u64>,
+    mask: u32,
+}
+
+impl Filter {
+    fn of(numbers: &[u32]) -> Self {
+        let n_bits = (16 * numbers.len()).next_power_of_two().max(64);
+        let mut filter = Self { bits: vec![0; n_bits / 64], mask: (n_bits - 1) as u32 };
+        for number in numbers {
+            let bit = number & filter.mask;
+            filter.bits[bit as usize / 64] |= 1 << (bit % 64);
+        }
+        filter
+    }
+
+    #[inline]
+    fn may_have(&self, number: u32) -> bool {
+        let bit = number & self.mask;
+        self.bits[bit as usize / 64] >> (bit % 64) & 1 == 1
+    }
+}
+
+/// The stream of the seed that draws documents with their twins.
+const STREAM: u64 = 0x7477_696e_7300;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_is_compared_with_all_twins_or_with_different_ones_of_many() {
+        let group: Vec<u32> = (100..117).collect();
+        assert_eq!(chosen(103, &group, 1).len(), MOST_TWINS);
+        assert!(!chosen(103, &group, 1).contains(&103));
+        assert!(chosen(5, &[5], 1).is_empty());
+        let group: Vec<u32> = (0..1000).collect();
+        let mut counts = [0; 1000];
+        for rank in 0..1000 {
+            let mut twins = chosen(rank, &group, split(7, rank.into()));
+            twins.sort_unstable();
+            twins.dedup();
+            assert!(twins.len() == MOST_TWINS && !twins.contains(&rank));
+            twins.iter().for_each(|twin| counts[*twin as usize] += 1);
+        }
+        assert!(counts.iter().all(|n| (1..=40).contains(n)), "{counts:?}");
+    }
+
+    #[test]
+    fn marks_and_filters_have_what_was_put_into_them() {
+        let marks = Marks::of(&[0, 63, 64, 200], 201);
+        let has: Vec<u32> = (0..201).filter(|rank| marks.has(*rank)).collect();
+        assert_eq!(has, [0, 63, 64, 200]);
+        let numbers: Vec<u32> = (0..1000).map(|i| split(1, i) as u32).collect();
+        let filter = Filter::of(&numbers);
+        assert!(numbers.iter().all(|number| filter.may_have(*number)));
+        let others = (0..10_000).filter(|i| filter.may_have(split(2, *i) as u32)).count();
+        assert!((300..1500).contains(&others), "{others}");
+    }
+}
