@@ -130,7 +130,7 @@ impl Run<'_> {
         banding.check_documents(members.len() as u64 + guests.archives.len())?;
         let prefilter = Prefilter::new(self.ingest.spec(), self.options.threshold.value())?;
         let rules = (banding, &prefilter, self.options.cap);
-        let mut edges = self.edges_writer(ranked.corpus, OLD_EDGES)?;
+        let mut edges = self.edges_writer(ranked.corpus, OLD_EDGES, 0)?;
         let mut done = 0;
         for some in members.chunks(TOGETHER) {
             let archives = &guests.archives;

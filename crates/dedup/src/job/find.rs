@@ -215,10 +215,12 @@ impl Run<'_> {
         Ok(Some(Edges::Both { old: Box::new(old), new: Box::new(new) }))
     }
 
-    /// Where edges are collected: in memory with the documents, and in a file if the run leaves checkpoints.
-    pub(super) fn edges_writer(&self, corpus: &Corpus, name: &str) -> Result<EdgesWriter> {
-        let file = self.saves.then(|| self.files.create(&self.folders.work.join(name))).transpose()?;
-        Ok(EdgesWriter::new(matches!(corpus.documents, Documents::Memory(_)), file))
+    /// Where edges are collected: in memory with the documents, if so many fit, and in a file if they do not or the run leaves checkpoints.
+    pub(super) fn edges_writer(&self, corpus: &Corpus, name: &str, most: u64) -> Result<EdgesWriter> {
+        let is_held = matches!(corpus.documents, Documents::Memory(_)) && self.memory.has_room_for_edges(most);
+        let is_filed = self.saves || !is_held;
+        let file = is_filed.then(|| self.files.create(&self.folders.work.join(name))).transpose()?;
+        Ok(EdgesWriter::new(is_held, file))
     }
 
     /// Measures the candidates, and adds the edges to old documents, where there are some.
@@ -229,7 +231,7 @@ impl Run<'_> {
         old: Option<EdgesWriter>,
     ) -> Result<Edges> {
         self.observer.begin(Stage::Verify, Some(candidates.len()));
-        let mut edges = self.edges_writer(ranked.corpus, EDGES)?;
+        let mut edges = self.edges_writer(ranked.corpus, EDGES, candidates.len())?;
         if self.options.verify == Verify::Estimate {
             let least = self.estimates.least_equal(self.options.threshold.value());
             let (watch, n) = (Watch::new(self.observer), candidates.len());

@@ -7,6 +7,7 @@ use super::{Measure, Options, Search};
 use crate::error::{Error, Result};
 use crate::read::{Compression, Format, Input, Reader};
 use crate::remote::MOST_HELD;
+use crate::verify::Edge;
 
 /// What every run needs, whatever the corpus: the program, its tables, the results being written.
 const BASE: u64 = 48 << 20;
@@ -104,6 +105,11 @@ impl Memory {
     pub fn has_room_for_corpus(&self, documents: u64, bytes: u64, threads: usize) -> bool {
         let candidates = PER_THREAD_AND_DOCUMENT * threads.max(1) as u64 * documents;
         bytes <= self.corpus && candidates <= self.sorting as u64
+    }
+
+    /// Whether so many edges can stay in memory beside the candidates that they come from; nothing is sorted meanwhile.
+    pub fn has_room_for_edges(&self, most: u64) -> bool {
+        most.saturating_mul((size_of::<Edge>() + size_of::<u32>()) as u64) <= self.sorting as u64
     }
 
     /// Whether inputs of so many bytes may be mapped: a quarter of what is shared out at most.

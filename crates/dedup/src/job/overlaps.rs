@@ -55,7 +55,7 @@ impl Run<'_> {
                 Self::check_cancelled(self.observer)?;
             }
         }
-        let mut edges = self.edges_writer(ranked.corpus, OLD_EDGES)?;
+        let mut edges = self.edges_writer(ranked.corpus, OLD_EDGES, 0)?;
         for record in found.finish()? {
             let (rank, old, both, size) = record?;
             let made = numbered(vec![(rank, Old::unpacked(old), both, size)], guests)?;
