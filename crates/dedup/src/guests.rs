@@ -23,6 +23,8 @@ pub(crate) struct Guests {
     numbers: HashMap<Old, u32>,
     /// The place of each among all guests in keep order.
     order: Vec<u32>,
+    /// Of a guest those of the same text, as far as their pairs are written.
+    twins: HashMap<u32, Vec<u32>>,
 }
 
 impl Default for Guests {
@@ -35,7 +37,14 @@ impl Default for Guests {
 impl Guests {
     /// None yet, of these archives, in a run of so many documents.
     pub fn new(archives: Archives, first: u32) -> Self {
-        Self { archives, first, found: Vec::new(), numbers: HashMap::new(), order: Vec::new() }
+        Self {
+            archives,
+            first,
+            found: Vec::new(),
+            numbers: HashMap::new(),
+            order: Vec::new(),
+            twins: HashMap::new(),
+        }
     }
 
     /// The rank of an old document, which is a guest from here on.
@@ -49,6 +58,35 @@ impl Guests {
             self.found.push(old);
         }
         Ok(rank)
+    }
+
+    /// Other old documents with the text of a guest become guests, too. The pairs of the first `most` of all of them are to be written.
+    pub fn add_twins(&mut self, rank: u32, others: &[Old], most: usize) -> Result<()> {
+        let ranks: Vec<u32> = others.iter().map(|&old| self.rank(old)).collect::<Result<_>>()?;
+        self.twins.insert(rank, ranks[..ranks.len().min(most - 1)].to_vec());
+        Ok(())
+    }
+
+    /// The guests of the same text as one.
+    pub fn twins(&self, rank: u32) -> &[u32] {
+        self.twins.get(&rank).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether some guests have the same text.
+    pub fn has_twins(&self) -> bool {
+        !self.twins.is_empty()
+    }
+
+    /// The ranks of all guests.
+    pub fn ranks(&self) -> std::ops::Range<u32> {
+        self.first..self.first.saturating_add(self.found.len() as u32)
+    }
+
+    /// The ranks of the first `n` guests in keep order, which is known.
+    pub fn firsts(&self, n: usize) -> Vec<u32> {
+        let mut firsts: Vec<u32> = self.ranks().filter(|rank| (self.place(*rank) as usize) < n).collect();
+        firsts.sort_unstable_by_key(|rank| self.place(*rank));
+        firsts
     }
 
     /// Ends the search: from here on the keep order of the guests is known.

@@ -118,6 +118,32 @@ def test_results_in_a_folder_and_progress(articles: Rows, tmp_path: Path) -> Non
         benzer.dedup(articles * 50, progress=fail)
 
 
+def test_a_low_threshold_takes_the_exact_join_and_says_so(articles: Rows) -> None:
+    for threshold in (0.6, 0.5, 0.3):
+        low, exact = benzer.dedup(articles, threshold=threshold), benzer.dedup(articles, threshold=threshold, recall=1)
+        assert "exact join was taken instead" in low.warnings[0] and not exact.warnings
+        assert low.removed_rows.tolist() == exact.removed_rows.tolist()
+        with pytest.raises(errors.ParameterError, match="leave out `verify=\"estimate\"`.*or give recall=0."):
+            benzer.dedup(articles, threshold=threshold, verify="estimate")
+
+
+def test_copies_of_texts_without_words_go_and_empty_texts_stay() -> None:
+    texts = ["!!!", "", "!!!", "\U0001f600", "...", "\U0001f600", ""]
+    result = benzer.dedup([{"text": text} for text in texts])
+    assert result.kept_rows.tolist() == [0, 1, 3, 4, 6]
+    assert [row["similarity"] for row in result.evidence] == [1.0, 1.0]
+    assert result.rethreshold(1).removed_rows.tolist() == [2, 5]
+    new = benzer.dedup([{"text": "?"}, {"text": "!!!"}], against=[{"text": text} for text in texts])
+    assert new.kept_rows.tolist() == [0] and new.counts["against_matched"] == 2
+
+
+def test_items_that_leaked_are_named(articles: Rows) -> None:
+    items = [{"text": articles[0]["text"]}, {"text": "nothing of the kind is in the corpus"}, {"text": articles[0]["text"]}]
+    result = benzer.dedup(articles, against=items, measure="containment")
+    assert result.counts["against_matched"] == 2 and result.counts["against"] == 3
+    assert result.summary["matched"] == [0, 2]
+
+
 def test_wrong_requests_say_what_is_wrong(articles: Rows) -> None:
     wrong: list[tuple[type[Exception], str, dict[str, Any]]] = [
         (errors.ParameterError, "threshold", {"threshold": 2}),

@@ -94,7 +94,7 @@ fn render(arguments: &Arguments, found: &Found, view: &View) -> String {
     for row in &found.removed {
         out.push_str(&format!("{}\n", view.paint(HEADING, &format!("`{id}` was removed"))));
         let counts = match (row.intersection, row.union.or(row.size)) {
-            (Some(both), Some(of)) => format!(" ({both} of {of} shingles)"),
+            (Some(both), Some(of)) if of > 0 => format!(" ({both} of {of} shingles)"),
             _ => String::new(),
         };
         let exact = match row.rule.as_str() {

@@ -261,6 +261,69 @@ fn formats_presets_and_the_exact_join_run_from_the_command_line() {
     assert_eq!(mixed.code, 2, "{}", mixed.err);
 }
 
+/// Bands of the default sketches do not find 95% of the pairs at a low threshold.
+#[test]
+fn a_low_threshold_takes_the_exact_join_and_says_so() {
+    let bench = Bench::new();
+    for threshold in ["0.6", "0.5", "0.3"] {
+        let run = format!("dedup articles.jsonl --id-field id --overwrite --threshold {threshold}");
+        let told = bench.run(&format!("{run} -o low")).ok();
+        assert!(told.out.contains("All similar pairs were found"), "{told:?}");
+        for word in ["warning: bands of 128 registers find", "exact join was taken instead", "or lower"] {
+            assert!(told.err.contains(word), "{told:?}");
+        }
+        let asked = bench.run(&format!("{run} -o exact --recall 1")).ok();
+        assert!(!asked.err.contains("exact join"), "{asked:?}");
+        for name in ["evidence.parquet", "pairs.parquet", "documents/articles.jsonl"] {
+            assert!(bench.read(&format!("low/{name}")) == bench.read(&format!("exact/{name}")), "{name}");
+        }
+        let manifest: Value = serde_json::from_slice(&bench.read("low/manifest.json")).unwrap();
+        assert!(manifest["warnings"][0].as_str().unwrap().contains("exact join"), "{manifest}");
+        assert!(String::from_utf8(bench.read("low/report.html")).unwrap().contains("exact join was taken"));
+        // What the warning proposes works.
+        let most = told.err.split("a recall of ").nth(1).unwrap().split(' ').next().unwrap();
+        let bands = bench.run(&format!("{run} -o bands --recall {most}")).ok();
+        assert!(bands.out.contains("candidates compared") && !bands.err.contains("exact join"), "{bands:?}");
+    }
+}
+
+#[test]
+fn copies_of_texts_without_words_go_and_empty_texts_stay() {
+    let bench = Bench::new();
+    let texts = ["!!!", "", "!!!", "\u{1f600}", "...", "\u{1f600}", "", "!!!!"];
+    let lines = texts.iter().zip(1..).map(|(text, id)| format!("{{\"id\": {id}, \"text\": \"{text}\"}}\n"));
+    bench.write("in.jsonl", lines.collect::<String>());
+    for more in
+        ["", "--recall 1", "--cluster components", "--checkpoint 1", "--threads 5", "--verify estimate"]
+    {
+        let json = bench
+            .run(&format!("dedup in.jsonl -o out --overwrite --id-field id --format json {more}"))
+            .json();
+        let counts = &json["counts"];
+        let counts = ["removed", "copies", "empty", "edges"].map(|name| counts[name].as_u64().unwrap());
+        assert_eq!(counts, [2, 2, 8, 0], "{more}");
+        let why = bench.run("explain out 6").ok().out;
+        assert!(why.contains("kept instead: `4`, exact similarity 1.0000, rule exact-copy"), "{why}");
+        assert_eq!(String::from_utf8(bench.read("out/documents/in.jsonl")).unwrap().lines().count(), 6);
+        bench.run("verify out").ok();
+    }
+    // Fields that are all empty are an empty text.
+    bench.write(
+        "two.jsonl",
+        "{\"a\": \"\", \"b\": \"\"}\n".repeat(2) + &"{\"a\": \"-\", \"b\": \"\"}\n".repeat(3),
+    );
+    let json = bench.run("dedup two.jsonl -o two --text-field a,b --format json").json();
+    assert_eq!((&json["counts"]["kept"], &json["counts"]["copies"]), (&3.into(), &2.into()));
+    let archive = "dedup in.jsonl --archive seen --id-field id --format json";
+    bench.run(&format!("{archive} -o day1")).ok();
+    bench.write(
+        "in.jsonl",
+        "{\"id\": 1, \"text\": \"!!!\"}\n{\"id\": 2, \"text\": \"\"}\n{\"id\": 3, \"text\": \"?\"}\n",
+    );
+    let json = bench.run(&format!("{archive} -o day2")).json();
+    assert_eq!((&json["counts"]["removed_against"], &json["counts"]["kept"]), (&1.into(), &2.into()));
+}
+
 /// The recall is measured unless that is declined, and the report says how to get the same results, whichever layer the options came from.
 #[test]
 fn a_run_is_audited_and_reported() {

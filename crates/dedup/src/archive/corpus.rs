@@ -1,4 +1,4 @@
-//! A corpus as a segment: every document that has features.
+//! A corpus as a segment: every document that has a text.
 
 use benzer_core::field::text::Scratch;
 
@@ -8,12 +8,12 @@ use crate::ingest::{Buffers, Ingest, Ingested};
 use crate::pipeline::{self, Work};
 use crate::read::{Batch, RawBatch, Reader};
 
-/// What was not taken.
+/// What hardly anything can be similar to.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Left {
-    /// Documents without features.
+    /// Documents without features, which are taken if they have a text.
     pub empty: u64,
-    /// Taken, but shorter than one shingle.
+    /// Documents shorter than one shingle.
     pub short: u64,
 }
 
@@ -35,8 +35,8 @@ pub(crate) fn read_into(
         let mut start = 0;
         for (i, (place, &end)) in rows.places.iter().zip(&made.ends).enumerate() {
             let features = &made.elements[std::mem::replace(&mut start, end)..end];
-            if features.is_empty() {
-                left.empty += 1;
+            left.empty += u64::from(features.is_empty());
+            if place.text_bytes == 0 {
                 continue;
             }
             writer.push(&Entry {

@@ -60,7 +60,7 @@ impl Old {
     }
 }
 
-/// What is added to an archive: a document that has features.
+/// What is added to an archive: a document that has a text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entry<'a> {
     /// The hash of its text.
@@ -73,7 +73,7 @@ pub(crate) struct Entry<'a> {
     pub file: &'a str,
     /// Its line or row there.
     pub line: u64,
-    /// Its elements, sorted.
+    /// Its elements, sorted. Without any it has no band keys, and is found by the hash of its text only.
     pub features: &'a [u64],
 }
 

@@ -56,16 +56,23 @@ impl<'a> Prober<'a> {
 
     /// The first document with this hash of its text.
     pub fn first_of(&mut self, hash: u128) -> Result<Option<Old>> {
-        let key = (hash >> 64) as u64;
+        Ok(self.of_text(hash, 1)?.first().copied())
+    }
+
+    /// The first `most` documents with this hash of their texts, in order.
+    pub fn of_text(&mut self, hash: u128, most: usize) -> Result<Vec<Old>> {
+        let (key, mut found) = ((hash >> 64) as u64, Vec::new());
         for segment in 0..self.cursors.len() as u32 {
             let mut place = self.cursors[segment as usize].find(HASHES, key)?;
-            while let Some(old) = self.next((HASHES, key), segment, &mut place)? {
+            while found.len() < most
+                && let Some(old) = self.next((HASHES, key), segment, &mut place)?
+            {
                 if self.archives.segment(old).row(old.number)?.hash == hash {
-                    return Ok(Some(old));
+                    found.push(old);
                 }
             }
         }
-        Ok(None)
+        Ok(found)
     }
 
     /// The documents to compare a sketch with, in order; `cap` is the C of the bucket rule.

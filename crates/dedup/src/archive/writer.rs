@@ -82,7 +82,7 @@ impl<'a> SegmentWriter<'a> {
         buffer.extend((entry.features.len() as u32).to_le_bytes());
         seal(buffer, 0);
         self.rows.append(buffer)?;
-        self.keys.push(entry.hash, entry.words, self.n)?;
+        self.keys.push(entry.hash, words(entry.words, entry.features.len()), self.n)?;
         self.n = match self.n.checked_add(1) {
             Some(n) => n,
             None => return Err(Error::parameter("archive", "at most 4,294,967,295 documents", "more")),
@@ -127,11 +127,16 @@ pub(super) fn band_keys(segment: &Segment, banding: Banding, i: u32, room: Room<
     let mut keys = KeySorter::new(Some(banding), room);
     for number in 0..segment.len() {
         let row = segment.row(number)?;
-        keys.push(row.hash, &row.words, number)?;
+        keys.push(row.hash, words(&row.words, row.n_features as usize), number)?;
     }
     let path = room.folder.join(Kind::Keys.name(&format!("against-keys-{i}")));
     let stamp = keys.finish(room.files.create(&path)?, segment.spec(), segment.len())?;
     Keys::open(&path, segment.spec(), &stamp)
+}
+
+/// The sketch of a document if it has elements: those of all others are equal.
+fn words(words: &[u64], n_features: usize) -> Option<&[u64]> {
+    (n_features > 0).then_some(words)
 }
 
 /// The keys of documents, on their way into order.
@@ -146,9 +151,9 @@ impl KeySorter {
         Self { banding, hashes: room.sorter(4), keys: room.sorter(2) }
     }
 
-    fn push(&mut self, hash: u128, words: &[u64], number: u32) -> Result<()> {
+    fn push(&mut self, hash: u128, words: Option<&[u64]>, number: u32) -> Result<()> {
         self.hashes.push((hash, number))?;
-        if let Some(banding) = &self.banding {
+        if let (Some(banding), Some(words)) = (&self.banding, words) {
             for band in 0..banding.bands() {
                 self.keys.push((1 + band as u16, banding.key(words, band), number))?;
             }
@@ -156,16 +161,16 @@ impl KeySorter {
         Ok(())
     }
 
-    /// Writes those of `n` documents in order. Of documents of the same text only the first has keys.
+    /// Writes those of `n` documents in order. Of documents of the same text only the first has band keys.
     fn finish(self, out: FileWriter, spec: &SketchSpec, n: u32) -> Result<Stamp> {
         let mut out = KeysWriter::new(out, spec)?;
         let mut repeated = vec![0u64; n as usize / 64 + 1];
         let mut last = None;
         for record in self.hashes.finish()? {
             let (hash, number) = record?;
-            match last == Some(hash) {
-                true => repeated[number as usize / 64] |= 1 << (number % 64),
-                false => out.push((HASHES, (hash >> 64) as u64, number))?,
+            out.push((HASHES, (hash >> 64) as u64, number))?;
+            if last == Some(hash) {
+                repeated[number as usize / 64] |= 1 << (number % 64);
             }
             last = Some(hash);
         }

@@ -20,7 +20,7 @@ pub(crate) struct Place {
     pub input: u32,
     /// Bytes of the text.
     pub text_bytes: u32,
-    /// Shingles, repetitions included; none means that the document is similar to nothing.
+    /// Shingles, repetitions included; none means that the document is similar to nothing, and can only be a copy.
     pub shingles: u32,
     /// The least of its elements under a hash that the sketch does not use, for the audit; zero where there is none.
     pub minimum: u32,

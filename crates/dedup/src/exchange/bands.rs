@@ -16,6 +16,7 @@ use crate::verify::ElementSet;
 const RUN: usize = 256;
 
 /// A record for each band of each document: band, key, half of the hash of the text, place; in the first band also the other half and the number of elements.
+/// A text without elements, which is similar to nothing but can be a copy, has one record in the bucket of its hash, as if that were a first band.
 /// The hash is cryptographic, since nobody compares the texts themselves.
 pub(super) struct Bands {
     settings: Settings,
@@ -28,6 +29,14 @@ pub(super) struct Bands {
     words: Vec<u64>,
     parts: Parts,
     out: Out,
+}
+
+/// The number of no band: its keys are hashes of texts without elements.
+const WORDLESS: usize = u32::MAX as usize;
+
+/// Whether records of a band have all of the hash and the number of elements, so that copies are found there.
+pub(super) fn has_more(band: usize) -> bool {
+    band == 0 || band == WORDLESS
 }
 
 /// What is known of a document.
@@ -59,30 +68,37 @@ impl Bands {
         self.words.resize(rows.len() * n_words, 0);
         let end = self.offsets.last().copied().unwrap_or_default();
         self.sketcher.sketch_many(&self.elements[..end], &self.offsets, &mut self.words)?;
-        for (row, words) in rows.iter().zip(self.words.chunks_exact(n_words)) {
-            for band in 0..self.settings.banding.bands() {
-                let key = self.settings.banding.key(words, band);
-                self.parts.add(self.settings.slice_of_key(band, key), |out| {
-                    put_number(out, band as u64);
-                    out.extend(key.to_le_bytes());
-                    out.extend(row.hash[0].to_le_bytes());
-                    put_bytes(out, &row.place);
-                    if band == 0 {
-                        out.extend(row.hash[1].to_le_bytes());
-                        put_number(out, row.n as u64);
-                    }
-                });
+        let Self { settings, words, parts, .. } = self;
+        let mut add = |row: &Row, band: usize, key: u64| {
+            parts.add(settings.slice_of_key(band, key), |out| {
+                put_number(out, band as u64);
+                out.extend(key.to_le_bytes());
+                out.extend(row.hash[0].to_le_bytes());
+                put_bytes(out, &row.place);
+                if has_more(band) {
+                    out.extend(row.hash[1].to_le_bytes());
+                    put_number(out, row.n as u64);
+                }
+            });
+        };
+        for (row, words) in rows.iter().zip(words.chunks_exact(n_words)) {
+            if row.n == 0 {
+                add(row, WORDLESS, row.hash[0]);
+                continue;
+            }
+            for band in 0..settings.banding.bands() {
+                add(row, band, settings.banding.key(words, band));
             }
         }
         self.parts.send_much(&mut self.out)
     }
 
-    /// Shingles a document; nothing if it has no shingles.
+    /// Shingles a document; nothing if its text is empty.
     fn row(&mut self, (id, text, value): (&str, &str, Option<crate::read::Order<'_>>)) -> Option<Row> {
         let start = self.offsets.last().copied().unwrap_or_default();
         let end = self.shingler.write_elements(text, &mut self.scratch, &mut self.elements, start);
         let n = self.set.distinct(&mut self.elements[start..end]);
-        if n == 0 {
+        if text.is_empty() {
             return None;
         }
         self.offsets.push(start + n);

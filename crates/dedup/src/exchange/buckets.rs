@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::bands::has_more;
 use super::by_slice::{Row, Slice};
 use super::out::Out;
 use super::parts::{Parts, Records, put_bytes, put_number};
@@ -21,7 +22,7 @@ struct Member<'a> {
     band: u64,
     hash: u64,
     place: &'a [u8],
-    /// In the first band, the other half of the hash and the number of elements.
+    /// In the first band, and of texts without elements, the other half of the hash and the number of elements.
     more: Option<(u64, u64)>,
 }
 
@@ -51,7 +52,7 @@ impl Buckets {
         Ok(())
     }
 
-    /// In the first band a copy is told of.
+    /// A copy is told of where the whole hash is known.
     fn copy(&self, copy: &Member<'_>, first: &Member<'_>, out: &mut Out) -> Result<()> {
         let (Some((rest, n)), Some((first_rest, _))) = (copy.more, first.more) else { return Ok(()) };
         if rest != first_rest {
@@ -112,7 +113,7 @@ impl Slice for Buckets {
 
 fn member<'a>(records: &mut Records<'a>) -> Result<Member<'a>> {
     let (band, key, hash, place) = (records.number()?, records.word()?, records.word()?, records.bytes()?);
-    let more = if band == 0 { Some((records.word()?, records.number()?)) } else { None };
+    let more = if has_more(band as usize) { Some((records.word()?, records.number()?)) } else { None };
     Ok(Member { key, band, hash, place, more })
 }
 

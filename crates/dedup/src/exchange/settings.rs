@@ -5,7 +5,7 @@ use benzer_core::lsh::{Banding, Prefilter};
 use benzer_core::sketch::{SketchSpec, Sketcher};
 
 use crate::error::{Error, Result};
-use crate::job::{Options, Search};
+use crate::job::{Options, Search, most_recall};
 use crate::keep::Keep;
 use crate::threshold::Threshold;
 
@@ -31,10 +31,15 @@ impl Settings {
     /// The exact join, which has no stages; no slices; blocks without edges; shingles or sketches that cannot be made.
     pub fn new(options: &Options, slices: u32, most: u64) -> Result<Self> {
         let Search::Bands(banding) = options.search else {
+            let most = most_recall(&options.spec, options.threshold);
+            let most = most.map_or("below that of any bands".to_owned(), |most| format!("at most {most}"));
             return Err(Error::parameter(
                 "recall",
-                "below 1 where an engine moves the data; `benzer dedup --recall 1` joins exactly on one machine",
-                "1",
+                format!(
+                    "{most} at threshold {} where an engine moves the data (or join exactly on one machine, with `benzer dedup`)",
+                    options.threshold
+                ),
+                "more, which takes the exact join",
             ));
         };
         if slices == 0 || slices > i32::MAX as u32 {

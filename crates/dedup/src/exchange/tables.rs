@@ -12,6 +12,7 @@ use super::out::batch;
 use super::{Settings, Stage, kind};
 use crate::error::Result;
 use crate::job::decide::{Removal, Rule};
+use crate::verify::Edge;
 use crate::write::Estimates;
 
 /// Edges and copies as pairs.
@@ -36,7 +37,7 @@ impl Stage for Pairs {
             ids[1].append_value(name(&self.settings, later));
             counts[0].append_value(intersection as i32);
             counts[1].append_value(union as i32);
-            similarity.append_value(f64::from(intersection) / f64::from(union));
+            similarity.append_value(Edge { intersection, union, ..Edge::default() }.similarity());
             is_copy.append_value(kind == kind::COPY);
         }
         let [mut id_a, mut id_b] = ids;
@@ -89,10 +90,10 @@ impl Evidence {
         }
         let counts = [edge.intersection, edge.union];
         self.counts.iter_mut().zip(counts).for_each(|(column, count)| column.append_value(count as i32));
-        let estimate = self.estimates.of(equal);
-        let similarity = f64::from(edge.intersection) / f64::from(edge.union);
+        // Sketches of texts without elements say nothing.
+        let estimate = self.estimates.of(equal).filter(|_| edge.union > 0);
         let shares = [
-            Some(similarity),
+            Some(edge.similarity()),
             estimate.map(|measured| measured.value),
             estimate.map(|measured| measured.low),
             estimate.map(|measured| measured.high),

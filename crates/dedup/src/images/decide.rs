@@ -100,7 +100,7 @@ pub(super) fn decide(read: &Read, options: &Options, observer: &dyn Observer) ->
         rejected: read.rejects.len() as u64,
         kept: kept.len() as u64,
         removed: removals.len() as u64,
-        copies: copies.len() as u64,
+        copies: removals.iter().filter(|removal| matches!(removal.reason, Reason::Copy)).count() as u64,
         empty: pictures.iter().filter(|picture| picture.features.is_empty()).count() as u64,
         candidates: pairs.len() as u64,
         checked: n_checked,

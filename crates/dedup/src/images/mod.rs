@@ -105,7 +105,7 @@ pub struct Counts {
     pub kept: u64,
     /// Pictures that are a kept one: copies of its file among them.
     pub removed: u64,
-    /// Files with the bytes of another.
+    /// Of those, the ones with the bytes of the kept one, which are `exact-copy` in the evidence.
     pub copies: u64,
     /// Pictures without any keypoint, which are like nothing.
     pub empty: u64,

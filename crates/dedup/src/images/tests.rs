@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use arrow_array::cast::AsArray;
 use benzer_core::field::image::{Limits, preview};
 use benzer_core::hash;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use tempfile::TempDir;
 
 use super::{Keep, Kept, Options, run};
@@ -116,6 +118,31 @@ fn changed_pictures_are_removed_for_the_largest_and_everything_else_stays() {
     let rejects = fs::read_to_string(output.path().join("rejects.jsonl")).unwrap();
     assert_eq!(rejects.lines().count(), 1);
     assert!(results(album.path()) == before, "the originals are as they were");
+}
+
+/// How many rows of the evidence have each rule.
+fn rules(output: &Path) -> BTreeMap<String, u64> {
+    let file = fs::File::open(output.join("evidence.parquet")).unwrap();
+    let mut rules = BTreeMap::new();
+    for batch in ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap() {
+        let batch = batch.unwrap();
+        let column = batch.column_by_name("rule").unwrap().as_string::<i32>().clone();
+        column.iter().flatten().for_each(|rule| *rules.entry(rule.to_owned()).or_default() += 1);
+    }
+    rules
+}
+
+/// A copy of a picture that goes too is like the kept one by its points, not by its bytes.
+#[test]
+fn the_counts_are_those_of_the_evidence() {
+    let (album, output) = (album(), tempfile::tempdir().unwrap());
+    for i in 0..3 {
+        fs::copy(album.path().join("mirror.bmp"), album.path().join(format!("more/mirror-{i}.bmp"))).unwrap();
+    }
+    let counts = run(&options(album.path(), output.path()), &Silent).unwrap().counts;
+    let rules = rules(output.path());
+    assert_eq!((rules["exact-copy"], rules["verified"]), (1, 6));
+    assert_eq!((counts.copies, counts.removed - counts.copies), (rules["exact-copy"], rules["verified"]));
 }
 
 #[test]

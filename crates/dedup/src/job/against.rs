@@ -3,6 +3,7 @@
 use benzer_core::field::text::Scratch;
 use benzer_core::lsh::{Banding, Prefilter};
 
+use super::find::{Members, retain_others};
 use super::stages::Run;
 use super::{Measure, Search, Stage, Verify};
 use crate::archive::{Archives, Old, Prober, intersection, sorted_elements};
@@ -16,6 +17,8 @@ use crate::verify::{Edge, Texts};
 
 /// Documents that are looked at between two looks at the wish to stop.
 const TOGETHER: usize = 1 << 14;
+/// Old documents that the summary names.
+const NAMED: usize = 100;
 /// Documents that a thread takes at a time.
 pub(super) const TASK: usize = 64;
 
@@ -28,10 +31,11 @@ impl Run<'_> {
     pub(super) fn against(
         &mut self,
         (corpus, ranking): (&Corpus, &Ranking),
-        members: &mut Vec<u32>,
+        members: &mut Members,
         copies: &mut Vec<Edge>,
     ) -> Result<(Guests, Option<EdgesWriter>)> {
-        self.observer.begin(Stage::Against, Some(members.len() as u64));
+        let Members { compared, wordless } = members;
+        self.observer.begin(Stage::Against, Some(compared.len() as u64));
         let archives = self.read_old()?;
         self.counts.against = archives.len();
         self.warn_of_items();
@@ -39,21 +43,52 @@ impl Run<'_> {
         let ranked = Ranked { corpus, ranking, guests: &nobody };
         let mut guests = Guests::new(archives, corpus.documents.len());
         if self.options.measure == Measure::Jaccard {
-            self.old_copies(&ranked, members, copies, &mut guests)?;
+            self.old_copies(&ranked, compared, copies, &mut guests)?;
         }
-        if self.saved(Stage::Verify).is_some() {
+        self.old_copies(&ranked, wordless, copies, &mut guests)?;
+        let edges = if self.saved(Stage::Verify).is_some() {
             guests.load(&self.folders.work)?;
-            guests.settle();
-            return Ok((guests, None));
-        }
-        let edges = match (self.options.measure, self.options.search) {
-            (Measure::Jaccard, Search::Bands(banding)) => {
-                self.similar_old(&ranked, members, &banding, &mut guests)?
-            }
-            _ => self.overlapping_old(&ranked, members, &mut guests)?,
+            None
+        } else {
+            Some(match (self.options.measure, self.options.search) {
+                (Measure::Jaccard, Search::Bands(banding)) => {
+                    self.similar_old(&ranked, compared, &banding, &mut guests)?
+                }
+                _ => self.overlapping_old(&ranked, compared, &mut guests)?,
+            })
         };
+        self.twins(&mut guests)?;
         guests.settle();
-        Ok((guests, Some(edges)))
+        self.counts.against_matched = guests.ranks().len() as u64;
+        let ranked = Ranked { corpus, ranking, guests: &guests };
+        let id = |rank| ranked.id(rank).map(String::from);
+        self.matched = guests.firsts(NAMED).into_iter().map(id).collect::<Result<_>>()?;
+        Ok((guests, edges))
+    }
+
+    /// Only the first old document of a text is compared with. What matches it matches the others.
+    fn twins(&mut self, guests: &mut Guests) -> Result<()> {
+        // Items are few, and everyone is written. In a corpus one text may be there a million times.
+        let most = match self.options.measure {
+            Measure::Containment => usize::MAX,
+            Measure::Jaccard => self.options.cap.max(1),
+        };
+        let archives = &guests.archives;
+        let look = |prober: &mut Prober<'_>, rank: u32| -> Result<Vec<(u32, Vec<Old>)>> {
+            let Some(old) = guests.at(rank) else { return Ok(Vec::new()) };
+            let same = prober.of_text(archives.segment(old).row(old.number)?.hash, usize::MAX)?;
+            let is_first = same.len() > 1 && same[0] == old;
+            Ok(is_first.then_some((rank, same)).into_iter().collect())
+        };
+        let ranks: Vec<u32> = guests.ranks().collect();
+        let found = each_member(&ranks, self.options.threads, || Prober::new(archives), look)?;
+        let n_cut = found.iter().filter(|(_, same)| same.len() > most).count();
+        if n_cut > 0 {
+            self.notes.push(format!(
+                "{n_cut} texts are there in more than {most} old documents; pairs.parquet has the first {most} of each"
+            ));
+        }
+        found.iter().try_for_each(|(rank, same)| guests.add_twins(*rank, &same[1..], most))
     }
 
     /// Says what cannot be found among the items.
@@ -65,7 +100,9 @@ impl Run<'_> {
             ));
         }
         if empty > 0 {
-            self.warnings.push(format!("{empty} old documents have no words and match nothing"));
+            self.warnings.push(format!(
+                "{empty} old documents have no words: only a document of the same text matches one"
+            ));
         }
         if self.options.measure == Measure::Containment && self.counts.against == 0 {
             self.warnings.push("there is nothing to look for among the old documents".to_owned());
@@ -114,8 +151,7 @@ impl Run<'_> {
             }
         }
         copies.sort_unstable();
-        let mut gone = pointed.iter().map(|(rank, _)| *rank).peekable();
-        members.retain(|rank| gone.next_if_eq(rank).is_none());
+        retain_others(members, copies);
         Ok(())
     }
 

@@ -8,7 +8,7 @@ use super::decide::{self, Removal, Rule};
 use super::stages::Run;
 use super::{Counts, Measure, Search, Stage, Verify};
 use crate::corpus::{Corpus, Ranked, RankedSketches};
-use crate::documents::Documents;
+use crate::documents::{Documents, Place};
 use crate::edges::{EDGES, Edges, EdgesWriter, OLD_EDGES};
 use crate::error::Result;
 use crate::files::Manifest;
@@ -21,8 +21,42 @@ use crate::spill::Sorted;
 use crate::verify::{Counter, Edge, Sources, Texts, Wanted, verify, verify_held};
 use crate::watch::{Steps, Watch};
 
-/// Documents that have features, and what leads from copies to the first of the same text.
-type Grouped<T> = (Vec<u32>, Vec<T>);
+/// Documents to compare, and what leads from copies to the first of the same text.
+type Grouped<T> = (Members, Vec<T>);
+
+/// Documents in keep order, empty texts left out.
+#[derive(Debug, Default)]
+pub(super) struct Members {
+    /// Those that have features.
+    pub compared: Vec<u32>,
+    /// Those that have none, and can only be copies.
+    pub wordless: Vec<u32>,
+}
+
+impl Members {
+    /// Takes a document, unless its text is empty.
+    fn push(&mut self, rank: u32, place: &Place) -> bool {
+        match (place.shingles, place.text_bytes) {
+            (0, 0) => return false,
+            (0, _) => self.wordless.push(rank),
+            _ => self.compared.push(rank),
+        }
+        true
+    }
+
+    fn all(&mut self) -> [&mut Vec<u32>; 2] {
+        [&mut self.compared, &mut self.wordless]
+    }
+}
+
+/// Leaves out what are copies.
+pub(super) fn retain_others(ranks: &mut Vec<u32>, copies: &[Edge]) {
+    let mut gone = copies.iter().map(|copy| copy.later).peekable();
+    ranks.retain(|rank| {
+        while gone.next_if(|gone| gone < rank).is_some() {}
+        gone.peek() != Some(rank)
+    });
+}
 
 /// Pairs to compare, in order.
 pub(super) enum Pairs {
@@ -49,7 +83,7 @@ impl Pairs {
 
 impl Run<'_> {
     /// The keep order, the documents to compare, and the copies as edges to their representatives.
-    pub(super) fn group(&mut self, corpus: &Corpus) -> Result<(Ranking, Vec<u32>, Vec<Edge>)> {
+    pub(super) fn group(&mut self, corpus: &Corpus) -> Result<(Ranking, Members, Vec<Edge>)> {
         self.observer.begin(Stage::Group, Some(corpus.documents.len().into()));
         let ids = self.options.read.id_field.is_some();
         let watch = Watch::new(self.observer);
@@ -68,12 +102,11 @@ impl Run<'_> {
             // Documents of the input are not compared with each other.
             copies.clear();
         }
-        let mut gone = copies.iter().map(|copy| copy.later).peekable();
-        members.retain(|rank| gone.next_if_eq(rank).is_none());
+        members.all().into_iter().for_each(|ranks| retain_others(ranks, &copies));
         Ok((ranking, members, copies))
     }
 
-    /// The documents that have features, in keep order, and which of them have the text of an earlier one: all elements are in both.
+    /// The documents that have a text, and which of them have that of an earlier one: all elements are in both.
     fn copies(&self, ranked: &Ranked<'_>, watch: &Watch<'_>) -> Result<Grouped<Edge>> {
         let (mut counter, mut sizes) = (Counter::default(), HashMap::new());
         // How many there are is not known: it is only looked whether the run shall stop.
@@ -97,33 +130,39 @@ impl Run<'_> {
         Ok((members, copies.into_iter().map(edge).collect()))
     }
 
-    /// The documents that have features, in keep order, and the pairs of them that are equal, each with the first of its group.
+    /// The documents that have a text, and the pairs of them that are equal, each with the first of its group.
     fn equal_texts(
         &self,
         ranked: &Ranked<'_>,
-        equal: impl FnMut(u32, u32) -> Result<bool>,
+        mut equal: impl FnMut(u32, u32) -> Result<bool>,
     ) -> Result<Grouped<(u32, u32)>> {
         let documents = &ranked.corpus.documents;
+        let mut members = Members::default();
         if let Documents::Memory(table) = documents {
-            let row = |rank: &u32| ranked.ranking.row(*rank);
-            let has_features = |rank: &u32| table.place(row(rank)).shingles > 0;
-            let ranks: Vec<u32> = (0..ranked.len()).filter(has_features).collect();
-            let halves: Vec<u64> = ranks.iter().map(|rank| table.hash(row(rank)) as u64).collect();
-            let expect = |rank, what| ranked.expect(rank, what);
-            let copies = group::copies((&ranks, &halves), |rank| Ok(table.hash(row(&rank))), expect, equal)?;
-            return Ok((ranks, copies));
+            let hash = |rank: u32| table.hash(ranked.ranking.row(rank));
+            for rank in 0..ranked.len() {
+                members.push(rank, &table.place(ranked.ranking.row(rank)));
+            }
+            let mut copies = Vec::new();
+            // A text with words is not equal to one without.
+            for ranks in members.all().into_iter().filter(|ranks| !ranks.is_empty()) {
+                let halves: Vec<u64> = ranks.iter().map(|rank| hash(*rank) as u64).collect();
+                let expect = |rank, what| ranked.expect(rank, what);
+                copies.extend(group::copies((&*ranks, &halves), |rank| Ok(hash(rank)), expect, &mut equal)?);
+            }
+            copies.sort_unstable();
+            return Ok((members, copies));
         }
         let rows = documents.rows()?.zip(0..);
-        let (mut members, mut sorter) = (Vec::new(), self.room().sorter::<(u128, u32)>(2));
+        let mut sorter = self.room().sorter::<(u128, u32)>(2);
         for (record, row) in rows {
             let (hash, place) = record?;
-            if place.shingles > 0 {
-                let rank = ranked.ranking.rank(row);
-                members.push(rank);
+            let rank = ranked.ranking.rank(row);
+            if members.push(rank, &place) {
                 sorter.push((hash, rank))?;
             }
         }
-        members.sort_unstable();
+        members.all().into_iter().for_each(|ranks| ranks.sort_unstable());
         let copies = group::copies_in_order(sorter.finish()?.map(|record| Ok(record?)), equal)?;
         Ok((members, copies))
     }

@@ -19,6 +19,7 @@ mod publish;
 mod read;
 mod report;
 mod save;
+mod search;
 mod stages;
 mod summary;
 mod write;
@@ -31,6 +32,8 @@ pub use options::{
 };
 pub(crate) use output::{Remains, remains};
 pub(crate) use save::FOLDER as SAVED;
+pub(crate) use search::most_recall;
+pub use search::{Chosen, TooFew};
 pub use summary::{Counts, Summary, Timing};
 
 use crate::error::Result;

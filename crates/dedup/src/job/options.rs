@@ -121,6 +121,8 @@ pub struct Options {
     pub overwrite: bool,
     /// A bad line ends the run.
     pub strict: bool,
+    /// What was chosen in place of what was asked for; the warnings of the run begin with it.
+    pub remarks: Vec<String>,
     /// The command as it was given, for the manifest.
     pub command: Vec<String>,
     /// A command that gives the same results, for the report: without what does not matter for them. Nothing is shown if it is empty.
@@ -158,6 +160,7 @@ impl Options {
             resume: false,
             overwrite: false,
             strict: false,
+            remarks: Vec::new(),
             command: Vec::new(),
             rerun: Vec::new(),
         }

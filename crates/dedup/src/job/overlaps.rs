@@ -1,6 +1,6 @@
 //! The input against all old documents, by the exact overlaps of their features: containment, and the exact join.
 //!
-//! Old documents go into an index, as many at a time as half of the memory for sorting has room for, and all members go through it.
+//! Documents without elements overlap with nothing. Old documents go into an index, as many at a time as half of the memory for sorting has room for, and all members go through it.
 
 use benzer_core::field::text::Scratch;
 
@@ -142,7 +142,7 @@ impl<'a> Sets<'a> {
             if !builder.has_room(row.n_features as usize) {
                 break;
             }
-            if self.prober.first_of(row.hash)? == Some(self.next) {
+            if row.n_features > 0 && self.prober.first_of(row.hash)? == Some(self.next) {
                 segment.features(&row, &mut features)?;
                 builder.push(&features);
                 olds.push(self.next);

@@ -59,6 +59,7 @@ impl Run<'_> {
             cap: options.cap,
             audit: self.findings.as_ref().map(|findings| findings.audited.clone()),
             groups: self.groups(ranked, by_keeper)?,
+            matched: self.matched.clone(),
             spans: self.spans(ranked, by_keeper)?,
             rejects: (self.reasons(), self.rejects.clone()),
             settings: self.settings(),

@@ -58,7 +58,7 @@ impl Run<'_> {
         Ok(files.into_iter().map(|(name, stamp)| (format!("{FOLDER}/{}", name.display()), stamp)).collect())
     }
 
-    /// The rows of the kept documents that have features, in order.
+    /// The rows of the kept documents that have a text, in order.
     fn kept_rows(&self, ranked: &Ranked<'_>, removals: &[Removal]) -> Result<Vec<u32>> {
         let mut removed: Vec<u32> =
             removals.iter().map(|removal| ranked.ranking.row(removal.removed())).collect();
@@ -67,7 +67,7 @@ impl Run<'_> {
         let mut rows = Vec::new();
         for (record, row) in ranked.corpus.documents.rows()?.zip(0..) {
             let (_, place) = record?;
-            if removed.next_if_eq(&row).is_none() && place.shingles > 0 {
+            if removed.next_if_eq(&row).is_none() && place.text_bytes > 0 {
                 rows.push(row);
             }
         }

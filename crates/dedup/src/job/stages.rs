@@ -33,6 +33,7 @@ pub(super) struct Run<'a> {
     pub counts: Counts,
     pub timings: Vec<Timing>,
     pub rejects: Vec<String>,
+    pub matched: Vec<String>,
     pub warnings: Vec<String>,
     pub notes: Vec<String>,
     /// Where the results go in the end. What is there from an earlier run is not read.
@@ -64,7 +65,8 @@ impl<'a> Run<'a> {
             counts: Counts::default(),
             timings: Vec::new(),
             rejects: Vec::new(),
-            warnings: Vec::new(),
+            matched: Vec::new(),
+            warnings: options.remarks.clone(),
             notes: Vec::new(),
             target: &options.output,
             histogram: Vec::new(),
@@ -87,7 +89,8 @@ impl<'a> Run<'a> {
         let edges = match self.saved_edges()? {
             Some(edges) => edges,
             None => {
-                let candidates = self.timed(Stage::Candidates, |run| run.candidates(&ranked, &members))?;
+                let candidates =
+                    self.timed(Stage::Candidates, |run| run.candidates(&ranked, &members.compared))?;
                 self.timed(Stage::Verify, |run| run.verify(&ranked, candidates, old))?
             }
         };
@@ -97,7 +100,7 @@ impl<'a> Run<'a> {
         self.findings = match self.options.audit {
             Audit::Off => None,
             _ if !is_compared => None,
-            _ => self.timed(Stage::Audit, |run| run.audit(&ranked, members, &edges, &removals))?,
+            _ => self.timed(Stage::Audit, |run| run.audit(&ranked, members.compared, &edges, &removals))?,
         };
         self.timed(Stage::Write, |run| run.write(&ranked, (&edges, &copies), &removals))?;
         self.finish()
@@ -137,12 +140,31 @@ impl<'a> Run<'a> {
 
     fn finish(self) -> Result<(Summary, String)> {
         let Self {
-            counts, timings, rejects, warnings, notes, histogram, findings, spilled, fingerprint, ..
+            counts,
+            timings,
+            rejects,
+            matched,
+            warnings,
+            notes,
+            histogram,
+            findings,
+            spilled,
+            fingerprint,
+            ..
         } = self;
         self.folders.finish(self.files)?;
         let audit = findings.map(|findings| findings.audited);
-        let summary =
-            Summary { counts, timings, spilled_bytes: spilled, histogram, audit, warnings, notes, rejects };
+        let summary = Summary {
+            counts,
+            timings,
+            spilled_bytes: spilled,
+            histogram,
+            audit,
+            matched,
+            warnings,
+            notes,
+            rejects,
+        };
         Ok((summary, fingerprint))
     }
 }

@@ -20,7 +20,7 @@ pub struct Counts {
     pub rejected: u64,
     /// Blank lines.
     pub blank: u64,
-    /// Documents without a letter or digit: similar to nothing, always kept.
+    /// Documents without a letter or digit: similar to nothing. They are removed only as exact copies.
     pub empty: u64,
     /// Documents shorter than one shingle.
     pub short: u64,
@@ -28,13 +28,16 @@ pub struct Counts {
     pub copies: u64,
     /// Old documents that the input was compared with.
     pub against: u64,
+    /// Old documents that at least one document matches, whether it is removed for them or for another one.
+    #[serde(default)]
+    pub against_matched: u64,
     /// Removed documents whose kept one is old.
     pub removed_against: u64,
     /// Lines of the corpora of old documents that are no documents.
     pub against_rejected: u64,
     /// Old documents shorter than one shingle, of those that were read.
     pub against_short: u64,
-    /// Old documents without a letter or digit, of those that were read: nothing is similar to them.
+    /// Old documents without a letter or digit, of those that were read: only copies of them match.
     pub against_empty: u64,
     /// Rows whose id an earlier one has.
     pub repeated_ids: u64,
@@ -93,6 +96,9 @@ pub struct Summary {
     pub histogram: Vec<u64>,
     /// How many of the similar pairs were found, if that was measured.
     pub audit: Option<Audited>,
+    /// The ids of the first old documents that at least one document matches, in their order: at most 100.
+    #[serde(default)]
+    pub matched: Vec<String>,
     /// What people should look at.
     pub warnings: Vec<String>,
     /// What else people should know; unlike warnings, it may be another in a repeated run.

@@ -171,7 +171,7 @@ impl StoredOrder {
 pub struct Document<'a> {
     /// Its id.
     pub id: DocumentId<'a>,
-    /// The wanted text: the text fields joined with newlines.
+    /// The wanted text: the text fields joined with newlines, or nothing if all are empty.
     pub text: &'a str,
     /// The value of the order field; nothing when none was asked for.
     pub order: Option<Order<'a>>,

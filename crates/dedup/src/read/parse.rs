@@ -291,8 +291,11 @@ impl Parser<'_> {
         }
     }
 
-    /// The text fields, with newlines between them.
+    /// The text fields, with newlines between them; nothing if all are empty.
     fn joined(&mut self) -> (Place, Span) {
+        if self.plan.fields.text_slots().all(|slot| self.content(slot).1.range().is_empty()) {
+            return (Place::Data, Span::default());
+        }
         let from = self.decoded.len();
         for slot in self.plan.fields.text_slots() {
             if slot > 0 {

@@ -44,6 +44,8 @@ pub(crate) struct Report {
     pub cap: usize,
     pub audit: Option<Audited>,
     pub groups: Vec<Group>,
+    /// The ids of the first old documents that were found.
+    pub matched: Vec<String>,
     /// Old documents and where they were found, the least contained first.
     pub spans: Vec<SpanFacts>,
     /// Reasons of rejects with their numbers, and some rejects.

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::Report;
 use super::chart::{self, round};
 use super::html::{counted, escape, grouped, percent, section};
+use crate::job::Counts;
 
 impl Report {
     pub(super) fn lead(&self) -> String {
@@ -36,6 +37,9 @@ impl Report {
         if self.groups.iter().any(|group| !group.pairs.is_empty()) {
             self.pairs(out);
         }
+        if self.mode.is_against {
+            self.matched(out);
+        }
         if !self.spans.is_empty() {
             self.spans(out);
         }
@@ -46,6 +50,26 @@ impl Report {
             self.rejected(out);
         }
         self.settings(out);
+    }
+
+    fn matched(&self, out: &mut String) {
+        let Counts { against, against_matched, .. } = self.counts;
+        let (what, heading) = match self.mode.is_contained {
+            true => ("items are in the input", "Items that were found"),
+            false => ("old documents have a duplicate in the input", "Old documents that were found"),
+        };
+        let mut body = format!("<p>{} of {} {what}.", grouped(against_matched), grouped(against));
+        if against_matched > self.matched.len() as u64 {
+            let _ = write!(
+                body,
+                " These are the first {}; all of them are in <code>pairs.parquet</code>, as <code>id_a</code> where <code>a_is_old</code>.",
+                self.matched.len()
+            );
+        }
+        let names: Vec<String> =
+            self.matched.iter().map(|id| format!("<code>{}</code>", escape(id))).collect();
+        let _ = writeln!(body, "</p>\n<p>{}</p>", names.join(", "));
+        section(out, "matched", heading, &body);
     }
 
     fn spans(&self, out: &mut String) {
@@ -123,7 +147,7 @@ impl Report {
         if counts.empty > 0 {
             let _ = writeln!(
                 body,
-                "<p class=\"quiet\">{} without a letter or digit {} similar to nothing, and kept.</p>",
+                "<p class=\"quiet\">{} without a letter or digit {} similar to nothing; copies of one text are copies all the same, empty texts are kept.</p>",
                 counted(counts.empty, "document"),
                 if counts.empty == 1 { "is" } else { "are" }
             );

@@ -115,7 +115,8 @@ impl Graph {
              }| {
                 let (intersection, union) = (intersection.unwrap_or(0), union.or(size).unwrap_or(0));
                 let edge = Edge { later, earlier, intersection, union };
-                if threshold.is_reached(intersection.into(), union.into()) {
+                // Texts without elements can be equal, too.
+                if exact_copy || threshold.is_reached(intersection.into(), union.into()) {
                     ids.insert(earlier, (a_is_old, id_a));
                     ids.insert(later, (false, id_b));
                     if exact_copy { copies.push(edge) } else { edges.push(edge) }
@@ -125,6 +126,8 @@ impl Graph {
         )?;
         edges.sort_unstable();
         copies.sort_unstable();
+        // Of several old documents of its text a copy names the first.
+        copies.dedup_by_key(|copy| copy.later);
         Ok(Self { edges, copies, ids })
     }
 
@@ -168,7 +171,7 @@ impl Graph {
             let cells = [
                 Cell::Text(&removed.1),
                 Cell::Text(&kept.1),
-                Cell::Share(f64::from(intersection) / f64::from(union)),
+                Cell::Share(removal.edge.similarity()),
                 Cell::Number(intersection),
                 if contains { Cell::Null } else { Cell::Number(union) },
                 Cell::Text(removal.rule.name()),

@@ -63,6 +63,16 @@ pub(crate) struct Edge {
     pub union: u32,
 }
 
+impl Edge {
+    /// The exact similarity. Documents without elements are a pair only if they have the same text: 1.
+    pub fn similarity(&self) -> f64 {
+        match self.union {
+            0 => 1.0,
+            union => f64::from(self.intersection) / f64::from(union),
+        }
+    }
+}
+
 /// Which pairs to look at, and which to keep.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Wanted {

@@ -60,7 +60,7 @@ pub(crate) enum Counted {
 /// The similarity of an edge: exact, or as estimated from its equal registers.
 pub(crate) fn similarity(edge: &Edge, exact: bool, estimates: &Estimates) -> f64 {
     match exact {
-        true => f64::from(edge.intersection) / f64::from(edge.union),
+        true => edge.similarity(),
         false => estimates.of(edge.intersection).map_or(0.0, |measured| measured.value),
     }
 }
@@ -71,6 +71,9 @@ pub(crate) struct Span {
     pub range: std::ops::Range<usize>,
     pub text: String,
 }
+
+/// A number of equal registers that has no estimate.
+const NO_ESTIMATE: u32 = u32::MAX;
 
 /// How many removals before they are written their documents are asked for.
 const AHEAD: usize = 6;
@@ -113,7 +116,11 @@ pub(crate) fn evidence(
                 ranked.expect_row(later.kept());
             }
             let (removed, kept) = (removal.removed(), removal.kept());
-            equal.push(estimates.equal(&ranked.words(removed)?, &ranked.words(kept)?));
+            // Sketches of texts without elements say nothing.
+            equal.push(match removal.edge.union {
+                0 => NO_ESTIMATE,
+                _ => estimates.equal(&ranked.words(removed)?, &ranked.words(kept)?),
+            });
             spans.push(span(removal)?);
             removed_files.push(ranked.file_key(removed)?);
             kept_files.push(ranked.file_key(kept)?);

@@ -36,8 +36,19 @@ impl Pairs {
         Ok(Self { table, counted, rows: Vec::new(), copies: usize::MAX, ranks: Ranks::default() })
     }
 
-    /// Adds edges.
-    pub fn extend(&mut self, mut edges: &[Edge], ranked: &Ranked<'_>, estimates: &Estimates) -> Result<()> {
+    /// Adds edges; those to an old document are edges to the others of its text.
+    pub fn extend(&mut self, edges: &[Edge], ranked: &Ranked<'_>, estimates: &Estimates) -> Result<()> {
+        if !ranked.guests.has_twins() {
+            return self.push(edges, ranked, estimates);
+        }
+        edges.iter().try_for_each(|edge| {
+            self.push(&[*edge], ranked, estimates)?;
+            let twins = ranked.guests.twins(edge.earlier).iter();
+            twins.copied().try_for_each(|earlier| self.push(&[Edge { earlier, ..*edge }], ranked, estimates))
+        })
+    }
+
+    fn push(&mut self, mut edges: &[Edge], ranked: &Ranked<'_>, estimates: &Estimates) -> Result<()> {
         while !edges.is_empty() {
             let (now, rest) = edges.split_at(edges.len().min(ROWS - self.rows.len()));
             self.rows.extend_from_slice(now);

@@ -215,7 +215,7 @@ fn bad_lines_of_old_documents_are_listed_and_a_strict_run_stops_at_them() {
             Options { against: vec![lab.path("old.jsonl")], against_read: usual.read.clone(), ..usual };
         let counts = lab::run(&options).unwrap().counts;
         assert_eq!((counts.rejected, counts.against_rejected), (0, 2));
-        assert!(counts.against_empty >= 1 && counts.against <= 5, "{counts:?}");
+        assert!(counts.against_empty >= 1 && counts.against <= 6, "{counts:?}");
         let rejects = fs::read_to_string(options.output.join("against-rejects.jsonl")).unwrap();
         assert!(rejects.lines().count() == 2 && rejects.contains("old.jsonl"), "{rejects}");
         assert!(
@@ -262,7 +262,12 @@ fn a_higher_threshold_later_is_that_of_a_run_at_it() {
 fn the_golden_archive_is_read_and_written_as_ever() {
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/formats/v1/archive");
     let lab = Lab::new();
-    lab.write("a.jsonl", corpus::lines(&documents(1, 40)));
+    // In those days texts without words were not saved.
+    let has_words = |document: &Document| document.text.chars().any(char::is_alphanumeric);
+    let mut documents = documents(1, 40);
+    let wordless = documents.iter_mut().filter(|document| !has_words(document));
+    assert!(wordless.map(|document| document.text.clear()).count() > 0);
+    lab.write("a.jsonl", corpus::lines(&documents));
     let usual = lab.options("out");
     let saving = Options { save: Some(usual.output.join("saved")), ..usual };
     lab::run(&saving).unwrap();
@@ -279,7 +284,7 @@ fn the_golden_archive_is_read_and_written_as_ever() {
     lab.write("a.jsonl", kept);
     let again = Options { against: vec![golden], ..lab.options("again") };
     let job::Summary { counts, warnings, .. } = lab::run(&again).unwrap();
-    // Documents without words are kept, whatever they are compared with.
+    // Empty documents are kept, whatever they are compared with.
     let warns = warnings.iter().any(|warning| warning.contains("added to the archive before"));
     assert_eq!(warns, counts.empty == 0);
     assert!(

@@ -52,13 +52,13 @@ fn twenty_shingles_in_a_document_of_five_thousand_are_found_with_their_span() {
     assert_eq!((summary.counts.removed, summary.counts.kept, summary.counts.removed_against), (1, 2, 1));
     assert_eq!(
         (summary.counts.against, summary.counts.against_short, summary.counts.against_empty),
-        (3, 1, 1)
+        (4, 1, 1)
     );
     assert!(
         summary
             .warnings
             .iter()
-            .any(|warning| warning.contains("1 of the 3 items") && warning.contains("--ngram")),
+            .any(|warning| warning.contains("1 of the 4 items") && warning.contains("--ngram")),
         "{:?}",
         summary.warnings
     );

@@ -52,15 +52,15 @@ pub fn removals_against(old: &[Document], documents: &[Document], options: &Opti
     let texts: Vec<&str> = old.iter().map(|document| document.text.as_str()).chain(new).collect();
     let graph = Graph::new(&texts, old.len(), options);
     if options.measure == Measure::Containment {
-        let contained = (old.len()..texts.len()).filter_map(|place| graph.contained(place));
+        let contained = |place| graph.contained(place).or_else(|| graph.wordless_copy(place));
         let removal = |(place, item, (both, size)): (usize, usize, Fraction)| Removal {
             removed: order[place - old.len()],
             kept: kept(item),
-            rule: "contained",
-            similarity: f64::from(both) / f64::from(size),
+            rule: if size == 0 { "exact-copy" } else { "contained" },
+            similarity: if size == 0 { 1.0 } else { f64::from(both) / f64::from(size) },
             counts: Some((both, size)),
         };
-        return contained.map(removal).collect();
+        return (old.len()..texts.len()).filter_map(contained).map(removal).collect();
     }
     let edges = graph.edges();
     let decided = match options.cluster {
@@ -80,6 +80,8 @@ pub fn removals_against(old: &[Document], documents: &[Document], options: &Opti
         };
         let (counts, similarity) = match rule {
             "estimate" => (None, graph.estimate(fraction.0)),
+            // Whatever the text is made of.
+            "exact-copy" => (Some(fraction), 1.0),
             _ => (Some(fraction), f64::from(fraction.0) / f64::from(fraction.1)),
         };
         Some(Removal { removed: order[place - old.len()], kept: kept(first), rule, similarity, counts })
@@ -129,15 +131,15 @@ impl<'a> Graph<'a> {
         graph.members = graph
             .first_of_text()
             .iter()
-            .filter(|(place, first)| place == first)
+            .filter(|(place, first)| place == first && !graph.features[*place].is_empty())
             .map(|(place, _)| *place)
             .collect();
         graph
     }
 
-    /// Each document that has features, with the first of the same text.
+    /// Each document whose text is not empty, with the first of the same text.
     fn first_of_text(&self) -> Vec<(usize, usize)> {
-        let places = (0..self.texts.len()).filter(|&place| !self.features[place].is_empty());
+        let places = (0..self.texts.len()).filter(|&place| !self.texts[place].is_empty());
         let first = |place: usize| self.texts.iter().position(|text| *text == self.texts[place]).unwrap();
         places.map(|place| (place, first(place))).collect()
     }
@@ -162,6 +164,13 @@ impl<'a> Graph<'a> {
             }
         }
         best
+    }
+
+    /// The first old document of the same text, of one without features.
+    fn wordless_copy(&self, place: usize) -> Option<(usize, usize, Fraction)> {
+        let has_none = self.features[place].is_empty() && !self.texts[place].is_empty();
+        let item = (0..self.n_old).find(|&item| has_none && self.texts[item] == self.texts[place]);
+        item.map(|item| (place, item, (0, 0)))
     }
 
     fn registers(&self, place: usize) -> Vec<u64> {

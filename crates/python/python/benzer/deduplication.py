@@ -117,6 +117,9 @@ def dedup(
     )
     with reporting(progress) as report:
         summary = json.loads(_benzer.dedup(json.dumps(wanted), report))
+    if id is None and against is not None and frames.kind(against) != "paths":
+        # Rows of a table without ids are called by their number.
+        summary["matched"] = [int(one.rpartition(":")[2]) - 1 for one in summary["matched"]]
     return DedupResult(data, folder, summary, holder, has_ids=id is not None)
 
 

@@ -7,10 +7,10 @@ use serde::Deserialize;
 
 use benzer_cli::options::amount;
 use benzer_core::field::text::{TextOptions, Unit};
-use benzer_core::lsh::{Target, choose};
+use benzer_core::lsh::Target;
 use benzer_core::plan::{Preset, preset};
 use benzer_core::sketch::SketchSpec;
-use benzer_dedup::job::{Audit, Measure, Options, Output, Search, Verify};
+use benzer_dedup::job::{Audit, Chosen, Measure, Options, Output, Search, Verify};
 use benzer_dedup::read::ReadOptions;
 use benzer_dedup::{Cluster, Threshold};
 
@@ -60,7 +60,7 @@ impl Request {
         };
         let threshold: Threshold = threshold.parse().map_err(error::dedup)?;
         let spec = preset.as_ref().map_or_else(SketchSpec::default, Preset::spec);
-        let search = self.search(&spec, threshold, preset.as_ref())?;
+        let Chosen { search, remark } = self.search(&spec, threshold, preset.as_ref())?;
         let usual = Options::new(self.inputs.clone(), self.output.clone(), threshold, search);
         let read = self.read(&usual.read, &self.text_fields, self.id_field.as_deref())?;
         let against_read =
@@ -85,6 +85,7 @@ impl Request {
             resume: self.resume,
             overwrite: self.overwrite,
             strict: self.strict,
+            remarks: remark.into_iter().collect(),
             command: vec!["benzer.dedup".to_owned()],
             ..usual
         })
@@ -117,29 +118,26 @@ impl Request {
         }
     }
 
-    fn search(&self, spec: &SketchSpec, threshold: Threshold, preset: Option<&Preset>) -> PyResult<Search> {
+    fn search(&self, spec: &SketchSpec, threshold: Threshold, preset: Option<&Preset>) -> PyResult<Chosen> {
+        let asked = |search| Ok(Chosen { search, remark: None });
         let recall = self.recall.unwrap_or(Target::default().recall);
         if !(recall > 0.0 && recall <= 1.0) {
             return Err(error::parameter(format!("`recall` must be above 0 and at most 1, got {recall}")));
         }
         if self.measure == "containment" || recall == 1.0 {
-            return Ok(Search::Exact);
+            return asked(Search::Exact);
         }
         if let Some(preset) = preset {
             return match self.recall {
-                None => Ok(Search::Bands(preset.banding())),
+                None => asked(Search::Bands(preset.banding())),
                 Some(_) => Err(error::parameter(
                     "`preset` has bands of its own; leave out `recall`, or give 1 for the exact join",
                 )),
             };
         }
-        let target = Target { threshold: threshold.value(), recall, ..Target::default() };
-        let banding = choose(spec, &target).map_err(|_| {
-            error::parameter(format!(
-                "bands cannot find {recall} of the pairs at {threshold}; give `recall` 1 for the exact join, or a lower one such as 0.8"
-            ))
-        })?;
-        Ok(Search::Bands(banding))
+        let verify = one_of("verify", &self.verify, &VERIFY)?;
+        Search::of_recall(recall, threshold, spec, verify)
+            .map_err(|few| error::parameter(few.told("`verify=\"estimate\"`", "recall=")))
     }
 
     fn audit(&self) -> PyResult<Audit> {

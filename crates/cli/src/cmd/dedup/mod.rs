@@ -12,10 +12,10 @@ use std::path::PathBuf;
 
 use anyhow::{anyhow, bail};
 use benzer_core::field::text::{TextOptions, Unit};
-use benzer_core::lsh::{Banding, Target, choose};
+use benzer_core::lsh::Target;
 use benzer_core::plan::{Preset, preset};
 use benzer_core::sketch::SketchSpec;
-use benzer_dedup::job::{self, Audit, Measure, Options, Output, Search, Verify};
+use benzer_dedup::job::{self, Audit, Chosen, Measure, Options, Output, Search, Verify};
 use benzer_dedup::read::{FieldPath, Format, ReadOptions};
 use benzer_dedup::{Cluster, Error, Keep, Threshold};
 use clap::builder::RangedU64ValueParser;
@@ -103,7 +103,7 @@ pub struct Arguments {
     /// Take each file of plain text for one document, instead of each line
     #[arg(long)]
     per_file: bool,
-    /// The share of pairs at the threshold that must be found [default: 0.95]; 1 finds all by an exact join
+    /// The share of pairs at the threshold that must be found [default: 0.95]; 1 finds all by an exact join, which is taken too where bands find too few
     #[arg(long, value_name = "R")]
     recall: Option<f64>,
     /// Use the shingles, registers, bands and threshold of another tool: fineweb, nemo, datasketch, lance
@@ -181,6 +181,15 @@ enum VerifyName {
     Exact,
     /// By the estimate of the sketches: faster, and some removals are wrong
     Estimate,
+}
+
+impl From<VerifyName> for Verify {
+    fn from(name: VerifyName) -> Self {
+        match name {
+            VerifyName::Exact => Self::Exact,
+            VerifyName::Estimate => Self::Estimate,
+        }
+    }
 }
 
 /// How clusters are made.
@@ -272,7 +281,7 @@ fn options(arguments: &Arguments) -> anyhow::Result<Options> {
         (None, None) => "0.8".parse()?,
     };
     let spec = preset.map_or_else(SketchSpec::default, |preset| preset.spec());
-    let search = search(arguments, &spec, threshold)?;
+    let Chosen { search, remark } = search(arguments, &spec, threshold)?;
     let inputs = arguments.inputs.iter().map(PathBuf::from).collect();
     let usual = Options::new(inputs, arguments.output.clone(), threshold, search);
     let read = ReadOptions {
@@ -288,10 +297,7 @@ fn options(arguments: &Arguments) -> anyhow::Result<Options> {
         text: text(arguments)?,
         spec,
         keep: arguments.keep.clone().unwrap_or_default(),
-        verify: match arguments.verify {
-            VerifyName::Exact => Verify::Exact,
-            VerifyName::Estimate => Verify::Estimate,
-        },
+        verify: arguments.verify.into(),
         cluster: match arguments.cluster {
             ClusterName::Leaders => Cluster::Leaders,
             ClusterName::Components => Cluster::Components,
@@ -312,6 +318,7 @@ fn options(arguments: &Arguments) -> anyhow::Result<Options> {
         resume: arguments.resume,
         overwrite: arguments.overwrite,
         strict: arguments.strict,
+        remarks: remark.into_iter().collect(),
         command: std::env::args().collect(),
         rerun: arguments.rerun.clone(),
         ..usual
@@ -330,33 +337,26 @@ fn text(arguments: &Arguments) -> anyhow::Result<TextOptions> {
     })
 }
 
-fn search(arguments: &Arguments, spec: &SketchSpec, threshold: Threshold) -> anyhow::Result<Search> {
+fn search(arguments: &Arguments, spec: &SketchSpec, threshold: Threshold) -> anyhow::Result<Chosen> {
+    let asked = |search| Ok(Chosen { search, remark: None });
     let recall = arguments.recall.unwrap_or(Target::default().recall);
     if !(recall > 0.0 && recall <= 1.0) {
         bail!(Usage::new(format!("--recall must be above 0 and at most 1, got {recall}")));
     }
     if arguments.old.measure == old::MeasureName::Containment {
-        return Ok(Search::Exact);
+        return asked(Search::Exact);
     }
-    if recall == 1.0 {
-        if arguments.verify == VerifyName::Estimate {
-            bail!(Usage::new("--recall 1 compares exactly; leave out --verify estimate"));
-        }
-        return Ok(Search::Exact);
+    if recall == 1.0 && arguments.verify == VerifyName::Estimate {
+        bail!(Usage::new("--recall 1 compares exactly; leave out --verify estimate"));
     }
-    if let Some(preset) = arguments.preset {
+    if let (Some(preset), true) = (arguments.preset, recall < 1.0) {
         if arguments.recall.is_some() {
             bail!(Usage::new(
                 "--preset has bands of its own; leave out --recall, or give --recall 1 for the exact join"
             ));
         }
-        return Ok(Search::Bands(preset.banding()));
+        return asked(Search::Bands(preset.banding()));
     }
-    let target = Target { threshold: threshold.value(), recall, ..Target::default() };
-    let banding: Banding = choose(spec, &target).map_err(|_| {
-        Usage::new(format!(
-            "bands cannot find {recall} of the pairs at {threshold}; give --recall 1 for the exact join, or a lower --recall such as 0.8"
-        ))
-    })?;
-    Ok(Search::Bands(banding))
+    Search::of_recall(recall, threshold, spec, arguments.verify.into())
+        .map_err(|few| Usage::new(few.told("--verify estimate", "--recall ")).into())
 }

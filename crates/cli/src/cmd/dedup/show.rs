@@ -22,6 +22,7 @@ struct Report<'a> {
     counts: &'a Counts,
     similarities: &'a [u64],
     audit: Option<&'a Audited>,
+    matched: &'a [String],
     warnings: &'a [String],
     stages: Vec<StageReport>,
     spilled_bytes: u64,
@@ -87,6 +88,7 @@ fn report<'a>(options: &'a Options, summary: &'a Summary) -> Report<'a> {
         counts: &summary.counts,
         similarities: &summary.histogram,
         audit: summary.audit.as_ref(),
+        matched: &summary.matched,
         warnings: &summary.warnings,
         stages: summary.timings.iter().map(stage).collect(),
         spilled_bytes: summary.spilled_bytes,
@@ -107,7 +109,7 @@ fn render(options: &Options, summary: &Summary, view: &View) -> String {
         row("  for an old one", counts.removed_against);
     }
     if counts.empty > 0 {
-        row("without words, kept", counts.empty);
+        row("without words", counts.empty);
     }
     let mut out = table.render(view);
     out.push_str(&format!("\n{}\n", paragraph(options, summary)));
@@ -166,8 +168,9 @@ fn paragraph(options: &Options, summary: &Summary) -> String {
     let Counts { against, against_rejected, oversized_buckets, largest_bucket, .. } = summary.counts;
     if !options.against.is_empty() {
         text.push_str(&format!(
-            "Compared with {} old documents, which come first and are never removed.\n",
-            grouped(against)
+            "Compared with {} old documents, which come first and are never removed.\n{}",
+            grouped(against),
+            matched(options, summary)
         ));
     }
     if against_rejected > 0 {
@@ -183,6 +186,26 @@ fn paragraph(options: &Options, summary: &Summary) -> String {
         text.push_str(&format!("{of} buckets had more than {} documents (up to {}); there each was compared with the first {}.\n", options.cap, grouped(largest_bucket), options.cap));
     }
     text
+}
+
+/// So many old documents are named.
+const NAMED: usize = 10;
+
+/// Which old documents were found.
+fn matched(options: &Options, summary: &Summary) -> String {
+    let Counts { against, against_matched, .. } = summary.counts;
+    let what = match options.measure {
+        Measure::Containment => "items are in the input",
+        Measure::Jaccard => "of them have a duplicate in the input",
+    };
+    let named: Vec<String> =
+        summary.matched.iter().take(NAMED).map(|id| format!("`{}`", printable(id))).collect();
+    let more = match against_matched - named.len() as u64 {
+        0 => String::new(),
+        more => format!(" and {} more (id_a in {}/pairs.parquet)", grouped(more), options.output.display()),
+    };
+    let colon = if named.is_empty() { "" } else { ": " };
+    format!("{} of {} {what}{colon}{}{more}.\n", grouped(against_matched), grouped(against), named.join(", "))
 }
 
 /// So many pairs tell the recall well.

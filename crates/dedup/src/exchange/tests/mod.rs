@@ -34,7 +34,7 @@ fn corpus() -> Vec<(String, String)> {
     let template: Vec<String> = words(77, 80).collect();
     texts.extend((0..150).map(|i| format!("{} number {i}", template.join(" "))));
     texts.extend((0..5).map(|_| words(5, 60).collect::<Vec<_>>().join(" ")));
-    texts.extend(["".to_owned(), "...".to_owned(), "one word".to_owned(), "one word".to_owned()]);
+    texts.extend(["", "", "...", "!!!", "...", "😀", "...", "one word", "one word"].map(str::to_owned));
     let id = |i: usize| format!("{:04}", hash::mix(i as u64) % 7919 * 3 + i as u64 % 3);
     let ids: BTreeMap<String, String> =
         texts.into_iter().enumerate().map(|(i, text)| (id(i), text)).collect();
@@ -176,7 +176,8 @@ fn on_one_machine(options: &Options, rows: &[(String, String)]) -> (Vec<Pair>, V
     })
     .unwrap();
     results::evidence(&options.output, |row| {
-        let [value, low, high] = row.estimate.unwrap();
+        // Arrow has a zero where there is nothing.
+        let [value, low, high] = row.estimate.unwrap_or_default();
         let counts = [row.intersection.unwrap(), row.union.unwrap()].map(|n| n.to_string());
         let [both, either] = counts;
         let numbers =

@@ -143,7 +143,7 @@ impl<'a> Rows<'a> {
         Ok(place)
     }
 
-    /// All text fields with newlines between them.
+    /// All text fields with newlines between them; nothing if all are empty.
     fn joined(&mut self, row: usize, texts: &[Option<Texts<'_>>]) -> Result<(Place, Span), RejectReason> {
         let slots = self.plan.fields.text_slots();
         let mut n_bytes = slots.len() - 1;
@@ -154,7 +154,8 @@ impl<'a> Rows<'a> {
         }
         self.check_room(n_bytes)?;
         let from = self.decoded.len();
-        for slot in slots {
+        let is_empty = n_bytes < slots.len();
+        for slot in slots.filter(|_| !is_empty) {
             if slot > 0 {
                 self.decoded.push('\n');
             }

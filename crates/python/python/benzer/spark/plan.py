@@ -97,6 +97,9 @@ def documents(df: Any, text: str | Sequence[str], id: str, keep: str) -> Any:  #
     joined: Any = column(texts[0])
     for name in texts[1:]:
         joined = F.concat(joined, F.lit("\n"), column(name))
+    if len(texts) > 1:
+        # Newlines between empty fields are no text.
+        joined = F.when(F.length(joined) < len(texts), F.lit("")).otherwise(joined)
     columns = [column(id).cast("string").alias("id"), joined.cast("string").alias("text")]
     if order:
         columns.append(_value(F, order, types[order]).alias("value"))
