@@ -119,6 +119,8 @@ pub struct Options {
     pub overwrite: bool,
     /// A bad line ends the run.
     pub strict: bool,
+    /// Go on although most lines are no documents.
+    pub allow_rejects: bool,
     /// The command as it was given, for the manifest.
     pub command: Vec<String>,
     /// A command that gives the same results, for the report: without what does not matter for them. Nothing is shown if it is empty.
@@ -155,6 +157,7 @@ impl Options {
             resume: false,
             overwrite: false,
             strict: false,
+            allow_rejects: false,
             command: Vec::new(),
             rerun: Vec::new(),
         }

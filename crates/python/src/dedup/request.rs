@@ -45,6 +45,8 @@ pub(crate) struct Request {
     resume: bool,
     overwrite: bool,
     strict: bool,
+    #[serde(default)]
+    allow_rejects: bool,
     text: Option<TextOptions>,
 }
 
@@ -85,6 +87,7 @@ impl Request {
             resume: self.resume,
             overwrite: self.overwrite,
             strict: self.strict,
+            allow_rejects: self.allow_rejects,
             command: vec!["benzer.dedup".to_owned()],
             ..usual
         })
