@@ -150,8 +150,11 @@ fn rerun(matches: &clap::ArgMatches) -> Vec<String> {
             argument.get_default_values().iter().map(|value| value.to_string_lossy().into_owned()).collect();
         match argument.get_action() {
             ArgAction::SetTrue => command.extend(given.get_flag(id).then(|| format!("--{long}"))),
-            _ if texts(id) != usual => command.extend([format!("--{long}"), texts(id).join(",")]),
-            _ => {}
+            _ if texts(id) == usual => {}
+            _ if argument.get_value_delimiter().is_some() => {
+                command.extend([format!("--{long}"), texts(id).join(",")]);
+            }
+            _ => texts(id).into_iter().for_each(|text| command.extend([format!("--{long}"), text])),
         }
     }
     command

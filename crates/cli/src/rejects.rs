@@ -3,11 +3,13 @@
 use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 
-use anyhow::ensure;
+use anyhow::{bail, ensure};
 use benzer_dedup::files::{FileWriter, Files};
+use benzer_dedup::places;
 use benzer_dedup::sketches::Rejected;
 use serde::Serialize;
 
+use crate::Usage;
 use crate::view::{grouped, printable};
 
 /// So many rejected lines are named on standard error.
@@ -84,20 +86,30 @@ impl Rejects {
     }
 }
 
-/// True if both names lead to one file; one that does not exist yet is compared by its folder and name.
-pub(crate) fn is_same(a: &Path, b: &Path) -> bool {
-    let place = |path: &Path| {
-        path.canonicalize().ok().or_else(|| {
-            let folder =
-                path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            Some(folder.canonicalize().ok()?.join(path.file_name()?))
-        })
-    };
-    place(a).is_some_and(|a| place(b) == Some(a))
+/// Refuses to write over an input, over the other output, or over a file of rejects that is none.
+pub(crate) fn check_places(
+    output: Option<&Path>,
+    rejects: Option<&Path>,
+    inputs: &[PathBuf],
+) -> anyhow::Result<()> {
+    for (flag, path) in [("--output", output), ("--rejects", rejects)] {
+        let Some(path) = path else { continue };
+        places::check_file(path, inputs).map_err(|error| Usage::new(format!("{flag} {error}")))?;
+    }
+    let Some(rejects) = rejects else { return Ok(()) };
+    if output.is_some_and(|output| places::real(rejects) == places::real(output)) {
+        bail!(Usage::new("--rejects and --output name the same file; write the rejects to another name"));
+    }
+    ensure!(
+        is_replaceable(rejects),
+        "`{}` exists and is not a file of rejects; move it away, or write to another name",
+        rejects.display()
+    );
+    Ok(())
 }
 
 /// True if there is no file, an empty one, or one whose first line is a rejected line as this command writes it.
-pub(crate) fn is_replaceable(path: &Path) -> bool {
+fn is_replaceable(path: &Path) -> bool {
     let Ok(file) = std::fs::File::open(path) else { return true };
     let mut first = String::new();
     let read = std::io::BufReader::new(file.take(1 << 20)).read_line(&mut first);

@@ -75,6 +75,43 @@ pub enum Error {
         /// What it holds, and what to do about it.
         what: &'static str,
     },
+    /// Results and an input lie upon each other.
+    #[error("`{}` {how} `{}`; name a place for the results outside of the inputs", output.display(), input.display())]
+    Overlap {
+        /// Where the results were to go.
+        output: PathBuf,
+        /// How they lie.
+        how: &'static str,
+        /// The input.
+        input: PathBuf,
+    },
+    /// Too much of the input is no documents.
+    #[error(
+        "{rejected} of {read} {of} cannot be read, so nothing was deduplicated; the first is {first}{there}; give the right {remedy}, or `allow_rejects` to go on without them (all are in `{}`)",
+        list.display()
+    )]
+    Rejects {
+        /// Lines that are no documents.
+        rejected: u64,
+        /// Lines.
+        read: u64,
+        /// What they are.
+        of: &'static str,
+        /// The first of them, and why.
+        first: String,
+        /// The fields that there are, if that is known.
+        there: String,
+        /// The parameters that may be wrong.
+        remedy: &'static str,
+        /// Where all of them are.
+        list: PathBuf,
+    },
+    /// Old documents of which there are none.
+    #[error("nothing was looked for: {what}")]
+    Nothing {
+        /// Why there are none.
+        what: String,
+    },
     /// A rejected line in a strict run.
     #[error("{reject} (--strict, so the run stopped here)")]
     Strict {
@@ -82,7 +119,7 @@ pub enum Error {
         reject: String,
     },
     /// The run was asked to stop.
-    #[error("stopped; nothing was changed")]
+    #[error("stopped before it was finished; there are no new results")]
     Cancelled,
     /// An input is not what it was at the beginning.
     #[error("an input changed while it was being read; let nobody write to it and run again")]
@@ -218,6 +255,10 @@ pub enum Error {
 impl Error {
     pub(crate) fn parameter(name: &'static str, expected: impl Into<String>, got: impl ToString) -> Self {
         Self::Parameter { name, expected: expected.into(), got: got.to_string() }
+    }
+
+    pub(crate) fn overlap(output: &Path, how: &'static str, input: &Path) -> Self {
+        Self::Overlap { output: output.into(), how, input: input.into() }
     }
 
     pub(crate) fn parquet_in_a_pipe(path: &Path) -> Self {

@@ -9,17 +9,20 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::archive;
 use crate::error::{Error, Result};
 use crate::files::manifest::verify_files;
 use crate::files::{self, FileEntry, Stamp};
 use crate::job::{self, Remains};
+use crate::results::checksum_of_pairs;
 use crate::results::manifest::{self, Manifest};
 use crate::sketches::{self, SketchReader};
 
@@ -85,6 +88,49 @@ impl Report {
         self.bytes += fs::metadata(list).map_or(0, |list| list.len());
         self.bytes += stamps.iter().map(|stamp| stamp.bytes).sum::<u64>();
         wrong.iter().for_each(|(path, why)| self.wrong(path, why));
+    }
+
+    /// Files that are not of the run. Among the documents they would be taken for documents that were kept.
+    fn foreign(&mut self, folder: &Path, files: &[FileEntry], manifest: &Value) -> Result<()> {
+        let known: HashSet<PathBuf> = files.iter().map(|file| folder.join(&file.name)).collect();
+        for folder in
+            job::DOCUMENT_FOLDERS.map(|name| folder.join(name)).iter().filter(|folder| folder.is_dir())
+        {
+            // Linked pictures are files of their owner, and not listed.
+            let is_listed = known.iter().any(|file| file.starts_with(folder)) || manifest["kind"] != "images";
+            for path in files_below(folder)?.iter().filter(|path| is_listed && !known.contains(*path)) {
+                self.wrong(path, "it is not of this run; move it away");
+            }
+        }
+        let own = [manifest::NAME, manifest::RUN].map(|name| folder.join(name));
+        for path in entries(folder)?
+            .iter()
+            .filter(|path| path.is_file() && !known.contains(*path) && !own.contains(path))
+        {
+            self.warnings.push(format!("`{}` is not of this run", path.display()));
+        }
+        Ok(())
+    }
+
+    /// Results at another threshold that were made of other pairs than are beside them.
+    fn stale(&mut self, manifest: &Value, below: &Path) {
+        let Ok(derived) = Manifest::read(below) else { return };
+        if derived.json["from"].is_null() {
+            return;
+        }
+        match (checksum_of_pairs(manifest), &derived.json["pairs"]) {
+            (now, then) if then.is_string() && now != *then => {
+                self.wrong(
+                    below,
+                    "it was made by `benzer rethreshold` of an earlier run; make it again, or remove it",
+                );
+            }
+            (_, Value::Null) => {
+                let what = "does not say of which pairs it was made, as those of earlier versions; make it again if the run was repeated since";
+                self.warnings.push(format!("`{}` {what}", below.display()));
+            }
+            _ => {}
+        }
     }
 
     fn add(&mut self, part: Self) {
@@ -182,6 +228,7 @@ fn results(folder: &Path) -> Result<Report> {
         .filter(|file| !has_archive || !file.name.starts_with(&in_archive))
         .collect();
     report.take(&folder.join(manifest::NAME), verify_files(folder, &files));
+    report.foreign(folder, &files, &manifest.json)?;
     if has_archive {
         report.add(archive(&saved));
     }
@@ -196,8 +243,23 @@ fn results(folder: &Path) -> Result<Report> {
     }
     for below in folders(folder)?.iter().filter(|below| below.join(manifest::NAME).exists()) {
         report.add(results(below)?);
+        report.stale(&manifest.json, below);
     }
     Ok(report)
+}
+
+/// All files below a folder, but for hidden ones.
+fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
+    let is_shown =
+        |path: &PathBuf| !path.file_name().unwrap_or_default().as_encoded_bytes().starts_with(b".");
+    let mut files = Vec::new();
+    for path in entries(folder)?.into_iter().filter(is_shown) {
+        match path.is_dir() && !path.is_symlink() {
+            true => files.extend(files_below(&path)?),
+            false => files.push(path),
+        }
+    }
+    Ok(files)
 }
 
 fn checkpoints(stages: &[PathBuf]) -> Report {

@@ -54,6 +54,19 @@ impl Keep {
     }
 }
 
+/// How policy keys of a field begin.
+const TEXT: u8 = 1;
+const MISSING: u8 = 2;
+
+/// How many keys of a field are of texts, and how many of documents that do not have it.
+pub(crate) fn kinds<'a>(keys: impl Iterator<Item = &'a [u8]>) -> (u64, u64) {
+    keys.fold((0, 0), |(texts, missing), key| match key.first() {
+        Some(&TEXT) => (texts + 1, missing),
+        Some(&MISSING) => (texts, missing + 1),
+        _ => (texts, missing),
+    })
+}
+
 /// Numbers come before texts, whichever way the order goes, and a missing value after both.
 fn push_value(value: Option<Order<'_>>, descending: bool, out: &mut Vec<u8>) {
     let start = out.len() + 1;
@@ -66,12 +79,12 @@ fn push_value(value: Option<Order<'_>>, descending: bool, out: &mut Vec<u8>) {
             out.extend(ordered.to_be_bytes());
         }
         Some(Order::Text(text)) => {
-            out.push(1);
+            out.push(TEXT);
             // Zero is escaped and two zeros end the text, so that a prefix comes before what it begins.
             text.bytes().for_each(|byte| if byte == 0 { out.extend([0, 255]) } else { out.push(byte) });
             out.extend([0, 0]);
         }
-        _ => out.push(2),
+        _ => out.push(MISSING),
     }
     if descending {
         out[start..].iter_mut().for_each(|byte| *byte = !*byte);

@@ -16,6 +16,7 @@
 //! - `images` (cargo feature `image`): a whole deduplication of pictures.
 //! - [`exchange`]: the same deduplication in stages, for an engine that moves the data.
 //! - [`diff`]: what two texts have in common.
+//! - [`places`]: where results may go.
 //! - [`mod@write`]: the corpus without its duplicates, or with marks on them.
 //!
 //! ```
@@ -57,6 +58,7 @@ mod keep;
 mod overlap;
 pub mod pairs;
 mod pipeline;
+pub mod places;
 mod ranking;
 pub mod read;
 mod remote;

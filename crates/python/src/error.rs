@@ -38,7 +38,18 @@ pub(crate) fn dedup(error: benzer_dedup::Error) -> PyErr {
         Error::Core(benzer_core::Error::SpecMismatch { .. }) => "SpecMismatchError",
         _ => "DedupError",
     };
-    exception(name, error.to_string())
+    exception(name, in_python(&error.to_string()))
+}
+
+/// Parameters of the batch engine as `benzer.dedup` calls them.
+pub(crate) fn in_python(message: &str) -> String {
+    let names = [
+        ("`text_field`", "`text`"),
+        ("`id_field`", "`id`"),
+        ("`against_text_field`", "`text`"),
+        ("`against_id_field`", "`id`"),
+    ];
+    names.iter().fold(message.to_owned(), |message, (name, own)| message.replace(name, own))
 }
 
 /// An error of the index.

@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use benzer_dedup::results::{self, Pair, Removed};
+use anyhow::bail;
+use benzer_dedup::results::{self, Answer, Explained, Pair, Removed};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -14,7 +15,10 @@ use crate::view::{Format, HEADING, View, grouped, printable};
 /// What the command does, for its help.
 pub const ABOUT: &str = "\
 Why a document was removed or kept by a run of `benzer dedup`: the kept document it duplicates, with exact \
-similarity, estimate and rule, or the documents it stands for; and the documents it is similar to.";
+similarity, estimate and rule, or the documents it stands for; and the documents it is similar to.
+
+A document is named by its id or by FILE:LINE. What names several documents is an error that lists them, what names none is \
+unknown. For a document that is similar to no other the inputs are read again.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -29,7 +33,7 @@ pub struct Arguments {
     /// The output folder of a run
     #[arg(value_name = "DIR")]
     run: PathBuf,
-    /// The document: its id, or FILE:LINE if the run had no --id-field
+    /// The document: its id, or FILE:LINE, with the file as it was named or any end of its path
     #[arg(value_name = "ID")]
     id: String,
     /// Show at most so many similar documents; 0 shows all
@@ -37,128 +41,90 @@ pub struct Arguments {
     limit: usize,
 }
 
-/// A similar document: its id, the similarity, and intersection and union where they were counted.
-type Similar = (String, f64, Option<(u32, u32)>);
-
-/// Everything a run has about one document.
-#[derive(Debug, Default)]
-struct Found {
-    removed: Vec<Removed>,
-    /// The documents it stands for: id, similarity, rule.
-    members: Vec<(String, f64, String)>,
-    similar: Vec<Similar>,
-    /// Whether it is an old document that others were removed for.
-    is_old: bool,
-}
-
 /// Looks a document up and shows what is known.
 ///
 /// # Errors
-/// A folder that holds no run.
+/// A folder that holds no run; a name of no document, or of several.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
-    let found = find(arguments)?;
+    let (name, folder) = (printable(&arguments.id), arguments.run.display());
+    let found = match results::explain(&arguments.run, &arguments.id)? {
+        Answer::Document(found) => found,
+        Answer::Rejected { at, reason } => return rejected(&at, &reason, view, out),
+        Answer::Several(names) => {
+            let names: Vec<String> = names.iter().map(|name| format!("`{}`", printable(name))).collect();
+            bail!("`{name}` names {} documents: {}; name one of them", names.len(), names.join(", "))
+        }
+        Answer::Unknown => bail!(
+            "`{name}` is unknown: no document of the run in `{folder}` has this id or this place; name it by its id or as FILE:LINE"
+        ),
+        Answer::Untold { why } => bail!(
+            "`{name}` is unknown: it was not removed and is in no pair of the run in `{folder}`, and whether it was in the input cannot be told: {why}"
+        ),
+    };
     if view.format == Format::Json {
-        return write_json(out, &as_json(&arguments.id, &found));
+        return write_json(out, &as_json(&found));
     }
     Ok(out.write_all(render(arguments, &found, view).as_bytes())?)
 }
 
-fn find(arguments: &Arguments) -> anyhow::Result<Found> {
-    let mut found = Found::default();
-    results::evidence(&arguments.run, |row| {
-        if row.removed_id == arguments.id {
-            found.removed.push(row);
-        } else if row.kept_id == arguments.id {
-            found.is_old |= row.kept_is_old;
-            found.members.push((row.removed_id, row.similarity, row.rule));
-        }
-        Ok(())
-    })?;
-    results::pairs(&arguments.run, |pair| {
-        let Pair { id_a, id_b, similarity, intersection, union, size, .. } = pair;
-        let other = match (id_a == arguments.id, id_b == arguments.id) {
-            (true, _) => id_b,
-            (_, true) => id_a,
-            _ => return Ok(()),
-        };
-        found.similar.push((other, similarity, intersection.zip(union.or(size))));
-        Ok(())
-    })?;
-    found.similar.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    Ok(found)
+/// A line that is no document has a reason, too.
+fn rejected(at: &(String, u64), reason: &str, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
+    let (file, line) = at;
+    if view.format == Format::Json {
+        return write_json(out, &json!({"status": "rejected", "file": file, "row": line, "reason": reason}));
+    }
+    let heading = format!("{} line {line} was rejected", printable(file));
+    writeln!(out, "{}\n{}", view.paint(HEADING, &heading), printable(reason))?;
+    Ok(())
 }
 
-fn render(arguments: &Arguments, found: &Found, view: &View) -> String {
-    let id = printable(&arguments.id);
-    let mut out = String::new();
-    for row in &found.removed {
-        out.push_str(&format!("{}\n", view.paint(HEADING, &format!("`{id}` was removed"))));
-        let counts = match (row.intersection, row.union.or(row.size)) {
-            (Some(both), Some(of)) if of > 0 => format!(" ({both} of {of} shingles)"),
-            _ => String::new(),
-        };
-        let exact = match row.rule.as_str() {
-            "estimate" => "estimated similarity",
-            "contained" => "contained to",
-            _ => "exact similarity",
-        };
-        let (what, old) = match (row.rule.as_str(), row.kept_is_old) {
-            ("contained", _) => ("contains", ", an old document"),
-            (_, true) => ("kept instead", ", an old document"),
-            (_, false) => ("kept instead", ""),
-        };
-        out.push_str(&format!(
-            "{what}: `{}`{old}, {exact} {:.4}{counts}, rule {}\n",
-            printable(&row.kept_id),
-            row.similarity,
-            row.rule
-        ));
-        if let Some([value, low, high]) = row.estimate {
-            out.push_str(&format!("the sketches say {value:.4} [{low:.4}, {high:.4}]\n"));
-        }
-        if let Some((start, end, text)) = &row.span {
-            out.push_str(&format!("bytes {start} to {end} of its text: {}\n", printable(text)));
-        }
-        for (what, at) in [("removed", &row.removed_at), ("kept", &row.kept_at)] {
-            if let Some((file, line)) = at {
-                out.push_str(&format!("{what}: {} line {line}\n", printable(file)));
-            }
-        }
+/// What became of a document, in a word.
+fn status(found: &Explained) -> &'static str {
+    match (&found.removed, found.is_old) {
+        (Some(_), _) => "removed",
+        (None, true) => "old",
+        (None, false) => "kept",
     }
-    if found.removed.is_empty() && !found.members.is_empty() {
-        let n = grouped(found.members.len() as u64);
-        let heading = match found.is_old {
-            true => format!("`{id}` is an old document, for which {n} were removed"),
-            false => format!("`{id}` was kept, and stands for {n} others"),
-        };
-        out.push_str(&format!("{}\n", view.paint(HEADING, &heading)));
+}
+
+fn render(arguments: &Arguments, found: &Explained, view: &View) -> String {
+    let heading = |text: &str| format!("{}\n", view.paint(HEADING, text));
+    let id = printable(&found.id);
+    let mut out = match &found.removed {
+        Some(row) => heading(&format!("`{id}` was removed")) + &why_removed(row),
+        None => {
+            let n = grouped(found.members.len() as u64);
+            let others = if found.members.len() == 1 { "other" } else { "others" };
+            let why = match (found.is_old, found.members.is_empty(), found.similar.is_empty()) {
+                (true, ..) => format!("is an old document, for which {n} were removed"),
+                (_, false, _) => format!("was kept, and stands for {n} {others}"),
+                (_, true, false) => "was kept: what it is similar to was removed for others".to_owned(),
+                (_, true, true) => "was kept: nothing similar to it was found".to_owned(),
+            };
+            heading(&format!("`{id}` {why}")) + &placed("kept", found.at.as_ref())
+        }
+    };
+    if found.same_id > 1 {
+        let n = grouped(found.same_id);
+        out.push_str(&format!("{n} documents have this id; what is similar to any of them is listed\n"));
+    }
+    if !found.members.is_empty() {
         let rows = found
             .members
             .iter()
-            .map(|(id, similarity, rule)| vec![id.clone(), format!("{similarity:.4}"), rule.clone()]);
+            .map(|row| vec![row.removed_id.clone(), format!("{:.4}", row.similarity), row.rule.clone()]);
         out.push_str(&listed(
             ["removed for it", "similarity", "rule"],
             rows.collect(),
             arguments.limit,
             view,
         ));
-    } else if found.removed.is_empty() && !found.similar.is_empty() {
-        out.push_str(&format!(
-            "{}\n",
-            view.paint(HEADING, &format!("`{id}` was kept: what it is similar to was removed for others"))
-        ));
-    } else if found.removed.is_empty() {
-        out.push_str(&format!(
-            "`{id}` is in no pair of this run: it was kept, if it was in the input at all\n"
-        ));
     }
     if !found.similar.is_empty() {
-        let rows = found.similar.iter().map(|(id, similarity, counts)| {
-            vec![
-                id.clone(),
-                format!("{similarity:.4}"),
-                counts.map_or(String::new(), |(both, union)| format!("{both}/{union}")),
-            ]
+        let rows = found.similar.iter().map(|pair| {
+            let (other, counts) = (other(pair, &found.id), counted(pair));
+            let counts = counts.map_or(String::new(), |(both, union)| format!("{both}/{union}"));
+            vec![other.to_owned(), format!("{:.4}", pair.similarity), counts]
         });
         out.push('\n');
         out.push_str(&listed(
@@ -169,6 +135,49 @@ fn render(arguments: &Arguments, found: &Found, view: &View) -> String {
         ));
     }
     out
+}
+
+fn why_removed(row: &Removed) -> String {
+    let counts = match (row.intersection, row.union.or(row.size)) {
+        (Some(both), Some(of)) if of > 0 => format!(" ({both} of {of} shingles)"),
+        _ => String::new(),
+    };
+    let exact = match row.rule.as_str() {
+        "estimate" => "estimated similarity",
+        "contained" => "contained to",
+        _ => "exact similarity",
+    };
+    let (what, old) = match (row.rule.as_str(), row.kept_is_old) {
+        ("contained", _) => ("contains", ", an old document"),
+        (_, true) => ("kept instead", ", an old document"),
+        (_, false) => ("kept instead", ""),
+    };
+    let mut out = format!(
+        "{what}: `{}`{old}, {exact} {:.4}{counts}, rule {}\n",
+        printable(&row.kept_id),
+        row.similarity,
+        row.rule
+    );
+    if let Some([value, low, high]) = row.estimate {
+        out.push_str(&format!("the sketches say {value:.4} [{low:.4}, {high:.4}]\n"));
+    }
+    if let Some((start, end, text)) = &row.span {
+        out.push_str(&format!("bytes {start} to {end} of its text: {}\n", printable(text)));
+    }
+    out + &placed("removed", row.removed_at.as_ref()) + &placed("kept", row.kept_at.as_ref())
+}
+
+fn placed(what: &str, at: Option<&(String, u64)>) -> String {
+    at.map_or(String::new(), |(file, line)| format!("{what}: {} line {line}\n", printable(file)))
+}
+
+/// The other document of a pair.
+fn other<'a>(pair: &'a Pair, id: &str) -> &'a str {
+    if pair.id_a == id { &pair.id_b } else { &pair.id_a }
+}
+
+fn counted(pair: &Pair) -> Option<(u32, u32)> {
+    pair.intersection.zip(pair.union.or(pair.size))
 }
 
 fn listed(headings: [&str; 3], rows: Vec<Vec<String>>, limit: usize, view: &View) -> String {
@@ -187,7 +196,7 @@ fn listed(headings: [&str; 3], rows: Vec<Vec<String>>, limit: usize, view: &View
         }
 }
 
-fn as_json(id: &str, found: &Found) -> Value {
+fn as_json(found: &Explained) -> Value {
     let place = |at: &Option<(String, u64)>| at.as_ref().map(|(file, row)| json!({"file": file, "row": row}));
     let removed = found.removed.iter().map(|row| {
         json!({
@@ -201,12 +210,15 @@ fn as_json(id: &str, found: &Found) -> Value {
     let members = found
         .members
         .iter()
-        .map(|(id, similarity, rule)| json!({"id": id, "similarity": similarity, "rule": rule}));
-    let similar = found.similar.iter().map(|(id, similarity, counts)| {
-        json!({"id": id, "similarity": similarity, "intersection": counts.map(|c| c.0), "union": counts.map(|c| c.1)})
+        .map(|row| json!({"id": row.removed_id, "similarity": row.similarity, "rule": row.rule}));
+    let similar = found.similar.iter().map(|pair| {
+        let counts = counted(pair);
+        json!({"id": other(pair, &found.id), "similarity": pair.similarity, "intersection": counts.map(|c| c.0), "union": counts.map(|c| c.1)})
     });
     json!({
-        "id": id,
+        "id": found.id,
+        "status": status(found),
+        "at": place(&found.at),
         "removed_for": removed.collect::<Vec<_>>(),
         "stands_for": members.collect::<Vec<_>>(),
         "similar": similar.collect::<Vec<_>>(),

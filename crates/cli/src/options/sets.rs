@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use anyhow::{anyhow, bail, ensure};
+use anyhow::{anyhow, bail};
 use benzer_dedup::job::BATCH_BYTES;
 use benzer_dedup::read::{FieldPath, Format, Progress, ReadOptions};
 use benzer_dedup::sets::{self, Content, Loaded, Room, SetFormat, Shelf, Source, Watch};
@@ -17,7 +17,7 @@ use super::amount;
 use super::text::TextArguments;
 use crate::Usage;
 use crate::bar::Bar;
-use crate::rejects::{Rejects, is_replaceable, is_same};
+use crate::rejects::{Rejects, check_places};
 
 /// What every command says about set files.
 pub const HELP: &str = "\
@@ -137,28 +137,8 @@ impl SetArguments {
     /// Results that would replace an input or each other; rejects that cannot be written.
     pub fn told(&self, sources: &[&Source], output: Option<&Path>) -> anyhow::Result<Told> {
         let rejects = self.rejects.as_deref();
-        for (flag, path) in [("--output", output), ("--rejects", rejects)] {
-            let Some(path) = path else { continue };
-            let inputs = sources.iter().flat_map(|source| &source.inputs);
-            if let Some(input) = inputs.into_iter().find(|input| is_same(path, input)) {
-                bail!(Usage::new(format!(
-                    "{flag} `{}` is also an input; write to another name",
-                    input.display()
-                )));
-            }
-        }
-        if let (Some(rejects), Some(output)) = (rejects, output)
-            && is_same(rejects, output)
-        {
-            bail!(Usage::new("--rejects and --output name the same file; write the rejects to another name"));
-        }
-        if let Some(path) = rejects {
-            ensure!(
-                is_replaceable(path),
-                "`{}` exists and is not a file of rejects; move it away, or write to another name",
-                path.display()
-            );
-        }
+        let inputs: Vec<PathBuf> = sources.iter().flat_map(|source| source.inputs.clone()).collect();
+        check_places(output, rejects, &inputs)?;
         Ok(Told { rejects: Rejects::new(rejects, self.strict)?, bar: None })
     }
 }

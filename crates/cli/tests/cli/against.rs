@@ -89,7 +89,7 @@ fn looking_for_nothing_is_refused_and_what_cannot_be_looked_for_is_told() {
     refused("--against nothing.jsonl", &["nothing was looked for", "are empty"]);
     refused(
         "--against quiz.jsonl --against-text-field nope",
-        &["6 lines cannot be read", "--against-text-field"],
+        &["6 of 6 lines of old documents cannot be read", "--against-text-field"],
     );
     bench.write(
         "some.jsonl",

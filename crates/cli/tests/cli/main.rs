@@ -11,6 +11,7 @@ mod folders;
 mod help;
 mod known;
 mod layers;
+mod outcome;
 mod pictures;
 mod plan;
 mod processes;

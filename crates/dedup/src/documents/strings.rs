@@ -41,6 +41,11 @@ impl Strings {
         &self.bytes[start..self.ends[i] as usize]
     }
 
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.ends.len()).map(|i| self.get(i))
+    }
+
     pub fn extend(&mut self, other: &Self, range: std::ops::Range<usize>) {
         let end_of = |i: usize| if i == 0 { 0 } else { other.ends[i - 1] };
         let (start, end, before) = (end_of(range.start), end_of(range.end), self.bytes.len());

@@ -47,6 +47,8 @@ pub struct Options {
     pub overwrite: bool,
     /// The first file that cannot be read stops the run.
     pub strict: bool,
+    /// Go on although most files are no pictures.
+    pub allow_rejects: bool,
     /// The command, for `run.json`.
     pub command: Vec<String>,
 }
@@ -63,6 +65,7 @@ impl Options {
             threads: 1,
             overwrite: false,
             strict: false,
+            allow_rejects: false,
             command: Vec::new(),
         }
     }
@@ -136,12 +139,33 @@ pub struct Summary {
 /// Inputs that cannot be read, results that cannot be written.
 pub fn run(options: &Options, observer: &dyn Observer) -> Result<Summary> {
     let files = Files::new();
+    let named = || options.inputs.iter().map(PathBuf::as_path);
+    crate::places::check_folder(&options.output, named())?;
     let inputs = find::find(&options.inputs, &options.output)?;
     let mut folder = output::Folder::prepare(&files, options, &inputs)?;
+    match stages(inputs, &mut folder, options, observer) {
+        Ok(summary) => {
+            folder.finish(options, &summary)?;
+            Ok(summary)
+        }
+        Err(error) => {
+            folder.withdraw();
+            Err(error)
+        }
+    }
+}
+
+fn stages(
+    inputs: Vec<find::Input>,
+    folder: &mut output::Folder,
+    options: &Options,
+    observer: &dyn Observer,
+) -> Result<Summary> {
     let mut clock = Clock { started: Instant::now(), seconds: Vec::new() };
     observer.begin(Stage::Read, Some(inputs.iter().map(|input| input.bytes).sum()));
-    let read = extract::extract(inputs, options, &files, observer)?;
+    let read = extract::extract(inputs, options, &Files::new(), observer)?;
     clock.lap("read");
+    folder.check_rejects(options, &read)?;
     let decided = decide::decide(&read, options, observer)?;
     clock.lap("decide");
     observer.begin(Stage::Write, Some(read.pictures.len() as u64));
@@ -150,7 +174,6 @@ pub fn run(options: &Options, observer: &dyn Observer) -> Result<Summary> {
     folder.write(options, &read, &decided)?;
     clock.lap("write");
     summary.seconds = clock.seconds;
-    folder.finish(options, &summary)?;
     Ok(summary)
 }
 

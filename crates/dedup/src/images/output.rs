@@ -18,6 +18,8 @@ use crate::write::{Cell, Kind, Table};
 const PICTURES: &str = "pictures";
 /// Everything else.
 const RESULTS: [&str; 6] = ["kept.txt", "evidence.parquet", "rejects.jsonl", "report.html", RUN, MANIFEST];
+/// The list of files that are no pictures.
+const REJECTS: &str = "rejects.jsonl";
 /// The lock of a run is in it.
 const WORK: &str = ".benzer-work";
 
@@ -39,19 +41,49 @@ impl Folder {
             return Err(Error::parameter("output", "a folder", format!("the file `{}`", path.display())));
         }
         check_names(inputs)?;
-        files.create_dir_all(&path)?;
         check(&path, options.overwrite)?;
+        files.create_dir_all(&path)?;
         files.create_dir_all(&path.join(WORK))?;
         let lock = Lock::acquire(&path.join(WORK))?;
-        for name in RESULTS.iter().rev() {
-            files.remove(&path.join(name))?;
+        let folder = Self { files: files.clone(), path, lock, written: Vec::new() };
+        folder.remove_results(&[])?;
+        files.remove_leftovers(&folder.path)?;
+        Ok(folder)
+    }
+
+    fn remove_results(&self, except: &[&str]) -> Result<()> {
+        for name in RESULTS.iter().rev().filter(|name| !except.contains(name)) {
+            self.files.remove(&self.path.join(name))?;
         }
-        let pictures = path.join(PICTURES);
+        let pictures = self.path.join(PICTURES);
         if pictures.is_dir() {
             fs::remove_dir_all(&pictures).map_err(|error| Error::open(pictures, error))?;
         }
-        files.remove_leftovers(&path)?;
-        Ok(Self { files: files.clone(), path, lock, written: Vec::new() })
+        Ok(())
+    }
+
+    /// Leaves nothing that looks finished of a run that failed, but the list of files that are no pictures.
+    pub fn withdraw(&self) {
+        let _ = self.remove_results(&[REJECTS]);
+    }
+
+    /// Most files rejected is a wrong input rather than a bad collection.
+    pub fn check_rejects(&mut self, options: &Options, read: &Read) -> Result<()> {
+        let (rejected, all) = (read.rejects.len() as u64, read.inputs.len() as u64);
+        let is_most = 2 * rejected > all && !options.allow_rejects;
+        if !is_most && rejected < all {
+            return Ok(());
+        }
+        self.rejects(read)?;
+        Err(Error::Rejects {
+            rejected,
+            read: all,
+            of: "files",
+            first: read.rejected().into_iter().next().unwrap_or_default(),
+            there: String::new(),
+            remedy: "inputs",
+            list: self.path.join(REJECTS),
+        })
     }
 
     /// Writes everything but the last two files.
@@ -212,18 +244,25 @@ fn check_names(inputs: &[Input]) -> Result<()> {
 }
 
 fn check(output: &Path, overwrite: bool) -> Result<()> {
-    if overwrite {
+    let occupied = |what| Err(Error::Occupied { path: output.to_owned(), what });
+    if !output.exists() {
         return Ok(());
     }
-    if output.join(MANIFEST).exists() {
-        let what = "the results of a finished run; name another folder, or give --overwrite";
-        return Err(Error::Occupied { path: output.to_owned(), what });
+    let is_finished = manifest::is_manifest(&output.join(MANIFEST));
+    let is_ours = is_finished || output.join(WORK).is_dir();
+    if is_finished && !overwrite {
+        return occupied("the results of a finished run; name another folder, or give --overwrite");
     }
     let entries = fs::read_dir(output).map_err(|error| Error::open(output, error))?;
     let foreign = entries.flatten().map(|entry| entry.file_name()).any(|name| {
         let name = name.to_string_lossy();
-        name != PICTURES && !RESULTS.contains(&&*name) && !name.starts_with('.')
+        let is_result = name == PICTURES || RESULTS.contains(&&*name);
+        // What nobody but a run has made is replaced, and nothing else.
+        if is_ours {
+            !overwrite && !is_result && !name.starts_with('.')
+        } else {
+            is_result || !overwrite && !name.starts_with('.')
+        }
     });
-    let what = "other files; name a new folder for the results";
-    if foreign { Err(Error::Occupied { path: output.to_owned(), what }) } else { Ok(()) }
+    if foreign { occupied("other files; name a new folder for the results") } else { Ok(()) }
 }

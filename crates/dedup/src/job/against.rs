@@ -38,6 +38,7 @@ impl Run<'_> {
         self.observer.begin(Stage::Against, Some(compared.len() as u64));
         let archives = self.read_old()?;
         self.counts.against = archives.len();
+        self.check_old()?;
         self.warn_of_items();
         let nobody = Guests::default();
         let ranked = Ranked { corpus, ranking, guests: &nobody };
@@ -93,19 +94,11 @@ impl Run<'_> {
 
     /// Says what cannot be found among the items.
     fn warn_of_items(&mut self) {
-        let (rejected, empty) = (self.counts.against_rejected, self.counts.against_empty);
-        if rejected > 0 {
-            self.warnings.push(format!(
-                "{rejected} lines of old documents cannot be read and were not looked for; they are in against-rejects.jsonl"
-            ));
-        }
+        let empty = self.counts.against_empty;
         if empty > 0 {
             self.warnings.push(format!(
                 "{empty} old documents have no words: only a document of the same text matches one"
             ));
-        }
-        if self.options.measure == Measure::Containment && self.counts.against == 0 {
-            self.warnings.push("there is nothing to look for among the old documents".to_owned());
         }
         let n = self.counts.against_short;
         if n > 0 && self.options.measure == Measure::Containment {

@@ -36,7 +36,7 @@ pub(super) fn of(options: &Options, reader: &Reader) -> Result<String> {
 pub(super) fn inputs(reader: &Reader) -> Result<Vec<Value>> {
     let state = |input: &Arc<Input>| {
         let (bytes, version) = input.version()?;
-        Ok(json!([&*input.path, bytes, version]))
+        Ok(json!([input.path.to_string_lossy(), bytes, version]))
     };
     reader.inputs().iter().map(state).collect()
 }
@@ -68,7 +68,7 @@ pub(super) fn settings(options: &Options) -> Value {
         "search": search,
         "verify": if options.verify == Verify::Exact { "exact" } else { "estimate" },
         "measure": if options.measure == Measure::Jaccard { "jaccard" } else { "containment" },
-        "against": options.against,
+        "against": options.against.iter().map(|path| path.to_string_lossy()).collect::<Vec<_>>(),
         "cluster": if options.cluster == Cluster::Leaders { "leaders" } else { "components" },
     })
 }

@@ -6,6 +6,7 @@
 
 mod against;
 mod audit;
+mod checks;
 pub(crate) mod decide;
 mod find;
 mod fingerprint;
@@ -30,7 +31,7 @@ pub use observer::{Observer, Silent, Stage};
 pub use options::{
     Audit, BATCH_BYTES, CHECKPOINT_BYTES, HELD_BYTES, Measure, Options, Output, Search, Verify,
 };
-pub(crate) use output::{Remains, remains};
+pub(crate) use output::{DOCUMENT_FOLDERS, Remains, remains};
 pub(crate) use save::FOLDER as SAVED;
 pub(crate) use search::most_recall;
 pub use search::{Chosen, TooFew};

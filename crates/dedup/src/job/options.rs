@@ -123,6 +123,8 @@ pub struct Options {
     pub strict: bool,
     /// What was chosen in place of what was asked for; the warnings of the run begin with it.
     pub remarks: Vec<String>,
+    /// Go on although most lines are no documents.
+    pub allow_rejects: bool,
     /// The command as it was given, for the manifest.
     pub command: Vec<String>,
     /// A command that gives the same results, for the report: without what does not matter for them. Nothing is shown if it is empty.
@@ -161,6 +163,7 @@ impl Options {
             overwrite: false,
             strict: false,
             remarks: Vec::new(),
+            allow_rejects: false,
             command: Vec::new(),
             rerun: Vec::new(),
         }

@@ -6,20 +6,24 @@ use std::sync::Arc;
 use super::{Options, old, save};
 use crate::error::{Error, Result};
 use crate::files::{Files, Lock};
+use crate::places;
 use crate::read::Input;
 pub(super) use crate::results::manifest::NAME as MANIFEST;
-use crate::results::manifest::RUN;
+use crate::results::manifest::{self, Manifest, RUN};
 
 /// Where the documents go.
 pub(super) const DOCUMENTS: &str = "documents";
-/// What is said of results that would replace an input.
-pub(super) const AN_INPUT: &str =
-    "an input, and would be replaced; name a folder for the results outside of the inputs";
+/// Where kept documents and pictures go.
+pub(crate) const DOCUMENT_FOLDERS: [&str; 2] = [DOCUMENTS, "pictures"];
+/// What is said of a folder that holds something else.
+const OTHERS: &str = "other files; name a new folder for the results";
 /// The work folder, where none is named.
 const WORK: &str = ".benzer-work";
+/// What a run leaves in its work folder whatever happens.
+const LOCK: &str = "lock";
 /// Everything a run writes to its output folder, in the order of writing.
 pub(super) const RESULTS: [&str; 8] = [
-    "rejects.jsonl",
+    REJECTS,
     old::REJECTS,
     "pairs.parquet",
     "evidence.parquet",
@@ -29,13 +33,18 @@ pub(super) const RESULTS: [&str; 8] = [
     MANIFEST,
 ];
 
+/// The rejected lines, in the work folder until the results are written.
+pub(super) const REJECTS: &str = "rejects.jsonl";
+/// What came through standard input, in the work folder.
+pub(super) const STDIN: &str = "stdin";
+
 /// Everything a run writes to its work folder, in the order in which it is removed.
 const INTERMEDIATE: [&str; 15] = [
     "stage-verify.json",
     "stage-against.json",
     "stage-read.json",
-    "rejects.jsonl",
-    "stdin",
+    REJECTS,
+    STDIN,
     "edges.bin",
     "edges-against.bin",
     "guests.bin",
@@ -56,8 +65,8 @@ pub(super) const OF_OLD: &str = "against-";
 pub(super) struct Folders {
     pub output: PathBuf,
     pub work: PathBuf,
-    /// Old documents, which must not lie in the output.
-    against: Vec<PathBuf>,
+    /// Whether what was there before is gone, so that what is there is of this run.
+    is_cleared: bool,
     _locks: (Lock, Option<Lock>),
 }
 
@@ -69,8 +78,10 @@ impl Folders {
         if output.exists() && !output.is_dir() {
             return Err(Error::parameter("output", "a folder", format!("the file `{}`", output.display())));
         }
-        files.create_dir_all(&output)?;
+        check_places(&output, &work, options)?;
         check(&output, options)?;
+        check_work(&work)?;
+        files.create_dir_all(&output)?;
         files.create_dir_all(&work)?;
         // What is intermediate is removed in the end.
         if std::fs::canonicalize(&output).ok() == std::fs::canonicalize(&work).ok() {
@@ -83,32 +94,46 @@ impl Folders {
         let lock = Lock::acquire(&usual)?;
         let is_usual = std::fs::canonicalize(&usual).ok() == std::fs::canonicalize(&work).ok();
         let other = if is_usual { None } else { Some(Lock::acquire(&work)?) };
-        Ok(Self { output, work, against: options.against.clone(), _locks: (lock, other) })
+        Ok(Self { output, work, is_cleared: false, _locks: (lock, other) })
     }
 
     /// Makes room for the results, which are written anew, also by a resumed run. The manifest goes first, so that a folder with one is always whole.
-    pub fn clear(&self, files: &Files, inputs: &[Arc<Input>]) -> Result<()> {
-        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let output = real(&self.output);
-        let work = real(&self.work);
-        let is_inside = |path: &Path| path.starts_with(&output) && !path.starts_with(&work);
-        let against = self.against.iter().map(|path| real(path));
-        if against.chain(inputs.iter().map(|input| real(&input.path))).any(|path| is_inside(&path)) {
-            return Err(Error::Occupied { path: self.output.clone(), what: AN_INPUT });
+    pub fn clear(&mut self, files: &Files, inputs: &[Arc<Input>]) -> Result<()> {
+        // Links inside of folders lead anywhere. Standard input was saved in the work folder.
+        let stdin = self.work.join(STDIN);
+        let inputs = inputs.iter().map(|input| &*input.path).filter(|path| *path != stdin);
+        for folder in [&self.output, &self.work] {
+            places::check_folder(folder, inputs.clone())?;
         }
-        for name in RESULTS.iter().rev() {
+        self.is_cleared = true;
+        self.remove_results(files, &[])?;
+        files.remove_leftovers(&self.output)?;
+        files.remove_leftovers(&self.work)?;
+        Ok(())
+    }
+
+    /// Leaves nothing that looks finished of a run that failed, but the list of rejected lines. What cannot be removed has no manifest beside it.
+    pub fn withdraw(&self, files: &Files) {
+        if self.is_cleared {
+            let _ = self.remove_results(files, &[REJECTS, old::REJECTS]);
+        }
+    }
+
+    fn remove_results(&self, files: &Files, except: &[&str]) -> Result<()> {
+        for name in RESULTS.iter().rev().filter(|name| !except.contains(name)) {
             let path = self.output.join(name);
             if path.exists() {
                 files.remove(&path)?;
             }
         }
-        for folder in [DOCUMENTS, save::FOLDER].map(|name| self.output.join(name)) {
+        // What was made of the results that were here goes with them.
+        let derived = rethresholded(&self.output)?;
+        for folder in [DOCUMENTS, save::FOLDER].map(|name| self.output.join(name)).into_iter().chain(derived)
+        {
             if folder.is_dir() {
                 std::fs::remove_dir_all(&folder).map_err(|error| Error::open(folder, error))?;
             }
         }
-        files.remove_leftovers(&self.output)?;
-        files.remove_leftovers(&self.work)?;
         Ok(())
     }
 
@@ -135,7 +160,7 @@ impl Folders {
         let both = [self.work.clone(), self.output.join(WORK)];
         drop(self);
         for folder in both {
-            let _ = std::fs::remove_file(folder.join("lock"));
+            let _ = std::fs::remove_file(folder.join(LOCK));
             // Somebody else's files in it keep it there.
             let _ = std::fs::remove_dir(folder);
         }
@@ -160,31 +185,78 @@ pub(crate) fn remains(output: &Path) -> Option<Remains> {
     RESULTS.iter().any(|name| output.join(name).exists()).then_some(Remains::Results)
 }
 
-/// Refuses a folder that holds something else.
-fn check(output: &Path, options: &Options) -> Result<()> {
-    if options.overwrite || options.resume {
-        return Ok(());
-    }
-    if output.join(MANIFEST).exists() {
-        return Err(Error::Occupied {
-            path: output.to_owned(),
-            what: "the results of a finished run; name another folder, or give --overwrite",
-        });
-    }
-    let entries = std::fs::read_dir(output).map_err(|error| Error::open(output, error))?;
-    let foreign = entries.flatten().map(|entry| entry.file_name()).find(|name| {
-        let name = name.to_string_lossy();
-        name != WORK
-            && name != DOCUMENTS
-            && name != save::FOLDER
-            && !RESULTS.contains(&&*name)
-            && !name.starts_with('.')
-    });
-    match foreign {
-        Some(_) => Err(Error::Occupied {
-            path: output.to_owned(),
-            what: "other files; name a new folder for the results",
-        }),
+/// Refuses places for results that lie upon what is read, before anything is made.
+fn check_places(output: &Path, work: &Path, options: &Options) -> Result<()> {
+    let read = || options.inputs.iter().map(PathBuf::as_path);
+    let against = || options.against.iter().map(PathBuf::as_path);
+    let is_archive =
+        |path: &&Path| crate::archive::folder_of(path).is_some() || options.save.as_deref() == Some(path);
+    places::check_folder(output, read().chain(against()))?;
+    places::check_folder(work, read().chain(against()))?;
+    // What is passed over where inputs are read would be read as old documents.
+    places::check_outside(output, against().filter(|path| !is_archive(path)))?;
+    match options.save.as_deref().filter(|folder| *folder != save::folder(options)) {
+        Some(archive) => {
+            places::check_folder(archive, read())?;
+            places::check_outside(archive, read())
+        }
         None => Ok(()),
     }
+}
+
+/// Refuses a folder that holds something else.
+fn check(output: &Path, options: &Options) -> Result<()> {
+    let occupied = |what| Err(Error::Occupied { path: output.to_owned(), what });
+    if !output.exists() {
+        return Ok(());
+    }
+    let manifest_path = output.join(MANIFEST);
+    let is_finished = manifest::is_manifest(&manifest_path);
+    let is_ours = is_finished || output.join(WORK).is_dir();
+    if is_finished && !options.overwrite && !options.resume {
+        return occupied("the results of a finished run; name another folder, or give --overwrite");
+    }
+    let names = std::fs::read_dir(output).map_err(|error| Error::open(output, error))?.flatten();
+    let mut names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let is_result = |name: &str| name == DOCUMENTS || name == save::FOLDER || RESULTS.contains(&name);
+    // What nobody but a run has made is replaced, and nothing else.
+    match (is_ours, options.overwrite || options.resume) {
+        (true, true) if manifest_path.exists() && !is_finished => occupied(OTHERS),
+        (true, true) => Ok(()),
+        (true, false) if names.any(|name| !is_result(&name) && !name.starts_with('.')) => occupied(OTHERS),
+        (true, false) => Ok(()),
+        (false, true) if names.any(|name| is_result(&name)) => occupied(
+            "files named like results, and no manifest.json of a run; name a new folder for the results",
+        ),
+        (false, true) => Ok(()),
+        (false, false) if names.any(|name| !name.starts_with('.')) => occupied(OTHERS),
+        (false, false) => Ok(()),
+    }
+}
+
+/// Refuses a work folder in which files of somebody else would be replaced.
+fn check_work(work: &Path) -> Result<()> {
+    if !work.is_dir() || work.join(LOCK).exists() {
+        return Ok(());
+    }
+    let names = std::fs::read_dir(work).map_err(|error| Error::open(work, error))?.flatten();
+    let is_ours = |name: &str| INTERMEDIATE.contains(&name) || name.starts_with(OF_OLD);
+    match names.map(|entry| entry.file_name()).any(|name| is_ours(&name.to_string_lossy())) {
+        true => Err(Error::Occupied {
+            path: work.to_owned(),
+            what: "files named like those of a run, which did not make them; name an empty folder with --work-dir",
+        }),
+        false => Ok(()),
+    }
+}
+
+/// The folders that `rethreshold` has left in that of the results.
+pub(crate) fn rethresholded(output: &Path) -> Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(output).map_err(|error| Error::open(output, error))?.flatten();
+    let folders = entries.map(|entry| entry.path()).filter(|path| path.is_dir() && !path.is_symlink());
+    let is_derived = |path: &PathBuf| {
+        Manifest::read(path)
+            .is_ok_and(|manifest| manifest.json["benzer"].is_string() && !manifest.json["from"].is_null())
+    };
+    Ok(folders.filter(is_derived).collect())
 }

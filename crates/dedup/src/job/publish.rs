@@ -52,6 +52,13 @@ pub(super) fn run(
     let folder = Folder::open(address)?;
     let there = folder.list()?;
     check(&folder, &there, options)?;
+    let is_foreign =
+        !work.join("lock").exists() && [WAITING, RUN].iter().any(|name| work.join(name).exists());
+    if is_foreign {
+        let what =
+            "folders that a run would replace, `results` or `run`; name an empty folder with --work-dir";
+        return Err(Error::Occupied { path: work, what });
+    }
     files.create_dir_all(&work)?;
     let lock = Lock::acquire(&work)?;
     let local = Options {
@@ -142,6 +149,10 @@ fn make(
     observer: &dyn Observer,
 ) -> Result<Manifest> {
     files.remove(&Manifest::path(work, Stage::Upload.name()))?;
+    // What was left of results that were sent.
+    if results::Manifest::read(&local.output).is_err() && !local.output.join(".benzer-work").exists() {
+        let _ = std::fs::remove_dir_all(&local.output);
+    }
     let (summary, fingerprint) = Run { target, ..Run::new(files, local, observer)? }.run()?;
     let mut waiting = Manifest::new(Stage::Upload.name(), &key(&fingerprint, local));
     for FileEntry { name, stamp } in results::Manifest::read(&local.output)?.files {

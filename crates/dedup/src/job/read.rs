@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use super::memory::Memory;
-use super::output::AN_INPUT;
+use super::output::{REJECTS, STDIN};
 use super::stages::Run;
 use super::{Counts, Observer, Options, Output, Stage};
 use crate::corpus::{Corpus, Held};
@@ -13,16 +13,13 @@ use crate::documents::{Documents, Memory as Rows, Table, TableWriter};
 use crate::error::{Error, Result};
 use crate::files::{FileWriter, Files, Manifest};
 use crate::ingest::{Ingested, Spare};
+use crate::places;
 use crate::read::{self, Again, Batch, Inputs, Reader};
 use crate::remote::Address;
-use crate::{pipeline, write};
+use crate::{keep, pipeline, write};
 
 /// Rejects that are named in the summary.
 const NAMED: usize = 5;
-/// The rejected lines, until the results are written.
-pub(super) const REJECTS: &str = "rejects.jsonl";
-/// What came through standard input.
-const STDIN: &str = "stdin";
 
 impl Run<'_> {
     pub(super) fn read(&mut self) -> Result<Corpus> {
@@ -34,12 +31,7 @@ impl Run<'_> {
         let inputs = reader.inputs().to_vec();
         self.check_names(&inputs)?;
         self.check_target(&inputs)?;
-        if reader.n_excepted() > 0 {
-            let target = self.target.display();
-            let n = reader.n_excepted();
-            self.notes
-                .push(format!("{n} files in `{target}` are results of an earlier run, and were not read"));
-        }
+        self.tell_of_inputs(&reader)?;
         if self.options.write == Output::Annotate {
             write::check_annotation(&inputs)?;
         }
@@ -156,11 +148,8 @@ impl Run<'_> {
     /// Refuses results in a store that would lie around the inputs. Folders of this machine are checked when they are cleared.
     fn check_target(&self, inputs: &[std::sync::Arc<read::Input>]) -> Result<()> {
         let Some(target) = Address::parse(self.target)? else { return Ok(()) };
-        let is_inside = |input: &read::Input| input.path.to_str().is_some_and(|url| target.holds(url));
-        match inputs.iter().any(|input| is_inside(input)) {
-            true => Err(Error::Occupied { path: self.target.to_owned(), what: AN_INPUT }),
-            false => Ok(()),
-        }
+        let inside = inputs.iter().find(|input| input.path.to_str().is_some_and(|url| target.holds(url)));
+        inside.map_or(Ok(()), |input| Err(Error::overlap(self.target, places::HOLDS, &input.path)))
     }
 
     /// Opens the inputs for a pass over all of them.
@@ -169,7 +158,10 @@ impl Run<'_> {
         let path = |path: &PathBuf| if path == Path::new("-") { saved.clone() } else { path.clone() };
         let inputs: Inputs = self.options.inputs.iter().map(path).collect();
         let order_field = self.options.keep.field().cloned();
-        read::open(inputs.except(self.target), read::ReadOptions { order_field, ..self.options.read.clone() })
+        read::open(
+            inputs.except(self.target).lenient(),
+            read::ReadOptions { order_field, ..self.options.read.clone() },
+        )
     }
 
     fn end_reading(&mut self, sink: Sink<'_>, inputs: Vec<std::sync::Arc<read::Input>>) -> Result<Corpus> {
@@ -258,6 +250,11 @@ impl Sink<'_> {
             self.text_bytes += u64::from(place.text_bytes);
             self.counts.empty += u64::from(place.shingles == 0);
             self.counts.short += u64::from(place.shingles == 1 && shortest > 1);
+        }
+        if self.options.keep.field().is_some() {
+            let (texts, missing) = keep::kinds(rows.keys.iter());
+            self.counts.ordered_by_text += texts;
+            self.counts.unordered += missing;
         }
         self.counts.blank += batch.n_blank();
         if batch.n_documents() == 0 {

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 
 use super::decide::{Removal, Rule};
-use super::read::REJECTS;
+use super::output::REJECTS;
 use super::stages::Run;
 use super::{Measure, Output, Search, Verify};
 use crate::corpus::Ranked;

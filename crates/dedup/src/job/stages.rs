@@ -78,7 +78,18 @@ impl<'a> Run<'a> {
 
     /// Does all of it. Gives the summary, and the fingerprint of what it was made from.
     pub fn run(mut self) -> Result<(Summary, String)> {
+        match self.stages() {
+            Ok(()) => self.finish(),
+            Err(error) => {
+                self.folders.withdraw(self.files);
+                Err(error)
+            }
+        }
+    }
+
+    fn stages(&mut self) -> Result<()> {
         let corpus = self.timed(Stage::Read, Self::read)?;
+        self.check_read(&corpus.inputs)?;
         let (ranking, mut members, mut copies) = self.timed(Stage::Group, |run| run.group(&corpus))?;
         let order = (&corpus, &ranking);
         let (guests, old) = match self.options.against.is_empty() {
@@ -102,8 +113,7 @@ impl<'a> Run<'a> {
             _ if !is_compared => None,
             _ => self.timed(Stage::Audit, |run| run.audit(&ranked, members.compared, &edges, &removals))?,
         };
-        self.timed(Stage::Write, |run| run.write(&ranked, (&edges, &copies), &removals))?;
-        self.finish()
+        self.timed(Stage::Write, |run| run.write(&ranked, (&edges, &copies), &removals))
     }
 
     fn timed<T>(&mut self, stage: Stage, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {

@@ -20,6 +20,12 @@ pub struct Counts {
     pub rejected: u64,
     /// Blank lines.
     pub blank: u64,
+    /// Documents without the field of `keep`, which come last.
+    #[serde(default)]
+    pub unordered: u64,
+    /// Documents in which that field is a text, which come after numbers.
+    #[serde(default)]
+    pub ordered_by_text: u64,
     /// Documents without a letter or digit: similar to nothing. They are removed only as exact copies.
     pub empty: u64,
     /// Documents shorter than one shingle.

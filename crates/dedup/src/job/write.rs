@@ -6,8 +6,7 @@ use std::io::Read;
 use serde_json::json;
 
 use super::decide::{Removal, Rule};
-use super::output::DOCUMENTS;
-use super::read::REJECTS;
+use super::output::{DOCUMENTS, REJECTS, STDIN};
 use super::stages::Run;
 use super::{Output, Stage, old};
 use crate::corpus::Ranked;
@@ -18,7 +17,7 @@ use crate::files::{FileWriter, Stamp};
 use crate::pipeline::{self, Work};
 use crate::read::{self, Batch, RawBatch};
 use crate::resolve::Cluster;
-use crate::results::manifest;
+use crate::results::{inputs, manifest};
 use crate::verify::Edge;
 use crate::write::{self, Annotation, DocumentWriter, Estimates, Fates, Pairs};
 
@@ -50,7 +49,7 @@ impl Run<'_> {
         stamps.extend(documents?);
         // Before the manifest: a run that is whole is in its archive.
         stamps.extend(self.save(ranked, removals)?);
-        self.manifest(&stamps)
+        self.manifest(&stamps, ranked)
     }
 
     /// Writes everything but the documents and the manifest.
@@ -94,7 +93,7 @@ impl Run<'_> {
     }
 
     /// The rejected lines, from the work folder; if there are none, no file has to be there.
-    fn rejects_file(&self, name: &str, n: u64) -> Result<FileWriter> {
+    pub(super) fn rejects_file(&self, name: &str, n: u64) -> Result<FileWriter> {
         if n == 0 {
             return self.create(name);
         }
@@ -215,7 +214,7 @@ impl Run<'_> {
         Ok(stamps.map(|(path, stamp)| (format!("{DOCUMENTS}/{}", path.display()), stamp)).collect())
     }
 
-    fn manifest(&mut self, stamps: &[(String, Stamp)]) -> Result<()> {
+    fn manifest(&mut self, stamps: &[(String, Stamp)], ranked: &Ranked<'_>) -> Result<()> {
         let options = self.options;
         let files: Vec<_> = stamps
             .iter()
@@ -239,6 +238,9 @@ impl Run<'_> {
             .collect();
         let facts = json!({
             "command": options.command,
+            "directory": std::env::current_dir().ok().map(|folder| folder.to_string_lossy().into_owned()),
+            "inputs": inputs::named(ranked.corpus, &self.folders.work.join(STDIN))?,
+            "read": inputs::how(&options.read),
             "threads": options.threads,
             "memory": options.memory,
             "spilled_bytes": self.spilled,

@@ -6,6 +6,8 @@
 //!   with `.` or `_`, such as `_SUCCESS`; a file that is named is read whatever it is called.
 //! - A file that is reached twice is read once, at its first place: otherwise `data data/a.jsonl` would make every
 //!   document of `a.jsonl` a duplicate of itself.
+//! - Files of other extensions are counted. Where the caller wants it, a file of another kind than most, which has not the wanted fields
+//!   (a table of labels among JSON lines), is passed over and told; else it is an error, as one that is named is.
 //! - Every file is opened once before the first line is read, so that a missing permission or column shows now and not
 //!   after hours. A pipe is not touched before its turn.
 
@@ -19,7 +21,7 @@ use super::batch::Plan;
 use super::format::{COMPRESSED, EXTENSIONS, Format};
 use super::input::{Input, Inputs, Item};
 use super::objects;
-use super::start::Start;
+use super::start::{NO_FIELDS, Start};
 use super::stream::Stream;
 use crate::error::{Error, Result};
 use crate::remote::Address;
@@ -27,12 +29,22 @@ use crate::remote::Address;
 /// An input and, if it is not a file to be opened, where its bytes come from.
 pub(super) type Source = (Arc<Input>, Option<Box<dyn Read + Send>>);
 
+/// What was found.
+pub(super) struct Lookup {
+    pub sources: Vec<Source>,
+    /// Files that were passed over, because they are results.
+    pub n_excepted: u64,
+    /// Files of another kind than most, and what is wrong with each.
+    pub left_out: Vec<Error>,
+    /// Files of folders whose extensions are not read.
+    pub unread: Vec<PathBuf>,
+}
+
 /// Looks up every input: expands folders and globs, drops repetitions, checks that files can be read.
-///
-/// Also gives how many files were passed over.
-pub(super) fn find(inputs: Inputs, plan: &Plan) -> Result<(Vec<Source>, u64)> {
+pub(super) fn find(inputs: Inputs, plan: &Plan) -> Result<Lookup> {
     let except = inputs.except.map(Except::new).transpose()?;
-    let mut found = Found { plan, except, sources: Vec::new(), seen: HashSet::new(), n_excepted: 0 };
+    let lookup = Lookup { sources: Vec::new(), n_excepted: 0, left_out: Vec::new(), unread: Vec::new() };
+    let mut found = Found { plan, except, is_lenient: inputs.is_lenient, lookup, seen: HashSet::new() };
     for item in inputs.items {
         match item {
             Item::Stream(name, bytes) => found.add_stream(name, bytes)?,
@@ -42,18 +54,23 @@ pub(super) fn find(inputs: Inputs, plan: &Plan) -> Result<(Vec<Source>, u64)> {
             },
         }
     }
-    if found.sources.is_empty() {
+    let mut lookup = found.lookup;
+    if lookup.left_out.len() >= lookup.sources.len() && !lookup.left_out.is_empty() {
+        // What most files are is no exception.
+        return Err(lookup.left_out.swap_remove(0));
+    }
+    if lookup.sources.is_empty() {
         return Err(Error::parameter("input", "at least one file, folder, glob, address or `-`", "none"));
     }
-    Ok((found.sources, found.n_excepted))
+    Ok(lookup)
 }
 
 struct Found<'a> {
     plan: &'a Plan,
     except: Option<Except>,
-    sources: Vec<Source>,
+    is_lenient: bool,
+    lookup: Lookup,
     seen: HashSet<PathBuf>,
-    n_excepted: u64,
 }
 
 /// A folder that is passed over where it lies inside of another one that is read.
@@ -140,7 +157,7 @@ impl Found<'_> {
                 known: OnceLock::new(),
             };
             input.learn(&start);
-            self.sources.push((Arc::new(input), None));
+            self.lookup.sources.push((Arc::new(input), None));
         }
         Ok(())
     }
@@ -152,13 +169,31 @@ impl Found<'_> {
         Ok(())
     }
 
+    /// A file that a folder or a glob has.
+    fn add_found(&mut self, path: &Path, relative: &Path) -> Result<()> {
+        match self.add_file(path, relative) {
+            Err(
+                error @ (Error::Column { .. }
+                | Error::Header { .. }
+                | Error::Parameter { name: NO_FIELDS, .. }),
+            ) if self.is_lenient => {
+                self.lookup.left_out.push(error);
+                Ok(())
+            }
+            added => added,
+        }
+    }
+
     fn add_folder(&mut self, folder: &Path) -> Result<()> {
-        let files = self.without_excepted(files_below(folder)?, folder, PathBuf::as_path);
+        let (files, unread) = sorted_below(folder)?;
+        let files = self.without_excepted(files, folder, PathBuf::as_path);
+        let unread = self.without_excepted(unread, folder, PathBuf::as_path);
+        self.lookup.unread.extend(unread);
         if files.is_empty() {
             return Err(Error::EmptyFolder { path: folder.into(), extensions: extensions() });
         }
         for path in files {
-            self.add_file(&path, path.strip_prefix(folder).unwrap_or(&path))?;
+            self.add_found(&path, path.strip_prefix(folder).unwrap_or(&path))?;
         }
         Ok(())
     }
@@ -177,7 +212,7 @@ impl Found<'_> {
         }
         sort(&mut files);
         for path in self.without_excepted(files, &fixed, PathBuf::as_path) {
-            self.add_file(&path, path.strip_prefix(&fixed).unwrap_or(&path))?;
+            self.add_found(&path, path.strip_prefix(&fixed).unwrap_or(&path))?;
         }
         Ok(())
     }
@@ -189,13 +224,13 @@ impl Found<'_> {
         };
         let before = found.len();
         found.retain(|item| !except.holds(path(item)));
-        self.n_excepted += (before - found.len()) as u64;
+        self.lookup.n_excepted += (before - found.len()) as u64;
         found
     }
 
     /// The number of the next input.
     fn number(&self) -> u32 {
-        u32::try_from(self.sources.len()).expect("fewer than 2^32 inputs")
+        u32::try_from(self.lookup.sources.len()).expect("fewer than 2^32 inputs")
     }
 
     fn push(
@@ -216,7 +251,7 @@ impl Found<'_> {
         if let Some((_, start)) = probed {
             input.learn(&start);
         }
-        self.sources.push((Arc::new(input), bytes));
+        self.lookup.sources.push((Arc::new(input), bytes));
     }
 }
 
@@ -232,19 +267,39 @@ fn probe(path: &Path, plan: &Plan) -> Result<Option<(u64, Start)>> {
 }
 
 fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
+    Ok(sorted_below(folder)?.0)
+}
+
+/// The files of a folder that are read, and those of other extensions.
+fn sorted_below(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
     let visible = |entry: &walkdir::DirEntry| entry.depth() == 0 || !is_hidden(entry.file_name());
-    let mut files = Vec::new();
+    let (mut files, mut unread) = (Vec::new(), Vec::new());
     for entry in walkdir::WalkDir::new(folder).follow_links(true).into_iter().filter_entry(visible) {
         let entry = entry.map_err(|error| {
             let path = error.path().unwrap_or(folder).to_owned();
             Error::open(path, error.into())
         })?;
-        if !entry.file_type().is_dir() && Format::of_name(entry.path()).is_some() {
-            files.push(entry.into_path());
+        match Format::of_name(entry.path()) {
+            _ if entry.file_type().is_dir() => {}
+            Some(_) => files.push(entry.into_path()),
+            None => unread.push(entry.into_path()),
         }
     }
     sort(&mut files);
-    Ok(files)
+    sort(&mut unread);
+    Ok((files, unread))
+}
+
+/// The files that a folder or a glob leads to, as far as they can be looked up; nothing of anything else.
+pub(crate) fn files_of(input: &Path) -> Vec<PathBuf> {
+    if input.is_dir() {
+        return files_below(input).unwrap_or_default();
+    }
+    let pattern = input.to_str().filter(|pattern| !input.exists() && is_glob(pattern));
+    let found = pattern.map(|pattern| matches(pattern).unwrap_or_default()).unwrap_or_default();
+    let below =
+        |path: PathBuf| if path.is_dir() { files_below(&path).unwrap_or_default() } else { vec![path] };
+    found.into_iter().flat_map(below).collect()
 }
 
 fn matches(pattern: &str) -> Result<Vec<PathBuf>> {
@@ -262,7 +317,7 @@ pub(super) fn is_glob(text: &str) -> bool {
     text.contains(['*', '?', '['])
 }
 
-pub(super) fn is_hidden(name: &std::ffi::OsStr) -> bool {
+pub(crate) fn is_hidden(name: &std::ffi::OsStr) -> bool {
     matches!(name.as_encoded_bytes().first(), Some(b'.' | b'_'))
 }
 

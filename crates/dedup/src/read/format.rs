@@ -73,7 +73,7 @@ impl Format {
     }
 
     /// Told by the name.
-    pub(super) fn of_name(path: &Path) -> Option<Self> {
+    pub(crate) fn of_name(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
         let name = COMPRESSED.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
         let extension = EXTENSIONS.iter().find(|end| name.ends_with(*end))?;

@@ -18,6 +18,7 @@ use crate::remote::Object;
 pub struct Inputs {
     pub(super) items: Vec<Item>,
     pub(super) except: Option<PathBuf>,
+    pub(super) is_lenient: bool,
 }
 
 pub(super) enum Item {
@@ -52,6 +53,11 @@ impl Inputs {
     /// Passes over what folders and globs have below this folder, here or in a store: the results of an earlier run.
     pub fn except(self, folder: impl Into<PathBuf>) -> Self {
         Self { except: Some(folder.into()), ..self }
+    }
+
+    /// Passes over files of another kind than most, which a folder or a glob has and in which the wanted fields are not: [`Reader::left_out`](super::Reader::left_out).
+    pub fn lenient(self) -> Self {
+        Self { is_lenient: true, ..self }
     }
 }
 

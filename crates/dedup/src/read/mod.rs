@@ -63,11 +63,13 @@ mod start;
 mod stream;
 mod table;
 mod text;
+mod there;
 mod utf8;
 
 pub(crate) use again::Again;
 pub use batch::{Batch, Document, DocumentId, Order, RawBatch};
 pub use fields::FieldPath;
+pub(crate) use find::{files_of, is_hidden};
 pub use format::{EXTENSIONS, Format};
 pub use input::{Input, Inputs};
 pub use parse::parse;
@@ -83,6 +85,7 @@ pub(crate) use table::{
     check_all_pages as check_parquet_pages, check_index as check_parquet_index,
     check_pages as check_parquet_column, guarded,
 };
+pub(crate) use there::fields_there;
 
 use std::sync::Mutex;
 

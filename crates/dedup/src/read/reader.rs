@@ -3,11 +3,12 @@
 //! Small files of text share a batch; a table has batches of its own.
 
 use std::io::Read;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::again::Again;
 use super::batch::{Plan, RawBatch};
-use super::find::Source;
+use super::find::{Lookup, Source};
 use super::format::Format;
 use super::input::Input;
 use super::map::Map;
@@ -25,6 +26,8 @@ pub struct Reader {
     plan: Arc<Plan>,
     progress: Progress,
     n_excepted: u64,
+    left_out: Vec<Error>,
+    unread: Vec<PathBuf>,
     /// Inputs that are memory, by their number.
     maps: Vec<Option<Arc<Map>>>,
 }
@@ -36,7 +39,8 @@ enum Current {
 }
 
 impl Reader {
-    pub(super) fn new((sources, n_excepted): (Vec<Source>, u64), plan: Plan) -> Self {
+    pub(super) fn new(lookup: Lookup, plan: Plan) -> Self {
+        let Lookup { sources, n_excepted, left_out, unread } = lookup;
         let total = sources.iter().map(|(input, _)| input.bytes).sum();
         Self {
             inputs: sources.iter().map(|(input, _)| Arc::clone(input)).collect(),
@@ -45,6 +49,8 @@ impl Reader {
             plan: Arc::new(plan),
             progress: Progress::new(total),
             n_excepted,
+            left_out,
+            unread,
             maps: Vec::new(),
         }
     }
@@ -62,6 +68,16 @@ impl Reader {
     /// Files that were passed over because of [`Inputs::except`](super::Inputs::except).
     pub fn n_excepted(&self) -> u64 {
         self.n_excepted
+    }
+
+    /// What is wrong with files that were passed over because of [`Inputs::lenient`](super::Inputs::lenient).
+    pub fn left_out(&self) -> &[Error] {
+        &self.left_out
+    }
+
+    /// Files of folders that were passed over because of their extension.
+    pub fn unread(&self) -> &[PathBuf] {
+        &self.unread
     }
 
     /// How far the reading is; a clone can be watched from another thread.

@@ -9,6 +9,9 @@ use super::format::Format;
 use super::stream::{Compression, End, Stream};
 use crate::error::{Error, Result};
 
+/// The parameter that plain text cannot serve.
+pub(super) const NO_FIELDS: &str = "--id-field";
+
 /// What the beginning of an input tells.
 #[derive(Debug)]
 pub(super) struct Start {
@@ -36,7 +39,7 @@ impl Start {
         match (format, plan.fields.id_slot()) {
             (Format::Lines | Format::File, Some(id)) => {
                 let got = format!("`{}` with `{}`", plan.fields.name(id), path.display());
-                Err(Error::parameter("--id-field", "left out for plain text, which has no fields", got))
+                Err(Error::parameter(NO_FIELDS, "left out for plain text, which has no fields", got))
             }
             (Format::Csv { delimiter }, _) => {
                 (start.header, start.rest, start.end) = Header::read(stream, delimiter, path, &plan.fields)?;

@@ -18,6 +18,11 @@ pub(crate) const RUN: &str = "run.json";
 /// What is written now.
 pub(crate) const FORMAT: u32 = 2;
 
+/// Whether a file is the manifest of a run, also of one that is damaged.
+pub(crate) fn is_manifest(path: &Path) -> bool {
+    std::fs::read(path).is_ok_and(|bytes| memchr::memmem::find(&bytes, b"\"benzer\"").is_some())
+}
+
 /// A manifest that was read.
 #[derive(Debug)]
 pub(crate) struct Manifest {

@@ -1,7 +1,10 @@
 //! The results of a finished run, read back: why documents were removed, and what another threshold would do.
 
 mod columns;
+mod explain;
+pub(crate) mod inputs;
 pub(crate) mod manifest;
+mod output;
 mod rethreshold;
 
 use std::fs::File;
@@ -13,7 +16,9 @@ use crate::error::{Error, Result};
 use crate::read::{Format, RejectReason, check_parquet_index, check_parquet_pages, guarded};
 use crate::remote::Address;
 use columns::Columns;
+pub use explain::{Answer, Explained, explain};
 use manifest::Manifest;
+pub(crate) use output::checksum_of_pairs;
 pub use rethreshold::{Rethresholded, rethreshold};
 
 /// A row of `evidence.parquet`.

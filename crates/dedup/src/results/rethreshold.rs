@@ -46,6 +46,7 @@ pub fn rethreshold(folder: &Path, threshold: Threshold, out: &Path) -> Result<Re
         let expected = format!("at least {was}, the threshold of the run (pairs below it were not kept)");
         return Err(Error::parameter("threshold", expected, threshold));
     }
+    super::output::check(folder, out)?;
     let graph = Graph::read(folder, threshold)?;
     let mut places = HashMap::new();
     let mut before = Vec::new();
@@ -76,6 +77,7 @@ pub fn rethreshold(folder: &Path, threshold: Threshold, out: &Path) -> Result<Re
         "benzer": env!("CARGO_PKG_VERSION"),
         "format": manifest::FORMAT,
         "from": folder,
+        "pairs": super::output::checksum_of_pairs(&manifest),
         "settings": settings,
         "counts": {"removed": outcome.removed, "restored": outcome.restored},
         "files": [FileEntry { name: EVIDENCE.to_owned(), stamp }],

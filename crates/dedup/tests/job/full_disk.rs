@@ -4,6 +4,7 @@ use std::io::ErrorKind;
 
 use benzer_dedup::files::Files;
 use benzer_dedup::files::fault::When;
+use benzer_dedup::integrity;
 use benzer_dedup::job::{self, Options, Silent};
 
 use crate::corpus::{self, Random};
@@ -96,4 +97,34 @@ fn an_output_that_is_a_file_is_refused() {
     lab.write("a.jsonl", "{\"id\": 1, \"text\": \"a\"}\n");
     let error = lab::run(&lab.options("in/a.jsonl")).unwrap_err().to_string();
     assert!(error.contains("`output` must be a folder") && error.contains("in/a.jsonl"), "{error}");
+}
+
+/// Whatever fails while results of before are replaced: the folder has those of before, or the new ones, or none.
+#[test]
+fn a_run_that_fails_leaves_nothing_that_looks_finished() {
+    let lab = Lab::new();
+    let documents = corpus::documents(&mut Random::new(17), 40, 40, false);
+    lab.write("a.jsonl", corpus::lines(&documents) + "not json\n");
+    let options = Options { overwrite: true, ..lab.options("out") };
+    let (mut n_failed, mut n_withdrawn) = (0, 0);
+    for operation in 0.. {
+        lab::run(&options).unwrap();
+        let files = Files::failing(When::Operation(operation), ErrorKind::StorageFull);
+        let outcome = job::run_with(&files, &options, &Silent);
+        let left = lab::outputs(&options.output);
+        let is_finished = left.contains_key("manifest.json");
+        if is_finished {
+            assert!(integrity::verify(&options.output).unwrap().unwrap().is_whole(), "{operation}");
+        } else {
+            let seen: Vec<&String> = left.keys().filter(|name| !name.starts_with('.')).collect();
+            assert!(seen.iter().all(|name| *name == "rejects.jsonl"), "{operation}: {seen:?}");
+            n_withdrawn += 1;
+        }
+        match outcome {
+            Err(_) => n_failed += 1,
+            Ok(_) if operation > 20 => break,
+            Ok(_) => assert!(is_finished, "{operation}"),
+        }
+    }
+    assert!(n_failed > 20 && n_withdrawn > 10, "{n_failed} {n_withdrawn}");
 }

@@ -39,6 +39,7 @@ def dedup(
     overwrite: bool = False,
     audit: str | int = "auto",
     strict: bool = False,
+    allow_rejects: bool = False,
     threads: int | None = None,
     memory: str | int | None = None,
     work_dir: str | Path | None = None,
@@ -65,7 +66,7 @@ def dedup(
         save: An archive to which the kept documents are added, for later runs against it.
         output: A folder for the results; without it they last as long as the result.
         write: For paths, whether the kept documents are written, all of them with marks, or none.
-        overwrite, resume, work_dir, memory, threads, strict, audit, input_format, per_file: As on the command line.
+        overwrite, resume, work_dir, memory, threads, strict, allow_rejects, audit, input_format, per_file: As on the command line.
         progress: True for a bar of tqdm, False for none, or a function of stage, done and total. By default a bar on a terminal.
 
     >>> rows = [{"text": "the same short text"}, {"text": "another one"}, {"text": "The same, short text!"}]
@@ -111,6 +112,7 @@ def dedup(
         resume=resume,
         overwrite=overwrite,
         strict=strict,
+        allow_rejects=allow_rejects,
         ngram=ngram,
         unit=unit,
         text_settings=text_settings,
@@ -155,6 +157,7 @@ def request(
         "resume": False,
         "overwrite": False,
         "strict": False,
+        "allow_rejects": False,
     }
     return usual | given | {"text": shingles, "threshold": None if threshold is None else _decimal(threshold)}
 

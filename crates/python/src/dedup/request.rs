@@ -45,6 +45,8 @@ pub(crate) struct Request {
     resume: bool,
     overwrite: bool,
     strict: bool,
+    #[serde(default)]
+    allow_rejects: bool,
     text: Option<TextOptions>,
 }
 
@@ -86,6 +88,7 @@ impl Request {
             overwrite: self.overwrite,
             strict: self.strict,
             remarks: remark.into_iter().collect(),
+            allow_rejects: self.allow_rejects,
             command: vec!["benzer.dedup".to_owned()],
             ..usual
         })

@@ -49,7 +49,7 @@ fn texts(arguments: &Arguments, files: &[OsString]) -> anyhow::Result<Subjects> 
     let mut subjects = Vec::new();
     for file in files {
         let text = read(file)?;
-        if is_json_lines(file) {
+        if has_documents(file) {
             let name = Path::new(file).display();
             talk!(
                 "note: `{name}` is taken as one text; to compare its documents, `benzer sketch` it and name them with --ids"
@@ -177,9 +177,10 @@ fn is_sketch_file(file: &OsStr) -> bool {
     regular && File::open(file).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == *MAGIC
 }
 
-fn is_json_lines(file: &OsStr) -> bool {
+/// Whether its name says that it holds many documents.
+fn has_documents(file: &OsStr) -> bool {
     let name = Path::new(file).extension().unwrap_or_default();
-    name == "jsonl" || name == "ndjson"
+    ["jsonl", "ndjson", "csv", "tsv"].iter().any(|known| name == *known)
 }
 
 fn note_repetitions(files: &[OsString]) {

@@ -33,13 +33,10 @@ pub(super) fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> an
     let summary = outcome.map_err(|error| match error {
         Error::Parameter { .. } => Usage::new(flags(&error.to_string())).into(),
         Error::Cancelled => anyhow!("stopped; give the same command with --overwrite to begin anew"),
+        Error::Rejects { .. } => anyhow!(flags(&error.to_string())),
         other => other.into(),
     })?;
-    show(&options, &summary, view, out)?;
-    if summary.counts.rejected == summary.counts.read {
-        bail!("nothing was deduplicated: none of the {} files is a picture", grouped(summary.counts.read));
-    }
-    Ok(())
+    show(&options, &summary, view, out)
 }
 
 fn options(arguments: &Arguments) -> anyhow::Result<Options> {
@@ -67,6 +64,7 @@ fn options(arguments: &Arguments) -> anyhow::Result<Options> {
             .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into)),
         overwrite: arguments.overwrite,
         strict: arguments.strict,
+        allow_rejects: arguments.allow_rejects,
         command: std::env::args().collect(),
         ..Options::new(inputs, arguments.output.clone())
     })

@@ -25,7 +25,7 @@ use crate::Usage;
 use crate::options::amount;
 use crate::options::text::TextArguments;
 use crate::pages;
-use crate::view::{View, grouped};
+use crate::view::View;
 
 /// A budget that leaves room for huge pages.
 const AMPLE: u64 = 1 << 30;
@@ -146,6 +146,9 @@ pub struct Arguments {
     /// Stop at the first line that cannot be read
     #[arg(long, help_heading = "Results")]
     strict: bool,
+    /// Go on although more than half of the lines cannot be read
+    #[arg(long, help_heading = "Results")]
+    allow_rejects: bool,
     /// Worker threads [default: all cores]; the results do not depend on it
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=1024), help_heading = "Resources")]
     threads: Option<usize>,
@@ -221,24 +224,10 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
     let summary = outcome.map_err(|error| match error {
         Error::Parameter { .. } => Usage::new(flags(&error.to_string())).into(),
         Error::Cancelled => anyhow!("stopped; the same command with --resume goes on where it can"),
+        Error::Rejects { .. } | Error::Nothing { .. } => anyhow!(flags(&error.to_string())),
         other => other.into(),
     })?;
-    show::show(&options, &summary, view, out)?;
-    if options.measure == Measure::Containment && summary.counts.against == 0 {
-        let why = match summary.counts.against_rejected {
-            0 => "the files of --against are empty".to_owned(),
-            n => format!("{n} lines cannot be read; is --against-text-field right?"),
-        };
-        bail!("nothing was looked for: {why}");
-    }
-    let counts = &summary.counts;
-    if counts.rejected > 0 && counts.rejected == counts.read {
-        bail!(
-            "nothing was deduplicated: none of the {} lines could be read; are --text-field and --input-format right?",
-            grouped(counts.read)
-        );
-    }
-    Ok(())
+    show::show(&options, &summary, view, out)
 }
 
 /// `off`, `auto` or a number of documents.
@@ -255,7 +244,7 @@ fn audit(text: &str) -> Result<Audit, String> {
 
 /// The names of parameters as the flags that set them.
 fn flags(message: &str) -> String {
-    let names = [
+    const NAMES: &[(&str, &str)] = &[
         ("`memory`", "--memory"),
         ("`threshold`", "--threshold"),
         ("`output`", "--output"),
@@ -266,8 +255,14 @@ fn flags(message: &str) -> String {
         ("`verify`", "--verify"),
         ("`work_dir`", "--work-dir"),
         ("`max_line_bytes`", "--max-line"),
+        ("`text_field`", "--text-field"),
+        ("`id_field`", "--id-field"),
+        ("`input_format`", "--input-format"),
+        ("`against_text_field`", "--against-text-field"),
+        ("`against_id_field`", "--against-id-field"),
+        ("`allow_rejects`", "--allow-rejects"),
     ];
-    names.iter().fold(message.to_owned(), |message, (name, flag)| message.replace(name, flag))
+    NAMES.iter().fold(message.to_owned(), |message, (name, flag)| message.replace(name, flag))
 }
 
 fn options(arguments: &Arguments) -> anyhow::Result<Options> {
@@ -319,6 +314,7 @@ fn options(arguments: &Arguments) -> anyhow::Result<Options> {
         overwrite: arguments.overwrite,
         strict: arguments.strict,
         remarks: remark.into_iter().collect(),
+        allow_rejects: arguments.allow_rejects,
         command: std::env::args().collect(),
         rerun: arguments.rerun.clone(),
         ..usual

@@ -53,10 +53,10 @@ pub(super) fn show(
         );
     }
     for note in &summary.notes {
-        talk!("note: {}", printable(note));
+        talk!("note: {}", super::flags(&printable(note)));
     }
     for warning in &summary.warnings {
-        talk!("warning: {}", printable(warning));
+        talk!("warning: {}", super::flags(&printable(warning)));
     }
     if view.format == Format::Json {
         return write_json(out, &report(options, summary));
@@ -111,7 +111,15 @@ fn render(options: &Options, summary: &Summary, view: &View) -> String {
     if counts.empty > 0 {
         row("without words", counts.empty);
     }
+    if counts.rejected > 0 {
+        let lines = 100.0 * counts.rejected as f64 / counts.read as f64;
+        table.row(["lines rejected".to_owned(), grouped(counts.rejected), format!("{lines:.1}%")]);
+    }
     let mut out = table.render(view);
+    // The last row, so its reason stands below it.
+    if let Some(first) = summary.rejects.first() {
+        out.push_str(&format!("  first: {}\n", printable(first)));
+    }
     out.push_str(&format!("\n{}\n", paragraph(options, summary)));
     if let Some(audit) = &summary.audit {
         out.push_str(&format!("{}\n", audited(options, audit)));

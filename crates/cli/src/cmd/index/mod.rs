@@ -23,7 +23,7 @@ use crate::Usage;
 use crate::cmd::write_json;
 use crate::options::collection::{CollectionArguments, SCHEMA};
 use crate::options::db::{DbArguments, failed};
-use crate::rejects::Rejects;
+use crate::rejects::{Rejects, check_places};
 use crate::view::{self, View, grouped};
 
 /// What the command does, for its help.
@@ -99,6 +99,8 @@ struct Summary {
 /// Inputs that cannot be read; a collection of another schema; what the store says.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     let start = Instant::now();
+    let inputs: Vec<PathBuf> = arguments.inputs.iter().map(PathBuf::from).collect();
+    check_places(None, arguments.rejects.as_deref(), &inputs)?;
     let index = Index::new(collection(arguments)?).map_err(failed)?;
     // What is gone must not count as there.
     index.expire().map_err(failed)?;

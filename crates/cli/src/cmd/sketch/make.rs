@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{bail, ensure};
+use anyhow::bail;
 use benzer_core::sketch::SketchSpec;
 use benzer_dedup::read::{self, Inputs, ReadOptions, Reader};
 use benzer_dedup::sketches::{Counts, Header, Ids, Made, Recipe, SketchWriter};
@@ -14,7 +14,7 @@ use crate::Usage;
 use crate::bar::Bar;
 use crate::cmd::write_json;
 use crate::options::sketches::SketchName;
-use crate::rejects::{Rejects, is_replaceable, is_same};
+use crate::rejects::{Rejects, check_places};
 use crate::view::{self, Format, View, grouped};
 
 /// What was made, for programs.
@@ -40,8 +40,9 @@ pub(super) fn run(
         bail!(Usage::new("--output must be a file: a sketch file gets its name when it is whole"));
     }
     let recipe = recipe(arguments)?;
+    let inputs: Vec<PathBuf> = arguments.inputs.iter().map(PathBuf::from).collect();
+    check_places(Some(output), arguments.rejects.as_deref(), &inputs)?;
     let reader = open(arguments)?;
-    check_places(output, arguments, &reader)?;
     let header = Header { spec: recipe.spec().clone(), ids: ids(arguments, &reader) };
     let mut writer = SketchWriter::create(output, header)?;
     let mut rejects = Rejects::new(arguments.rejects.as_deref(), arguments.strict)?;
@@ -96,27 +97,6 @@ fn open(arguments: &Arguments) -> anyhow::Result<Reader> {
         benzer_dedup::Error::Parameter { .. } => Usage::new(error).into(),
         other => other.into(),
     })
-}
-
-/// Refuses to write over an input, over the other output, or over a file of rejects that is none.
-fn check_places(output: &Path, arguments: &Arguments, reader: &Reader) -> anyhow::Result<()> {
-    let rejects = arguments.rejects.as_deref();
-    for (flag, path) in [("--output", Some(output)), ("--rejects", rejects)] {
-        let Some(path) = path else { continue };
-        if reader.inputs().iter().any(|input| is_same(path, &input.path)) {
-            bail!(Usage::new(format!("{flag} `{}` is also an input; write to another name", path.display())));
-        }
-    }
-    let Some(rejects) = rejects else { return Ok(()) };
-    if is_same(rejects, output) {
-        bail!(Usage::new("--rejects and --output name the same file; write the rejects to another name"));
-    }
-    ensure!(
-        is_replaceable(rejects),
-        "`{}` exists and is not a file of rejects; move it away, or write to another name",
-        rejects.display()
-    );
-    Ok(())
 }
 
 fn ids(arguments: &Arguments, reader: &Reader) -> Ids {
