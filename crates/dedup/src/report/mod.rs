@@ -133,8 +133,12 @@ impl Report {
             self.lead()
         ));
         self.sections(&mut out);
+        let times = match self.earlier {
+            None => "; time and memory of the run are in <code>run.json</code>",
+            Some(_) => "",
+        };
         out.push_str(&format!(
-            "</main>\n<footer>Written by benzer {}. Every removal with its reason is in <code>evidence.parquet</code>; time and memory of the run are in <code>run.json</code>.</footer>\n</body>\n</html>\n",
+            "</main>\n<footer>Written by benzer {}. Every removal with its reason is in <code>evidence.parquet</code>{times}.</footer>\n</body>\n</html>\n",
             env!("CARGO_PKG_VERSION")
         ));
         out

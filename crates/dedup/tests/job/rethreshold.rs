@@ -12,6 +12,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use crate::corpus::{self, Document, Random};
 use crate::evidence;
 use crate::lab::{self, Lab};
+use crate::report;
 
 /// Columns that a run knows and pairs do not: the estimates of other pairs, and ranks, which count the old documents that are met.
 const UNSAID: [&str; 6] = ["estimate", "low", "high", "rank", "rank_a", "rank_b"];
@@ -153,6 +154,7 @@ fn a_higher_threshold_may_remove_more() {
     let rows = evidence::read(&lab.path("again"));
     assert!(rows.iter().all(|row| row.kept == ("a.jsonl".to_owned(), 2)), "{rows:?}");
     let page = fs::read_to_string(lab.path("again/report.html")).unwrap();
+    report::check(&page);
     assert!(page.contains("similarity of 0.85 on") && page.contains("at 0.8."), "{page}");
     assert!(page.contains("Just removed") && page.contains("Just kept") && page.contains("d1"));
 }
@@ -215,4 +217,5 @@ fn what_pairs_cannot_say_is_refused_or_told() {
     rethreshold(&low.output, at("0.8"), &lab.path("again")).unwrap();
     let twice = rethreshold(&lab.path("again"), at("0.9"), &lab.path("twice")).unwrap();
     assert_eq!(counts(&twice.summary), counts(&found.summary));
+    assert_eq!(twice.summary.notes, found.summary.notes);
 }

@@ -199,10 +199,15 @@ impl<'a> Run<'a> {
     fn notes(&self, threshold: Threshold) -> Vec<String> {
         let by_bands = self.manifest["settings"]["search"] != "exact" && self.measure() == Measure::Jaccard;
         let note = format!(
-            "the pairs are those that the bands for {} found; a run at {threshold} chooses bands of its own, and may miss other pairs",
-            self.threshold
+            "the pairs are those that the bands for {} found; a run at {threshold} chooses bands of its own, and may find or miss others",
+            self.found_at()
         );
-        (by_bands && threshold > self.threshold).then_some(note).into_iter().collect()
+        (by_bands && threshold.value() > self.found_at()).then_some(note).into_iter().collect()
+    }
+
+    /// The threshold of the run that found the pairs, if this one was made from it.
+    fn found_at(&self) -> f64 {
+        self.manifest["from_threshold"].as_f64().unwrap_or(self.threshold.value())
     }
 
     /// A list of texts in the manifest.
@@ -224,7 +229,7 @@ impl<'a> Run<'a> {
             "benzer": env!("CARGO_PKG_VERSION"),
             "format": manifest::FORMAT,
             "from": self.folder,
-            "from_threshold": outcome.was,
+            "from_threshold": self.found_at(),
             "inputs": self.manifest["inputs"],
             "settings": settings,
             "counts": counts,
