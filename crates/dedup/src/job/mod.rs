@@ -14,6 +14,7 @@ mod memory;
 mod observer;
 mod old;
 mod options;
+pub(crate) mod outcome;
 mod output;
 mod overlaps;
 mod publish;

@@ -10,6 +10,7 @@ use crate::places;
 use crate::read::Input;
 pub(super) use crate::results::manifest::NAME as MANIFEST;
 use crate::results::manifest::{self, Manifest, RUN};
+use crate::write::PLACES;
 
 /// Where the documents go.
 pub(super) const DOCUMENTS: &str = "documents";
@@ -22,12 +23,13 @@ const WORK: &str = ".benzer-work";
 /// What a run leaves in its work folder whatever happens.
 const LOCK: &str = "lock";
 /// Everything a run writes to its output folder, in the order of writing.
-pub(super) const RESULTS: [&str; 8] = [
+pub(super) const RESULTS: [&str; 9] = [
     REJECTS,
     old::REJECTS,
     "pairs.parquet",
     "evidence.parquet",
     "clusters.parquet",
+    PLACES,
     "report.html",
     RUN,
     MANIFEST,

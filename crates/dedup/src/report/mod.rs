@@ -54,6 +54,8 @@ pub(crate) struct Report {
     pub settings: Vec<(&'static str, String)>,
     /// The command that does it again.
     pub command: Option<String>,
+    /// Of a finished run at a higher threshold: the run, and its threshold.
+    pub earlier: Option<(String, f64)>,
 }
 
 /// What was done with duplicates, and what makes one.
@@ -133,8 +135,12 @@ impl Report {
             self.lead()
         ));
         self.sections(&mut out);
+        let times = match self.earlier {
+            None => "; time and memory of the run are in <code>run.json</code>",
+            Some(_) => "",
+        };
         out.push_str(&format!(
-            "</main>\n<footer>Written by benzer {}. Every removal with its reason is in <code>evidence.parquet</code>; time and memory of the run are in <code>run.json</code>.</footer>\n</body>\n</html>\n",
+            "</main>\n<footer>Written by benzer {}. Every removal with its reason is in <code>evidence.parquet</code>{times}.</footer>\n</body>\n</html>\n",
             env!("CARGO_PKG_VERSION")
         ));
         out

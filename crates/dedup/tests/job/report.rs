@@ -19,7 +19,7 @@ fn page(options: &Options) -> String {
 
 /// Every element is closed where it must be, and the only elements are those that a report has.
 #[track_caller]
-fn check(page: &str) {
+pub fn check(page: &str) {
     let known = "html head meta link title style body header main footer section article div h1 h2 h3 h4 p ul li i b a span strong code pre mark details summary figure figcaption table thead tbody tr th td svg desc g line rect text polyline path circle";
     let known: Vec<&str> = known.split(' ').collect();
     let mut open: Vec<&str> = Vec::new();

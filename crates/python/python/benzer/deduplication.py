@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from benzer import _benzer, frames
-from benzer.errors import ColumnError
+from benzer.errors import ColumnError, ParameterError
+from benzer.folders import TemporaryFolder
 from benzer.progress import Progress, reporting
 from benzer.results import DedupResult
 from benzer.sketch import Unit, text_options
@@ -63,8 +63,9 @@ def dedup(
         verify, cluster: Relax the promise above; the evidence says so.
         against: Old documents, of the same kinds as `data`, which are never removed.
         measure: ``containment`` removes what contains an old document.
-        save: An archive to which the kept documents are added, for later runs against it.
-        output: A folder for the results; without it they last as long as the result.
+        save: The folder of an archive: documents that are in it are removed, and the kept ones are added to it for the next run. It is made if it
+            is not there.
+        output: A folder for the results; without it they are temporary, and last as long as the result (see :class:`DedupResult`).
         write: For paths, whether the kept documents are written, all of them with marks, or none.
         overwrite, resume, work_dir, memory, threads, strict, allow_rejects, audit, input_format, per_file: As on the command line.
         progress: True for a bar of tqdm, False for none, or a function of stage, done and total. By default a bar on a terminal.
@@ -82,10 +83,14 @@ def dedup(
     texts = [text] if isinstance(text, str) else list(text)
     if kind == "records" and not all(isinstance(row, dict) for row in data):
         raise TypeError("a list of documents must be a list of dictionaries; make one of texts with [{'text': text} for text in texts]")
-    holder = tempfile.TemporaryDirectory(prefix="benzer-")
-    folder = Path(output) if output is not None else Path(holder.name) / "results"
-    old, old_texts, old_id = _input(against, texts, id, None, Path(holder.name) / "against.arrow")
-    inputs, fields, id_field = _input(data, texts, id, _order(keep), Path(holder.name) / _INPUT)
+    temporary = TemporaryFolder()
+    if isinstance(output, str) and "://" in output:
+        raise ParameterError(f"`output` must be a folder of this machine, got `{output}`; `python -m benzer dedup` sends results to a store")
+    folder = Path(output).absolute() if output is not None else temporary.results
+    old, old_texts, old_id = _input(against, texts, id, None, temporary.path / "against.arrow")
+    old, save = _with_archive(old, save, folder, write if kind == "paths" else "evidence")
+    inputs, fields, id_field = _input(data, texts, id, _order(keep), temporary.path / _INPUT)
+    writes = write if kind == "paths" else "evidence"
     wanted = request(
         inputs=inputs,
         output=str(folder),
@@ -103,8 +108,8 @@ def dedup(
         against=old,
         against_text_fields=old_texts,
         against_id_field=old_id,
-        save=None if save is None else str(save),
-        write=write if kind == "paths" else "dry-run",
+        save=save,
+        write=writes,
         audit=str(audit),
         threads=threads,
         memory=None if memory is None else str(memory),
@@ -122,7 +127,18 @@ def dedup(
     if id is None and against is not None and frames.kind(against) != "paths":
         # Rows of a table without ids are called by their number.
         summary["matched"] = [int(one.rpartition(":")[2]) - 1 for one in summary["matched"]]
-    return DedupResult(data, folder, summary, holder, has_ids=id is not None)
+    return DedupResult(data, temporary if output is None else folder, summary, has_ids=id is not None, write=writes)
+
+
+def _with_archive(old: list[str], save: str | Path | None, folder: Path, write: str) -> tuple[list[str], str | None]:
+    """The old documents, with those of the archive that grows first, as on the command line; and that archive."""
+    if save is None:
+        return old, None
+    if write == "dry-run":
+        raise ParameterError(f"with write='dry-run' nothing is saved in `{save}`; give `against` the archive to compare with it only, or leave `write` out")
+    archive = Path(save).absolute()
+    others = [one for one in old if Path(one).absolute() != archive]
+    return others if archive == folder / "saved" else [str(archive), *others], str(archive)
 
 
 def request(

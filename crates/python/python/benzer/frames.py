@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from benzer.columns import Column
 from benzer.errors import ColumnError
 
 
@@ -96,20 +97,23 @@ def take(data: Any, rows: npt.NDArray[np.int64]) -> Any:
     return [data[row] for row in rows]
 
 
-def table(data: Any, columns: dict[str, list[Any]]) -> Any:
+def table(data: Any, columns: dict[str, Column]) -> Any:
     """Columns as a table of the same kind as `data`; of Arrow for paths, and a list of dictionaries where Arrow is not installed."""
     known = kind(data)
-    if known == "pandas":
-        return sys.modules["pandas"].DataFrame(columns)
-    if known == "polars":
-        return sys.modules["polars"].DataFrame(columns)
-    if known == "dataset":
-        return sys.modules["datasets"].Dataset.from_dict(columns)
     try:
-        pa = _pyarrow()
+        found = _pyarrow().table({name: column.arrow() for name, column in columns.items()})
     except ImportError:
-        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    return pa.table(columns)
+        cells = {name: column.cells() for name, column in columns.items()}
+        if known in ("pandas", "polars"):
+            return sys.modules[known].DataFrame(cells)
+        return [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
+    if known == "pandas":
+        return found.to_pandas()
+    if known == "polars":
+        return sys.modules["polars"].from_arrow(found)
+    if known == "dataset":
+        return sys.modules["datasets"].Dataset(found)
+    return found
 
 
 def records(data: Any) -> Iterator[Mapping[str, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
+import json
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -11,27 +11,45 @@ import numpy as np
 import numpy.typing as npt
 
 from benzer import _benzer, frames
+from benzer.columns import Column, named
 from benzer.errors import DedupError
+from benzer.folders import TemporaryFolder
 
 
 class DedupResult:
-    """Kept and removed documents, with the evidence for every removal. Tables are of the kind of the input."""
+    """Kept and removed documents, with the evidence for every removal. Tables are of the kind of the input.
+
+    Without `output`, files of the result are temporary: they last as long as the result, and once a path of them was asked for
+    (:attr:`kept` of files, :meth:`report`, :attr:`folder`) as long as the process.
+    """
 
     def __init__(
         self,
         data: Any,
-        folder: Path,
+        folder: Path | TemporaryFolder,
         summary: dict[str, Any],
-        holder: tempfile.TemporaryDirectory[str],
         *,
         has_ids: bool,
+        write: str = "evidence",
         base: DedupResult | None = None,
     ) -> None:
-        self._data, self._holder, self._has_ids, self._base = data, holder, has_ids, base
-        self.folder = folder
-        """The folder of the results: evidence.parquet, pairs.parquet, report.html, manifest.json and others."""
+        self._data, self._where, self._has_ids, self._write, self._base = data, folder, has_ids, write, base
         self.summary = summary
         """Counts, timings, the measured recall, and warnings."""
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the results: evidence.parquet, pairs.parquet, report.html, manifest.json and others."""
+        if isinstance(self._where, TemporaryFolder):
+            self._where.give_out()
+        return self._folder
+
+    @property
+    def _folder(self) -> Path:
+        folder = self._where.results if isinstance(self._where, TemporaryFolder) else self._where
+        if "://" not in str(folder) and not (folder / "manifest.json").is_file():
+            raise DedupError(f"the results in `{folder}` are gone; run dedup again, with `output=` to keep them")
+        return folder
 
     @property
     def counts(self) -> dict[str, int]:
@@ -45,37 +63,36 @@ class DedupResult:
         warnings: list[str] = self.summary["warnings"]
         return warnings
 
-    @cached_property
-    def _evidence(self) -> dict[str, list[Any]]:
-        found = _benzer.evidence(str(self.folder))
-        if self._is_table:
+    def _evidence(self, *names: str) -> dict[str, Column]:
+        """Columns of the evidence, all if none is named."""
+        found = named(_benzer.evidence(str(self._folder), list(names) or None))
+        if not self._is_table:
+            return found
+        for side in ("removed", "kept"):
             # The engine counts the rows of its own copy from 1 on.
-            for name in ("removed_row", "kept_row"):
-                found[name] = [None if row is None else row - 1 for row in found[name]]
-            del found["removed_file"], found["kept_file"]
-        return self._named(found, "removed_id", "kept_id")
+            if (row := found.get(f"{side}_row")) is not None:
+                found[f"{side}_row"] = Column(row.values - 1, there=row.there)
+            found.pop(f"{side}_file", None)
+        return self._called(found, "removed_id", "kept_id")
 
-    def _named(self, found: dict[str, list[Any]], *columns: str) -> dict[str, list[Any]]:
+    def _called(self, found: dict[str, Column], *columns: str) -> dict[str, Column]:
         """Rows of a table without ids are called by their number."""
         if self._is_table and not self._has_ids:
             for name in columns:
-                found[name] = [int(one.rpartition(":")[2]) - 1 for one in found[name]]
+                if name in found:
+                    found[name] = found[name].rows()
         return found
 
     @property
     def evidence(self) -> Any:
         """For every removed document the kept one, their similarity, and by which rule. Rows of tables are counted from 0 on (and are the ids, if there are none), lines of files from 1 on."""
-        return frames.table(self._data, self._evidence)
+        return frames.table(self._data, self._evidence())
 
     @property
     def pairs(self) -> Any:
         """All pairs of documents that are similar enough."""
-        found = self._named(_benzer.pairs(str((self._base or self).folder)), "id_a", "id_b")
-        if self._base is None:
-            return frames.table(self._data, found)
-        threshold = self.summary["threshold"]
-        rows = [i for i, similarity in enumerate(found["similarity"]) if similarity >= threshold]
-        return frames.table(self._data, {name: [column[i] for i in rows] for name, column in found.items()})
+        found = self._called(named(_benzer.pairs(str(self._folder))), "id_a", "id_b")
+        return frames.table(self._data, found)
 
     @property
     def _is_table(self) -> bool:
@@ -86,7 +103,7 @@ class DedupResult:
         """The rows of the input that are removed, from 0 on; for tables."""
         if not self._is_table:
             raise DedupError("files have no common row numbers; see removed_file and removed_row of evidence")
-        return np.sort(np.array(self._evidence["removed_row"], dtype=np.int64))
+        return np.sort(self._evidence("removed_row")["removed_row"].values)
 
     @property
     def kept_rows(self) -> npt.NDArray[np.int64]:
@@ -103,6 +120,10 @@ class DedupResult:
             return frames.take(self._data, self.kept_rows)
         if self._base is not None:
             raise DedupError("files are not written again at another threshold; run dedup with it, or use evidence")
+        if self._write == "annotate":
+            raise DedupError(f"with write='annotate' the files have all documents, marked by `is_duplicate`: see `{self.folder / 'documents'}`")
+        if self._write != "remove":
+            raise DedupError(f"with write={self._write!r} no documents are written; leave it out, or use evidence")
         documents = self.folder / "documents"
         return sorted(path for path in documents.rglob("*") if path.is_file())
 
@@ -111,31 +132,32 @@ class DedupResult:
         """The documents that go: a table of the kind of the input; for files, their ids, files and rows."""
         if self._is_table:
             return frames.take(self._data, self.removed_rows)
-        names = ("removed_id", "removed_file", "removed_row")
-        return frames.table(self._data, {name: self._evidence[name] for name in names})
+        return frames.table(self._data, self._evidence("removed_id", "removed_file", "removed_row"))
 
     def rethreshold(self, threshold: float) -> DedupResult:
-        """The result at a higher threshold, from the pairs that were found: nothing is read or compared again."""
-        holder = tempfile.TemporaryDirectory(prefix="benzer-")
-        folder = Path(holder.name) / "results"
+        """The result at a higher threshold, as a run at that threshold gives it, from the pairs that were found: nothing is read or compared again.
+
+        The recall was not measured there (`summary["audit"]` is None); `summary["notes"]` says what else pairs do not tell.
+        """
+        where = TemporaryFolder()
         source = self._base or self
         text = f"{threshold:.9f}".rstrip("0").rstrip(".")
-        _was, before, removed, restored = _benzer.rethreshold(str(source.folder), text, str(folder))
-        counts = {**source.counts, "removed": removed, "kept": source.counts["kept"] + restored}
-        summary = {**source.summary, "counts": counts, "threshold": threshold, "removed_before": before}
-        return DedupResult(self._data, folder, summary, holder, has_ids=self._has_ids, base=source)
+        found = json.loads(_benzer.rethreshold(str(source._folder), text, str(where.results)))
+        changed = {name: found["summary"][name] for name in ("counts", "histogram", "audit", "warnings", "notes")}
+        told = {name: found[name] for name in ("removed_before", "restored", "newly_removed")}
+        summary = {**source.summary, **changed, **told, "threshold": threshold}
+        return DedupResult(self._data, where, summary, has_ids=self._has_ids, base=source)
 
     def report(self, path: str | Path | None = None) -> Path:
         """The page that a person should look at before anything is deleted; copied to `path`, if one is given."""
-        page = (self._base or self).folder / "report.html"
         if path is None:
-            return page
+            return self.folder / "report.html"
         copy = Path(path)
-        copy.write_bytes(page.read_bytes())
+        copy.write_bytes((self._folder / "report.html").read_bytes())
         return copy
 
     def _repr_html_(self) -> str:
-        return self.report().read_text(encoding="utf-8")
+        return (self._folder / "report.html").read_text(encoding="utf-8")
 
     def __repr__(self) -> str:
         counts = self.counts
