@@ -22,7 +22,7 @@ pub(super) fn put(parts: &mut Parts, settings: &Settings, id: &str, hash: u64) {
     });
 }
 
-fn records<'a>(mut records: Records<'a>) -> impl Iterator<Item = Result<(&'a str, u64)>> {
+fn records(mut records: Records<'_>) -> impl Iterator<Item = Result<(&str, u64)>> {
     std::iter::from_fn(move || {
         (!records.is_empty()).then(|| {
             let (hash, id) = (records.word()?, records.bytes()?);
