@@ -47,10 +47,10 @@ run() { # engine, environment, tests...
 [ "$#" -gt 0 ] || set -- local cluster connect sail
 for engine in "$@"; do
   case $engine in
-    local) run local spark test_answers.py ;;
+    local) run local spark test_answers.py test_changes.py test_outputs.py ;;
     cluster) run cluster spark test_cluster.py ;;
-    connect) run connect spark test_answers.py -k "not chain" ;;
-    sail) run sail sail test_answers.py ;;
+    connect) run connect spark test_answers.py test_changes.py test_outputs.py -k "not chain" ;;
+    sail) run sail sail test_answers.py test_changes.py test_outputs.py ;;
     environments) ;;
     *) echo "there is no engine $engine: local, cluster, connect or sail" >&2; exit 2 ;;
   esac

@@ -3,6 +3,11 @@
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use serde::Deserialize;
+
+use benzer_core::lsh::{Target, choose};
+use benzer_core::sketch::SketchSpec;
+use benzer_dedup::Threshold;
 use benzer_dedup::exchange::{Port, Settings};
 
 use crate::dedup::Request;
@@ -51,6 +56,42 @@ fn stage_documents(request: &str, documents: Option<u64>) -> PyResult<u64> {
 }
 
 fn settings(request: &str, slices: u32, most: u64) -> PyResult<Settings> {
+    let bands: Bands = serde_json::from_str(request).map_err(|e| error::parameter(e.to_string()))?;
+    bands.check()?;
     let request: Request = serde_json::from_str(request).map_err(|e| error::parameter(e.to_string()))?;
     Settings::new(&request.options()?, slices, most).map_err(error::dedup)
+}
+
+/// What decides whether bands can find enough: stages have no exact join to fall back on.
+#[derive(Debug, Deserialize)]
+struct Bands {
+    threshold: Option<String>,
+    recall: Option<f64>,
+    preset: Option<String>,
+}
+
+impl Bands {
+    /// Refuses a recall that bands do not reach at the threshold, and says which one they do.
+    fn check(&self) -> PyResult<()> {
+        let Some(threshold) = self.threshold.as_ref().filter(|_| self.preset.is_none()) else {
+            return Ok(());
+        };
+        let threshold: Threshold = threshold.parse().map_err(error::dedup)?;
+        let finds = |recall: f64| {
+            let target = Target { threshold: threshold.value(), recall, ..Target::default() };
+            choose(&SketchSpec::default(), &target).is_ok()
+        };
+        let wanted = self.recall.unwrap_or(Target::default().recall);
+        if !(wanted > 0.0 && wanted < 1.0) || finds(wanted) {
+            return Ok(());
+        }
+        let remedy =
+            match (1..100).rev().map(|percent| f64::from(percent) / 100.0).find(|&recall| finds(recall)) {
+                Some(recall) => format!("give `recall` {recall}, a higher `threshold`"),
+                None => "give a higher `threshold`".to_owned(),
+            };
+        Err(error::parameter(format!(
+            "bands cannot find {wanted} of the pairs at a `threshold` of {threshold}, and there is no exact join where an engine moves the data; {remedy}, or run `benzer.dedup` on one machine, which finds all pairs with `recall` 1"
+        )))
+    }
 }

@@ -55,3 +55,19 @@ def session() -> Iterator[Any]:
 def work(tmp_path: Path) -> str:
     """A folder for intermediate results."""
     return str(tmp_path / "work")
+
+
+class Here:
+    """The session of a test, where a command would make one."""
+
+    def __init__(self, session: Any) -> None:
+        self.session = session
+
+    def appName(self, _: str) -> Here:  # noqa: N802
+        return self
+
+    def config(self, *_: str) -> Here:
+        return self
+
+    def getOrCreate(self) -> Any:  # noqa: N802
+        return self.session

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use super::columns::Documents;
 use super::out::Out;
 use super::parts::{Parts, put_bytes, put_number};
-use super::{Settings, Stage, kind, place};
+use super::{Settings, Stage, kind, place, seen};
 use crate::error::Result;
 use crate::verify::ElementSet;
 
@@ -28,6 +28,7 @@ pub(super) struct Bands {
     offsets: Vec<usize>,
     words: Vec<u64>,
     parts: Parts,
+    seen: Parts,
     out: Out,
 }
 
@@ -57,6 +58,7 @@ impl Bands {
             offsets: Vec::new(),
             words: Vec::new(),
             parts: Parts::new(kind::PARTS, settings.slices),
+            seen: Parts::new(kind::SEEN, settings.slices),
             out: Out::default(),
             settings,
         })
@@ -113,6 +115,8 @@ impl Bands {
 impl Stage for Bands {
     fn push(&mut self, batch: &RecordBatch) -> Result<Vec<RecordBatch>> {
         let documents = Documents::of(batch)?;
+        documents.seen().for_each(|(id, hash)| seen::put(&mut self.seen, &self.settings, id, hash));
+        self.seen.send_much(&mut self.out)?;
         let mut documents = documents.iter().peekable();
         while documents.peek().is_some() {
             self.offsets.clear();
@@ -128,6 +132,7 @@ impl Stage for Bands {
 
     fn finish(&mut self) -> Result<Vec<RecordBatch>> {
         self.parts.send(&mut self.out)?;
+        self.seen.send(&mut self.out)?;
         self.out.take()
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::bands::has_more;
-use super::by_slice::{Row, Slice};
+use super::by_slice::{Row, Slice, packed};
 use super::out::Out;
 use super::parts::{Parts, Records, put_bytes, put_number};
 use super::{Settings, kind, place};
@@ -38,7 +38,8 @@ impl Buckets {
         let mut members: Vec<&[u8]> = Vec::with_capacity(bucket.len());
         for (i, member) in bucket.iter().enumerate() {
             if i > 0 && bucket[i - 1].place == member.place {
-                return Err(repeated(&self.settings, member.place));
+                // `fetch` tells of repeated ids.
+                continue;
             }
             match firsts.get(&member.hash) {
                 None => {
@@ -89,9 +90,9 @@ impl Buckets {
 }
 
 impl Slice for Buckets {
-    fn slice(&mut self, _: u32, rows: &[Row], out: &mut Out) -> Result<()> {
+    fn slice(&mut self, slice: u32, rows: &[Row], out: &mut Out) -> Result<()> {
         let mut members = Vec::new();
-        for row in rows {
+        for row in packed(slice, rows, out)? {
             let mut records = row.records();
             while !records.is_empty() {
                 members.push(member(&mut records)?);
@@ -120,13 +121,4 @@ fn member<'a>(records: &mut Records<'a>) -> Result<Member<'a>> {
 /// The id of a document, for messages.
 pub(super) fn name(settings: &Settings, place: &[u8]) -> String {
     place::id(&settings.keep, place).unwrap_or_else(|| String::from_utf8_lossy(place).into_owned())
-}
-
-/// Two documents with one id.
-pub(super) fn repeated(settings: &Settings, place: &[u8]) -> Error {
-    Error::Exchange {
-        expected: "a different id for each document",
-        got: format!("`{}` twice", name(settings, place)),
-        remedy: "make ids unique, or run `dropDuplicates` on the column of the ids first",
-    }
 }

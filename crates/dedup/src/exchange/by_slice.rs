@@ -7,7 +7,7 @@ use arrow_array::RecordBatch;
 use super::columns::Rows;
 use super::out::Out;
 use super::parts::Records;
-use super::{Settings, Stage, kind};
+use super::{Stage, kind};
 use crate::error::Result;
 
 /// What is done with the rows of a slice.
@@ -40,10 +40,10 @@ impl Row {
 }
 
 /// Passes on what was found before, and gives the rows with packed records.
-pub(super) fn packed<'a>(rows: &'a [Row], settings: &Settings, out: &mut Out) -> Result<&'a [Row]> {
-    let (found, packed) = rows.split_at(rows.partition_point(|row| row.kind == kind::COPY));
+pub(super) fn packed<'a>(slice: u32, rows: &'a [Row], out: &mut Out) -> Result<&'a [Row]> {
+    let (found, packed) = rows.split_at(rows.partition_point(|row| row.kind <= kind::COPY));
     for row in found {
-        out.row(settings.slice(&row.values[0]), row.kind, row.values())?;
+        out.row(slice, row.kind, row.values())?;
     }
     Ok(packed)
 }

@@ -1,8 +1,8 @@
 //! The columns of rows that come in, whatever width the engine gives them.
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int32Type};
-use arrow_array::{Array, ArrayRef, Int32Array, RecordBatch};
+use arrow_array::types::{Float64Type, Int32Type, Int64Type};
+use arrow_array::{Array, ArrayRef, Int32Array, Int64Array, RecordBatch};
 use arrow_schema::DataType;
 
 use super::parts::damaged;
@@ -83,21 +83,31 @@ pub(super) struct Documents {
     ids: Bytes,
     texts: Bytes,
     values: Option<ArrayRef>,
+    seen: Int64Array,
 }
 
 impl Documents {
     pub(super) fn of(batch: &RecordBatch) -> Result<Self> {
+        let seen = batch.column_by_name("seen").and_then(|column| column.as_primitive_opt::<Int64Type>());
         Ok(Self {
             n: batch.num_rows(),
             ids: Bytes::of(batch, "id")?,
             texts: Bytes::of(batch, "text")?,
             values: batch.column_by_name("value").cloned(),
+            seen: seen.ok_or_else(damaged)?.clone(),
         })
     }
 
     /// Id, text and value of each document that has an id and a text.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &str, Option<Order<'_>>)> {
         (0..self.n).filter_map(|row| Some((self.ids.text(row)?, self.texts.text(row)?, self.value(row))))
+    }
+
+    /// Id and hash of each of these documents: by it the document is known again when the input is read again.
+    pub(super) fn seen(&self) -> impl Iterator<Item = (&str, u64)> {
+        let seen =
+            |row| Some((self.ids.text(row)?, self.texts.text(row).map(|_| self.seen.value(row) as u64)?));
+        (0..self.n).filter_map(seen)
     }
 
     fn value(&self, row: usize) -> Option<Order<'_>> {

@@ -83,7 +83,8 @@ impl Compare {
                 let wanted = (member.group, partners.bytes()?);
                 let earlier =
                     members[..later].binary_search_by_key(&wanted, |other| (other.group, other.place));
-                let earlier = earlier.map_err(|_| damaged())?;
+                // Who changed between two readings is missing; `fetch` told of it.
+                let Ok(earlier) = earlier else { continue };
                 let words = |i: usize| &words[i * self.settings.spec.words()..][..self.settings.spec.words()];
                 if self.prefilter.passes(words(later), words(earlier)) {
                     candidates.push((later as u32, earlier as u32));
@@ -95,9 +96,9 @@ impl Compare {
 }
 
 impl Slice for Compare {
-    fn slice(&mut self, _: u32, rows: &[Row], out: &mut Out) -> Result<()> {
+    fn slice(&mut self, slice: u32, rows: &[Row], out: &mut Out) -> Result<()> {
         let mut members = Vec::new();
-        for row in packed(rows, &self.settings, out)? {
+        for row in packed(slice, rows, out)? {
             let mut records = row.records();
             while !records.is_empty() {
                 let (group, place, text) = (records.bytes()?, records.bytes()?, records.bytes()?);

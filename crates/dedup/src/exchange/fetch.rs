@@ -1,21 +1,19 @@
 //! Texts to the groups that asked for them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use super::buckets::{name, repeated};
 use super::by_slice::{Row, Slice, packed};
 use super::out::Out;
-use super::parts::{Parts, Records, put_bytes, put_number};
-use super::{Settings, kind};
-use crate::error::{Error, Result};
+use super::parts::{Parts, Records, damaged, put_bytes, put_number};
+use super::seen::Expected;
+use super::{Settings, kind, place};
+use crate::error::Result;
 
 /// Requests come before texts in a slice.
 pub(super) struct Fetch {
     settings: Settings,
     /// Of each document that is wanted the groups.
     wanted: HashMap<Vec<u8>, Vec<Group>>,
-    /// Documents that came.
-    seen: HashSet<Vec<u8>>,
     members: Parts,
 }
 
@@ -27,7 +25,6 @@ impl Fetch {
         Self {
             settings: settings.clone(),
             wanted: HashMap::new(),
-            seen: HashSet::new(),
             members: Parts::new(kind::PARTS, settings.slices),
         }
     }
@@ -51,12 +48,10 @@ impl Fetch {
         Ok(())
     }
 
-    fn texts(&mut self, mut records: Records<'_>, out: &mut Out) -> Result<()> {
+    fn texts(&mut self, mut records: Records<'_>, expected: &mut Expected<'_>, out: &mut Out) -> Result<()> {
         while !records.is_empty() {
-            let (place, text) = (records.bytes()?, records.bytes()?);
-            if !self.seen.insert(place.to_vec()) {
-                return Err(repeated(&self.settings, place));
-            }
+            let (hash, place, text) = (records.word()?, records.bytes()?, records.bytes()?);
+            expected.came(&place::id(&self.settings.keep, place).ok_or_else(damaged)?, hash);
             for (group, partners) in self.wanted.get(place).into_iter().flatten() {
                 self.members.add(self.settings.slice(group), |out| {
                     put_bytes(out, group);
@@ -73,23 +68,16 @@ impl Fetch {
 }
 
 impl Slice for Fetch {
-    fn slice(&mut self, _: u32, rows: &[Row], out: &mut Out) -> Result<()> {
-        for row in packed(rows, &self.settings, out)? {
+    fn slice(&mut self, slice: u32, rows: &[Row], out: &mut Out) -> Result<()> {
+        let mut expected = Expected::new(rows)?;
+        for row in packed(slice, rows, out)? {
             match row.kind {
-                kind::TEXTS => self.texts(row.records(), out)?,
+                kind::TEXTS => self.texts(row.records(), &mut expected, out)?,
                 _ => self.requests(row.records())?,
             }
         }
-        if let Some(place) = self.wanted.keys().find(|place| !self.seen.contains(*place)) {
-            return Err(Error::Exchange {
-                expected: "the same documents whenever the input is read",
-                got: format!("none with the id `{}` the second time", name(&self.settings, place)),
-                remedy: "write the input to files first, or persist it",
-            });
-        }
         self.wanted.clear();
-        self.seen.clear();
-        Ok(())
+        expected.finish(out)
     }
 
     fn finish(&mut self, out: &mut Out) -> Result<()> {

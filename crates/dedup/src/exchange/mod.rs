@@ -19,6 +19,10 @@
 //! - `first` and `block`: the same for the beginning of a graph that is too large for one task. Each task hands on its first edges in keep order, and one task decides
 //!   over the first of all.
 //!
+//! The input is read for `bands`, for `texts`, and by the engine once more for the rows that are kept. An engine computes it anew each time, and may give other ids
+//! then. So a document comes with the hash of its text (`seen`), which goes from `bands` to `fetch`, where it meets that of `texts`, and on to the engine (the
+//! stage `seen`), which compares it with that of the row it keeps. Repeated ids are noticed on the way; what is wrong is a row of the result, not the end of a task.
+//!
 //! A document is known by its **place**: bytes that compare as the keep order does, and hold the id (the module `place`). Every stage gives the same rows for the
 //! same rows, in whatever order they come and wherever they are computed again.
 
@@ -39,6 +43,7 @@ mod parts;
 mod place;
 mod port;
 mod resolve;
+mod seen;
 mod settings;
 mod tables;
 #[cfg(test)]
@@ -80,6 +85,7 @@ pub fn stage(name: &str, settings: Settings) -> Result<Box<dyn Stage>> {
         "texts" => Box::new(texts::Texts::new(settings)),
         "fetch" => Box::new(by_slice::BySlice::new(fetch::Fetch::new(&settings))),
         "compare" => Box::new(by_slice::BySlice::new(compare::Compare::new(settings)?)),
+        "seen" => Box::new(seen::Seen),
         "pairs" => Box::new(tables::Pairs::new(settings)),
         "forest" => Box::new(components::Forest::new(&settings)),
         "large_star" => Box::new(by_slice::BySlice::new(components::Star::new(&settings, components::large))),
@@ -96,6 +102,12 @@ pub fn stage(name: &str, settings: Settings) -> Result<Box<dyn Stage>> {
 
 /// What the row of an exchange is.
 mod kind {
+    /// How many documents have the id of another one, and one of those ids.
+    pub const REPEATED: i32 = -3;
+    /// How many documents were others when the input was read again, and one of them.
+    pub const OTHER: i32 = -2;
+    /// Ids and the hashes of their texts.
+    pub const SEEN: i32 = -1;
     /// A copy and its representative.
     pub const COPY: i32 = 0;
     /// Band keys, seats in buckets, requests for texts: what the stages between hand on.

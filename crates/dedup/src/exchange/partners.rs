@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::by_slice::{Row, Slice, packed};
 use super::out::Out;
 use super::parts::{Parts, Records, put_bytes, put_number};
-use super::{Settings, kind};
+use super::{Settings, kind, place};
 use crate::error::Result;
 
 /// Documents of a slice with the same first partner. If there are more, they make a group of their own in each slice, so that no group becomes too large.
@@ -33,7 +33,8 @@ impl Partners {
 
     /// Asks for a text: document, group, and for a document that is to be compared with others, those.
     fn request(&mut self, place: &[u8], group: &[u8], partners: &[&[u8]]) {
-        self.requests.add(self.settings.slice(place), |out| {
+        let id = place::id(&self.settings.keep, place);
+        self.requests.add(self.settings.slice(id.as_deref().unwrap_or_default().as_bytes()), |out| {
             put_bytes(out, place);
             put_bytes(out, group);
             put_number(out, partners.len() as u64);
@@ -45,7 +46,7 @@ impl Partners {
 impl Slice for Partners {
     fn slice(&mut self, slice: u32, rows: &[Row], out: &mut Out) -> Result<()> {
         let (mut firsts, mut seats) = (Vec::new(), Vec::new());
-        for row in packed(rows, &self.settings, out)? {
+        for row in packed(slice, rows, out)? {
             read(row.records(), &mut firsts, &mut seats)?;
         }
         seats.sort_unstable_by_key(|seat: &Seat<'_>| seat.place);

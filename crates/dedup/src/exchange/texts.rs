@@ -8,7 +8,7 @@ use super::parts::{Parts, put_bytes};
 use super::{Settings, Stage, kind, place};
 use crate::error::Result;
 
-/// Sends each document to the slice of its place.
+/// Sends each document to the slice of its id.
 pub(super) struct Texts {
     settings: Settings,
     parts: Parts,
@@ -24,10 +24,12 @@ impl Texts {
 impl Stage for Texts {
     fn push(&mut self, batch: &RecordBatch) -> Result<Vec<RecordBatch>> {
         let mut place = Vec::new();
-        for (id, text, value) in Documents::of(batch)?.iter() {
+        let documents = Documents::of(batch)?;
+        for ((id, text, value), (_, hash)) in documents.iter().zip(documents.seen()) {
             place.clear();
             place::push(&self.settings.keep, text, value, id, &mut place);
-            self.parts.add(self.settings.slice(&place), |out| {
+            self.parts.add(self.settings.slice(id.as_bytes()), |out| {
+                out.extend(hash.to_le_bytes());
                 put_bytes(out, &place);
                 put_bytes(out, text.as_bytes());
             });

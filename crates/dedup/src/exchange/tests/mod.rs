@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int32Type};
-use arrow_array::{ArrayRef, RecordBatch, StringArray};
+use arrow_array::types::{Float64Type, Int32Type, Int64Type};
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use benzer_core::hash;
 use benzer_core::lsh::{Target, choose};
 use benzer_core::sketch::SketchSpec;
@@ -61,6 +61,12 @@ fn documents(rows: &[(String, String)]) -> RecordBatch {
         ("id", column(rows.iter().map(|(id, _)| id.as_str()).collect())),
         ("text", column(rows.iter().map(|(_, text)| text.as_str()).collect())),
         ("value", column(rows.iter().map(|(id, _)| &id[2..]).collect())),
+        (
+            "seen",
+            Arc::new(Int64Array::from_iter_values(
+                rows.iter().map(|(_, text)| hash::element(text.as_bytes()) as i64),
+            )),
+        ),
     ])
     .unwrap()
 }
@@ -106,7 +112,8 @@ fn run(name: &str, settings: &Settings, input: &[RecordBatch], n: usize) -> erro
     task(name, settings, &moved(input, n))
 }
 
-fn edges(rows: &[(String, String)], settings: &Settings, n: usize) -> error::Result<Vec<RecordBatch>> {
+/// All that the stages say.
+fn found(rows: &[(String, String)], settings: &Settings, n: usize) -> error::Result<Vec<RecordBatch>> {
     let parts: Vec<RecordBatch> = rows.chunks(rows.len().div_ceil(n)).map(documents).collect();
     let mut bands = Vec::new();
     let mut texts = Vec::new();
@@ -119,6 +126,17 @@ fn edges(rows: &[(String, String)], settings: &Settings, n: usize) -> error::Res
     wanted.extend(texts);
     let members = run("fetch", settings, &wanted, n)?;
     run("compare", settings, &members, n)
+}
+
+/// Only edges and copies, as the engine hands them on.
+fn edges(rows: &[(String, String)], settings: &Settings, n: usize) -> error::Result<Vec<RecordBatch>> {
+    let mut out = Out::default();
+    for batch in found(rows, settings, n)? {
+        for (slice, kind, values) in Rows::of(&batch)?.iter().filter(|(_, kind, _)| *kind >= kind::COPY) {
+            out.row(slice, kind, values)?;
+        }
+    }
+    out.take()
 }
 
 type Pair = (String, String, u32, u32, bool);
@@ -254,26 +272,96 @@ fn rounds_of_stars_find_the_components_of_a_chain() {
     }
 }
 
+/// What is wrong with the documents: kind, an id, how many.
+fn wrong(edges: &[RecordBatch]) -> Vec<(i32, String, String)> {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    let rows: Vec<_> = edges.iter().map(|batch| Rows::of(batch).unwrap()).collect();
+    let rows = rows.iter().flat_map(Rows::iter).filter(|(_, kind, _)| *kind < kind::SEEN);
+    let mut wrong: Vec<_> = rows.map(|(_, kind, [id, n, _])| (kind, text(id), text(n))).collect();
+    wrong.sort();
+    wrong
+}
+
 #[test]
-fn repeated_ids_and_changed_inputs_are_errors_that_name_them() {
+fn repeated_ids_are_told_whatever_is_kept_and_whatever_their_texts() {
+    let folder = tempfile::tempdir().unwrap();
+    let row = |id: &str, text: &str| {
+        (id.to_owned(), format!("some words that are long enough for a few shingles {text}"))
+    };
+    let rows = [
+        row("0007", "a"),
+        row("0008", "a"),
+        row("0007", "longer"),
+        row("0009", "b"),
+        row("0009", "b"),
+        row("0007", ""),
+    ];
+    for keep in ["first", "last", "longest", "shortest", "max:value"] {
+        let settings = Settings::new(&options(folder.path(), keep, "0.8"), 1, 10).unwrap();
+        let told = wrong(&found(&rows, &settings, 2).unwrap());
+        assert_eq!(told, [(kind::REPEATED, "0007".to_owned(), "3".to_owned())], "{keep}");
+        assert_eq!(wrong(&found(&corpus(), &settings, 3).unwrap()), [], "{keep}");
+    }
+}
+
+#[test]
+fn documents_that_change_vanish_or_appear_between_readings_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = corpus();
+    let read_again = |settings: &Settings, again: &[(String, String)]| {
+        let bands = task("bands", settings, &[documents(&rows)]).unwrap();
+        let mut wanted = run("partners", settings, &run("buckets", settings, &bands, 2).unwrap(), 2).unwrap();
+        wanted.extend(task("texts", settings, &[documents(again)]).unwrap());
+        let edges = run("compare", settings, &run("fetch", settings, &wanted, 2).unwrap(), 2).unwrap();
+        let told = wrong(&edges);
+        assert!(told.iter().all(|(kind, ..)| *kind == kind::OTHER), "{told:?}");
+        told.iter().map(|(_, _, n)| n.parse::<usize>().unwrap()).sum::<usize>()
+    };
+    for keep in ["first", "last", "longest", "max:value"] {
+        let settings = Settings::new(&options(folder.path(), keep, "0.8"), 7, 10).unwrap();
+        assert_eq!(read_again(&settings, &rows), 0, "{keep}");
+        assert_eq!(read_again(&settings, &rows[..9]), rows.len() - 9, "{keep}");
+        assert_eq!(
+            read_again(&settings, &[&rows[..], &[("new".to_owned(), "text".to_owned())]].concat()),
+            1,
+            "{keep}"
+        );
+        // One of each kind of document.
+        for i in (0..rows.len()).step_by(61) {
+            let mut again = rows.clone();
+            again[i].1.push('.');
+            assert_eq!(read_again(&settings, &again), 1, "{keep} {i}");
+        }
+        // Ids that are shared out anew, as `monotonically_increasing_id` does.
+        let ids = rows.iter().cycle().skip(1).map(|(id, _)| id.clone());
+        let turned: Vec<_> = ids.zip(&rows).map(|(id, (_, text))| (id, text.clone())).collect();
+        let n_same = turned.iter().filter(|row| rows.contains(row)).count();
+        assert_eq!(read_again(&settings, &turned), rows.len() - n_same, "{keep}");
+    }
+}
+
+#[test]
+fn the_documents_that_were_seen_come_out_with_their_hashes() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = corpus();
+    let settings = Settings::new(&options(folder.path(), "longest", "0.8"), 7, 10).unwrap();
+    let mut seen = Vec::new();
+    for batch in task("seen", &settings, &found(&rows, &settings, 3).unwrap()).unwrap() {
+        let (ids, hashes) = (batch.column(0).as_string::<i32>(), batch.column(1).as_primitive::<Int64Type>());
+        seen.extend((0..batch.num_rows()).map(|row| (ids.value(row).to_owned(), hashes.value(row))));
+    }
+    let mut expected: Vec<_> =
+        rows.iter().map(|(id, text)| (id.clone(), hash::element(text.as_bytes()) as i64)).collect();
+    seen.sort();
+    expected.sort();
+    assert_eq!(seen, expected);
+}
+
+#[test]
+fn what_a_stage_cannot_work_with_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let settings = Settings::new(&options(folder.path(), "last", "0.8"), 3, 10).unwrap();
-    let text = |n: usize| format!("some words that are long enough for a few shingles {n}");
-    let twice =
-        vec![("0007".to_owned(), text(1)), ("0008".to_owned(), text(2)), ("0007".to_owned(), text(3))];
-    let error = edges(&twice, &settings, 2).unwrap_err().to_string();
-    assert!(error.contains("`0007` twice"), "{error}");
-    let same = vec![("0001".to_owned(), text(1)), ("0001".to_owned(), text(1))];
-    assert!(edges(&same, &settings, 1).is_err());
-    let rows = corpus();
-    let seats =
-        task("buckets", &settings, &moved(&task("bands", &settings, &[documents(&rows)]).unwrap(), 1))
-            .unwrap();
-    let mut wanted = run("partners", &settings, &seats, 1).unwrap();
-    wanted.extend(task("texts", &settings, &[documents(&rows[..9])]).unwrap());
-    let error = run("fetch", &settings, &wanted, 1).unwrap_err().to_string();
-    assert!(error.contains("persist"), "{error}");
-    let foreign = documents(&rows[..1]);
+    let foreign = documents(&corpus()[..1]);
     assert!(task("buckets", &settings, &[foreign]).unwrap_err().to_string().contains("same version"));
     assert!(stage("none", settings).is_err());
     let mut exact = options(folder.path(), "first", "0.8");

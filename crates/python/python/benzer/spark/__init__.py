@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from benzer.spark import graph, plan
+from benzer.spark import addresses, graph, plan
 from benzer.spark.functions import called, register
+from benzer.spark.reasons import told
 
 __all__ = ["Deduplication", "dedup", "evidence", "pairs", "register", "sketch"]
 
@@ -26,7 +27,8 @@ class Deduplication:
     """A run: similar documents are found once, when something is asked for, and all tables come from that.
 
     Args:
-        df: A DataFrame. It is read three times, and must have the same rows each time: save or persist what is random.
+        df: A DataFrame. It is read three times, and must have the same rows each time: ids that change (`monotonically_increasing_id`, `uuid`) and other random
+            columns are to be written to files first. A row that is not what it was stops the run.
         text: The column of the text, or several whose texts are joined.
         id: The column of ids, strings or integers, different for each row. Ids compare as strings.
         options: As in :func:`dedup`.
@@ -35,11 +37,22 @@ class Deduplication:
     def __init__(self, df: Any, *, text: str | Sequence[str] = "text", id: str = "id", keep: str = "first", **options: Any) -> None:  # noqa: A002
         self._df, self._id = df, id
         self._settings = plan.settings(df.sparkSession, keep=keep, **options)
-        self._lazy = plan.edges(df, text, id, keep, self._settings)
+        self._columns = plan.columns(df, text, id, keep)
+        addresses.refuse_work_among_inputs(df, self._settings.work)
+        with told():
+            self._lazy = plan.edges(df, self._columns, self._settings)
 
     @cached_property
+    def _found(self) -> Any:
+        """All that the stages say, held."""
+        with told():
+            found = plan.held(self._lazy, self._settings)
+            plan.refuse_wrong(found, self._id)
+            return found
+
+    @property
     def _edges(self) -> Any:
-        return plan.held(self._lazy, self._settings)
+        return self._found.where(plan.column("kind") >= plan.COPY)
 
     @cached_property
     def pairs(self) -> Any:
@@ -49,13 +62,14 @@ class Deduplication:
     @cached_property
     def evidence(self) -> Any:
         """Why each removed document was removed, the columns of `evidence.parquet`."""
-        return plan.held(graph.evidence(self._edges, self._settings), self._settings)
+        edges = self._edges
+        with told():
+            return plan.held(graph.evidence(edges, self._settings), self._settings)
 
     @cached_property
     def kept(self) -> Any:
-        """The rows that are kept."""
-        removed = self._removed("removed_id")
-        return self._df.join(removed, self._key() == plan.column("benzer_removed_id"), "left_anti")
+        """The rows that are kept. A row that is not what the stages saw stops whoever reads them."""
+        return self._joined(self._removed("removed_id"), only_kept=True).select(*self._names())
 
     @cached_property
     def annotated(self) -> Any:
@@ -64,12 +78,8 @@ class Deduplication:
 
         removed = self._removed("removed_id", "kept_id", "similarity")
         sizes = self.evidence.groupBy("kept_id").agg((F.count("*") + 1).alias("benzer_size")).withColumnRenamed("kept_id", "benzer_leader")
-        joined = self._df.join(removed, self._key() == plan.column("benzer_removed_id"), "left")
-        leader = F.coalesce(F.col("benzer_kept_id"), self._key())
-        joined = joined.withColumn("benzer_key", leader)
-        joined = joined.join(sizes, F.col("benzer_key") == F.col("benzer_leader"), "left")
-        return joined.select(
-            *(plan.column(name) for name in self._df.columns),
+        return self._joined(removed, sizes).select(
+            *self._names(),
             F.col("benzer_leader").alias("dup_cluster_id"),
             F.coalesce(F.col("benzer_size"), F.lit(1)).alias("dup_cluster_size"),
             F.col("benzer_kept_id").alias("dup_of"),
@@ -77,8 +87,25 @@ class Deduplication:
             F.col("benzer_removed_id").isNotNull().alias("is_duplicate"),
         )
 
-    def _key(self) -> Any:
-        return plan.column(self._id).cast("string")
+    def _joined(self, removed: Any, sizes: Any = None, *, only_kept: bool = False) -> Any:
+        """The rows as they are read now, beside what was decided: every document that was seen must be there, as it was, and no other."""
+        from pyspark.sql import functions as F
+
+        seen = plan.stage(self._found.where(F.col("kind") == plan.SEEN), "seen", self._settings, "benzer_id string, benzer_seen long")
+        decided = seen.join(removed, F.col("benzer_id") == F.col("benzer_removed_id"), "left")
+        if sizes is not None:
+            decided = decided.join(sizes, F.coalesce("benzer_kept_id", "benzer_id") == F.col("benzer_leader"), "left")
+        rows = self._df.select("*", self._columns.id.alias("benzer_key"), self._columns.seen.alias("benzer_again"))
+        joined = decided.join(rows, F.col("benzer_id") == F.col("benzer_key"), "full_outer")
+        # What differs is told as a string: Sail would compute both ways of a truth.
+        said = F.concat(F.lit("benzer.errors.DedupError: the row with the id `"), F.coalesce("benzer_key", "benzer_id"), F.lit(f"` {plan.DIFFERED}"))
+        was = F.when(~F.col("benzer_seen").eqNullSafe(F.col("benzer_again")), F.raise_error(said).cast("string"))
+        if only_kept:
+            was = was.when(F.col("benzer_removed_id").isNotNull(), F.lit("removed"))
+        return joined.where(was.otherwise(F.lit("kept")) == "kept")
+
+    def _names(self) -> list[Any]:
+        return [plan.column(name) for name in self._df.columns]
 
     def _removed(self, *columns: str) -> Any:
         from pyspark.sql import functions as F

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 from typing import Any
 
 _EXAMPLES = """examples:
   python -m benzer.spark articles.jsonl clean --threshold 0.8
-  python -m benzer.spark s3a://corpus/*.parquet s3a://clean --id url --keep longest --work s3a://scratch
+  python -m benzer.spark s3a://corpus/*.parquet s3a://clean --id number --keep longest --work s3a://scratch
   python -m benzer.spark corpus.parquet clean --remote sc://localhost:15002 --evidence why
   spark-submit --master spark://HOST:7077 --archives benzer.zip#benzer-wheel --conf spark.executorEnv.PYTHONPATH=benzer-wheel \\
     .../site-packages/benzer/spark/__main__.py IN OUT   (docs/guide/spark.md)
@@ -40,40 +41,64 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--task-edges", type=int, default=4_000_000, metavar="N", help="similar pairs up to which a component is resolved in one task (4000000)")
     made.add_argument("--remote", metavar="URL", help="a Spark Connect server, such as sc://localhost:15002")
     made.add_argument("--overwrite", action="store_true", help="replace what is in the folders")
+    made.add_argument("--log-level", default="OFF", metavar="LEVEL", help="what Spark logs besides the one line that says what is wrong: OFF, ERROR, WARN, INFO (OFF)")
     return made
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs, and gives the exit code: 1 for data, 2 for usage."""
     given = parser().parse_args(arguments)
-    from pyspark.sql import SparkSession
+    from benzer.errors import BenzerError, ColumnError, ParameterError
 
-    from benzer.errors import BenzerError
-    from benzer.spark import Deduplication
+    try:
+        n = _run(given)
+    except BenzerError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2 if isinstance(error, ParameterError) and not isinstance(error, ColumnError) else 1
+    print(f"{n} documents removed; the rest is in {given.output}", file=sys.stderr)
+    return 0
 
-    builder: Any = SparkSession.builder
-    spark: Any = (builder.remote(given.remote) if given.remote else builder.appName("benzer")).getOrCreate()
+
+def _run(given: argparse.Namespace) -> int:
+    """Writes what is asked for, and gives the number of removed documents."""
+    from benzer.errors import ParameterError
+    from benzer.spark import Deduplication, addresses
+    from benzer.spark.reasons import told
+
     kind = given.format or _format(given.input)
     if kind is None:
-        print(f"error: the format of `{given.input}` is not known by its extension; say it with --format", file=sys.stderr)
-        return 2
-    mode = "overwrite" if given.overwrite else "error"
+        raise ParameterError(f"the format of `{given.input}` is not known by its extension; say it with --format")
+    named = {"OUT": given.output, "--evidence": given.evidence, "--pairs": given.pairs}
+    outputs = {name: path for name, path in named.items() if path}
+    addresses.refuse_overlaps({f"IN `{given.input}`": addresses.read(given.input)}, outputs, given.work)
     options = {"header": "true"} if kind == "csv" else {}
-    try:
+    with told():
+        spark = _session(given)
+        if not given.overwrite:
+            addresses.refuse_existing(spark, outputs, "give --overwrite to replace it, or another name")
         df = spark.read.format(kind).options(**options).load(given.input)
         names = ("threshold", "keep", "recall", "preset", "partitions", "work", "task_edges", "id")
         run = Deduplication(df, text=given.text.split(","), **{name: getattr(given, name) for name in names})
+        mode = "overwrite" if given.overwrite else "error"
         rows = run.annotated if given.annotate else run.kept
         rows.write.mode(mode).options(**options).format(kind).save(given.output)
         for table, path in [("evidence", given.evidence), ("pairs", given.pairs)]:
             if path:
                 getattr(run, table).write.mode(mode).parquet(path)
-        n = run.evidence.count()
-    except BenzerError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    print(f"{n} documents removed; the rest is in {given.output}", file=sys.stderr)
-    return 0
+        return int(run.evidence.count())
+
+
+def _session(given: argparse.Namespace) -> Any:
+    from pyspark.sql import SparkSession
+
+    builder: Any = SparkSession.builder
+    if given.remote:
+        return builder.remote(given.remote).getOrCreate()
+    spark = builder.appName("benzer").config("spark.ui.showConsoleProgress", str(sys.stderr.isatty()).lower()).getOrCreate()
+    # A session of Spark Connect, which the environment may ask for, has none.
+    with contextlib.suppress(Exception):
+        spark.sparkContext.setLogLevel(given.log_level)
+    return spark
 
 
 def _format(path: str) -> str | None:

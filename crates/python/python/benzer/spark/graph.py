@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from benzer.spark.plan import ROWS, Settings, held, moved, spread, stage
+from benzer.spark.plan import CHANGED, COPY, EDGE, LAST, ROWS, Settings, held, moved, spread, stage
 
 EVIDENCE = (
     "removed_id string, kept_id string, similarity double, intersection int, union int, "
     "estimate double, low double, high double, rule string"
 )
-#: Kinds of rows, as the engine numbers them.
-COPY, EDGE, CHANGED, LAST = 0, 3, 5, 6
 #: Rounds of stars after which something is wrong: 2^60 documents need fewer.
 MOST_ROUNDS = 60
 #: Rows of a table that an engine may send to all executors for a join. It decides by the size of files: 10 MB of those, with 2 million rows, need more than a heap of 512 MB.
