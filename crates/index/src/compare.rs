@@ -12,7 +12,9 @@ use serde::Serialize;
 use crate::error::{Error, Result};
 use crate::exact;
 use crate::index::Index;
+use crate::query::Query;
 use crate::record::Recorder;
+use crate::rule::Criteria;
 use crate::settings::Settings;
 use crate::store::Parts;
 
@@ -161,18 +163,19 @@ pub fn compare(settings: &Settings, subjects: &[Subject], with_passages: bool) -
     }
     let layout = settings.layout()?;
     let scorer = crate::score::Scorer::new(&layout)?;
-    let all: Vec<usize> = (0..settings.fields.len()).collect();
+    let criteria = Criteria::new(settings, &Query::default())?;
     let together = |of: [usize; 2]| -> Result<Together> {
-        let [a, b] = of.map(|i| &subjects[i]);
-        let score = scorer.score(&layout, &all, (&a.words, &b.words))?;
+        let ([a, b], mut parts) = (of.map(|i| &subjects[i]), Vec::new());
+        scorer.parts(&layout, &criteria, (&a.words, &b.words), &mut parts)?;
         let exact = a.content.as_ref().zip(b.content.as_ref()).and_then(|(a, b)| {
-            let weight = |i: usize| settings.fields[i].weight;
-            exact::similarity((0..all.len()).map(|i| (weight(i), &a.1[i], &b.1[i])))
+            let value = |&i: &usize| Some((i, criteria.measure.exact(&a.1[i], &b.1[i])?));
+            let values: Vec<(usize, f64)> = criteria.fields.iter().filter_map(value).collect();
+            criteria.exact(&values).map(|(similarity, _)| similarity)
         });
-        Ok(Together { of, estimate: score.estimate, exact })
+        Ok(Together { of, estimate: criteria.together(&parts), exact })
     };
     let mut fields = Vec::new();
-    for &i in &all {
+    for i in 0..settings.fields.len() {
         fields.extend(compared_field(settings, &layout, i, subjects, with_passages)?);
     }
     Ok(Comparison { pairs: pairs(subjects.len()).map(together).collect::<Result<_>>()?, fields })

@@ -6,7 +6,7 @@ use crate::candidates::Candidates;
 use crate::error::Result;
 use crate::index::Index;
 use crate::query::Query;
-use crate::score::Score;
+use crate::score::may_reach;
 use crate::search::Terms;
 use crate::store::{DocNo, Parts, View};
 
@@ -17,7 +17,9 @@ const TOGETHER: usize = 1024;
 pub(crate) struct Pair<'a> {
     pub numbers: [DocNo; 2],
     ids: [&'a [u8]; 2],
-    score: Score,
+    estimate: Estimate,
+    /// Whether the estimate is enough, not only may be.
+    is_enough: bool,
 }
 
 impl Index {
@@ -34,11 +36,11 @@ impl Index {
         let terms = self.terms(&Query { threshold, ..Query::default() })?;
         let view = self.store().view()?;
         self.near_pairs(&*view, &terms, &mut |pair| {
-            if pair.score.value() < terms.criteria.threshold {
+            if !pair.is_enough {
                 return Ok(());
             }
             let [first, second] = pair.ids.map(String::from_utf8_lossy);
-            visit(&first, &second, &pair.score.estimate)
+            visit(&first, &second, &pair.estimate)
         })
     }
 
@@ -49,9 +51,10 @@ impl Index {
         terms: &Terms,
         visit: &mut dyn FnMut(Pair<'_>) -> Result<()>,
     ) -> Result<()> {
-        let (threshold, fields) = (terms.criteria.threshold, &terms.criteria.fields);
-        let layout = self.recorder().layout();
-        let mut candidates = Candidates::default();
+        let (criteria, layout) = (&terms.criteria, self.recorder().layout());
+        let fields = &criteria.fields;
+        let (mut candidates, mut parts) = (Candidates::default(), Vec::new());
+        let by_value = |part: &Estimate, least: f64| part.value().unwrap_or_default() >= least;
         let mut from = Some(0);
         while let Some(start) = from {
             let mut batch: Vec<(DocNo, Vec<u8>, Vec<u64>)> = Vec::new();
@@ -71,15 +74,17 @@ impl Index {
             let (numbers, later): (Vec<DocNo>, Vec<_>) = earlier.unzip();
             view.records(&numbers, Parts::Sketches, &mut |place, record| {
                 let (number, id, words) = later[place as usize];
-                let score = self.scorer().score(layout, fields, (words, record.words))?;
-                if !score.may_reach(threshold)
+                self.scorer().parts(layout, criteria, (words, record.words), &mut parts)?;
+                let estimate = criteria.together(&parts);
+                if !criteria.accepts(&parts, &estimate, may_reach)
                     || terms.is_gone(&record)
                     || !layout.share_key(fields, words, record.words)
                 {
                     return Ok(());
                 }
                 let numbers = [numbers[place as usize], *number];
-                visit(Pair { numbers, ids: [record.id, id], score })
+                let is_enough = criteria.accepts(&parts, &estimate, by_value);
+                visit(Pair { numbers, ids: [record.id, id], estimate, is_enough })
             })?;
         }
         Ok(())

@@ -18,18 +18,6 @@ pub(crate) fn document(id: &[u8], contents: &[u8]) -> Result<Document> {
     Ok(Document { id: String::from_utf8_lossy(id).into_owned(), fields })
 }
 
-/// The weighted mean of the fields that are not empty in both: `(weight, of one document, of the other)`.
-pub(crate) fn similarity<'a>(fields: impl Iterator<Item = (f64, &'a Features, &'a Features)>) -> Option<f64> {
-    let (mut sum, mut all) = (0.0, 0.0);
-    for (weight, a, b) in fields {
-        if let Some(jaccard) = jaccard(a, b) {
-            sum += weight * jaccard;
-            all += weight;
-        }
-    }
-    (all > 0.0).then(|| sum / all)
-}
-
 /// The similarity of one field: nothing if it is empty in both documents, zero if it is in one.
 pub(crate) fn jaccard(a: &Features, b: &Features) -> Option<f64> {
     if a.is_empty() && b.is_empty() { None } else { Some(a.jaccard(b).unwrap_or_default()) }

@@ -79,7 +79,7 @@ impl Index {
                     Some(only) => only.estimate(pair).and_then(Estimate::measured),
                     None => {
                         of_several = self.scorer().score(layout, fields, pair)?;
-                        of_several.estimate.measured()
+                        of_several.measured()
                     }
                 };
                 if let Some(measured) = measured.filter(|found| found.value >= threshold)
@@ -163,7 +163,7 @@ mod tests {
             for (i, query) in rows.iter().enumerate().step_by(7) {
                 let reaches = |row: &&[u64]| {
                     let score = index.scorer().score(layout, &[0], (query, row)).unwrap();
-                    score.value() >= 0.7 && layout.share_key(&[0], query, row)
+                    score.value().unwrap_or_default() >= 0.7 && layout.share_key(&[0], query, row)
                 };
                 let expected: Vec<String> =
                     (0..n).filter(|&j| reaches(&rows[j as usize])).map(|j| j.to_string()).collect();

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use benzer_core::field::Document;
 use benzer_core::sketch::Sketch;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exact;
 use crate::record::{Recorder, Records};
 use crate::score::Scorer;
@@ -84,6 +84,9 @@ impl Index {
         let outcomes = documents.iter().enumerate().map(|(i, document)| {
             // Zero means never; what was gone in 1970 is gone in the next second too.
             let expires = expires(i).map_or(0, |time| time.max(1));
+            if document.id.is_empty() {
+                return Err(Error::parameter("id", "a text that is not empty", "``"));
+            }
             self.recorder.record(document, expires, &mut records)
         });
         let outcomes = outcomes.collect();

@@ -12,6 +12,7 @@ use crate::index::Index;
 use crate::rule::Rule;
 use crate::score::Rank;
 use crate::search::Terms;
+use crate::settings::Settings;
 
 /// What is said of a search with thresholds.
 #[derive(Debug)]
@@ -50,8 +51,15 @@ impl Index {
         let found = |&i: &usize| self.recorder().layout().fields()[i].probability(criteria.enough(i));
         // Some field of a match is enough: the worst of them is the bound.
         let recall = criteria.fields.iter().map(found).fold(1.0, f64::min);
-        let lowest = criteria.fields.iter().map(|&i| criteria.enough(i)).fold(1.0, f64::min);
         let built = self.settings().threshold;
+        // A field of a lower scale has bands for its own threshold, in collections of today.
+        let is_low = |&&i: &&usize| {
+            let name = &self.settings().fields[i].name;
+            let own = Settings::own_threshold(&self.settings().schema, name);
+            own.is_none_or(|own| criteria.enough(i) < own || found(&i) < self.settings().recall)
+        };
+        let enough = criteria.fields.iter().filter(is_low).map(|&i| criteria.enough(i));
+        let lowest = enough.fold(1.0, f64::min);
         let below = format!(
             "the collection was built for similarities from {built} on: at {lowest} it finds {:.1}% of the documents",
             100.0 * recall

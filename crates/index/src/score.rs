@@ -36,30 +36,10 @@ pub(crate) struct Rank {
     pub highest: f64,
 }
 
-/// The similarity of the wanted fields together.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Score {
-    pub estimate: Estimate,
-}
-
 impl Rank {
     /// One without an error.
     pub fn exact(value: f64) -> Self {
         Self { value, error: 0.0, highest: value }
-    }
-}
-
-impl Score {
-    /// The value; nothing to compare counts as not similar.
-    #[inline]
-    pub fn value(&self) -> f64 {
-        self.estimate.value().unwrap_or_default()
-    }
-
-    /// True unless it is all but impossible that the true similarity reaches the threshold: it would be four standard errors away, at least.
-    #[inline]
-    pub fn may_reach(&self, threshold: f64) -> bool {
-        may_reach(&self.estimate, threshold)
     }
 }
 
@@ -188,11 +168,11 @@ impl Scorer {
 
     /// The weighted mean of the wanted fields.
     #[inline]
-    pub fn score(&self, layout: &Layout, wanted: &[usize], pair: (&[u64], &[u64])) -> Result<Score> {
+    pub fn score(&self, layout: &Layout, wanted: &[usize], pair: (&[u64], &[u64])) -> Result<Estimate> {
         if let &[only] = wanted {
             let field = &layout.fields()[only];
             if field.size(pair.0) > 0.0 && field.size(pair.1) > 0.0 {
-                return Ok(Score { estimate: self.fields[only].estimate(field, pair.0, pair.1)? });
+                return self.fields[only].estimate(field, pair.0, pair.1);
             }
         }
         let mut parts = Vec::new();
@@ -200,7 +180,7 @@ impl Scorer {
             let (i, estimate) = part?;
             parts.push((layout.fields()[i].weight, estimate));
         }
-        Ok(Score { estimate: mean(parts.into_iter()) })
+        Ok(mean(parts.into_iter()))
     }
 }
 

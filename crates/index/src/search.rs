@@ -7,11 +7,12 @@ use crate::candidates::Candidates;
 use crate::contain::{self, Plan};
 use crate::error::{Error, Result};
 use crate::index::{Index, is_gone, now};
+use crate::measure::Measure;
 use crate::offer::{Desk, Needs};
 use crate::probe::{Asked, Probe};
 use crate::query::{Answer, Query};
 use crate::recall::Stated;
-use crate::rule::Criteria;
+use crate::rule::{Criteria, Rule};
 use crate::settings::Keeps;
 use crate::store::{Parts, Record, View};
 
@@ -114,7 +115,7 @@ impl Index {
         })?;
         let is_exact = probes.iter().all(|probe| self.is_exact(probe));
         let (stated, chance) = (self.stated(terms, is_exact), self.chance_at_threshold(terms, is_exact));
-        let answer = |((best, n_candidates), plan): ((Best, usize), &Option<Plan<'_>>)| {
+        let answer = |((best, n_candidates), (plan, probe)): ((Best, usize), (&Option<Plan<'_>>, &Probe))| {
             let (mut matches, n_matches) = best.into_sorted();
             matches.drain(..query.offset.min(matches.len()));
             let Stated { mut recall, mut shown, ref warnings } = stated;
@@ -123,10 +124,37 @@ impl Index {
                 recall = recall_by_ratio.iter().map(|by_ratio| by_ratio.recall).fold(1.0, f64::min);
                 shown = recall * chance;
             }
-            let warnings = warnings.clone();
+            let mut warnings = warnings.clone();
+            if n_matches == 0 {
+                warnings.extend(self.why_nothing(probe, terms, n_candidates));
+            }
             Answer { matches, n_matches, n_candidates, recall, shown, recall_by_ratio, warnings }
         };
-        Ok(best.into_iter().zip(compared).zip(&plans).map(answer).collect())
+        Ok(best.into_iter().zip(compared).zip(plans.iter().zip(probes)).map(answer).collect())
+    }
+
+    /// What to say of a search by several fields that found nothing: why documents that are alike in one of them may not count.
+    fn why_nothing(&self, probe: &Probe, terms: &Terms, n_candidates: usize) -> Option<String> {
+        let (criteria, layout) = (&terms.criteria, self.recorder().layout());
+        if criteria.measure != Measure::Jaccard || criteria.rule == Rule::Any || criteria.fields.len() < 2 {
+            return None;
+        }
+        let names = |some: &mut dyn Iterator<Item = &usize>| -> String {
+            some.map(|&i| format!("`{}`", layout.fields()[i].name)).collect::<Vec<_>>().join(", ")
+        };
+        let is_empty = |&&i: &&usize| layout.fields()[i].size(&probe.words) <= 0.0 && !criteria.is_apart(i);
+        let empty = names(&mut criteria.fields.iter().filter(is_empty));
+        if !empty.is_empty() {
+            return Some(format!(
+                "the query has no {empty}: documents that have it count as 0 there; name the fields to compare, to leave it out"
+            ));
+        }
+        let all = names(&mut criteria.fields.iter());
+        (n_candidates > 0).then(|| {
+            format!(
+                "{n_candidates} documents may be that similar in one of {all}, and none in all together; rule `any` finds them, and so does naming the fields to compare"
+            )
+        })
     }
 
     /// Documents are needed only where similarities can be exact.

@@ -80,6 +80,20 @@ impl Settings {
         schema.fields().map(|(_, spec)| spec.kind.defaults().threshold).fold(0.0, f64::max)
     }
 
+    /// The threshold that a field has for itself, where its similarities are on a lower scale than those of others: the share of visual words that two pictures have in common is 0.01 where the share
+    /// of shingles of two texts is 0.8.
+    pub(crate) fn own_threshold(schema: &Schema, name: &str) -> Option<f64> {
+        let (_, spec) = schema.fields().find(|(field, _)| *field == name)?;
+        let own = spec.kind.defaults().threshold;
+        (own < Self::usual_threshold(schema)).then_some(own)
+    }
+
+    /// What the bands of a field are chosen for.
+    fn target(schema: &Schema, name: &str, target: &Target) -> Target {
+        let own = Self::own_threshold(schema, name).unwrap_or(target.threshold);
+        Target { threshold: own.min(target.threshold), ..target.clone() }
+    }
+
     /// A collection that finds documents from `threshold` on with at least `recall`.
     ///
     /// # Errors
@@ -103,7 +117,7 @@ impl Settings {
             let mut spec = schema.sketch_spec(name).expect("the name comes from the schema");
             spec.registers = registers.unwrap_or(spec.registers);
             spec.validate()?;
-            let banding = choose(&spec, target)?;
+            let banding = choose(&spec, &Self::target(&schema, name, target))?;
             let (name, weight, ladder) = (name.to_owned(), field.weight, Vec::new());
             Ok(FieldSettings { name, spec, banding, weight, ladder })
         };
@@ -118,11 +132,11 @@ impl Settings {
     /// A threshold or a ratio out of range, or one that no bands reach.
     pub fn with_containment(mut self, containment: Containment) -> Result<Self> {
         containment.validate()?;
+        let target = Target { threshold: self.threshold, recall: self.recall, ..Target::default() };
         for field in &mut self.fields {
             field.spec.packing = ladder::packing(field.spec.family);
             field.spec.validate()?;
-            let target = Target { threshold: self.threshold, recall: self.recall, ..Target::default() };
-            field.banding = choose(&field.spec, &target)?;
+            field.banding = choose(&field.spec, &Self::target(&self.schema, &field.name, &target))?;
             field.ladder = ladder::choose(&field.spec, containment, self.recall)?;
         }
         self.containment = Some(containment);
@@ -160,16 +174,20 @@ impl Settings {
         Ok(())
     }
 
-    /// Refuses a collection that is not the one that was asked for.
+    /// Refuses a collection that is not the one that was asked for. Bands follow from the rest, as the version knew that made the collection: they may be others.
     ///
     /// # Errors
     /// [`Error::Incompatible`], with the first difference.
     pub fn expect(&self, found: &Self) -> Result<()> {
-        if self == found {
+        let mut wanted = self.clone();
+        for (field, theirs) in wanted.fields.iter_mut().zip(&found.fields) {
+            field.banding = theirs.banding.clone();
+        }
+        if wanted == *found {
             return Ok(());
         }
         let json = |settings: &Self| serde_json::to_value(settings).unwrap_or_default();
-        let (expected, found) = difference(String::new(), &json(self), &json(found));
+        let (expected, found) = difference(String::new(), &json(&wanted), &json(found));
         Err(Error::incompatible(expected, found))
     }
 

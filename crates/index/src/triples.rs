@@ -74,7 +74,8 @@ impl Index {
                 let [Some(a), Some(b), Some(c)] = three.map(|number| records.get(&number)) else { continue };
                 let parts = self.three_way(&terms.criteria.fields, [&a.1, &b.1, &c.1])?;
                 let estimate = terms.criteria.together(&parts);
-                if estimate.value().unwrap_or_default() >= terms.criteria.threshold {
+                let by_value = |part: &Estimate, least: f64| part.value().unwrap_or_default() >= least;
+                if terms.criteria.accepts(&parts, &estimate, by_value) {
                     visit(Triple { ids: [a, b, c].map(|(id, _)| id.clone()), estimate })?;
                 }
             }

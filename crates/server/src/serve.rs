@@ -69,7 +69,10 @@ impl Server {
     /// # Errors
     /// No key where one is needed; a certificate, a file of keys or collections that cannot be used.
     pub fn new(config: Config) -> Result<Self, StartError> {
-        let collections = benzer_index::store::open(&config.db)?;
+        let mut collections = benzer_index::store::open(&config.db)?;
+        if config.demo {
+            collections = demo::beside(collections)?;
+        }
         let state = Arc::new(State::new(&config, collections)?);
         if !config.listen.ip().is_loopback() && crate::keys::Keys::read(&config.keys)?.keys.is_empty() {
             let keys = config.keys.display().to_string();

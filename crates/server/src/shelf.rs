@@ -84,9 +84,9 @@ impl Shelf {
             }
         }
         let index = self.get(name)?;
-        match *index.settings() == settings {
-            true => Ok((index, false)),
-            false => Err(Error::Exists { name: name.to_owned() }.into()),
+        match settings.expect(index.settings()) {
+            Ok(()) => Ok((index, false)),
+            Err(_) => Err(Error::Exists { name: name.to_owned() }.into()),
         }
     }
 

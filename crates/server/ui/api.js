@@ -50,7 +50,7 @@ export const api = {
   create: (name, settings) => json("PUT", place(name), {body: settings}),
   remove: name => send("DELETE", place(name)),
   stats: name => json("GET", `${place(name)}/stats`),
-  documents: (name, from = 0, limit = 100) => json("GET", `${place(name)}/documents?from=${from}&limit=${limit}`),
+  documents: (name, from = 0, limit = 100, signal) => json("GET", `${place(name)}/documents?from=${from}&limit=${limit}`, {signal}),
   document: (name, id) => json("GET", `${place(name)}/documents/${encodeURIComponent(id)}`),
   insert: (name, lines, signal) => json("POST", `${place(name)}/documents`, {body: lines.join("\n"), type: "application/x-ndjson", signal}),
   search: (name, request, signal) => json("POST", `${place(name)}/search`, {body: request, signal}),

@@ -21,8 +21,8 @@ async function go() {
   for (const link of document.querySelectorAll(".top nav a")) {
     if (link.hash === `#/${view}`) {
       link.setAttribute("aria-current", "page");
-      // On a phone the row of links is wider than the screen.
-      link.scrollIntoView({ block: "nearest", inline: "nearest" });
+      // On a phone the row of links is wider than the screen. Scrolling the link itself into view would move where the Tab key begins.
+      link.parentElement.scrollLeft = link.offsetLeft - link.parentElement.offsetLeft - 8;
     } else link.removeAttribute("aria-current");
   }
   const page = h("div", {});

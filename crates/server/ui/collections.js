@@ -1,7 +1,8 @@
 // Collections: make, fill, measure, delete.
 import {api} from "./api.js";
 import {bytes, confirm, fresh, grouped, h, labelled, say, share, show, similarity, slider, toast} from "./dom.js";
-import {guess, upload} from "./upload.js";
+import {advice, guess} from "./fields.js";
+import {start} from "./uploads.js";
 
 export async function collections(page, _, signal) {
   const list = h("div", {class: "grid"});
@@ -43,43 +44,37 @@ function card(collection, refresh, signal) {
     h("div", {class: "row"}, fields),
     h("p", {class: "small muted"}, `Finds ${share(Math.min(...collection.sketches.map(sketch => sketch.recall)))} of the documents at ${collection.threshold}. Keeps ${collection.keeps === "documents" ? "documents: similarities are exact" : "sketches only: similarities are estimates"}.`),
     numbers,
-    filler(() => collection, refresh, signal),
+    filler(collection, refresh, signal),
     h("div", {class: "row apart"},
       h("div", {class: "row"}, h("a", {class: "button", href: `#/search/${encodeURIComponent(collection.name)}`}, "Search"), h("button", {type: "button", onclick: measure}, "Statistics")),
       h("button", {type: "button", class: "danger", onclick: remove}, "Delete")));
 }
 
-// A place to drop a file, with a progress bar.
+// Puts a file into a collection; the view shows the result if it is still there.
+async function fill(file, collection, refresh, signal) {
+  await start(file, collection);
+  if (!signal.aborted) await refresh();
+}
+
+// A place to drop a file.
 function filler(collection, refresh, signal) {
-  const input = h("input", {type: "file", accept: ".jsonl,.ndjson,.json,.gz", class: "sr", id: fresh("file"), onchange: () => start(input.files[0])});
-  const progress = h("progress", {max: 1, value: 0, "aria-label": "Progress"}), text = h("p", {class: "small muted"});
-  const under = h("div", {hidden: true}, progress, text);
-  const zone = h("div", {class: "dropzone"}, "Drop a JSONL file to index it, or ", h("label", {for: input.id, class: "button", style: {display: "inline-block", margin: "0"}}, "choose one"), input, under);
+  const take = file => { if (file) fill(file, collection, refresh, signal); };
+  const input = h("input", {type: "file", accept: ".jsonl,.ndjson,.json,.gz", class: "sr", id: fresh("file"), onchange: () => take(input.files[0])});
+  const zone = h("div", {class: "dropzone"}, "Drop a JSONL file to index it, or ", h("label", {for: input.id, class: "button", style: {display: "inline-block", margin: "0"}}, "choose one"), input);
   zone.addEventListener("dragover", event => { event.preventDefault(); zone.classList.add("over"); });
   zone.addEventListener("dragleave", () => zone.classList.remove("over"));
-  zone.addEventListener("drop", event => { event.preventDefault(); zone.classList.remove("over"); start(event.dataTransfer.files[0]); });
-  async function start(file) {
-    if (!file) return;
-    under.hidden = false;
-    try {
-      const done = await upload(file, await collection(), signal, state => {
-        progress.value = state.share;
-        text.textContent = `${grouped(state.inserted)} indexed${state.rejected ? `, ${grouped(state.rejected)} not taken` : ""}`;
-      });
-      say(`${done.inserted} documents indexed`);
-      toast(`${grouped(done.inserted)} documents indexed${done.rejected ? `; ${grouped(done.rejected)} not taken: ${done.errors[0]}` : ""}.`, done.rejected > 0);
-      await refresh();
-    } catch (error) {
-      if (error.name !== "AbortError") toast(error.message, true);
-    }
-  }
+  zone.addEventListener("drop", event => { event.preventDefault(); zone.classList.remove("over"); take(event.dataTransfer.files[0]); });
   return zone;
 }
 
 function maker(refresh, signal) {
   const name = h("input", {type: "text", required: true, pattern: "[A-Za-z0-9_\\-][A-Za-z0-9_.\\-]{0,99}", placeholder: "articles", autocomplete: "off"});
-  const rows = h("div", {});
-  const add = (field = {name: "", kind: "text", n: 5}) => rows.append(fieldRow(field));
+  const rows = h("div", {}), others = h("p", {class: "hint", hidden: true});
+  const judge = () => {
+    const all = [...rows.children], compared = all.filter(row => row.field()).length;
+    for (const row of all) row.judge(compared);
+  };
+  const add = (field = {name: "", kind: "text", n: 5}) => { rows.append(fieldRow(field, judge)); judge(); };
   const threshold = slider({label: "Threshold", min: .5, max: 1, step: .01, value: .8, text: similarity,
     hint: "From which similarity on documents are found. 0.8 finds near-copies; 0.6 finds texts that share most of their phrases, and compares more."});
   const recall = slider({label: "Recall", min: .8, max: .99, step: .01, value: .95, text: value => share(value),
@@ -93,24 +88,23 @@ function maker(refresh, signal) {
     const found = await guess(file.files[0]).catch(error => { toast(error.message, true); return null; });
     if (!found) return;
     show(rows);
-    found.forEach(add);
+    found.fields.forEach(add);
+    others.hidden = found.others.length === 0;
+    others.textContent = `Left out, because only texts and lists can be compared: ${found.others.map(field => field.name).join(", ")}.`;
     if (!name.value) name.value = file.files[0].name.replace(/\.(jsonl|ndjson|json|gz)/g, "").replace(/[^A-Za-z0-9_-]+/g, "-");
   }});
-  const progress = h("progress", {max: 1, value: 0, hidden: true, "aria-label": "Progress"});
   const form = h("form", {class: "card", onsubmit: async event => {
     event.preventDefault();
-    const fields = Object.fromEntries([...rows.children].map(row => row.field()).filter(([key]) => key));
+    const fields = Object.fromEntries([...rows.children].map(row => row.field()).filter(field => field?.[0]));
+    if (Object.keys(fields).length === 0) { toast("Choose a field to compare documents by.", true); return; }
     const settings = {fields, threshold: threshold.value, recall: recall.value, keeps: form.querySelector(`[name=${keep}]:checked`).value};
     try {
       const made = await api.create(name.value, settings);
-      if (file.files[0]) {
-        progress.hidden = false;
-        const done = await upload(file.files[0], made, signal, state => { progress.value = state.share; });
-        toast(`${made.name} has ${grouped(done.inserted)} documents${done.rejected ? `; ${grouped(done.rejected)} were not taken: ${done.errors[0]}` : ""}.`, done.rejected > 0);
-      } else toast(`${made.name} is ready. Drop a file onto it.`);
+      const [content] = file.files;
+      if (content) fill(content, made, refresh, signal);
+      else toast(`${made.name} is ready. Drop a file onto it.`);
       name.value = "";
       file.value = "";
-      progress.hidden = true;
       await refresh();
     } catch (error) {
       if (error.name !== "AbortError") toast(error.message, true);
@@ -119,22 +113,33 @@ function maker(refresh, signal) {
     h("div", {class: "two"},
       h("div", {class: "stack"},
         labelled("Name", name, "Letters, digits, - _ and ."),
-        labelled("Start from a file", file, "Optional: JSON lines. Its fields are proposed below, and its documents indexed."),
-        h("fieldset", {}, h("legend", {class: "label"}, "Fields"), rows, h("button", {type: "button", class: "quiet", onclick: () => add()}, "+ Add a field"),
+        labelled("Start from a file", file, "Optional: JSON lines. Its fields are proposed below, and its documents indexed. Only fields that are compared are kept."),
+        h("fieldset", {}, h("legend", {class: "label"}, "Fields"), rows, others, h("button", {type: "button", class: "quiet", onclick: () => add()}, "+ Add a field"),
           h("p", {class: "hint"}, "Text is compared by shingles of so many words: 5 finds copied sentences, 1 finds the same vocabulary. Values are compared as sets: tags, users, products."))),
       h("div", {class: "stack"}, threshold.element, recall.element, keeps)),
-    progress, h("div", {class: "row end"}, h("button", {class: "primary"}, "Make the collection")));
+    h("div", {class: "row end"}, h("button", {class: "primary"}, "Make the collection")));
   add({name: "text", kind: "text", n: 5});
   return form;
 }
 
-function fieldRow({name, kind, n}) {
+function fieldRow(guessed, changed) {
+  const {name, kind, n} = guessed;
   const field = h("input", {type: "text", value: name, required: true}), words = h("input", {type: "number", min: 1, max: 100, value: n ?? 5});
-  const size = labelled("Words", words);
-  const type = h("select", {onchange: () => { size.hidden = type.value !== "text"; }}, ["text", "values"].map(one => h("option", {value: one, selected: one === kind}, one)));
-  const row = h("div", {class: "fieldrow"}, labelled("Name", field), labelled("Kind", type), size,
-    h("button", {type: "button", class: "quiet", "aria-label": "Remove this field", onclick: () => row.remove()}, "✕"));
-  size.hidden = kind !== "text";
-  row.field = () => [field.value.trim(), type.value === "text" ? {kind: "text", n: Number(words.value)} : {kind: "values"}];
+  const size = labelled("Words", words), hint = h("p", {class: "hint", hidden: true});
+  const chosen = guessed.why ? "not compared" : kind;
+  const type = h("select", {onchange: () => changed()}, ["text", "values", "not compared"].map(one => h("option", {value: one, selected: one === chosen}, one)));
+  const row = h("div", {}, h("div", {class: "fieldrow"}, labelled("Name", field), labelled("Kind", type), size,
+    h("button", {type: "button", class: "quiet", "aria-label": "Remove this field", onclick: () => { row.remove(); changed(); }}, "✕")), hint);
+  row.field = () => {
+    if (type.value === "not compared") return null;
+    return [field.value.trim(), type.value === "text" ? {kind: "text", n: Number(words.value)} : {kind: "values"}];
+  };
+  row.judge = compared => {
+    const said = advice(guessed, type.value !== "not compared", compared);
+    size.hidden = type.value !== "text";
+    hint.hidden = !said;
+    hint.classList.toggle("warn", Boolean(said) && type.value !== "not compared");
+    show(hint, said ?? []);
+  };
   return row;
 }

@@ -36,6 +36,11 @@ export function bytes(n) {
   while (n >= 1023.95 && i < units.length - 1) { n /= 1024; i += 1; }
   return `${i === 0 ? Math.round(n) : n.toFixed(n < 10 ? 1 : 0)} ${units[i]}`;
 }
+// A text as a cell of CSV. What a spreadsheet would take for a formula begins with an apostrophe (OWASP, CSV injection); numbers stay numbers.
+export function cell(text) {
+  const isFormula = /^[=+\-@\t\r\n＝＋－＠]/.test(text) && !/^[+-]?\d+(\.\d+)?$/.test(text);
+  return `"${isFormula ? "'" : ""}${String(text).replaceAll("\"", "\"\"")}"`;
+}
 export const measured = estimate => estimate?.value ?? null;
 // An estimate in words: 0.91 (0.86 to 0.95).
 export function words(estimate, digits = 3) {

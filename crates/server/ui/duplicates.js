@@ -1,10 +1,12 @@
 // Duplicates: clusters of a collection, a histogram, export.
 import {api} from "./api.js";
 import {bar, histogram} from "./charts.js";
-import {download, grouped, h, labelled, say, show, similarity, slider, words} from "./dom.js";
+import {cell, download, grouped, h, labelled, say, show, similarity, slider, words} from "./dom.js";
 import {sideBySide} from "./diff.js";
 
 const PAGE = 30;
+// Documents that are tried where there are no clusters.
+const TRIED = 40;
 
 export async function duplicates(page, [wanted], signal) {
   const all = await api.collections();
@@ -43,7 +45,9 @@ async function find(place, collection, threshold, signal) {
     if (clusters.length % 500 === 0) count.textContent = `${grouped(clusters.length)} clusters…`;
   }
   if (clusters.length === 0) {
-    show(place, h("div", {class: "card empty"}, "No two documents of this collection are that similar."));
+    const why = h("p", {class: "small"});
+    show(place, h("div", {class: "card empty"}, h("p", {}, "No two documents of this collection are that similar."), why));
+    why.textContent = await apart(collection, threshold, signal) ?? "";
     return;
   }
   const members = clusters.flatMap(cluster => cluster.members);
@@ -57,7 +61,6 @@ async function find(place, collection, threshold, signal) {
     more.hidden = shown === clusters.length;
   };
   const csv = () => {
-    const cell = text => `"${String(text).replaceAll("\"", "\"\"")}"`;
     const rows = clusters.flatMap((cluster, i) => cluster.members.map(member => [i + 1, cell(cluster.leader), cell(member.id), member.estimate.value?.value, member.estimate.value?.low, member.estimate.value?.high].join(",")));
     download(`${collection.name}-duplicates.csv`, "text/csv", [["cluster,leader,id,similarity,low,high", ...rows].join("\n"), "\n"]);
   };
@@ -71,6 +74,23 @@ async function find(place, collection, threshold, signal) {
     list, more);
   next();
   say(`${clusters.length} clusters`);
+}
+
+// Documents that are alike in one field, and not in another: then the mean hides them.
+async function apart(collection, threshold, signal) {
+  if (Object.keys(collection.fields).length < 2) return null;
+  const {documents} = await api.documents(collection.name, 0, TRIED, signal);
+  const alike = new Map(), differs = new Map(), count = (map, name) => map.set(name, (map.get(name) ?? 0) + 1);
+  let found = 0;
+  for (const {id} of documents) {
+    const {matches: [match]} = await api.search(collection.name, {id, rule: "any", threshold, limit: 1}, signal);
+    if (!match) continue;
+    found += 1;
+    for (const field of match.fields) count((field.exact ?? field.estimate.value?.value ?? 0) >= threshold ? alike : differs, field.field);
+  }
+  if (found === 0) return null;
+  const names = map => [...map].sort(([, a], [, b]) => b - a).map(([name]) => name).join(", ");
+  return `Of ${documents.length} documents that were tried, ${found} have one that is that similar in ${names(alike)}, but not in ${names(differs)}: all fields count, so the whole documents are less similar. Make the collection without ${names(differs)} to find them.`;
 }
 
 function clusterCard(collection, cluster, open) {

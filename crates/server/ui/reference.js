@@ -73,7 +73,10 @@ function operation(path, method, one) {
     body && h("details", {}, h("summary", {}, "Request"), tables(body.schema)),
     Object.entries(one.responses).filter(([status]) => status.startsWith("2")).map(([status, response]) => {
       const [content] = Object.values(response.content ?? {});
-      return h("details", {}, h("summary", {}, `${status} ${response.description}`), content ? tables(content.schema) : h("p", {class: "muted"}, "No body."));
+      // Of lines of JSON the description names the schema of one.
+      const [, line] = response.description.match(/each a `(\w+)`/) ?? [];
+      const schema = line ? {$ref: `#/components/schemas/${line}`} : content?.schema;
+      return h("details", {}, h("summary", {}, `${status} ${response.description.replaceAll("`", "")}`), schema ? tables(schema) : h("p", {class: "muted"}, "No body."));
     }));
 }
 

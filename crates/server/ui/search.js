@@ -46,7 +46,9 @@ export async function search(page, [wanted, id], signal) {
   limit.setAttribute("aria-label", "How many matches");
 
   async function run() {
-    const query = {threshold: threshold.value, limit: Number(limit.value)};
+    const query = {limit: Number(limit.value)};
+    // As it is, it is that of the collection, where fields have their own too.
+    if (threshold.value !== collection.threshold) query.threshold = threshold.value;
     if (Object.values(collection.fields).some(field => field.kind === "image")) query.explain = true;
     let asked;
     if (mode === "id") {
@@ -60,7 +62,7 @@ export async function search(page, [wanted, id], signal) {
     }
     results.setAttribute("aria-busy", "true");
     try {
-      render(results, collection, asked, await api.search(collection.name, {...asked, ...query}, signal), threshold.value);
+      render(results, collection, asked, await api.search(collection.name, {...asked, ...query}, signal), query.threshold ?? usual(collection, query.fields));
     } catch (error) {
       if (error.name !== "AbortError") show(results, h("p", {class: "notice warn", role: "alert"}, error.message));
     } finally {
@@ -73,6 +75,14 @@ export async function search(page, [wanted, id], signal) {
     h("div", {class: "split"}, form, results));
   api.documents(collection.name, 0, 200).then(list => show(ids, list.documents.map(one => h("option", {value: one.id})))).catch(() => {});
   if (id) await run();
+}
+
+// The threshold of a search that names none: pictures alone have their own.
+function usual(collection, names = Object.keys(collection.fields)) {
+  const own = {local: .01, thumbnail: .5};
+  const isPicture = name => collection.fields[name].kind === "image";
+  if (!names.every(isPicture) || Object.keys(collection.fields).every(isPicture)) return collection.threshold;
+  return Math.min(collection.threshold, Math.max(...names.map(name => own[collection.fields[name].features] ?? .01)));
 }
 
 // An input for each field of the schema.

@@ -3,7 +3,7 @@
 use std::io::{BufReader, Write};
 use std::path::PathBuf;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use benzer_dedup::files::Files;
 use benzer_index::portable;
 use benzer_index::store::Stats;
@@ -15,11 +15,11 @@ use crate::cmd::{duplicates, write_json};
 use crate::options::collection::{CollectionArguments, SCHEMA};
 use crate::options::db::{DbArguments, failed};
 use crate::table::{Align, Table};
-use crate::view::{self, View, grouped};
+use crate::view::{self, View, grouped, printable};
 
 /// What the command does, for its help.
 pub const ABOUT: &str = "\
-Make collections, list them, show how large they are, bring them into their fastest shape, take them elsewhere, or drop them.";
+Make collections, list them, show how large they are, remove documents, bring collections into their fastest shape, take them elsewhere, or drop them.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -28,6 +28,7 @@ Examples:
   benzer collections stats articles --format json
   benzer collections compact articles
   benzer collections duplicates articles --triples
+  benzer collections remove articles trains-16
   benzer collections export articles -o articles.benzer
   benzer collections import copy articles.benzer
   benzer collections drop small
@@ -55,6 +56,8 @@ enum Action {
     Compact(One),
     /// All similar documents of a collection: pairs, triples or clusters
     Duplicates(duplicates::Arguments),
+    /// Remove documents by their ids; "" is the empty id, which earlier versions took
+    Remove(Remove),
     /// Remove a collection with all its documents
     Drop(One),
     /// Write a collection to one file, as it is at this moment; others may write to it meanwhile
@@ -72,6 +75,15 @@ struct Reshard {
     /// The number of documents
     #[arg(long, value_name = "N")]
     expected_documents: u64,
+}
+
+#[derive(Debug, Args)]
+struct Remove {
+    #[command(flatten)]
+    one: One,
+    /// The ids of the documents
+    #[arg(value_name = "ID", required = true)]
+    ids: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -153,6 +165,7 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
             show(db, name, view, out)
         }
         Action::Duplicates(arguments) => duplicates::run(arguments, view, out),
+        Action::Remove(arguments) => remove(arguments, view, out),
         Action::Drop(One { name, db }) => {
             db.open()?.remove(name).map_err(failed)?;
             if view.format == view::Format::Table {
@@ -192,6 +205,30 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
             drop(store);
             show(db, name, view, out)
         }
+    }
+}
+
+fn remove(arguments: &Remove, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
+    let Remove { one: One { name, db }, ids } = arguments;
+    let index = Index::new(db.open()?.open(name).map_err(failed)?).map_err(failed)?;
+    let bytes: Vec<&[u8]> = ids.iter().map(String::as_bytes).collect();
+    let numbers = index.store().view().and_then(|view| view.numbers(&bytes)).map_err(failed)?;
+    let removed = index.remove(ids).map_err(failed)?;
+    let left = index.stats().map_err(failed)?.documents;
+    match view.format {
+        view::Format::Json => {
+            write_json(out, &serde_json::json!({"removed": removed, "documents": left}))?;
+        }
+        view::Format::Table => {
+            let (removed, left) = (grouped(removed), grouped(left));
+            writeln!(out, "{removed} documents removed from `{name}`; it has {left} now")?;
+        }
+    }
+    let missing = ids.iter().zip(numbers).filter(|(_, number)| number.is_none());
+    let missing: Vec<String> = missing.map(|(id, _)| format!("`{}`", printable(id))).collect();
+    match missing.is_empty() {
+        true => Ok(()),
+        false => bail!("`{name}` has no document {}", missing.join(", ")),
     }
 }
 

@@ -29,12 +29,12 @@ others at once.";
 const EXAMPLES: &str = "\
 Examples:
   benzer search articles --id trains-16
-  benzer search articles --file a.txt --limit 3 --explain
+  benzer search articles --file trains.txt --limit 3 --explain
   benzer search articles --id trains-16 --top 5
-  benzer search articles --id trains-16 --with trains-17
-  benzer search parts --file a.txt --containing --threshold 0.9
-  benzer search papers --id trains-16 --weights title=2,text=1
-  benzer search papers --id trains-16 --rule all --field-thresholds text=0.9
+  benzer search articles --id bread-13 --with bread-14
+  benzer search parts --file trains-part.txt --containing --threshold 0.9
+  benzer search papers --id trains-16 --weights title=0,text=1
+  benzer search papers --id trains-16 --rule any --field-thresholds text=0.9
   benzer search articles --id trains-16 --format json
 ";
 
@@ -49,7 +49,7 @@ pub struct Arguments {
     db: DbArguments,
     #[command(flatten)]
     what: What,
-    /// The field of --text and --file [default: the only field of text, or of pictures]
+    /// The field of --text and --file, by which documents are compared [default: the only field of text, or of pictures]
     #[arg(long, value_name = "FIELD")]
     field: Option<String>,
     /// The least similarity [default: that of the collection]
@@ -113,15 +113,17 @@ impl Arguments {
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     let store = arguments.db.open()?.read(&arguments.name).map_err(failed)?;
     let index = Index::new(store).map_err(failed)?;
-    let query = arguments.query();
+    let mut query = arguments.query();
     let What { text, file, id } = &arguments.what;
     let document = match (text, file) {
         (Some(text), _) => Some(document(arguments, &index, text.clone())?),
-        #[cfg(feature = "image")]
-        (_, Some(file)) if is_picture(arguments, &index) => Some(picture(arguments, &index, file)?),
-        (_, Some(file)) => Some(document(arguments, &index, read(file)?)?),
+        (_, Some(file)) => Some(of_file(arguments, &index, file)?),
         _ => None,
     };
+    // A text or a picture is one field: what it does not have says nothing against a document.
+    if let Some(document) = document.as_ref().filter(|_| query.fields.is_empty()) {
+        query.fields = document.fields.keys().cloned().collect();
+    }
     let asked = match (id, &document) {
         (Some(id), _) => Asked::Id(id),
         (_, Some(document)) => Asked::Document(document),
@@ -135,45 +137,49 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
     let answer = answer.map_err(failed)?;
     match view.format {
         view::Format::Json => write_json(out, &answer),
-        view::Format::Table => Ok(out.write_all(shown(&answer, &index, (arguments, view)).as_bytes())?),
+        view::Format::Table => {
+            Ok(out.write_all(shown(&answer, &index, (arguments, &query, view)).as_bytes())?)
+        }
     }
 }
 
-fn read(path: &Path) -> anyhow::Result<String> {
-    let mut text = String::new();
-    match path == Path::new("-") {
-        true => std::io::stdin().read_to_string(&mut text).context("cannot read standard input")?,
-        false => std::fs::File::open(path)
-            .and_then(|mut file| file.read_to_string(&mut text))
-            .with_context(|| format!("cannot read `{}`", path.display()))?,
-    };
-    Ok(text)
+/// A file as a document that is in no collection: a text, or a picture.
+fn of_file(arguments: &Arguments, index: &Index, path: &Path) -> anyhow::Result<Document> {
+    let bytes = read(path)?;
+    #[cfg(feature = "image")]
+    if let Some(field) = picture_field(arguments, index, &bytes)? {
+        let content = Content::from(benzer_core::field::image::encode(&bytes));
+        return Ok(Document::new("\u{1}", [(field, content)]));
+    }
+    let text = String::from_utf8(bytes);
+    document(arguments, index, text.with_context(|| format!("`{}` is not a text in UTF-8", path.display()))?)
 }
 
-/// The field of pictures that --file is for: the one that was named, or the only one where there is no text.
+fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
+    if path != Path::new("-") {
+        return std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display()));
+    }
+    let mut bytes = Vec::new();
+    std::io::stdin().read_to_end(&mut bytes).context("cannot read standard input")?;
+    Ok(bytes)
+}
+
+/// The field of pictures that a file is for: the one that was named, or the only one, unless the file is a text and there is a field for it.
 #[cfg(feature = "image")]
-fn picture_field<'a>(arguments: &'a Arguments, index: &'a Index) -> Option<&'a str> {
+fn picture_field(arguments: &Arguments, index: &Index, bytes: &[u8]) -> anyhow::Result<Option<String>> {
     let fields = || index.settings().schema.fields();
-    let mut pictures = fields().filter(|(_, spec)| matches!(spec.kind, Kind::Image(_))).map(|(name, _)| name);
-    match &arguments.field {
-        Some(field) => pictures.find(|name| name == field),
-        None if fields().any(|(_, spec)| matches!(spec.kind, Kind::Text(_))) => None,
-        None => pictures.next(),
+    let pictures: Vec<&str> =
+        fields().filter(|(_, spec)| matches!(spec.kind, Kind::Image(_))).map(|(name, _)| name).collect();
+    let has_text = fields().any(|(_, spec)| matches!(spec.kind, Kind::Text(_)));
+    match (&arguments.field, &pictures[..]) {
+        (Some(field), _) => Ok(pictures.contains(&field.as_str()).then(|| field.clone())),
+        (None, []) => Ok(None),
+        (None, _) if has_text && std::str::from_utf8(bytes).is_ok() => Ok(None),
+        (None, [only]) => Ok(Some((*only).to_owned())),
+        (None, all) => {
+            bail!(Usage::new(format!("--field must name one of the fields of pictures: {}", all.join(", "))))
+        }
     }
-}
-
-#[cfg(feature = "image")]
-fn is_picture(arguments: &Arguments, index: &Index) -> bool {
-    picture_field(arguments, index).is_some()
-}
-
-/// A picture as a document that is in no collection.
-#[cfg(feature = "image")]
-fn picture(arguments: &Arguments, index: &Index, path: &Path) -> anyhow::Result<Document> {
-    let bytes = std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display()))?;
-    let field = picture_field(arguments, index).unwrap_or_default().to_owned();
-    let content = Content::from(benzer_core::field::image::encode(&bytes));
-    Ok(Document::new("\u{1}", [(field, content)]))
 }
 
 /// A text as a document that is in no collection.
@@ -196,7 +202,7 @@ fn document(arguments: &Arguments, index: &Index, text: String) -> anyhow::Resul
     Ok(Document::new("\u{1}", [(field, Content::from(text))]))
 }
 
-fn shown(answer: &Answer, index: &Index, (arguments, view): (&Arguments, &View)) -> String {
+fn shown(answer: &Answer, index: &Index, (arguments, query, view): (&Arguments, &Query, &View)) -> String {
     let mut text = String::new();
     let kind = match (arguments.kind.measure(), &arguments.kind.with) {
         (_, Some(_)) => "three-way",
@@ -233,6 +239,12 @@ fn shown(answer: &Answer, index: &Index, (arguments, view): (&Arguments, &View))
         text.push_str(&format!("warning: {warning}\n"));
     }
     text.push_str(&summary(answer, index, arguments));
+    if arguments.fields.is_empty()
+        && !query.fields.is_empty()
+        && query.fields.len() < index.settings().fields.len()
+    {
+        text.push_str(&format!("compared by `{}` only; --fields names others\n", query.fields.join("`, `")));
+    }
     text
 }
 

@@ -26,7 +26,7 @@ one (`benzer key create`). Ctrl-C finishes the requests in flight.";
 
 const EXAMPLES: &str = "\
 Examples:
-  benzer serve --demo --db memory:
+  benzer serve --demo
   benzer serve --db ./benzer-data --listen 127.0.0.1:8080
   benzer serve --log-format json --log-level warn --rate-limit 100
 
@@ -45,7 +45,7 @@ pub struct Arguments {
     /// The address to listen on; port 0 takes any that is free
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7700")]
     listen: SocketAddr,
-    /// Start with a sample collection, named `demo`
+    /// Serve a sample collection too, named `demo`; it is in memory, and leaves nothing behind
     #[arg(long)]
     demo: bool,
     /// Check keys, certificate and address, and end without serving
@@ -130,7 +130,7 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
     let server = Server::new(config).map_err(refused)?;
     let needs_key = server.state().gate.needs_key();
     if arguments.check {
-        return Ok(writeln!(out, "ready to serve `{}` on {}", arguments.db.db, arguments.listen)?);
+        return Ok(writeln!(out, "ready to serve `{}` on {}", arguments.db.shown(), arguments.listen)?);
     }
     // Connections are little work; what takes time runs on the pools.
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -152,7 +152,8 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
             }
             view::Format::Table => {
                 let key = if needs_key { "; requests need a key" } else { "" };
-                writeln!(out, "{url} serves `{}`{key}; Ctrl-C stops it", arguments.db.db)?;
+                let demo = if arguments.demo { " and a sample that is gone when it ends" } else { "" };
+                writeln!(out, "{url} serves `{}`{demo}{key}; Ctrl-C stops it", arguments.db.shown())?;
             }
         }
         out.flush()?;
@@ -189,7 +190,7 @@ fn config(arguments: &Arguments) -> anyhow::Result<Config> {
     let usual = Limits::default();
     let tls = arguments.tls_cert.clone().zip(arguments.tls_key.clone());
     Ok(Config {
-        db: arguments.db.db.clone(),
+        db: arguments.db.url(None)?,
         listen: arguments.listen,
         keys: arguments.keys.path(&arguments.db),
         tls: tls.map(|(certificate, key)| Tls { certificate, key }),

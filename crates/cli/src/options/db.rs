@@ -35,19 +35,27 @@ impl DbArguments {
     /// # Errors
     /// As [`DbArguments::open`].
     pub fn open_for(&self, expected_documents: Option<u64>) -> anyhow::Result<Box<dyn Collections>> {
+        store::open(&self.url(expected_documents)?).map_err(failed)
+    }
+
+    /// The address with what the other options say.
+    ///
+    /// # Errors
+    /// Options for another kind of address.
+    pub fn url(&self, expected_documents: Option<u64>) -> anyhow::Result<String> {
         let wait = self.redis_wait.map(|n| format!("wait={n}"));
         let ca = self.redis_ca.as_ref().map(|path| format!("ca={}", encoded(&path.display().to_string())));
         let expected = expected_documents.map(|n| format!("expected_documents={n}"));
         let options: Vec<String> = [wait, ca, expected].into_iter().flatten().collect();
         if options.is_empty() {
-            return store::open(&self.db).map_err(failed);
+            return Ok(self.db.clone());
         }
         if !self.db.starts_with("redis") || !self.db.contains("://") {
             let what = "--redis-wait, --redis-ca and --expected-documents are for collections on Redis";
             return Err(Usage::new(format!("{what}; --db is `{}`", self.db)).into());
         }
         let joint = if self.db.contains('?') { '&' } else { '?' };
-        store::open(&format!("{}{joint}{}", self.db, options.join("&"))).map_err(failed)
+        Ok(format!("{}{joint}{}", self.db, options.join("&")))
     }
 
     /// The address without a password.

@@ -17,7 +17,7 @@ use crate::keys::Scope;
 use crate::wire::collection::{Collection, CollectionList, CollectionStats, NewCollection};
 
 /// All collections that the key may see
-#[utoipa::path(get, path = "/collections", tag = "collections", responses(
+#[utoipa::path(get, operation_id = "list_collections", path = "/collections", tag = "collections", responses(
         (status = 200, description = "The collections", body = CollectionList),
         (status = "4XX", description = "The request cannot be served; `error.code` says why", body = ErrorBody),
         (status = "5XX", description = "The server is too busy, or failed", body = ErrorBody)
@@ -43,7 +43,7 @@ pub async fn list(State(state): State<Shared>, Extension(access): Extension<Acce
 /// Make a collection
 ///
 /// One that is there with the same settings stays as it is.
-#[utoipa::path(put, path = "/collections/{name}", tag = "collections", request_body = NewCollection,
+#[utoipa::path(put, operation_id = "create_collection", path = "/collections/{name}", tag = "collections", request_body = NewCollection,
     params(("name" = String, Path, description = "1 to 100 of a-z, A-Z, 0-9, `-`, `_` and `.`", pattern = "^[a-zA-Z0-9_-][a-zA-Z0-9_.-]{0,99}$")),
     responses(
         (status = 201, description = "The new collection", body = Collection),
@@ -69,7 +69,7 @@ pub async fn create(
 }
 
 /// A collection
-#[utoipa::path(get, path = "/collections/{name}", tag = "collections", params(("name" = String, Path)), responses(
+#[utoipa::path(get, operation_id = "read_collection", path = "/collections/{name}", tag = "collections", params(("name" = String, Path)), responses(
         (status = 200, description = "The collection", body = Collection),
         (status = "4XX", description = "The request cannot be served; `error.code` says why", body = ErrorBody),
         (status = "5XX", description = "The server is too busy, or failed", body = ErrorBody)
@@ -84,7 +84,7 @@ pub async fn read(
 }
 
 /// Delete a collection with all its documents
-#[utoipa::path(delete, path = "/collections/{name}", tag = "collections", params(("name" = String, Path)), responses(
+#[utoipa::path(delete, operation_id = "remove_collection", path = "/collections/{name}", tag = "collections", params(("name" = String, Path)), responses(
         (status = 204, description = "It is gone"),
         (status = "4XX", description = "The request cannot be served; `error.code` says why", body = ErrorBody),
         (status = "5XX", description = "The server is too busy, or failed", body = ErrorBody)
@@ -101,7 +101,7 @@ pub async fn remove(
 }
 
 /// How large a collection is, and how evenly it is spread
-#[utoipa::path(get, path = "/collections/{name}/stats", tag = "collections", params(("name" = String, Path)), responses(
+#[utoipa::path(get, operation_id = "collection_stats", path = "/collections/{name}/stats", tag = "collections", params(("name" = String, Path)), responses(
         (status = 200, description = "Numbers of the collection", body = CollectionStats),
         (status = "4XX", description = "The request cannot be served; `error.code` says why", body = ErrorBody),
         (status = "5XX", description = "The server is too busy, or failed", body = ErrorBody)

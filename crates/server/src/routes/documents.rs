@@ -28,7 +28,7 @@ use crate::wire::document::{
 ///
 /// A JSON array of documents, or one on each line (`application/x-ndjson`), or one in parts (`multipart/form-data`): a part `document` as JSON, and files by the names of fields with pictures. A document with an id that is there replaces the old one. The batch is one durable commit; a document that cannot
 /// be taken is told at its position, and the others are not touched by that.
-#[utoipa::path(post, path = "/collections/{name}/documents", tag = "documents", params(("name" = String, Path)),
+#[utoipa::path(post, operation_id = "insert_documents", path = "/collections/{name}/documents", tag = "documents", params(("name" = String, Path)),
     request_body(description = "The batch", content((Vec<DocumentBody> = "application/json"), (String = "application/x-ndjson"))),
     responses(
         (status = 200, description = "An answer for each document, by its position", body = BatchAnswer),
@@ -144,7 +144,7 @@ fn put(shared: &Shared, index: &Index, batch: Vec<Parsed>) -> Result<Vec<Documen
 }
 
 /// The documents of a collection, a page at a time
-#[utoipa::path(get, path = "/collections/{name}/documents", tag = "documents", params(("name" = String, Path), PageQuery), responses(
+#[utoipa::path(get, operation_id = "list_documents", path = "/collections/{name}/documents", tag = "documents", params(("name" = String, Path), PageQuery), responses(
         (status = 200, description = "A page", body = DocumentList),
         (status = "4XX", description = "The request cannot be served; `error.code` says why", body = ErrorBody),
         (status = "5XX", description = "The server is too busy, or failed", body = ErrorBody)
@@ -170,7 +170,7 @@ pub async fn list(
 /// A document
 ///
 /// Only of collections that keep documents.
-#[utoipa::path(get, path = "/collections/{name}/documents/{id}", tag = "documents",
+#[utoipa::path(get, operation_id = "read_document", path = "/collections/{name}/documents/{id}", tag = "documents",
     params(("name" = String, Path), ("id" = String, Path)), responses(
         (status = 200, description = "The document", body = DocumentBody),
         (status = "4XX", description = "The request cannot be served; `error.code` says why", body = ErrorBody),
@@ -197,7 +197,9 @@ pub async fn read(
 }
 
 /// Remove a document
-#[utoipa::path(delete, path = "/collections/{name}/documents/{id}", tag = "documents",
+///
+/// A document with the empty id, which earlier versions took, is removed by the path that ends with `documents/`.
+#[utoipa::path(delete, operation_id = "remove_document", path = "/collections/{name}/documents/{id}", tag = "documents",
     params(("name" = String, Path), ("id" = String, Path)), responses(
         (status = 204, description = "It is gone"),
         (status = "4XX", description = "The request cannot be served; `error.code` says why", body = ErrorBody),
@@ -217,8 +219,26 @@ pub async fn remove(
     writing(&state, &access, name, remove).await
 }
 
+/// [`read`] of the document with the empty id, which earlier versions took.
+pub async fn read_nameless(
+    state: State<Shared>,
+    access: Extension<Access>,
+    At(name): At<String>,
+) -> Result<Response> {
+    read(state, access, At((name, String::new()))).await
+}
+
+/// [`remove`] of the document with the empty id.
+pub async fn remove_nameless(
+    state: State<Shared>,
+    access: Extension<Access>,
+    At(name): At<String>,
+) -> Result<StatusCode> {
+    remove(state, access, At((name, String::new()))).await
+}
+
 /// The sketches of a document, field by field
-#[utoipa::path(get, path = "/collections/{name}/documents/{id}/sketch", tag = "documents",
+#[utoipa::path(get, operation_id = "document_sketch", path = "/collections/{name}/documents/{id}/sketch", tag = "documents",
     params(("name" = String, Path), ("id" = String, Path)), responses(
         (status = 200, description = "The sketches", body = DocumentSketch),
         (status = "4XX", description = "The request cannot be served; `error.code` says why", body = ErrorBody),

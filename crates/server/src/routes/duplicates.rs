@@ -30,10 +30,10 @@ const WAITING: usize = 4;
 
 /// Find the duplicates of a collection
 ///
-/// Pairs, clusters or triples, one on each line. The last line is an error if something went wrong on the way.
+/// Pairs, clusters or triples, one on each line: a `DuplicatesLine`. The last line is an error if something went wrong on the way.
 #[utoipa::path(get, path = "/collections/{name}/duplicates", tag = "similarity", params(("name" = String, Path), DuplicatesQuery),
     responses(
-        (status = 200, description = "Lines of JSON", body = DuplicatesLine, content_type = "application/x-ndjson"),
+        (status = 200, description = "Lines of JSON, each a `DuplicatesLine`", body = String, content_type = "application/x-ndjson"),
         (status = "4XX", description = "The request cannot be served; `error.code` says why", body = ErrorBody),
         (status = "5XX", description = "The server is too busy, or failed", body = ErrorBody)
 ))]
@@ -49,6 +49,9 @@ pub async fn duplicates(
         && !(threshold > 0.0 && threshold <= 1.0)
     {
         return Err(ApiError::bad(format!("`threshold` must be above 0 and at most 1, got {threshold}")));
+    }
+    if query.limit == Some(0) {
+        return Err(ApiError::bad("`limit` must be at least 1, got 0"));
     }
     let shared = Arc::clone(&state);
     let index = state.readers.run(move || shared.shelf.get(&name)).await?;

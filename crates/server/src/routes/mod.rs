@@ -41,7 +41,8 @@ Bodies may be compressed (`content-encoding: gzip` or `zstd`). 429 and 503 come 
     info(title = "Benzer", description = ABOUT, license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0")),
     modifiers(&Keys),
     security(("key" = []), ()),
-    components(schemas(ErrorBody, crate::wire::schema::FieldSchema)),
+    servers((url = "/", description = "This server")),
+    components(schemas(ErrorBody, crate::wire::schema::FieldSchema, crate::wire::duplicates::DuplicatesLine)),
     tags(
         (name = "collections", description = "Named sets of documents with one schema"),
         (name = "documents", description = "What is in a collection"),
@@ -79,7 +80,8 @@ fn described() -> OpenApiRouter<Shared> {
 
 /// The routes that need a key, where keys are needed.
 pub fn api() -> Router<Shared> {
-    described().split_for_parts().0
+    let nameless = get(documents::read_nameless).delete(documents::remove_nameless);
+    described().split_for_parts().0.route("/collections/{name}/documents/", nameless)
 }
 
 /// The routes that need none.

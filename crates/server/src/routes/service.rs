@@ -38,6 +38,7 @@ pub struct Health {
 /// Whether the process is alive
 #[utoipa::path(get, path = "/healthz", tag = "service", security(()), responses(
         (status = 200, description = "It is", body = Health),
+        (status = "4XX", description = "The request is refused; `error.code` says why", body = ErrorBody),
 ))]
 pub async fn healthz(State(state): State<Shared>) -> Response {
     json(&health(&state))
@@ -55,6 +56,7 @@ fn health(state: &Shared) -> Health {
 /// Whether the server can answer: the store does, and the server is not going down
 #[utoipa::path(get, path = "/readyz", tag = "service", security(()), responses(
         (status = 200, description = "It can", body = Health),
+        (status = "4XX", description = "The request is refused; `error.code` says why", body = ErrorBody),
         (status = "5XX", description = "The server is too busy, or failed", body = ErrorBody)
 ))]
 pub async fn readyz(State(state): State<Shared>) -> Result<Response> {

@@ -146,8 +146,10 @@ pub struct BatchAnswer {
 #[serde(tag = "status", rename_all = "lowercase")]
 pub enum DocumentResult {
     /// It is in the collection, and as durable as the store is.
+    #[schema(title = "Inserted")]
     Inserted,
     /// It is not; the others are not touched by that.
+    #[schema(title = "Rejected")]
     Rejected {
         /// Why.
         error: ErrorDetail,

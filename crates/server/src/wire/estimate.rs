@@ -9,17 +9,28 @@ use utoipa::ToSchema;
 #[serde(rename_all = "snake_case")]
 pub enum Estimate {
     /// A value with its error bar.
+    #[schema(title = "EstimatedValue")]
     Value(Measured),
     /// The sketch is full: all that can be said is an upper bound, at 95%.
-    Saturated {
-        /// The quantity is at most this.
-        at_most: f64,
-    },
+    #[schema(title = "EstimatedBound")]
+    Saturated(Bound),
     /// There is nothing to estimate.
-    Undefined {
-        /// The reason.
-        why: String,
-    },
+    #[schema(title = "NoEstimate")]
+    Undefined(Reason),
+}
+
+/// An upper bound, at 95%.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Bound {
+    /// The quantity is at most this.
+    pub at_most: f64,
+}
+
+/// Why there is no estimate.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Reason {
+    /// The reason.
+    pub why: String,
 }
 
 /// A value with its error bar.
@@ -42,8 +53,8 @@ impl From<estimate::Estimate> for Estimate {
             estimate::Estimate::Value(estimate::Measured { value, standard_error, low, high }) => {
                 Self::Value(Measured { value, standard_error, low, high })
             }
-            estimate::Estimate::Saturated { at_most } => Self::Saturated { at_most },
-            estimate::Estimate::Undefined { why } => Self::Undefined { why: why.to_owned() },
+            estimate::Estimate::Saturated { at_most } => Self::Saturated(Bound { at_most }),
+            estimate::Estimate::Undefined { why } => Self::Undefined(Reason { why: why.to_owned() }),
         }
     }
 }

@@ -70,7 +70,12 @@ impl Fields {
 
 /// A field: text, values, or a picture.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(tag = "kind", rename_all = "lowercase")]
+#[serde(untagged)]
+#[schema(discriminator(property_name = "kind", mapping(
+    ("text" = "#/components/schemas/TextField"),
+    ("values" = "#/components/schemas/ValuesField"),
+    ("image" = "#/components/schemas/ImageField")
+)))]
 pub enum FieldSchema {
     /// Running text, compared by its shingles.
     Text(TextField),
@@ -80,10 +85,21 @@ pub enum FieldSchema {
     Image(ImageField),
 }
 
+/// The kind of a field of pictures.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ImageKind {
+    /// A picture.
+    Image,
+}
+
 /// Options of a field of pictures.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
 pub struct ImageField {
+    /// What the field holds: `image`.
+    #[schema(required = true)]
+    pub kind: ImageKind,
     /// What pictures are compared by.
     #[schema(default = "local")]
     pub features: ImageFeatures,
@@ -97,7 +113,7 @@ pub struct ImageField {
 
 impl Default for ImageField {
     fn default() -> Self {
-        Self { features: ImageFeatures::Local, pixels: 25_000_000, weight: 1.0 }
+        Self { kind: ImageKind::Image, features: ImageFeatures::Local, pixels: 25_000_000, weight: 1.0 }
     }
 }
 
@@ -111,10 +127,21 @@ pub enum ImageFeatures {
     Thumbnail,
 }
 
+/// The kind of a field of text.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TextKind {
+    /// Running text.
+    Text,
+}
+
 /// Options of a field of text.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
 pub struct TextField {
+    /// What the field holds: `text`.
+    #[schema(required = true)]
+    pub kind: TextKind,
     /// What a shingle is made of.
     #[schema(default = "words")]
     pub unit: Unit,
@@ -149,6 +176,7 @@ pub struct TextField {
 impl Default for TextField {
     fn default() -> Self {
         Self {
+            kind: TextKind::Text,
             unit: Unit::Words,
             n: 5,
             nfkc: true,
@@ -185,10 +213,21 @@ pub enum Punctuation {
     Keep,
 }
 
+/// The kind of a field of values.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ValuesKind {
+    /// Values.
+    Values,
+}
+
 /// Options of a field of values.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
 pub struct ValuesField {
+    /// What the field holds: `values`.
+    #[schema(required = true)]
+    pub kind: ValuesKind,
     /// Count repeated values.
     #[schema(default = false)]
     pub bag: bool,
@@ -199,6 +238,6 @@ pub struct ValuesField {
 
 impl Default for ValuesField {
     fn default() -> Self {
-        Self { bag: false, weight: 1.0 }
+        Self { kind: ValuesKind::Values, bag: false, weight: 1.0 }
     }
 }

@@ -90,14 +90,21 @@ test("a collection is made, filled from a file, measured and deleted", async () 
     await page.locator(".fieldrow").nth(1).waitFor();
     assert.equal(await page.locator(".fieldrow").count(), 2);
     const maker = page.locator("form");
+    // Two tags beside a text say little about it; who wants them compared says so.
+    assert.equal(await maker.getByLabel("Kind").nth(1).inputValue(), "not compared");
+    await maker.getByLabel("Kind").nth(1).selectOption("values");
     await maker.getByLabel("Name").first().fill("notes");
     await page.getByRole("button", {name: "Make the collection"}).click();
     await page.locator("[data-collection=notes]").waitFor();
     await page.getByText("2,500 documents").first().waitFor();
-    await page.locator(".toast", {hasText: "1 were not taken"}).waitFor();
+    const upload = page.locator(".upload");
+    await upload.getByText("2,500 indexed; 1 not taken").waitFor();
+    await upload.getByRole("button", {name: "Close"}).click();
     const card = page.locator("[data-collection=notes]");
     await card.locator("input[type=file]").setInputFiles(file);
-    await page.locator(".toast", {hasText: "2,500 documents indexed"}).waitFor();
+    await upload.getByText("2,500 indexed; 1 not taken").waitFor();
+    await picture(page, "upload");
+    await upload.getByRole("button", {name: "Close"}).click();
     await card.getByRole("button", {name: "Statistics"}).click();
     await card.getByText("bucket skew").waitFor();
     await page.waitForFunction(() => document.querySelectorAll(".toast").length === 0, null, {timeout: 30000});
@@ -111,6 +118,103 @@ test("a collection is made, filled from a file, measured and deleted", async () 
     await card.waitFor({state: "detached"});
     await page.locator("[data-collection=demo]").waitFor();
   });
+});
+
+// Articles as they are crawled: an address, an id, a day, a title and numbers beside a text, of which every second is a copy of the one before.
+const crawled = n => Array.from({length: n}, (_, i) => JSON.stringify({id: `c${i}`, url: `https://example.org/${i}`, key: `k${i * 7919}`, day: `2026-01-${String(1 + i % 28).padStart(2, "0")}`, title: `Report number ${i}`, views: i,
+  text: Array.from({length: 40}, (_, word) => `w${(i >> 1) * 100 + word}`).join(" ")})).join("\n");
+
+test("only what says whether documents are alike is proposed to be compared", async () => {
+  const file = {name: "crawled.jsonl", mimeType: "application/x-ndjson", buffer: Buffer.from(crawled(300))};
+  const proposed = page => page.locator(".fieldrow").evaluateAll(rows => rows.map(row => [row.querySelector("input").value, row.querySelector("select").value]));
+  await visit("proposed-fields", "#/collections", {}, async page => {
+    await page.getByLabel("Start from a file").setInputFiles(file);
+    await page.locator(".fieldrow").nth(4).waitFor();
+    assert.deepEqual(await proposed(page), [["url", "not compared"], ["key", "not compared"], ["day", "not compared"], ["title", "not compared"], ["text", "text"]]);
+    for (const why of ["it holds addresses", "it is another one in every document, like an id", "it holds dates", "it is short beside"]) await page.getByText(why).waitFor();
+    await page.getByText("only texts and lists can be compared: views").waitFor();
+    await page.getByRole("button", {name: "Make the collection"}).scrollIntoViewIfNeeded();
+    await page.getByRole("button", {name: "Make the collection"}).click();
+    await page.locator("[data-collection=crawled]").getByText("300 documents").waitFor();
+  });
+  await visit("proposed-clusters", "#/duplicates/crawled", {}, async page => {
+    await page.getByRole("button", {name: "Find duplicates"}).click();
+    await page.getByRole("heading", {name: "150 clusters"}).waitFor();
+  });
+  await visit("bad-fields", "#/collections", {}, async page => {
+    await page.getByLabel("Start from a file").setInputFiles(file);
+    await page.locator(".fieldrow").nth(4).waitFor();
+    await page.locator(".fieldrow").nth(0).getByLabel("Kind").selectOption("text");
+    await page.getByText("It differs in every document").waitFor();
+    await page.locator("form").getByLabel("Name").first().fill("hidden");
+    await page.getByRole("button", {name: "Make the collection"}).click();
+    await page.locator("[data-collection=hidden]").getByText("300 documents").waitFor();
+  });
+  // What the addresses hide is said.
+  await visit("hidden-clusters", "#/duplicates/hidden", {}, async page => {
+    await page.getByRole("button", {name: "Find duplicates"}).click();
+    await page.getByText("Of 40 documents that were tried, 40 have one that is that similar in text, but not in url").waitFor();
+  });
+  for (const name of ["crawled", "hidden"]) assert.ok((await fetch(`${server.url}/collections/${name}`, {method: "DELETE"})).ok);
+});
+
+test("an upload goes on in other views, asks before the page is closed, and can be stopped", async () => {
+  const many = Array.from({length: 6000}, (_, i) => JSON.stringify({body: `note ${i} about what became of them after the long winter of the year ${i}`})).join("\n");
+  const file = {name: "long.jsonl", mimeType: "application/x-ndjson", buffer: Buffer.from(many)};
+  const make = () => fetch(`${server.url}/collections/long`, {method: "PUT", headers: {"content-type": "application/json"}, body: JSON.stringify({fields: {body: {kind: "text"}}})});
+  const documents = async () => (await (await fetch(`${server.url}/collections/long`)).json()).documents;
+  assert.ok((await make()).ok);
+  const {page, context, complaints} = await open(browser, `${server.url}/#/collections`);
+  // Every batch waits until it is let through.
+  let passed = 0, wanted = 1;
+  await page.route("**/collections/long/documents", async route => {
+    while (passed >= wanted) await new Promise(resolve => setTimeout(resolve, 20));
+    passed += 1;
+    await route.continue();
+  });
+  await page.locator("[data-collection=long] input[type=file]").setInputFiles(file);
+  const upload = page.locator(".upload");
+  await upload.getByText("1,000 indexed").waitFor();
+  const asked = () => page.evaluate(() => { const event = new Event("beforeunload", {cancelable: true}); dispatchEvent(event); return event.defaultPrevented; });
+  assert.ok(await asked(), "the page is closed without a word");
+  await page.getByRole("link", {name: "Planner"}).click();
+  await page.locator("svg.chart").first().waitFor();
+  wanted = 3;
+  await upload.getByText("3,000 indexed").waitFor();
+  assert.deepEqual(await accessibility(page), []);
+  await picture(page, "upload-elsewhere");
+  await upload.getByRole("button", {name: "Stop"}).click();
+  await upload.getByText("Stopped, the rest of the file is not in the collection").waitFor();
+  await picture(page, "upload-stopped");
+  assert.ok(!await asked(), "there is nothing to ask for");
+  assert.equal(await documents(), 3000);
+  wanted = 100;
+  // Lines without ids are named by their place, so that another file does not replace them, and sending a file again does.
+  await page.getByRole("link", {name: "Collections"}).click();
+  await page.locator("[data-collection=long] input[type=file]").setInputFiles(file);
+  await page.getByText("6,000 without an id are named by file and line").waitFor();
+  assert.equal(await documents(), 6000);
+  assert.deepEqual(complaints.filter(one => !one.includes("ERR_ABORTED")), []);
+  await context.close();
+  assert.ok((await fetch(`${server.url}/collections/long`, {method: "DELETE"})).ok);
+});
+
+test("what a spreadsheet would run is exported as a text", async () => {
+  const send = (method, path, body) => fetch(`${server.url}${path}`, {method, headers: {"content-type": "application/json"}, body: JSON.stringify(body)});
+  const text = "the very same words in every one of these documents";
+  const ids = ["=1+1", "+cmd", "-cmd", "@sum", "\tx", "-5", "say \"=1\"", "plain"];
+  assert.ok((await send("PUT", "/collections/sheet", {fields: {text: {kind: "text", n: 1}}})).ok);
+  assert.ok((await send("POST", "/collections/sheet/documents", ids.map(id => ({id, fields: {text}})))).ok);
+  await visit("sheet", "#/duplicates/sheet", {}, async page => {
+    await page.getByRole("button", {name: "Find duplicates"}).click();
+    await page.locator(".cluster").first().waitFor();
+    const [csv] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", {name: "Export CSV"}).click()]);
+    const lines = readFileSync(await csv.path(), "utf8").trim().split("\n").slice(1);
+    assert.ok(lines.every(line => line.startsWith(`1,"'=1+1",`)), lines.join("\n"));
+    const members = lines.map(line => line.split(`"'=1+1",`)[1]);
+    for (const cell of [`"'+cmd"`, `"'-cmd"`, `"'@sum"`, `"'\tx"`, `"-5"`, `"say ""=1"""`, `"plain"`]) assert.ok(members.some(line => line.startsWith(`${cell},1,`)), `${cell} is not in ${members}`);
+  });
+  assert.ok((await fetch(`${server.url}/collections/sheet`, {method: "DELETE"})).ok);
 });
 
 test("duplicates are clusters with a histogram, and can be exported", async () => {
@@ -144,7 +248,7 @@ test("markup in ids, texts, fields and files is shown as it is written", async (
   const harmless = async (name, page) => {
     await page.waitForTimeout(100);
     assert.equal(await page.evaluate(() => window.hit), undefined, `${name}: markup has run`);
-    const made = await page.evaluate(() => [...document.querySelectorAll("main, dialog, #toasts, #status")].flatMap(place => [...place.querySelectorAll("img, script, iframe, [onerror]")]).map(one => one.outerHTML));
+    const made = await page.evaluate(() => [...document.querySelectorAll("main, dialog, #toasts, #uploads, #status")].flatMap(place => [...place.querySelectorAll("img, script, iframe, [onerror]")]).map(one => one.outerHTML));
     assert.deepEqual(made, [], `${name}: markup has become elements`);
   };
   const quiet = (name, hash, work) => visit(name, hash, {bypassCSP: true}, async page => { await work(page); await harmless(name, page); });
@@ -192,9 +296,10 @@ test("markup in ids, texts, fields and files is shown as it is written", async (
     const lines = [{id: `${markup} d`, [markup]: `${markup} ${words}`}, {id: `${markup} e`, [markup]: [markup]}].map(line => `${JSON.stringify(line)}\n`).join("");
     const file = {name: `${markup.replaceAll("/", "")}.jsonl`, mimeType: "application/x-ndjson", buffer: Buffer.from(lines)};
     await card.locator("input[type=file]").setInputFiles(file);
-    const toast = page.locator(".toast.bad");
-    await toast.waitFor();
-    await shown(toast, "what was not taken");
+    const upload = page.locator(".upload.bad");
+    await upload.waitFor();
+    await shown(upload, "what was not taken");
+    await upload.getByRole("button", {name: "Close"}).click();
     await page.getByLabel("Start from a file").setInputFiles(file);
     await page.waitForFunction(name => [...document.querySelectorAll(".fieldrow input")].some(input => input.value === name), markup);
     await harmless("markup-toast", page);
