@@ -504,7 +504,8 @@ proptest! {
                     line,
                     offset: line - 1,
                     id: Some(id.to_string()),
-                    text: format!("{body}\n{title}"),
+                    // Fields that are all empty are an empty text.
+                    text: if body.is_empty() && title.is_empty() { String::new() } else { format!("{body}\n{title}") },
                     order: row.when.map(|when| Value::Number(when as f64 / 1e3)),
                     raw: String::new(),
                 }),

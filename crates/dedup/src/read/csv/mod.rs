@@ -77,6 +77,10 @@ fn row(parser: &mut Parser<'_>, header: &Header, raw: Span, fields: &[Field]) ->
     let field = |slot: usize| header.columns[slot].map(|column| fields[column]);
     let text = match (wanted.text_slots().len(), field(0)) {
         (1, Some(only)) => content(parser, only),
+        // Delimiters between empty fields are no text.
+        _ if wanted.text_slots().filter_map(field).all(|field| field.start == field.end) => {
+            (Place::Data, Span::default())
+        }
         _ => {
             let from = parser.decoded.len();
             for (i, field) in wanted.text_slots().filter_map(field).enumerate() {
