@@ -127,6 +127,15 @@ def test_intermediate_results_do_not_go_among_the_input(session: Any, tmp_path: 
         assert contents(tmp_path) == before
 
 
+def test_an_input_that_is_not_there_is_told(session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    from pyspark.sql import SparkSession
+
+    monkeypatch.setattr(SparkSession, "builder", Here(session))
+    assert command.main([str(tmp_path / "none.jsonl"), str(tmp_path / "out")]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("error: ") and said.count("\n") == 1 and ("does not exist" in said or "is there anything to read" in said)
+
+
 @pytest.mark.skipif(ENGINE != "local", reason="it starts an engine of its own")
 def test_the_command_says_what_is_wrong_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "in.jsonl").write_text("".join(json.dumps({"id": id, "text": f"the text of {id}"}) + "\n" for id in "abca"))

@@ -108,7 +108,7 @@ def refuse_overlaps(inputs: dict[str, list[Address]], outputs: dict[str, str], w
     taken = [(name, each) for name, all_ in inputs.items() for each in all_]
     for name, place in places.items():
         if other := next((other for other, each in taken if each.meets(place)), None):
-            raise ParameterError(f"{name} `{outputs[name]}` overlaps {other}: nothing was done; give a folder that is not, holds or lies in what is read or written besides")
+            raise ParameterError(f"{name} `{outputs[name]}` overlaps {other}: nothing was done; name a folder outside of what is read and of the other outputs")
         taken.append((f"{name} `{outputs[name]}`", place))
     if work is not None and (other := next((other for other, each in taken if each.holds(address(work))), None)):
         raise ParameterError(f"the folder for intermediate results `{work}` overlaps {other}: nothing was done; give a folder of its own")

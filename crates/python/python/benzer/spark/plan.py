@@ -124,6 +124,8 @@ def columns(df: Any, text: str | Sequence[str], id: str, keep: str) -> Columns: 
     texts = [text] if isinstance(text, str) else list(text)
     order = keep.partition(":")[2]
     missing = [name for name in [*texts, id, *filter(None, [order])] if name not in df.columns]
+    if missing and not df.columns:
+        raise ColumnError(f"there is no column {', '.join(map(repr, missing))}, and no other: is there anything to read where the input is said to be?")
     if missing:
         raise ColumnError(f"there is no column {', '.join(map(repr, missing))}; the columns are {', '.join(map(repr, df.columns))}")
     types = dict(df.dtypes)
