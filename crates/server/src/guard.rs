@@ -73,6 +73,9 @@ pub async fn admit(State(state): State<Shared>, mut request: Request, next: Next
         let message = format!("{} requests are being served already; try again", state.limits.requests);
         return ApiError::overloaded(message).into_response();
     };
+    if let Some(refused) = unread(&request) {
+        return refused.into_response();
+    }
     request.extensions_mut().insert(access);
     // Whoever sends faster than the server reads uses up what a connection may do at a time; the clock must be looked at nevertheless.
     let served = tokio::task::unconstrained(tokio::time::timeout(state.limits.time, next.run(request)));
@@ -83,6 +86,18 @@ pub async fn admit(State(state): State<Shared>, mut request: Request, next: Next
             ApiError::timeout(state.limits.time.as_secs()).into_response()
         }
     }
+}
+
+/// The routes that take parameters behind `?`.
+const ASKED: [&str; 2] = ["/collections/{name}/documents", "/collections/{name}/duplicates"];
+
+/// Refuses parameters that nobody would read.
+fn unread(request: &Request) -> Option<ApiError> {
+    let query = request.uri().query().filter(|query| !query.is_empty())?;
+    let route = request.extensions().get::<MatchedPath>()?.as_str();
+    let is_read = request.method() == Method::GET && ASKED.contains(&route);
+    let message = || format!("`{} {route}` takes no parameters, got `?{query}`", request.method());
+    (!is_read).then(|| ApiError::bad(message()))
 }
 
 /// Pages of these origins may use the API; without any, only the server's own page.

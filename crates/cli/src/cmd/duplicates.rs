@@ -78,7 +78,10 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
     };
     match (trouble, done) {
         (Some(trouble), _) => Err(trouble),
-        (None, Err(Error::Store { backend: OVER, .. })) => Ok(()),
+        (None, Err(Error::Store { backend: OVER, .. })) => {
+            talk!("there may be more: these are the first {n}, as --limit says");
+            Ok(())
+        }
         (None, done) => done.map_err(failed),
     }
 }

@@ -108,16 +108,45 @@ fn damage_is_found_and_what_is_derived_is_made_again() {
     );
 }
 
+/// The calls of a guide: whole lines, and those within sentences that are more than the name of a command; each with what is said of it.
+fn calls(guide: &str) -> Vec<(String, String)> {
+    let lines = guide.lines().flat_map(|line| match line.strip_prefix("benzer ") {
+        Some(call) => vec![call.split_once('#').unwrap_or((call, ""))],
+        None => {
+            let pieces: Vec<&str> = line.split('`').collect();
+            pieces
+                .windows(2)
+                .filter_map(|pair| Some((pair[0].strip_prefix("benzer ")?, pair[1])))
+                .filter(|(call, _)| call.split(' ').count() > 3)
+                .collect()
+        }
+    });
+    let plain = |(call, said): (&str, &str)| (call.trim().replace("examples/", ""), said.trim().to_owned());
+    let known = ["search ", "index ", "collections "];
+    lines.map(plain).filter(|(call, _)| known.iter().any(|start| call.starts_with(start))).collect()
+}
+
 #[test]
-fn the_commands_of_the_guide_run() {
+fn the_commands_of_the_guide_find_what_it_says() {
     let bench = Bench::new();
     let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/search.md");
-    let guide = std::fs::read_to_string(guide).unwrap();
-    let calls: Vec<&str> = guide.lines().filter_map(|line| line.strip_prefix("benzer ")).collect();
-    assert!(calls.len() >= 5, "{calls:?}");
-    for call in calls {
-        bench.run(call.split(" #").next().unwrap().replace("examples/", "").trim()).ok();
+    let calls = calls(&std::fs::read_to_string(guide).unwrap());
+    let (mut searches, mut said_what) = (0, 0);
+    for (call, said) in calls {
+        if call.contains("NAME") {
+            continue;
+        }
+        let ran = bench.run(&call).ok();
+        assert!(!ran.out.contains("nothing similar"), "`{call}` finds nothing: {ran:?}");
+        searches += usize::from(call.starts_with("search"));
+        if let Some(found) = said.strip_prefix("finds ") {
+            let first = found.split([' ', ',', ':', ';']).next().unwrap();
+            let answer = bench.run(&format!("{call} --format json")).json();
+            assert_eq!(answer["matches"][0]["id"], first, "`{call}` finds something else: {answer}");
+            said_what += 1;
+        }
     }
+    assert!(searches >= 7 && said_what >= 7, "{searches} searches, {said_what} of them say what they find");
 }
 
 #[test]
@@ -198,4 +227,86 @@ fn documents_with_a_time_to_live_go_by_themselves() {
     let stats = |command: &str| bench.run(&format!("collections {command} news --format json")).json();
     assert_eq!(stats("stats")["documents"], 201, "it takes room until the collection is compacted");
     assert_eq!(stats("compact")["documents"], 200);
+}
+
+#[test]
+fn documents_are_removed_by_their_ids_and_missing_ones_are_named() {
+    let bench = Bench::new();
+    bench.run("index news articles.jsonl --text text").ok();
+    let told = bench.run("collections remove news trains-16 trains-17").ok().out;
+    assert!(told.contains("2 documents removed from `news`; it has 198 now"), "{told}");
+    let some = bench.run("collections remove news trains-18 nobody");
+    assert_eq!(some.code, 1, "{some:?}");
+    assert!(
+        some.out.contains("1 documents removed") && some.err.contains("no document `nobody`"),
+        "{some:?}"
+    );
+    bench.run("search news --id trains-18").fails(1, &["there is no document `trains-18`"]);
+}
+
+#[test]
+fn an_empty_id_is_refused_and_one_of_before_can_be_removed() {
+    let bench = Bench::new();
+    bench.write(
+        "empty.jsonl",
+        "{\"id\": \"\", \"text\": \"a text without a name\"}\n{\"id\": \"a\", \"text\": \"another\"}\n",
+    );
+    let ran = bench.run("index news empty.jsonl --text text").ok();
+    assert!(ran.err.contains("`id` must be a text that is not empty"), "{ran:?}");
+    assert!(ran.out.contains("1 documents put into"), "{ran:?}");
+    // As versions before this one took it.
+    let settings = {
+        let schema = serde_json::from_str(r#"{"fields": {"text": {"kind": "text"}}}"#).unwrap();
+        benzer_index::Settings::new(schema).unwrap()
+    };
+    let store = benzer_index::store::open(bench.path("old").to_str().unwrap())
+        .unwrap()
+        .create("news", settings)
+        .unwrap();
+    let index = benzer_index::Index::new(store).unwrap();
+    let mut records = benzer_index::Records::default();
+    let nameless =
+        benzer_core::field::Document::new("", [("text", benzer_core::field::Content::from("some text"))]);
+    index.recorder().record(&nameless, 0, &mut records).unwrap();
+    index.store().put(records).unwrap();
+    drop(index);
+    let mut command = bench.command(&["collections", "remove", "news", "", "--db", "old"]);
+    command.env("NO_COLOR", "1");
+    let told = bench.run_with(command, b"").ok().out;
+    assert!(told.contains("1 documents removed from `news`; it has 0 now"), "{told}");
+}
+
+#[test]
+fn a_search_by_one_field_does_not_count_the_others() {
+    let bench = Bench::new();
+    bench.run("index papers articles.jsonl --text title,text -n 2").ok();
+    bench.run("search papers --file trains.txt").fails(2, &["--field must name one of the fields of text"]);
+    let found = bench.run("search papers --file trains.txt --field text").ok().out;
+    assert!(found.contains("trains-16") && found.contains("compared by `text` only"), "{found}");
+    let none = bench.run("search papers --id trains-16").ok().out;
+    assert!(none.contains("nothing similar") && none.contains("rule `any`"), "{none}");
+    let some = bench.run("search papers --file trains.txt --field text --fields title,text").ok().out;
+    assert!(some.contains("the query has no `title`"), "{some}");
+    bench
+        .run("search papers --id trains-16 --fields title --field-thresholds text=0.5")
+        .fails(2, &["`thresholds` must be of fields that are compared, got `text`"]);
+}
+
+#[test]
+fn what_is_left_out_is_said() {
+    let bench = Bench::new();
+    let typo = bench.run("index typo articles.jsonl --text text,titel").ok().err;
+    assert!(typo.contains("warning: no document has the field `titel`"), "{typo}");
+    let empty = bench.run("index empty articles.jsonl --text boddy").ok().err;
+    assert!(
+        empty.contains("200 documents have no content in `boddy`: they are similar to nothing"),
+        "{empty}"
+    );
+    bench.run("index news articles.jsonl --text text").ok();
+    let some = bench.run("collections duplicates news --limit 2").ok();
+    assert!(some.out.lines().count() == 2 && some.err.contains("there may be more"), "{some:?}");
+    bench.run("index mixed articles.jsonl --text text --values tags").ok();
+    bench
+        .run("index mixed reviews.csv --input-format csv")
+        .fails(2, &["only JSON lines can have several fields"]);
 }

@@ -42,6 +42,7 @@ fn every_example_of_the_help_runs() {
                 let check = if command == "serve" { " --check" } else { "" };
                 let ran = bench.run(&format!("{arguments}{check}")).ok();
                 assert!(!ran.err.contains("warning"), "{example}: {ran:?}");
+                assert!(!ran.out.contains("nothing similar"), "{example} finds nothing: {ran:?}");
             }
         }
     }

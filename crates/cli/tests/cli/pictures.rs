@@ -81,3 +81,53 @@ fn a_collection_of_pictures_is_searched_by_a_picture() {
     let table = bench.run("search mixed --file hills.png --field photo --fields photo").ok().out;
     assert!(table.contains("hills"), "{table}");
 }
+
+/// Products with a title, tags and a picture, as a catalogue has them: some have the same picture, some the same title.
+fn catalogue(bench: &Bench) {
+    let line = |id: &str, title: &str, photo: &str| {
+        format!(
+            "{}\n",
+            serde_json::json!({"id": id, "title": title, "tags": ["wall", id], "photo": format!("file:{photo}")})
+        )
+    };
+    bench.write(
+        "catalogue.jsonl",
+        line("bay", "a framed print of a quiet bay at night", "bay.png")
+            + &line("bay-crop", "postcard, 10 x 15", "bay-part.jpg")
+            + &line("hills", "a poster of green hills in the morning sun", "hills.png")
+            + &line("hills-2", "a poster of green hills in the morning sun", "bay-small.jpg"),
+    );
+}
+
+#[test]
+fn a_catalogue_finds_a_picture_whatever_the_texts_beside_it_say() {
+    let bench = Bench::new();
+    catalogue(&bench);
+    bench.run("index shop catalogue.jsonl --text title --values tags --image photo -n 2").ok();
+    let ids = |call: &str| -> Vec<String> {
+        let answer = bench.run(&format!("{call} --format json")).json();
+        assert!(answer["recall"].as_f64().unwrap() >= 0.9, "{call}: {answer}");
+        answer["matches"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["id"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let bays = |mut found: Vec<String>| {
+        found.sort();
+        assert_eq!(found, ["bay", "bay-crop", "hills-2"]);
+    };
+    bays(ids("search shop --file bay-part.jpg"));
+    bays(ids("search shop --file bay-part.jpg --field photo"));
+    assert_eq!(ids("search shop --id bay-crop").len(), 2, "by all its fields");
+    assert_eq!(ids("search shop --file hills.png"), ["hills"]);
+    let pairs = bench.run("collections duplicates shop --format json").ok().out;
+    assert_eq!(pairs.lines().count(), 3, "three have the bay: {pairs}");
+    // What was asked of the picture counts.
+    assert!(ids("search shop --id bay-crop --field-thresholds photo=0.99").is_empty());
+    bench.run("index two catalogue.jsonl --image photo,other").ok();
+    bench.run("search two --file bay.png").fails(2, &["--field must name one of the fields of pictures"]);
+    bench.run("index words catalogue.jsonl --text title").ok();
+    bench.run("search words --file bay.png").fails(1, &["`bay.png` is not a text in UTF-8"]);
+}

@@ -79,6 +79,30 @@ fn what_was_acknowledged_is_there_after_a_restart() {
 }
 
 #[test]
+fn the_sample_is_gone_when_the_server_ends_however_it_ends() {
+    for ends_well in [true, false] {
+        let bench = Bench::in_memory();
+        let mut server = Running::start(&bench, "--demo");
+        assert_eq!(server.ask("GET", "/collections/demo/documents/trains-16", "", "").0, 200);
+        if ends_well {
+            assert_eq!(server.stop(), 0);
+        } else {
+            let _ = server.child.kill();
+            let _ = server.child.wait();
+        }
+        assert!(!bench.path("benzer-data").exists(), "the sample is left behind");
+    }
+    // A collection that has its name is the user's, and stays what it is.
+    let bench = Bench::in_memory();
+    bench.run("index demo today.jsonl --text text").ok();
+    let mut server = Running::start(&bench, "--demo");
+    let (_, told) = server.ask("GET", "/collections/demo", "", "");
+    assert!(told.contains("\"documents\":5"), "{told}");
+    assert_eq!(server.stop(), 0);
+    assert_eq!(bench.run("collections stats demo --format json").json()["documents"], 5);
+}
+
+#[test]
 fn a_request_in_flight_is_finished_before_the_server_ends() {
     let bench = Bench::in_memory();
     let mut server = Running::start(&bench, "--db memory:");

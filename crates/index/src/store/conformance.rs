@@ -165,7 +165,13 @@ fn ids_are_any_text(make: Make<'_>) {
     let long = "x".repeat(500);
     let ids = ["", " ", "ä/ö", "\u{1F600}", "a\nb", "a\0b", "a\0", "a", &long];
     let documents: Vec<Document> = ids.iter().zip(0..).map(|(id, i)| document(*id, i, 1)).collect();
-    index.insert(&documents).expect("put");
+    // An index refuses the empty id; stores have some of before that was so.
+    assert!(index.insert(&documents[..1]).expect("put").outcomes[0].is_err());
+    let mut records = Records::default();
+    for document in &documents {
+        index.recorder().record(document, 0, &mut records).expect("a record");
+    }
+    index.store().put(records).expect("put");
     for (id, i) in ids.iter().zip(0..) {
         assert_eq!(index.get(id).expect("an answer").map(|found| found.id).as_deref(), Some(*id));
         assert_eq!(found(&index, &document("probe", i, 2)), set([id]));

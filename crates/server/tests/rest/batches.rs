@@ -149,3 +149,26 @@ async fn documents_are_listed_page_by_page() {
     lab.get("/collections/texts/documents?limit=0").await.fails(400, "bad_request", "between 1 and 1000");
     lab.get("/collections/texts/documents?page=2").await.fails(400, "bad_request", "page");
 }
+
+#[tokio::test]
+async fn an_empty_id_is_refused_and_one_of_before_can_be_read_and_removed() {
+    let lab = Lab::filled("documents").await;
+    let answer = lab
+        .ask("POST", "/collections/texts/documents", json!([{"id": "", "fields": {"body": "words"}}]))
+        .await
+        .ok();
+    let why = answer["results"][0]["error"]["message"].as_str().unwrap();
+    assert!(answer["inserted"] == 0 && why.contains("`id` must be a text that is not empty"), "{answer}");
+    // As versions before this one took it.
+    let index = lab.state.shelf.get("texts").unwrap();
+    let mut records = benzer_index::Records::default();
+    let nameless =
+        benzer_core::field::Document::new("", [("body", benzer_core::field::Content::from("words"))]);
+    index.recorder().record(&nameless, 0, &mut records).unwrap();
+    index.store().put(records).unwrap();
+    let nameless = "/collections/texts/documents/";
+    assert_eq!(lab.get(nameless).await.ok()["fields"]["body"], "words");
+    assert_eq!(lab.delete(nameless).await.status.as_u16(), 204);
+    lab.delete(nameless).await.fails(404, "document_not_found", "");
+    assert_eq!(lab.get("/collections/texts").await.ok()["documents"], 20);
+}

@@ -111,3 +111,46 @@ async fn products_have_titles_tags_and_pictures() {
     assert_eq!(matches[0]["id"], "1");
     assert_eq!(matches[0]["fields"].as_array().unwrap().len(), 3);
 }
+
+#[tokio::test]
+async fn a_catalogue_is_searched_by_a_picture_a_title_or_both() {
+    let lab = Lab::new();
+    let fields =
+        json!({"title": {"kind": "text", "n": 1}, "tags": {"kind": "values"}, "photo": {"kind": "image"}});
+    lab.ask("PUT", "/collections/shop", json!({"fields": fields})).await.ok();
+    let again = lab.ask("PUT", "/collections/shop", json!({"fields": fields, "threshold": 0.8})).await;
+    assert_eq!(again.status.as_u16(), 200);
+    let one = |id: &str, title: &str, file: &str| json!({"id": id, "fields": {"title": title, "tags": ["wall"], "photo": encode(&example(file))}});
+    let documents = json!([
+        one("bay", "a framed print of a bay", "bay.png"),
+        one("card", "postcard", "bay-part.jpg"),
+        one("hills", "green hills", "hills.png")
+    ]);
+    assert_eq!(lab.ask("POST", "/collections/shop/documents", documents).await.ok()["inserted"], 3);
+    let lab = &lab;
+    let ids = async |request: Value| {
+        let answer = lab.ask("POST", "/collections/shop/search", request).await.ok();
+        assert!(answer["recall"].as_f64().unwrap() > 0.9 && answer["warnings"] == json!([]), "{answer}");
+        let ids = answer["matches"].as_array().unwrap().iter().map(|found| found["id"].clone());
+        ids.collect::<Vec<Value>>()
+    };
+    let photo = encode(&example("bay-small.jpg"));
+    assert_eq!(ids(json!({"document": {"fields": {"photo": photo}}})).await, ["bay", "card"]);
+    assert_eq!(
+        ids(json!({"document": {"fields": {"photo": photo}}, "fields": ["photo"]})).await,
+        ["bay", "card"]
+    );
+    assert_eq!(ids(json!({"id": "card"})).await, ["bay"]);
+    assert_eq!(
+        ids(json!({"document": {"fields": {"title": "green hills", "tags": ["wall"]}}})).await,
+        ["hills"]
+    );
+    let pairs = lab.get("/collections/shop/duplicates").await.lines();
+    assert_eq!(pairs.len(), 1, "{pairs:?}");
+    assert_eq!((&pairs[0]["a"], &pairs[0]["b"]), (&json!("bay"), &json!("card")));
+    let compared = json!({"collection": "shop", "documents": [{"id": "bay"}, {"id": "card"}]});
+    let compared = lab.ask("POST", "/compare", compared).await.ok();
+    let photo =
+        compared["fields"].as_array().unwrap().iter().find(|field| field["field"] == "photo").unwrap();
+    assert_eq!(compared["pairs"][0]["exact"], photo["pairs"][0]["exact"]["jaccard"], "{compared}");
+}

@@ -47,6 +47,54 @@ async fn the_description_names_every_route_with_its_errors() {
     }
 }
 
+#[tokio::test]
+async fn every_operation_has_a_name_of_its_own() {
+    let api = Lab::new().get("/openapi.json").await.ok();
+    let methods =
+        api["paths"].as_object().unwrap().values().flat_map(|methods| methods.as_object().unwrap().values());
+    let mut names: Vec<&str> = methods.map(|operation| operation["operationId"].as_str().unwrap()).collect();
+    names.sort_unstable();
+    let expected = [
+        "collection_stats",
+        "compare",
+        "create_collection",
+        "document_sketch",
+        "duplicates",
+        "healthz",
+        "insert_documents",
+        "list_collections",
+        "list_documents",
+        "metrics",
+        "plan",
+        "read_collection",
+        "read_document",
+        "readyz",
+        "remove_collection",
+        "remove_document",
+        "search",
+    ];
+    assert_eq!(names, expected);
+}
+
+#[tokio::test]
+async fn parameters_that_nobody_reads_are_refused() {
+    let lab = Lab::filled("documents").await;
+    lab.get("/collections?limit=3").await.fails(
+        400,
+        "bad_request",
+        "`GET /collections` takes no parameters, got `?limit=3`",
+    );
+    let search =
+        lab.ask("POST", "/collections/texts/search?threshold=0.1", serde_json::json!({"id": "d0"})).await;
+    search.fails(400, "bad_request", "got `?threshold=0.1`");
+    lab.get("/collections/texts/duplicates?limit=0").await.fails(
+        400,
+        "bad_request",
+        "`limit` must be at least 1",
+    );
+    lab.get("/collections/texts/documents?limit=3").await.ok();
+}
+
 /// The names of all schemas that are referred to.
 fn references(value: &Value) -> Vec<&str> {
     match value {

@@ -1,5 +1,6 @@
 //! Lines and records as documents of a schema.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
@@ -13,14 +14,50 @@ use super::Arguments;
 use crate::Usage;
 use crate::bar::Bar;
 use crate::rejects::Rejects;
+use crate::view::grouped;
 
-/// Reads all inputs; `put` gets the documents batch by batch, and gives back those that were not taken.
+/// What documents had of the fields of a schema.
+#[derive(Default)]
+struct Seen {
+    fields: BTreeSet<String>,
+    documents: u64,
+    empty: u64,
+}
+
+impl Seen {
+    fn document(&mut self, document: &Document) {
+        self.documents += 1;
+        self.empty += u64::from(document.fields.is_empty());
+        for name in document.fields.keys().filter(|name| !self.fields.contains(*name)).collect::<Vec<_>>() {
+            self.fields.insert(name.clone());
+        }
+    }
+
+    /// What is worth a warning: a field that nobody has may be a slip of the pen.
+    fn warnings(&self, settings: &Settings) -> Vec<String> {
+        let names = || settings.schema.fields().map(|(name, _)| name);
+        let missing: Vec<&str> = names().filter(|name| !self.fields.contains(*name)).collect();
+        let mut warnings = Vec::new();
+        if self.documents > 0 && !missing.is_empty() {
+            warnings.push(format!("no document has the field `{}`", missing.join("`, `")));
+        }
+        if self.empty > 0 {
+            let (empty, names) = (grouped(self.empty), names().collect::<Vec<_>>().join("`, `"));
+            warnings
+                .push(format!("{empty} documents have no content in `{names}`: they are similar to nothing"));
+        }
+        warnings
+    }
+}
+
+/// Reads all inputs; `put` gets the documents batch by batch, and gives back those that were not taken. The result is what to warn of.
 pub(super) fn read(
     arguments: &Arguments,
     settings: &Settings,
     rejects: &mut Rejects,
     mut put: impl FnMut(Vec<Document>) -> anyhow::Result<Vec<(String, Error)>>,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Vec<String>> {
+    let mut seen = Seen::default();
     let reader = open(arguments, settings)?;
     let bar = Bar::new(reader.progress());
     let inputs = reader.inputs().to_vec();
@@ -57,6 +94,7 @@ pub(super) fn read(
             };
             match parsed(arguments, settings, file, &document) {
                 Ok(made) => {
+                    seen.document(&made);
                     pending.push(made);
                     places.push(place(String::new()));
                 }
@@ -73,7 +111,13 @@ pub(super) fn read(
     }
     commit(&mut pending, &mut places, rejects)?;
     bar.finish();
-    Ok(())
+    Ok(seen.warnings(settings))
+}
+
+fn several() -> Usage {
+    Usage::new(
+        "--input-format: only JSON lines can have several fields, or values; convert the input to them",
+    )
 }
 
 fn open(arguments: &Arguments, settings: &Settings) -> anyhow::Result<read::Reader> {
@@ -89,10 +133,11 @@ fn open(arguments: &Arguments, settings: &Settings) -> anyhow::Result<read::Read
         Format::JsonLines => ReadOptions { format: Some(Format::Lines), ..ReadOptions::default() },
         format => {
             let [only] = texts[..] else {
-                bail!(Usage::new(
-                    "--input-format: only JSON lines can have several fields, or values; convert the input to them"
-                ));
+                bail!(several());
             };
+            if settings.fields.len() > 1 {
+                bail!(several());
+            }
             let id_field =
                 (!matches!(format, Format::Lines | Format::File)).then(|| arguments.id_field.clone());
             ReadOptions {

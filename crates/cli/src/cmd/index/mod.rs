@@ -110,9 +110,10 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
         now.as_secs().saturating_add(seconds)
     });
-    documents::read(arguments, index.settings(), &mut rejects, |batch| {
+    let warnings = documents::read(arguments, index.settings(), &mut rejects, |batch| {
         put(&index, arguments, batch, expires, &mut summary)
     })?;
+    summary.warnings.extend(warnings);
     rejects.finish()?;
     // Every document is on the disk by now; what searching makes fast may not be.
     if let Err(error) = index.store().settle() {
