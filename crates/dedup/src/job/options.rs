@@ -119,6 +119,10 @@ pub struct Options {
     pub overwrite: bool,
     /// A bad line ends the run.
     pub strict: bool,
+    /// What the input is called in the report, where its one file is a copy that nobody knows: the rows of another program, which counts them from 0 on.
+    pub called: Option<String>,
+    /// The same of the old documents.
+    pub against_called: Option<String>,
     /// The command as it was given, for the manifest.
     pub command: Vec<String>,
     /// A command that gives the same results, for the report: without what does not matter for them. Nothing is shown if it is empty.
@@ -155,6 +159,8 @@ impl Options {
             resume: false,
             overwrite: false,
             strict: false,
+            called: None,
+            against_called: None,
             command: Vec::new(),
             rerun: Vec::new(),
         }

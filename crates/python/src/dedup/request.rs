@@ -45,6 +45,8 @@ pub(crate) struct Request {
     resume: bool,
     overwrite: bool,
     strict: bool,
+    called: Option<String>,
+    against_called: Option<String>,
     text: Option<TextOptions>,
 }
 
@@ -85,6 +87,8 @@ impl Request {
             resume: self.resume,
             overwrite: self.overwrite,
             strict: self.strict,
+            called: self.called.clone(),
+            against_called: self.against_called.clone(),
             command: vec!["benzer.dedup".to_owned()],
             ..usual
         })
