@@ -377,7 +377,7 @@ def test_settings_of_files_are_refused_for_tables(tmp_path: Path) -> None:
     path.write_text(json.dumps({"text": A}) + "\n")
     with pytest.raises(errors.ParameterError, match="`input_format='jsonl'` is for files, got a pandas"):
         benzer.dedup(path, against=frame, input_format="jsonl")
-    with pytest.raises(errors.DedupError, match="no documents were written"):
+    with pytest.raises(errors.DedupError, match="no documents are written"):
         quiet(path, write="dry-run").kept  # noqa: B018
     result = quiet(frame, output=tmp_path / "run", write="dry-run")
     assert {"evidence.parquet", "pairs.parquet", "report.html", "manifest.json"} <= {path.name for path in (tmp_path / "run").iterdir()}

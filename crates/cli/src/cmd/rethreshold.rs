@@ -9,12 +9,13 @@ use serde_json::json;
 
 use super::write_json;
 use crate::Usage;
-use crate::view::{Format, View, grouped};
+use crate::view::{Format, View, grouped, printable};
 
 /// What the command does, for its help.
 pub const ABOUT: &str = "\
 Resolve a finished run of `benzer dedup` again at a higher threshold, from its pairs.parquet: nothing is read or \
-sketched again. Writes evidence.parquet and manifest.json to a folder inside the run's, or to --output.";
+sketched again. Writes the tables of a run, report.html and manifest.json to a folder inside the run's, or to \
+--output; documents are not written.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -32,7 +33,7 @@ pub struct Arguments {
     /// The new threshold, at least that of the run
     #[arg(value_name = "T")]
     threshold: Threshold,
-    /// The folder for the new evidence [default: DIR/at-T]
+    /// The folder for the new results [default: DIR/at-T]
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
 }
@@ -48,21 +49,37 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
         Error::Parameter { .. } => anyhow::Error::from(Usage::new(error)),
         other => other.into(),
     })?;
+    let summary = &found.summary;
     if view.format == Format::Json {
-        let results::Rethresholded { was, removed_before, removed, restored } = found;
-        return write_json(
-            out,
-            &json!({"output": folder, "threshold": threshold.value(), "was": was, "removed_before": removed_before, "removed": removed, "restored": restored}),
-        );
+        let all = json!({
+            "output": folder,
+            "threshold": threshold.value(),
+            "was": found.was,
+            "removed_before": found.removed_before,
+            "removed": found.removed,
+            "restored": found.restored,
+            "newly_removed": found.newly_removed,
+            "counts": summary.counts,
+            "similarities": summary.histogram,
+            "warnings": summary.warnings,
+            "notes": summary.notes,
+        });
+        return write_json(out, &all);
     }
+    summary.notes.iter().for_each(|note| talk!("note: {}", printable(note)));
+    summary.warnings.iter().for_each(|warning| talk!("warning: {}", printable(warning)));
+    let newly = match found.newly_removed {
+        0 => String::new(),
+        n => format!(", {} that stayed before are removed", grouped(n)),
+    };
     writeln!(
         out,
-        "threshold {} -> {threshold}: {} documents removed instead of {}, {} come back\nevidence: {}/evidence.parquet",
+        "threshold {} -> {threshold}: {} documents removed instead of {}, {} come back{newly}\nresults: {folder}; to look at: {folder}/report.html",
         found.was,
         grouped(found.removed),
         grouped(found.removed_before),
         grouped(found.restored),
-        folder.display()
+        folder = folder.display(),
     )?;
     Ok(())
 }

@@ -45,6 +45,18 @@ fn a_second_day_loses_what_the_first_one_had() {
 }
 
 #[test]
+fn a_dry_run_says_that_nothing_is_added_to_the_archive() {
+    let bench = Bench::new();
+    let ran = bench.run("dedup articles.jsonl -o look --archive seen --dry-run").ok();
+    assert!(ran.err.contains("warning: nothing is saved in `seen`: this is a dry run"), "{}", ran.err);
+    assert!(!bench.path("seen").exists());
+    let page = String::from_utf8(bench.read("look/report.html")).unwrap();
+    assert!(page.contains("nothing is saved in `seen`"), "{page}");
+    let ran = bench.run("dedup articles.jsonl -o day1 --archive seen").ok();
+    assert!(!ran.err.contains("nothing is saved"), "{}", ran.err);
+}
+
+#[test]
 fn a_leaked_test_item_is_shown_where_it_is() {
     let bench = Bench::new();
     bench.run("dedup articles.jsonl -o fair --against quiz.jsonl --measure containment --threshold 0.6 --id-field id").ok();

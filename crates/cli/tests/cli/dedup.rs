@@ -223,6 +223,17 @@ fn a_finished_run_can_be_asked_and_resolved_again() {
     assert!(again["removed"].as_u64().unwrap() < removed, "{again}");
     let direct = bench.run("dedup articles.jsonl --id-field id -o high --threshold 0.9 --format json").json();
     assert_eq!(again["removed"], direct["counts"]["removed"]);
+    for name in ["kept", "removed", "copies", "clusters", "largest_cluster", "edges"] {
+        assert_eq!(again["counts"][name], direct["counts"][name], "{name}");
+    }
+    assert_eq!(again["similarities"], direct["similarities"]);
+    // The new results can be asked too.
+    let why = |folder: &str| bench.run(&format!("explain {folder} bridge-17 --format json")).json();
+    assert_eq!(why("out/at-0.9")["similar"], why("high")["similar"]);
+    let shown = bench.run("rethreshold out 0.95").ok();
+    assert!(shown.out.contains("to look at: out/at-0.95/report.html"), "{}", shown.out);
+    assert!(shown.err.contains("note: the pairs are those that the bands for 0.8 found"), "{}", shown.err);
+    bench.run("rethreshold out 0.9 -o high").fails(1, &["`high`", "name another folder"]);
     let refused = bench.run("rethreshold out 0.5");
     assert_eq!(refused.code, 2);
     assert!(refused.err.contains("at least 0.8"), "{}", refused.err);

@@ -6,7 +6,7 @@ use benzer_core::lsh::Prefilter;
 
 use super::decide::{self, Removal, Rule};
 use super::stages::Run;
-use super::{Counts, Measure, Search, Stage, Verify};
+use super::{Counts, Measure, Search, Stage, Verify, outcome};
 use crate::corpus::{Corpus, Ranked, RankedSketches};
 use crate::documents::Documents;
 use crate::edges::{EDGES, Edges, EdgesWriter, OLD_EDGES};
@@ -312,10 +312,7 @@ impl Run<'_> {
         self.counts.kept = u64::from(ranked.len()) - self.counts.removed;
         self.counts.removed_against =
             removals.iter().filter(|removal| ranked.is_old(removal.kept())).count() as u64;
-        let is_known = self.counts.kept == 0 && self.counts.removed == self.counts.removed_against;
-        if is_known && ranked.len() > 0 && self.options.measure == Measure::Jaccard {
-            self.warnings.push("every document was removed for an old one; was this input compared with itself, or added to the archive before?".to_owned());
-        }
+        self.warnings.extend(outcome::all_known(&self.counts, self.options.measure));
         self.counts.copies = removals.iter().filter(|removal| removal.rule == Rule::ExactCopy).count() as u64;
         Ok(removals)
     }

@@ -13,6 +13,7 @@ mod memory;
 mod observer;
 mod old;
 mod options;
+pub(crate) mod outcome;
 mod output;
 mod overlaps;
 mod publish;

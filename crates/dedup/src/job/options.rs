@@ -29,8 +29,10 @@ pub enum Output {
     Remove,
     /// All documents are written, with marks.
     Annotate,
-    /// Only the evidence is written.
+    /// Only the evidence is written, and nothing is saved.
     DryRun,
+    /// Only the evidence is written, and what is kept is saved: the caller has the documents, and takes those that are kept.
+    Evidence,
 }
 
 /// What is measured between a document and an old one.

@@ -9,6 +9,7 @@ use crate::files::{Files, Lock};
 use crate::read::Input;
 pub(super) use crate::results::manifest::NAME as MANIFEST;
 use crate::results::manifest::RUN;
+use crate::write::PLACES;
 
 /// Where the documents go.
 pub(super) const DOCUMENTS: &str = "documents";
@@ -18,12 +19,13 @@ pub(super) const AN_INPUT: &str =
 /// The work folder, where none is named.
 const WORK: &str = ".benzer-work";
 /// Everything a run writes to its output folder, in the order of writing.
-pub(super) const RESULTS: [&str; 8] = [
+pub(super) const RESULTS: [&str; 9] = [
     "rejects.jsonl",
     old::REJECTS,
     "pairs.parquet",
     "evidence.parquet",
     "clusters.parquet",
+    PLACES,
     "report.html",
     RUN,
     MANIFEST,

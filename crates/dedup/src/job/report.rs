@@ -1,11 +1,12 @@
 //! Gathers what the report shows.
 
-use std::collections::{BTreeMap, BinaryHeap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 
 use super::decide::{Removal, Rule};
+use super::outcome::{cluster_sizes, fine_histogram, smallest};
 use super::read::REJECTS;
 use super::stages::Run;
 use super::{Measure, Output, Search, Verify};
@@ -64,6 +65,7 @@ impl Run<'_> {
             rejects: (self.reasons(), self.named_rejects()),
             settings: self.settings(),
             command: (!options.rerun.is_empty()).then(|| quoted(&options.rerun)),
+            earlier: None,
         })
     }
 
@@ -73,25 +75,8 @@ impl Run<'_> {
 
     /// Bins of the similarities below 1, and how many are 1; copies are left out.
     fn similarities(&self, removals: &[Removal]) -> (Vec<(f64, f64, u64)>, u64) {
-        let values = || {
-            let removals = removals.iter().filter(|removal| removal.rule != Rule::ExactCopy);
-            removals.map(|removal| self.similarity(removal))
-        };
-        let threshold = self.options.threshold.value();
-        let lowest = values().fold(threshold, f64::min);
-        let per_one = if lowest >= 0.6 { 100.0 } else { 50.0 };
-        let first = (lowest * per_one + 1e-9).floor();
-        let mut numbers = vec![0; (per_one - first) as usize];
-        let mut equal = 0;
-        for value in values() {
-            match ((value * per_one + 1e-9).floor() - first) as usize {
-                i if i < numbers.len() && value < 1.0 => numbers[i] += 1,
-                _ => equal += 1,
-            }
-        }
-        let edge = |i: usize| (first + i as f64) / per_one;
-        let bins = numbers.into_iter().enumerate().map(|(i, n)| (edge(i), edge(i + 1), n));
-        (bins.collect(), equal)
+        let removals = removals.iter().filter(|removal| removal.rule != Rule::ExactCopy);
+        fine_histogram(removals.map(|removal| self.similarity(removal)), self.options.threshold.value())
     }
 
     fn largest(&self, ranked: &Ranked<'_>, by_keeper: &[Removal]) -> Result<Vec<ClusterFacts>> {
@@ -307,45 +292,9 @@ impl Run<'_> {
 }
 
 /// Paths as they were given, or what a table is called.
-fn names(paths: &[PathBuf], called: Option<&String>) -> Vec<String> {
+pub(super) fn names(paths: &[PathBuf], called: Option<&String>) -> Vec<String> {
     called.map_or_else(
         || paths.iter().map(|path| path.display().to_string()).collect(),
         |name| vec![name.clone()],
     )
-}
-
-/// How many clusters have from 2^i + 1 to 2^(i+1) documents.
-fn cluster_sizes(by_keeper: &[Removal]) -> Vec<u64> {
-    let mut sizes = Vec::new();
-    for cluster in by_keeper.chunk_by(|a, b| a.kept() == b.kept()) {
-        let i = cluster.len().ilog2() as usize;
-        sizes.resize(sizes.len().max(i + 1), 0);
-        sizes[i] += 1;
-    }
-    sizes
-}
-
-/// The first `n` in order.
-fn smallest<T: Ord>(n: usize, all: impl Iterator<Item = T>) -> Vec<T> {
-    let mut heap = BinaryHeap::with_capacity(n + 1);
-    for item in all {
-        if heap.len() < n || heap.peek().is_some_and(|largest| item < *largest) {
-            heap.push(item);
-        }
-        if heap.len() > n {
-            heap.pop();
-        }
-    }
-    heap.into_sorted_vec()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_in_order_are_given_in_order() {
-        assert_eq!(smallest(3, [5, 1, 4, 1, 9].into_iter()), [1, 1, 4]);
-        assert_eq!(smallest(9, [2, 1].into_iter()), [1, 2]);
-    }
 }

@@ -9,6 +9,7 @@ use crate::files::Manifest;
 
 /// The numbers of a run. They do not depend on threads, memory or interruptions.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Counts {
     /// Documents and rejected lines; blank lines are neither.
     pub read: u64,

@@ -9,7 +9,7 @@ use super::decide::{Removal, Rule};
 use super::output::DOCUMENTS;
 use super::read::REJECTS;
 use super::stages::Run;
-use super::{Output, Stage, old};
+use super::{Output, Stage, old, outcome};
 use crate::corpus::Ranked;
 use crate::documents::Documents;
 use crate::edges::Edges;
@@ -17,16 +17,9 @@ use crate::error::{Error, Result};
 use crate::files::{FileWriter, Stamp};
 use crate::pipeline::{self, Work};
 use crate::read::{self, Batch, RawBatch};
-use crate::resolve::Cluster;
 use crate::results::manifest;
 use crate::verify::Edge;
 use crate::write::{self, Annotation, DocumentWriter, Estimates, Fates, Pairs};
-
-/// A cluster of more than this share of the corpus, and of so many documents, is worth a look.
-const LARGE_SHARE: f64 = 0.05;
-const LARGE: u64 = 100;
-/// Bins of the histogram: 0.05 each from one half on, and one for equality.
-const BINS: usize = 11;
 
 impl Run<'_> {
     pub(super) fn write(
@@ -78,6 +71,7 @@ impl Run<'_> {
         settled(write::evidence(evidence, removals, ranked, &self.estimates, span)?)?;
         let clusters = self.create("clusters.parquet")?;
         settled(write::clusters(clusters, by_keeper, ranked, &self.estimates)?)?;
+        settled(write::places(self.create(write::PLACES)?, edges, removals, ranked)?)?;
         settled(self.report(ranked, by_keeper)?)?;
         settled(self.rejects_file(REJECTS, self.counts.rejected)?)?;
         if self.counts.against_rejected > 0 {
@@ -114,38 +108,20 @@ impl Run<'_> {
 
     /// Counts clusters and similarities, and warns of what looks wrong.
     fn look_at(&mut self, by_keeper: &[Removal]) {
-        let clusters = by_keeper.chunk_by(|a, b| a.kept() == b.kept());
-        let sizes = clusters.map(|cluster| cluster.len() as u64 + 1);
-        let (n, largest) = sizes.fold((0, 0), |(n, largest), size| (n + 1, largest.max(size)));
-        (self.counts.clusters, self.counts.largest_cluster) = (n, largest);
-        self.histogram = vec![0; BINS];
-        for removal in by_keeper {
-            let similarity =
-                write::similarity(&removal.edge, removal.rule != Rule::Estimate, &self.estimates);
-            let bin = if similarity >= 1.0 {
-                BINS - 1
-            } else {
-                ((similarity - 0.5).max(0.0) * 20.0 + 1e-9) as usize
-            };
-            self.histogram[bin.min(BINS - 1)] += 1;
+        (self.counts.clusters, self.counts.largest_cluster) = outcome::clusters(by_keeper);
+        let similarity = |removal: &Removal| {
+            write::similarity(&removal.edge, removal.rule != Rule::Estimate, &self.estimates)
+        };
+        self.histogram = outcome::histogram(by_keeper.iter().map(similarity));
+        if let (Some(folder), Output::DryRun) = (&self.options.save, self.options.write) {
+            self.warnings.push(format!("nothing is saved in `{}`: this is a dry run", folder.display()));
         }
         if self.counts.read == self.counts.rejected {
             self.warnings.push("there are no documents in the input".to_owned());
         }
+        self.warnings.extend(outcome::large_cluster(&self.counts, self.options.cluster));
         let documents = (self.counts.read - self.counts.rejected).max(1);
         let share = |n: u64| n as f64 / documents as f64;
-        if largest >= LARGE && share(largest) >= LARGE_SHARE {
-            let chains = match self.options.cluster {
-                Cluster::Leaders => {
-                    "every member is similar to the kept document; look at it in clusters.parquet"
-                }
-                Cluster::Components => {
-                    "components chain documents that are not similar; try --cluster leaders"
-                }
-            };
-            self.warnings
-                .push(format!("one cluster holds {:.0}% of the corpus: {chains}", 100.0 * share(largest)));
-        }
         if share(self.counts.short) >= 0.5 {
             self.warnings.push(format!(
                 "{:.0}% of the documents are not longer than one shingle: they are duplicates only if all words agree; a smaller --ngram sees more",
@@ -167,7 +143,7 @@ impl Run<'_> {
         removals: &[Removal],
         by_keeper: &[Removal],
     ) -> Result<Vec<(String, Stamp)>> {
-        if self.options.write == Output::DryRun {
+        if matches!(self.options.write, Output::DryRun | Output::Evidence) {
             return Ok(Vec::new());
         }
         let fates = RunFates::new(self, ranked, removals, by_keeper);
@@ -224,6 +200,7 @@ impl Run<'_> {
         let whole = json!({
             "benzer": env!("CARGO_PKG_VERSION"),
             "format": manifest::FORMAT,
+            "inputs": super::report::names(&options.inputs, options.called.as_ref()),
             "settings": super::fingerprint::settings(options),
             "counts": self.counts,
             "similarities": self.histogram,

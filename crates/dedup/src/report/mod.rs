@@ -52,6 +52,8 @@ pub(crate) struct Report {
     pub settings: Vec<(&'static str, String)>,
     /// The command that does it again.
     pub command: Option<String>,
+    /// Of a finished run at a higher threshold: the run, and its threshold.
+    pub earlier: Option<(String, f64)>,
 }
 
 /// What was done with duplicates, and what makes one.

@@ -7,7 +7,10 @@ use super::{Group, PairFacts, Report};
 
 impl Report {
     pub(super) fn pairs(&self, out: &mut String) {
-        let mut body = "<p>What differs is underlined. Case and punctuation do not count.</p>\n".to_owned();
+        let mut body = match self.earlier {
+            None => "<p>What differs is underlined. Case and punctuation do not count.</p>\n".to_owned(),
+            Some(_) => String::new(),
+        };
         for group in self.groups.iter().filter(|group| !group.pairs.is_empty()) {
             let _ = writeln!(body, "<h3>{}</h3>\n<p>{}</p>", group.heading, group.why);
             for pair in &group.pairs {

@@ -26,13 +26,27 @@ impl Report {
         )
     }
 
+    /// What is not known at a higher threshold.
+    fn earlier(&self, out: &mut String) {
+        let Some((run, threshold)) = &self.earlier else { return };
+        let _ = writeln!(
+            out,
+            "<p>From the pairs of the run in <code>{}</code> at {}. Nothing was read again, so texts are not shown, and the recall was not measured: the report of that run has both.</p>",
+            escape(run),
+            round(*threshold)
+        );
+    }
+
     pub(super) fn sections(&self, out: &mut String) {
+        self.earlier(out);
         self.warnings(out);
         self.overview(out);
         if self.counts.removed > 0 {
             self.shapes(out);
         }
-        self.recall(out);
+        if self.earlier.is_none() {
+            self.recall(out);
+        }
         if self.groups.iter().any(|group| !group.pairs.is_empty()) {
             self.pairs(out);
         }
@@ -42,7 +56,7 @@ impl Report {
         if !self.largest.is_empty() {
             self.clusters(out);
         }
-        if self.counts.rejected > 0 {
+        if self.counts.rejected > 0 && self.earlier.is_none() {
             self.rejected(out);
         }
         self.settings(out);

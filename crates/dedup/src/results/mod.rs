@@ -7,6 +7,8 @@ mod rethreshold;
 use std::fs::File;
 use std::path::Path;
 
+use arrow_array::{ArrayRef, RecordBatch};
+use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use crate::error::{Error, Result};
@@ -123,7 +125,35 @@ pub fn pairs(folder: &Path, mut visit: impl FnMut(Pair) -> Result<()>) -> Result
     })
 }
 
+/// Hands some columns of a table of a run (such as `evidence.parquet`) to `visit`, some rows at a time, with their number; nothing for a column that the table does not have.
+///
+/// # Errors
+/// As [`evidence`].
+pub fn columns(
+    folder: &Path,
+    table: &str,
+    names: &[&str],
+    mut visit: impl FnMut(usize, &[Option<&ArrayRef>]) -> Result<()>,
+) -> Result<()> {
+    batches(&folder.join(table), Some(names), |batch| {
+        let columns: Vec<_> = names.iter().map(|name| batch.column_by_name(name)).collect();
+        visit(batch.num_rows(), &columns)
+    })
+}
+
 fn each(path: &Path, mut visit: impl FnMut(&Columns<'_>, usize) -> Result<()>) -> Result<()> {
+    batches(path, None, |batch| {
+        let columns = Columns { path, batch };
+        (0..batch.num_rows()).try_for_each(|i| visit(&columns, i))
+    })
+}
+
+/// Hands a table to `visit`, some rows at a time: all columns, or those that are named.
+fn batches(
+    path: &Path,
+    names: Option<&[&str]>,
+    mut visit: impl FnMut(&RecordBatch) -> Result<()>,
+) -> Result<()> {
     if Address::parse(path)?.is_some() {
         let (url, what) = (path.display().to_string(), "it is in a store".to_owned());
         return Err(Error::Store {
@@ -140,13 +170,14 @@ fn each(path: &Path, mut visit: impl FnMut(&Columns<'_>, usize) -> Result<()>) -
         check_parquet_index(&mut again)?;
         let builder = ParquetRecordBatchReaderBuilder::try_new(file)?;
         check_parquet_pages(&mut again, builder.metadata())?;
-        builder.build()
+        let wanted = match names {
+            Some(names) => ProjectionMask::columns(builder.parquet_schema(), names.iter().copied()),
+            None => ProjectionMask::all(),
+        };
+        builder.with_projection(wanted).build()
     })?;
     while let Some(batch) = decoded(path, || batches.next().transpose())? {
-        let columns = Columns { path, batch: &batch };
-        for i in 0..batch.num_rows() {
-            visit(&columns, i)?;
-        }
+        visit(&batch)?;
     }
     Ok(())
 }

@@ -13,6 +13,37 @@ use crate::files::FileWriter;
 use crate::job::decide::{Removal, Rule};
 use crate::verify::Edge;
 
+/// The columns of `evidence.parquet`.
+pub(crate) const EVIDENCE: [(&str, Kind); 18] = [
+    ("removed_id", Kind::Text),
+    ("kept_id", Kind::Text),
+    ("similarity", Kind::Share),
+    ("intersection?", Kind::Number),
+    ("union?", Kind::Number),
+    ("estimate?", Kind::Share),
+    ("low?", Kind::Share),
+    ("high?", Kind::Share),
+    ("rule", Kind::Text),
+    ("removed_file", Kind::Text),
+    ("removed_row", Kind::Row),
+    ("kept_file", Kind::Text),
+    ("kept_row", Kind::Row),
+    ("kept_in", Kind::Text),
+    ("size?", Kind::Number),
+    ("span_start?", Kind::Row),
+    ("span_end?", Kind::Row),
+    ("span?", Kind::Text),
+];
+
+/// The columns of `clusters.parquet`.
+pub(crate) const CLUSTERS: [(&str, Kind); 5] = [
+    ("cluster_id", Kind::Text),
+    ("cluster_size", Kind::Number),
+    ("id", Kind::Text),
+    ("is_kept", Kind::Flag),
+    ("similarity", Kind::Share),
+];
+
 /// The estimate that sketches give, by the number of equal registers.
 #[derive(Debug)]
 pub(crate) struct Estimates {
@@ -83,27 +114,7 @@ pub(crate) fn evidence(
     estimates: &Estimates,
     span: impl Fn(&Removal) -> Result<Option<Span>>,
 ) -> Result<FileWriter> {
-    let columns = [
-        ("removed_id", Kind::Text),
-        ("kept_id", Kind::Text),
-        ("similarity", Kind::Share),
-        ("intersection?", Kind::Number),
-        ("union?", Kind::Number),
-        ("estimate?", Kind::Share),
-        ("low?", Kind::Share),
-        ("high?", Kind::Share),
-        ("rule", Kind::Text),
-        ("removed_file", Kind::Text),
-        ("removed_row", Kind::Row),
-        ("kept_file", Kind::Text),
-        ("kept_row", Kind::Row),
-        ("kept_in", Kind::Text),
-        ("size?", Kind::Number),
-        ("span_start?", Kind::Row),
-        ("span_end?", Kind::Row),
-        ("span?", Kind::Text),
-    ];
-    let (mut table, mut known) = (Columns::begin(out, &columns)?, Ranks::default());
+    let (mut table, mut known) = (Columns::begin(out, &EVIDENCE)?, Ranks::default());
     for removals in removals.chunks(ROWS) {
         let (mut equal, mut spans) = (Vec::with_capacity(removals.len()), Vec::with_capacity(removals.len()));
         let (mut removed_files, mut kept_files) = (Vec::new(), Vec::new());
@@ -200,14 +211,7 @@ pub(crate) fn clusters(
     ranked: &Ranked<'_>,
     estimates: &Estimates,
 ) -> Result<FileWriter> {
-    let columns = [
-        ("cluster_id", Kind::Text),
-        ("cluster_size", Kind::Number),
-        ("id", Kind::Text),
-        ("is_kept", Kind::Flag),
-        ("similarity", Kind::Share),
-    ];
-    let (mut table, mut known) = (Columns::begin(out, &columns)?, Ranks::default());
+    let (mut table, mut known) = (Columns::begin(out, &CLUSTERS)?, Ranks::default());
     // Of each member its cluster's removals, and its own, if it was removed.
     let clusters = by_keeper.chunk_by(|a, b| a.kept() == b.kept());
     let members = clusters.flat_map(|cluster| {

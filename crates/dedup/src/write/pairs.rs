@@ -8,6 +8,20 @@ use crate::error::Result;
 use crate::files::FileWriter;
 use crate::verify::Edge;
 
+/// The columns of `pairs.parquet`.
+pub(crate) const PAIRS: [(&str, Kind); 10] = [
+    ("id_a", Kind::Text),
+    ("id_b", Kind::Text),
+    ("intersection?", Kind::Number),
+    ("union?", Kind::Number),
+    ("similarity", Kind::Share),
+    ("exact_copy", Kind::Flag),
+    ("rank_a", Kind::Number),
+    ("rank_b", Kind::Number),
+    ("size?", Kind::Number),
+    ("a_is_old", Kind::Flag),
+];
+
 /// The table being written.
 pub(crate) struct Pairs {
     table: Columns,
@@ -20,19 +34,7 @@ pub(crate) struct Pairs {
 
 impl Pairs {
     pub fn new(out: FileWriter, counted: Counted) -> Result<Self> {
-        let columns = [
-            ("id_a", Kind::Text),
-            ("id_b", Kind::Text),
-            ("intersection?", Kind::Number),
-            ("union?", Kind::Number),
-            ("similarity", Kind::Share),
-            ("exact_copy", Kind::Flag),
-            ("rank_a", Kind::Number),
-            ("rank_b", Kind::Number),
-            ("size?", Kind::Number),
-            ("a_is_old", Kind::Flag),
-        ];
-        let table = Columns::begin(out, &columns)?;
+        let table = Columns::begin(out, &PAIRS)?;
         Ok(Self { table, counted, rows: Vec::new(), copies: usize::MAX, ranks: Ranks::default() })
     }
 

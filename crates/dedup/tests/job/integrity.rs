@@ -153,8 +153,8 @@ fn a_higher_threshold_is_checked_with_its_run() {
     run(&lab.options("out")).unwrap();
     let before = whole(&lab.path("out"), Kind::Results).files;
     rethreshold(&lab.path("out"), "0.9".parse().unwrap(), &lab.path("out/strict")).unwrap();
-    assert_eq!(whole(&lab.path("out"), Kind::Results).files, before + 2);
-    for name in ["manifest.json", "evidence.parquet"] {
+    assert_eq!(whole(&lab.path("out"), Kind::Results).files, before + 6);
+    for name in ["manifest.json", "evidence.parquet", "pairs.parquet", "report.html"] {
         harm(&lab.path("out/strict").join(name), &lab.path("out"));
     }
     // And the command that reads a manifest refuses a damaged one.

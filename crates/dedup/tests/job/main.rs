@@ -16,4 +16,5 @@ mod oracle;
 mod power_loss;
 mod precision;
 mod report;
+mod rethreshold;
 mod same_result;

@@ -1,11 +1,13 @@
+
 """Whole deduplications: of files, data sets, frames and tables."""
 
 from __future__ import annotations
 
 import inspect
 import json
+import inspect
+import json
 import os
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Concatenate, Literal, ParamSpec
@@ -13,6 +15,7 @@ from typing import Any, Concatenate, Literal, ParamSpec
 from benzer import _benzer, inputs
 from benzer.errors import DedupError, ParameterError, RejectedWarning, warn
 from benzer.inputs import Rows, Wanted
+from benzer.folders import TemporaryFolder
 from benzer.progress import Progress, reporting
 from benzer.results import DedupResult
 from benzer.sketch import Unit, text_options
@@ -70,8 +73,9 @@ def dedup(
         verify, cluster: Relax the promise above; the evidence says so.
         against: Old documents, of the same kinds as `data`, which are never removed.
         measure: ``containment`` removes what contains an old document.
-        save: An archive to which the kept documents are added, for later runs against it.
-        output: A folder for the results (evidence, pairs, report); without it they last as long as the result. Kept rows of a table are `kept`, and not in it.
+        save: The folder of an archive: documents that are in it are removed, and the kept ones are added to it for the next run. It is made if it
+            is not there.
+        output: A folder for the results (evidence, pairs, report); without it they are temporary, and last as long as the result (see :class:`DedupResult`). Kept rows of a table are `kept`, and not in it.
         write: For files, whether the kept documents are written (``remove``, the default), all of them with marks (``annotate``), or none (``dry-run``).
         overwrite, work_dir, memory, threads, strict, audit: As on the command line.
         resume, input_format, per_file: As on the command line, for files only.
@@ -88,16 +92,21 @@ def dedup(
     1
     """
     texts, order = [text] if isinstance(text, str) else list(text), _order(keep)
+    if isinstance(output, str) and "://" in output:
+        raise ParameterError(f"`output` must be a folder of this machine, got `{output}`; `python -m benzer dedup` sends results to a store")
     found = inputs.read(data, Wanted(texts, id, order), "input")
     old = [] if against is None else inputs.read(against, Wanted(texts, id, None), "against")
     of_files = {"resume": resume, "input_format": input_format, "per_file": per_file}
     _check(found, strict, {**of_files, "write": write if write != "dry-run" else None})
     _check(old, strict, of_files)
-    holder = tempfile.TemporaryDirectory(prefix="benzer-")
-    folder = Path(output) if output is not None else Path(holder.name) / "results"
+    temporary = TemporaryFolder()
+    folder = Path(output).absolute() if output is not None else temporary.results
+    writes = write or ("evidence" if isinstance(found, Rows) else "remove")
+    of_old = {_OF_OLD[name]: value for name, value in _fields(old, Wanted(texts, id, None), temporary.path).items()}
+    of_old["against"], save = _with_archive(of_old["against"], save, folder, writes)
     wanted = request(
-        **_fields(found, Wanted(texts, id, order), Path(holder.name)),
-        **{_OF_OLD[name]: value for name, value in _fields(old, Wanted(texts, id, None), Path(holder.name)).items() if name in _OF_OLD},
+        **_fields(found, Wanted(texts, id, order), temporary.path),
+        **of_old,
         output=str(folder),
         threshold=threshold,
         keep=f"{keep.partition(':')[0]}:{found.order_field}" if isinstance(found, Rows) and order is not None else keep,
@@ -108,8 +117,8 @@ def dedup(
         verify=verify,
         cluster=cluster,
         measure=measure,
-        save=None if save is None else str(save),
-        write="dry-run" if isinstance(found, Rows) else write or "remove",
+        save=save,
+        write=writes,
         audit=str(audit),
         threads=threads,
         memory=None if memory is None else str(memory),
@@ -123,7 +132,9 @@ def dedup(
     )
     with reporting(progress) as report:
         summary = json.loads(_benzer.dedup(json.dumps(wanted), report))
-    result = DedupResult(data if isinstance(found, list) else found.data, folder, summary, holder, has_ids=id is not None, rows=(found, old))
+    result = DedupResult(
+        data if isinstance(found, list) else found.data, temporary if output is None else folder, summary, write=writes, rows=(found, old)
+    )
     _tell(result, old)
     return result
 
@@ -200,6 +211,17 @@ def _tell(result: DedupResult, old: Rows | list[str]) -> None:
         warn(one)
 
 
+def _with_archive(old: list[str], save: str | Path | None, folder: Path, write: str) -> tuple[list[str], str | None]:
+    """The old documents, with those of the archive that grows first, as on the command line; and that archive."""
+    if save is None:
+        return old, None
+    if write == "dry-run":
+        raise ParameterError(f"with write='dry-run' nothing is saved in `{save}`; give `against` the archive to compare with it only, or leave `write` out")
+    archive = Path(save).absolute()
+    others = [one for one in old if Path(one).absolute() != archive]
+    return others if archive == folder / "saved" else [str(archive), *others], str(archive)
+
+
 def request(
     *, threshold: float | None = None, ngram: int | None = None, unit: Unit = "words", text_settings: dict[str, Any] | None = None, **given: Any
 ) -> dict[str, Any]:
@@ -247,3 +269,4 @@ def _order(keep: str) -> str | None:
 def _decimal(threshold: float) -> str:
     """A number without an exponent."""
     return f"{threshold:.9f}".rstrip("0").rstrip(".")
+

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from benzer.columns import Column
 from benzer.errors import ColumnError
 
 EXPECTED = "expected paths, texts, a Dataset, a frame, an Arrow table or a list of dictionaries"
@@ -233,7 +234,10 @@ def _take_of_splits(data: Any, rows: npt.NDArray[np.int64]) -> Any:
 
 def values(column: Any) -> list[Any]:
     """The values of a column, as Python has them."""
-    return list(column if isinstance(column, list | tuple) else column.to_pylist() if hasattr(column, "to_pylist") else column.tolist())
+    if isinstance(column, list | tuple):
+        return list(column)
+    method = next(name for name in ("to_pylist", "to_list", "tolist") if hasattr(column, name))
+    return list(getattr(column, method)())
 
 
 def joined(parts: list[Any]) -> Any:
@@ -277,21 +281,33 @@ def like(column: Any, values: list[Any]) -> Any:
 
 
 def table(data: Any, columns: dict[str, Any]) -> Any:
-    """Columns as a table of the same kind as `data`; of Arrow for paths and lists, and a list of dictionaries where Arrow is not installed or does not know the values."""
+    """Columns as a table of the same kind as `data`; of Arrow for paths and lists, and a list of dictionaries where Arrow is not installed or does not know the values.
+
+    Columns are buffers of results, lists, or what the library of the table has.
+    """
     known = kind(data)
+    made = {name: cells(column) if isinstance(column, Column) else column for name, column in columns.items()}
     if known.startswith("pandas"):
-        return sys.modules["pandas"].DataFrame(columns)
+        return sys.modules["pandas"].DataFrame({name: column.to_pandas() if isinstance(columns[name], Column) and hasattr(column, "to_pandas") else column for name, column in made.items()})
     if known.startswith("polars"):
-        return sys.modules["polars"].DataFrame(columns)
+        polars = sys.modules["polars"]
+        return polars.DataFrame({name: polars.Series(name, column) for name, column in made.items()})
     try:
-        pa = _pyarrow()
-        made = pa.table(columns)
+        whole = _pyarrow().table(made)
     except (ImportError, TypeError, ValueError, OverflowError):
-        return [dict(zip(columns, row, strict=True)) for row in zip(*map(values, columns.values()), strict=True)]
+        return [dict(zip(made, row, strict=True)) for row in zip(*map(values, made.values()), strict=True)]
     if known in ("dataset", "splits", "column"):
         datasets = sys.modules["datasets"]
-        return datasets.Dataset(datasets.table.InMemoryTable(made))
-    return made
+        return datasets.Dataset(datasets.table.InMemoryTable(whole))
+    return whole
+
+
+def cells(column: Column) -> Any:
+    """As an array of Arrow, or a list where it is not installed."""
+    try:
+        return column.arrow()
+    except ImportError:
+        return column.cells()
 
 
 def records(data: Any) -> Iterator[Mapping[str, Any]]:

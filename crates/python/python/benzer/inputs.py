@@ -132,10 +132,29 @@ class Rows:
         chosen = frames.take(self.data, rows)
         return getattr(chosen, self._way_back)() if self._way_back else chosen
 
-    def rows_of(self, names: Iterable[str]) -> npt.NDArray[np.int64]:
-        """The rows of ids as the engine writes them; -1 for what is not there."""
+    def rows_of(self, names: Any) -> npt.NDArray[np.int64]:
+        """The rows of ids as the engine writes them, a list or an array of Arrow; -1 for what is not there."""
+        if self.id_field is not None and hasattr(names, "type"):
+            import pyarrow as pa
+            import pyarrow.compute
+
+            compute: Any = pyarrow.compute
+            rows = compute.index_in(names.cast(pa.large_string()), value_set=self._names)
+            return np.asarray(rows.fill_null(-1)).astype(np.int64)
         of = self._by_name.get
+        names = frames.values(names)
         return np.array([of(name, -1) for name in names], dtype=np.int64)
+
+    @cached_property
+    def _names(self) -> Any:
+        """The ids as the engine writes them, for Arrow."""
+        import pyarrow as pa
+
+        clean = next(iter(self._columns.values()))
+        if isinstance(clean, list):
+            return pa.array([None if one is None else str(one) for one in clean], pa.large_string())
+        names = clean.cast(pa.large_string())
+        return names.combine_chunks() if isinstance(names, pa.ChunkedArray) else names
 
     @cached_property
     def _by_name(self) -> dict[str, int]:

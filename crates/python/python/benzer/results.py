@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import html
 import json
-import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,30 +13,47 @@ import numpy as np
 import numpy.typing as npt
 
 from benzer import _benzer, frames
+from benzer.columns import Column, named
 from benzer.errors import DedupError
+from benzer.folders import TemporaryFolder
 from benzer.inputs import Rows
 
 
 class DedupResult:
-    """Kept and removed documents, with the evidence for every removal. Tables are of the kind of the input."""
+    """Kept and removed documents, with the evidence for every removal. Tables are of the kind of the input.
+
+    Without `output`, files of the result are temporary: they last as long as the result, and once a path of them was asked for
+    (:attr:`kept` of files, :meth:`report`, :attr:`folder`) as long as the process.
+    """
 
     def __init__(
         self,
         data: Any,
-        folder: Path,
+        folder: Path | TemporaryFolder,
         summary: dict[str, Any],
-        holder: tempfile.TemporaryDirectory[str],
         *,
-        has_ids: bool,
+        write: str = "evidence",
         base: DedupResult | None = None,
         rows: tuple[Rows | list[str], Rows | list[str]] = ([], []),
     ) -> None:
-        self._data, self._holder, self._has_ids, self._base = data, holder, has_ids, base
+        self._data, self._where, self._write, self._base = data, folder, write, base
         self._inputs = rows
-        self.folder = folder
-        """The folder of the results: evidence.parquet, pairs.parquet, report.html, manifest.json and others."""
         self.summary = summary
         """Counts, timings, the measured recall, and warnings."""
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the results: evidence.parquet, pairs.parquet, report.html, manifest.json and others."""
+        if isinstance(self._where, TemporaryFolder):
+            self._where.give_out()
+        return self._folder
+
+    @property
+    def _folder(self) -> Path:
+        folder = self._where.results if isinstance(self._where, TemporaryFolder) else self._where
+        if "://" not in str(folder) and not (folder / "manifest.json").is_file():
+            raise DedupError(f"the results in `{folder}` are gone; run dedup again, with `output=` to keep them")
+        return folder
 
     @property
     def counts(self) -> dict[str, int]:
@@ -51,74 +67,83 @@ class DedupResult:
         warnings: list[str] = self.summary["warnings"]
         return warnings
 
-    @cached_property
-    def _evidence(self) -> dict[str, Any]:
-        found: dict[str, Any] = _benzer.evidence(str(self.folder))
-        rows, old = self._inputs
-        if not isinstance(rows, Rows):
-            return found
+    def _evidence(self, *names: str) -> dict[str, Column]:
+        """Columns of the evidence as the engine writes them, all if none is named."""
+        return named(_benzer.evidence(str(self._folder), list(names) or None))
+
+    def _evidence_of_rows(self, rows: Rows) -> dict[str, Any]:
+        """Evidence with rows counted from 0 on, as the engine does not, and ids as they were given."""
+        found: dict[str, Any] = self._evidence()
+        old = self._inputs[1]
+        is_old = np.zeros(len(found["kept_in"]), dtype=bool)
+        is_named = is_old
+        if self.counts["removed_against"]:
+            is_old = np.array(found["kept_in"].cells()) == "against"
+            files = np.array(found["kept_file"].cells(), dtype=object)
+            # Of the old documents, those of a file or an archive keep the places that they have there.
+            is_named = is_old & (files != old.file) if isinstance(old, Rows) else is_old
+        removed, place = found["removed_row"].values - 1, found["kept_row"]
+        kept = np.where(is_named, place.values, place.values - 1)
+        at = np.where(is_named, -1, np.where(is_old, kept + rows.n, kept))
+        found["removed_id"] = self._given(rows, removed, found["removed_id"].cells)
+        found["kept_id"] = self._given(rows, at, found["kept_id"].cells)
+        found["removed_row"], found["kept_row"] = Column(removed), Column(kept, there=place.there)
         del found["removed_file"], found["kept_file"]
-        # The engine counts the rows of its own copy from 1 on.
-        is_old = [one == "against" for one in found["kept_in"]]
-        known = isinstance(old, Rows)
-        found["removed_row"] = [row - 1 for row in found["removed_row"]]
-        found["kept_row"] = [row if row is None or (is_old and not known) else row - 1 for row, is_old in zip(found["kept_row"], is_old, strict=True)]
-        removed = np.array(found["removed_row"], dtype=np.int64)
-        kept = [-1 if row is None or (is_old and not known) else row + (rows.n if is_old else 0) for row, is_old in zip(found["kept_row"], is_old, strict=True)]
-        found["removed_id"] = self._given(found["removed_id"], removed)
-        found["kept_id"] = self._given(found["kept_id"], np.array(kept, dtype=np.int64))
         return found
 
-    def _given(self, names: Sequence[str], at: npt.NDArray[np.int64]) -> Any:
-        """Ids as they were given, by where they are: a row, behind all rows one of the old documents, or -1 in a file; rows without ids are called by their number."""
-        rows, old = self._inputs
-        assert isinstance(rows, Rows)
-        ids = [np.arange(one.n) if one.ids is None else one.ids for one in (rows, old) if isinstance(one, Rows)]
+    def _given(self, rows: Rows, at: npt.NDArray[np.int64], names: Callable[[], list[Any]]) -> Any:
+        """Ids as they were given, by where they are: a row, behind all rows one of the old documents, or -1 elsewhere; rows without ids are called by their number."""
+        old = self._inputs[1]
         if rows.ids is None:
             at = np.where(at >= rows.n, at - rows.n, at)
         if (at >= 0).all():
-            pool = frames.joined(ids) if rows.ids is not None and (at >= rows.n).any() else ids[0]
-            return at if rows.ids is None else frames.pick(pool, at)
-        pool = [value for one in ids for value in frames.values(one)]
-        whole = all(isinstance(value, int) for value in pool)
-        values = [pool[row] if row >= 0 else int(name) if whole and name.isdecimal() else name for row, name in zip(at, names, strict=True)]
+            if rows.ids is None:
+                return at
+            pool = frames.joined([rows.ids, old.ids]) if isinstance(old, Rows) and (at >= rows.n).any() else rows.ids
+            return frames.pick(pool, at)
+        known = [np.arange(one.n) if one.ids is None else one.ids for one in (rows, old) if isinstance(one, Rows)]
+        pool = [value for one in known for value in frames.values(one)]
+        whole = rows.ids is not None and all(isinstance(value, int) for value in pool)
+        values = [pool[row] if row >= 0 else int(name) if whole and name.isdecimal() else name for row, name in zip(at, names(), strict=True)]
         if any(isinstance(value, str) for value in values):
             # What a column holds has one type.
             return [str(value) for value in values]
-        return frames.like(ids[0], values)
+        return frames.like(known[0], values)
 
-    def _paired(self, found: dict[str, Any]) -> dict[str, Any]:
-        """The ids of pairs as they were given."""
-        rows, old = self._inputs
-        if not isinstance(rows, Rows):
-            return found
-        for name in ("id_a", "id_b"):
-            at = rows.rows_of(found[name])
-            if isinstance(old, Rows) and (at < 0).any():
-                of_old = old.rows_of(found[name])
-                at = np.where((at < 0) & (of_old >= 0), of_old + rows.n, at)
-            found[name] = self._given(found[name], at)
+    def _pairs_of_rows(self, rows: Rows, found: dict[str, Any]) -> dict[str, Any]:
+        """Pairs with ids as they were given."""
+        old, is_old = self._inputs[1], found["a_is_old"].values
+        for name, elsewhere in (("id_a", is_old), ("id_b", np.zeros_like(is_old))):
+            column = found[name]
+            if rows.ids is None and not elsewhere.any():
+                found[name] = column.rows()
+                continue
+            names = frames.cells(column)
+            at = np.where(elsewhere, -1, rows.rows_of(names))
+            if isinstance(old, Rows) and elsewhere.any():
+                of_old = old.rows_of(names)
+                at = np.where(elsewhere & (of_old >= 0), of_old + rows.n, at)
+            found[name] = self._given(rows, at, column.cells)
         return found
 
     @property
     def evidence(self) -> Any:
         """For every removed document the kept one, their similarity, and by which rule. Ids are the values that were given. Rows of tables are counted from 0 on (and are the ids, if there are none), lines of files from 1 on."""
-        return frames.table(self._data, self._evidence)
+        rows = self._inputs[0]
+        return frames.table(self._data, self._evidence_of_rows(rows) if isinstance(rows, Rows) else self._evidence())
 
     @property
     def pairs(self) -> Any:
         """All pairs of documents that are similar enough."""
-        found: dict[str, Any] = _benzer.pairs(str((self._base or self).folder))
-        if self._base is not None:
-            threshold = self.summary["threshold"]
-            rows = [i for i, similarity in enumerate(found["similarity"]) if similarity >= threshold]
-            found = {name: [column[i] for i in rows] for name, column in found.items()}
-        return frames.table(self._data, self._paired(found))
+        rows, found = self._inputs[0], named(_benzer.pairs(str(self._folder)))
+        made = self._pairs_of_rows(rows, dict(found)) if isinstance(rows, Rows) else dict(found)
+        del made["a_is_old"]
+        return frames.table(self._data, made)
 
     @cached_property
     def _rejects(self) -> tuple[list[str], list[int], list[str]]:
         """File, line and reason of what cannot be read. Rows of tables are counted from 0 on."""
-        path = (self._base or self).folder / "rejects.jsonl"
+        path = (self._base or self)._folder / "rejects.jsonl"
         lines = path.read_text(encoding="utf-8").splitlines() if self.counts["rejected"] and path.exists() else []
         found: list[dict[str, Any]] = [json.loads(line) for line in lines]
         rows = self._inputs[0]
@@ -161,7 +186,7 @@ class DedupResult:
     def removed_rows(self) -> npt.NDArray[np.int64]:
         """The rows of the input that are removed, from 0 on; for tables."""
         self._check_rows()
-        return np.sort(np.array(self._evidence["removed_row"], dtype=np.int64))
+        return np.sort(self._evidence("removed_row")["removed_row"].values - 1)
 
     @property
     def kept_rows(self) -> npt.NDArray[np.int64]:
@@ -178,9 +203,11 @@ class DedupResult:
             return self._inputs[0].take(self.kept_rows)
         if self._base is not None:
             raise DedupError("files are not written again at another threshold; run dedup with it, or use evidence")
+        if self._write == "annotate":
+            raise DedupError(f"with write='annotate' the files have all documents, marked by `is_duplicate`: see `{self.folder / 'documents'}`")
+        if self._write != "remove":
+            raise DedupError(f"with write={self._write!r} no documents are written; leave it out, or use evidence")
         documents = self.folder / "documents"
-        if not documents.exists():
-            raise DedupError("no documents were written, as `write='dry-run'` asked; leave it out, or see `removed` and `evidence`")
         return sorted(path for path in documents.rglob("*") if path.is_file())
 
     @property
@@ -188,36 +215,36 @@ class DedupResult:
         """The documents that go: a table of the kind of the input; for files, their ids, files and rows."""
         if isinstance(self._inputs[0], Rows):
             return self._inputs[0].take(self.removed_rows)
-        names = ("removed_id", "removed_file", "removed_row")
-        return frames.table(self._data, {name: self._evidence[name] for name in names})
+        return frames.table(self._data, self._evidence("removed_id", "removed_file", "removed_row"))
 
     def rethreshold(self, threshold: float) -> DedupResult:
-        """The result at a higher threshold, from the pairs that were found: nothing is read or compared again."""
-        holder = tempfile.TemporaryDirectory(prefix="benzer-")
-        folder = Path(holder.name) / "results"
+        """The result at a higher threshold, as a run at that threshold gives it, from the pairs that were found: nothing is read or compared again.
+
+        The recall was not measured there (`summary["audit"]` is None); `summary["notes"]` says what else pairs do not tell.
+        """
+        where = TemporaryFolder()
         source = self._base or self
         text = f"{threshold:.9f}".rstrip("0").rstrip(".")
-        _was, before, removed, restored = _benzer.rethreshold(str(source.folder), text, str(folder))
-        counts = {**source.counts, "removed": removed, "kept": source.counts["kept"] + restored}
-        summary = {**source.summary, "counts": counts, "threshold": threshold, "removed_before": before}
-        return DedupResult(self._data, folder, summary, holder, has_ids=self._has_ids, base=source, rows=self._inputs)
+        found = json.loads(_benzer.rethreshold(str(source._folder), text, str(where.results)))
+        changed = {name: found["summary"][name] for name in ("counts", "histogram", "audit", "warnings", "notes")}
+        told = {name: found[name] for name in ("removed_before", "restored", "newly_removed")}
+        summary = {**source.summary, **changed, **told, "threshold": threshold}
+        return DedupResult(self._data, where, summary, base=source, rows=self._inputs)
 
     def report(self, path: str | Path | None = None) -> Path:
         """The page that a person should look at before anything is deleted; copied to `path`, if one is given."""
-        page = (self._base or self).folder / "report.html"
         if path is None:
-            return page
+            return self.folder / "report.html"
         copy = Path(path)
-        copy.write_bytes(page.read_bytes())
+        copy.write_bytes((self._folder / "report.html").read_bytes())
         return copy
 
     def _repr_html_(self) -> str:
         """A small table for notebooks. It carries no style sheet, which would be one for the whole notebook; the page is :meth:`report`."""
         counts, audit = self.counts, self.summary.get("audit")
         facts = [(name, f"{counts[name]:,}") for name in ("read", "kept", "removed", "rejected")]
-        if self._base is None:
-            facts += [("exact copies among the removed", f"{counts['copies']:,}"), ("clusters", f"{counts['clusters']:,}")]
-        if audit and audit["recall"] and self._base is None:
+        facts += [("exact copies among the removed", f"{counts['copies']:,}"), ("clusters", f"{counts['clusters']:,}")]
+        if audit and audit["recall"]:
             facts.append(("recall, measured", f"{audit['recall']['value']:.3f}"))
         cells = "".join(f'<tr><td style="text-align: left">{html.escape(name)}</td><td style="text-align: right">{value}</td></tr>' for name, value in facts)
         notes = "".join(f"<li>{html.escape(one)}</li>" for one in self.warnings)
@@ -230,3 +257,4 @@ class DedupResult:
     def __repr__(self) -> str:
         counts = self.counts
         return f"<benzer.DedupResult: {counts['kept']} kept, {counts['removed']} removed, {counts['rejected']} rejected of {counts['read']}>"
+

@@ -20,6 +20,7 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(dedup, module)?)?;
     module.add_function(wrap_pyfunction!(results::evidence, module)?)?;
     module.add_function(wrap_pyfunction!(results::pairs, module)?)?;
+    module.add_function(wrap_pyfunction!(results::last_numbers, module)?)?;
     module.add_function(wrap_pyfunction!(rethreshold, module)?)
 }
 
@@ -54,16 +55,10 @@ fn dedup(py: Python<'_>, request: &str, progress: Option<&Bound<'_, PyAny>>) -> 
     serde_json::to_string(&summary).map_err(|e| error::parameter(e.to_string()))
 }
 
-/// Resolves a finished run again at a higher threshold; threshold before, removed before, removed now, restored.
+/// Resolves a finished run again at a higher threshold; what it changes, as JSON.
 #[pyfunction]
-fn rethreshold(
-    py: Python<'_>,
-    folder: PathBuf,
-    threshold: &str,
-    out: PathBuf,
-) -> PyResult<(f64, u64, u64, u64)> {
+fn rethreshold(py: Python<'_>, folder: PathBuf, threshold: &str, out: PathBuf) -> PyResult<String> {
     let threshold = threshold.parse().map_err(error::dedup)?;
     let outcome = py.detach(|| benzer_dedup::results::rethreshold(&folder, threshold, &out));
-    let outcome = outcome.map_err(error::dedup)?;
-    Ok((outcome.was, outcome.removed_before, outcome.removed, outcome.restored))
+    serde_json::to_string(&outcome.map_err(error::dedup)?).map_err(|e| error::parameter(e.to_string()))
 }

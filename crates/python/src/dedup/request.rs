@@ -160,8 +160,12 @@ impl Request {
 const MEASURES: [(&str, Measure); 2] = [("jaccard", Measure::Jaccard), ("containment", Measure::Containment)];
 const VERIFY: [(&str, Verify); 2] = [("exact", Verify::Exact), ("estimate", Verify::Estimate)];
 const CLUSTERS: [(&str, Cluster); 2] = [("leaders", Cluster::Leaders), ("components", Cluster::Components)];
-const OUTPUTS: [(&str, Output); 3] =
-    [("remove", Output::Remove), ("annotate", Output::Annotate), ("dry-run", Output::DryRun)];
+const OUTPUTS: [(&str, Output); 4] = [
+    ("remove", Output::Remove),
+    ("annotate", Output::Annotate),
+    ("dry-run", Output::DryRun),
+    ("evidence", Output::Evidence),
+];
 
 fn one_of<T: Copy>(name: &str, value: &str, known: &[(&str, T)]) -> PyResult<T> {
     let found = known.iter().find(|(name, _)| *name == value).map(|(_, found)| *found);

@@ -1,68 +1,184 @@
-//! The tables of a finished run, as columns.
+//! The tables of a finished run, as columns: buffers of NumPy, without a Python object for a cell.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
+use arrow_array::{Array, ArrayRef};
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyTuple};
 
-use benzer_dedup::results::{self, Pair, Removed};
+use benzer_dedup::results;
+use benzer_dedup::write::Kind;
 
 use crate::error;
 
-/// `evidence.parquet` of a run: a list for each column.
+/// A column, and what its cells are.
+type Named = (&'static str, Kind);
+
+const EVIDENCE: [Named; 14] = [
+    ("removed_id", Kind::Text),
+    ("kept_id", Kind::Text),
+    ("similarity", Kind::Share),
+    ("intersection", Kind::Number),
+    ("union", Kind::Number),
+    ("estimate", Kind::Share),
+    ("low", Kind::Share),
+    ("high", Kind::Share),
+    ("rule", Kind::Text),
+    ("removed_file", Kind::Text),
+    ("removed_row", Kind::Row),
+    ("kept_file", Kind::Text),
+    ("kept_row", Kind::Row),
+    ("kept_in", Kind::Text),
+];
+const PAIRS: [Named; 7] = [
+    ("id_a", Kind::Text),
+    ("id_b", Kind::Text),
+    ("intersection", Kind::Number),
+    ("union", Kind::Number),
+    ("similarity", Kind::Share),
+    ("exact_copy", Kind::Flag),
+    ("a_is_old", Kind::Flag),
+];
+
+/// `evidence.parquet` of a run: all columns, or those that are named.
 #[pyfunction]
-pub(super) fn evidence(py: Python<'_>, folder: PathBuf) -> PyResult<Bound<'_, PyDict>> {
-    let rows = py.detach(|| {
-        let mut rows: Vec<Removed> = Vec::new();
-        results::evidence(&folder, |row| {
-            rows.push(row);
-            Ok(())
-        })
-        .map(|()| rows)
-    });
-    let rows = rows.map_err(error::dedup)?;
-    let columns = PyDict::new(py);
-    let all = |of: &dyn Fn(&Removed) -> Option<f64>| rows.iter().map(of).collect::<Vec<_>>();
-    columns.set_item("removed_id", rows.iter().map(|row| &*row.removed_id).collect::<Vec<_>>())?;
-    columns.set_item("kept_id", rows.iter().map(|row| &*row.kept_id).collect::<Vec<_>>())?;
-    columns.set_item("similarity", rows.iter().map(|row| row.similarity).collect::<Vec<_>>())?;
-    columns.set_item("intersection", rows.iter().map(|row| row.intersection).collect::<Vec<_>>())?;
-    columns.set_item("union", rows.iter().map(|row| row.union).collect::<Vec<_>>())?;
-    columns.set_item("estimate", all(&|row| row.estimate.map(|[value, _, _]| value)))?;
-    columns.set_item("low", all(&|row| row.estimate.map(|[_, low, _]| low)))?;
-    columns.set_item("high", all(&|row| row.estimate.map(|[_, _, high]| high)))?;
-    columns.set_item("rule", rows.iter().map(|row| &*row.rule).collect::<Vec<_>>())?;
-    let removed_at: Vec<_> = rows.iter().map(|row| row.removed_at.as_ref()).collect();
-    let kept_at: Vec<_> = rows.iter().map(|row| row.kept_at.as_ref()).collect();
-    for (name, places) in [("removed", removed_at), ("kept", kept_at)] {
-        let files = places.iter().map(|place| place.map(|(file, _)| &**file)).collect::<Vec<_>>();
-        columns.set_item(format!("{name}_file"), files)?;
-        let numbers = places.iter().map(|place| place.map(|(_, row)| *row)).collect::<Vec<_>>();
-        columns.set_item(format!("{name}_row"), numbers)?;
-    }
-    let kept_in = rows.iter().map(|row| if row.kept_is_old { "against" } else { "input" });
-    columns.set_item("kept_in", kept_in.collect::<Vec<_>>())?;
-    Ok(columns)
+#[pyo3(signature = (folder, names = None))]
+pub(super) fn evidence(
+    py: Python<'_>,
+    folder: PathBuf,
+    names: Option<Vec<String>>,
+) -> PyResult<Bound<'_, PyDict>> {
+    let is_wanted =
+        |(name, _): &Named| names.as_ref().is_none_or(|names| names.iter().any(|one| one == name));
+    let wanted: Vec<Named> = EVIDENCE.into_iter().filter(is_wanted).collect();
+    columns(py, &folder, "evidence.parquet", &wanted)
 }
 
-/// `pairs.parquet` of a run: a list for each column.
+/// `pairs.parquet` of a run.
 #[pyfunction]
 pub(super) fn pairs(py: Python<'_>, folder: PathBuf) -> PyResult<Bound<'_, PyDict>> {
-    let rows = py.detach(|| {
-        let mut rows: Vec<Pair> = Vec::new();
-        results::pairs(&folder, |row| {
-            rows.push(row);
+    columns(py, &folder, "pairs.parquet", &PAIRS)
+}
+
+/// The number behind the last colon of each text of a column: the row of a document that is called by its place. Nothing if one of them does not end so.
+#[pyfunction]
+pub(super) fn last_numbers<'py>(
+    py: Python<'py>,
+    offsets: PyReadonlyArray1<'py, i64>,
+    bytes: PyReadonlyArray1<'py, u8>,
+) -> PyResult<Option<Bound<'py, PyArray1<i64>>>> {
+    let (offsets, bytes) = (offsets.as_slice()?, bytes.as_slice()?);
+    let number = |ends: &[i64]| {
+        let text = usize::try_from(ends[0]).ok()?..usize::try_from(ends[1]).ok()?;
+        let (_, number) = std::str::from_utf8(bytes.get(text)?).ok()?.rsplit_once(':')?;
+        number.parse::<i64>().ok()
+    };
+    let numbers: Option<Vec<i64>> = offsets.windows(2).map(number).collect();
+    Ok(numbers.map(|numbers| PyArray1::from_vec(py, numbers)))
+}
+
+/// Of each column its values, where each begins if they are texts, which are bytes then, and which of them are there, if not all are.
+fn columns<'py>(
+    py: Python<'py>,
+    folder: &Path,
+    table: &str,
+    wanted: &[Named],
+) -> PyResult<Bound<'py, PyDict>> {
+    let names: Vec<&'static str> = wanted.iter().map(|(name, _)| *name).collect();
+    let read = py.detach(|| {
+        let mut columns: Vec<Column> = wanted.iter().map(|(_, kind)| Column::new(*kind)).collect();
+        let push = |n: usize, arrays: &[Option<&ArrayRef>]| {
+            columns.iter_mut().zip(arrays).for_each(|(column, array)| column.push(n, *array));
             Ok(())
-        })
-        .map(|()| rows)
+        };
+        results::columns(folder, table, &names, push).map(|()| columns)
     });
-    let rows = rows.map_err(error::dedup)?;
-    let columns = PyDict::new(py);
-    columns.set_item("id_a", rows.iter().map(|row| &*row.id_a).collect::<Vec<_>>())?;
-    columns.set_item("id_b", rows.iter().map(|row| &*row.id_b).collect::<Vec<_>>())?;
-    columns.set_item("intersection", rows.iter().map(|row| row.intersection).collect::<Vec<_>>())?;
-    columns.set_item("union", rows.iter().map(|row| row.union).collect::<Vec<_>>())?;
-    columns.set_item("similarity", rows.iter().map(|row| row.similarity).collect::<Vec<_>>())?;
-    columns.set_item("exact_copy", rows.iter().map(|row| row.exact_copy).collect::<Vec<_>>())?;
-    Ok(columns)
+    let made = PyDict::new(py);
+    for (name, column) in names.iter().zip(read.map_err(error::dedup)?) {
+        made.set_item(*name, column.into_python(py)?)?;
+    }
+    Ok(made)
+}
+
+/// The cells of a column.
+#[derive(Debug)]
+struct Column {
+    cells: Cells,
+    /// Whether each has a value.
+    there: Vec<bool>,
+}
+
+#[derive(Debug)]
+enum Cells {
+    Numbers(Vec<i64>),
+    Shares(Vec<f64>),
+    Flags(Vec<bool>),
+    Texts { offsets: Vec<i64>, bytes: Vec<u8> },
+}
+
+impl Column {
+    fn new(kind: Kind) -> Self {
+        let cells = match kind {
+            Kind::Number | Kind::Row => Cells::Numbers(Vec::new()),
+            Kind::Share => Cells::Shares(Vec::new()),
+            Kind::Flag => Cells::Flags(Vec::new()),
+            Kind::Text => Cells::Texts { offsets: vec![0], bytes: Vec::new() },
+        };
+        Self { cells, there: Vec::new() }
+    }
+
+    /// Adds `n` cells; those that the table does not have, or that are of another kind, have no value.
+    fn push(&mut self, n: usize, array: Option<&ArrayRef>) {
+        let end = self.there.len() + n;
+        let is_there = |i| array.is_some_and(|array| array.is_valid(i));
+        self.there.extend((0..n).map(is_there));
+        match &mut self.cells {
+            Cells::Numbers(numbers) => {
+                if let Some(cells) = array.and_then(|array| array.as_primitive_opt::<UInt32Type>()) {
+                    numbers.extend(cells.values().iter().map(|number| i64::from(*number)));
+                } else if let Some(cells) = array.and_then(|array| array.as_primitive_opt::<UInt64Type>()) {
+                    numbers.extend(cells.values().iter().map(|number| *number as i64));
+                }
+                numbers.resize(end, 0);
+            }
+            Cells::Shares(shares) => {
+                let cells = array.and_then(|array| array.as_primitive_opt::<Float64Type>());
+                shares.extend(cells.into_iter().flatten().map(|share| share.unwrap_or(f64::NAN)));
+                shares.resize(end, f64::NAN);
+            }
+            Cells::Flags(flags) => {
+                let cells = array.and_then(|array| array.as_boolean_opt());
+                flags.extend(cells.into_iter().flatten().map(Option::unwrap_or_default));
+                flags.resize(end, false);
+            }
+            Cells::Texts { offsets, bytes } => {
+                for text in array.and_then(|array| array.as_string_opt::<i32>()).into_iter().flatten() {
+                    bytes.extend_from_slice(text.unwrap_or_default().as_bytes());
+                    offsets.push(bytes.len() as i64);
+                }
+                offsets.resize(end + 1, bytes.len() as i64);
+            }
+        }
+    }
+
+    /// (values, offsets or nothing, which are there or nothing).
+    fn into_python(self, py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
+        let nothing = || py.None().into_bound(py);
+        let there = match self.there.iter().all(|there| *there) {
+            true => nothing(),
+            false => PyArray1::from_vec(py, self.there).into_any(),
+        };
+        let (values, offsets) = match self.cells {
+            Cells::Numbers(numbers) => (PyArray1::from_vec(py, numbers).into_any(), nothing()),
+            Cells::Shares(shares) => (PyArray1::from_vec(py, shares).into_any(), nothing()),
+            Cells::Flags(flags) => (PyArray1::from_vec(py, flags).into_any(), nothing()),
+            Cells::Texts { offsets, bytes } => {
+                (PyArray1::from_vec(py, bytes).into_any(), PyArray1::from_vec(py, offsets).into_any())
+            }
+        };
+        PyTuple::new(py, [values, offsets, there])
+    }
 }

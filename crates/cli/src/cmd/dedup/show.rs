@@ -263,6 +263,7 @@ fn written(options: &Options) -> String {
         Output::Annotate => {
             format!("annotated documents: {folder}/documents; why: {folder}/evidence.parquet")
         }
+        Output::Evidence => format!("evidence: {folder}/evidence.parquet"),
         Output::DryRun => format!("nothing removed (dry run); what would be: {folder}/evidence.parquet"),
     };
     format!("{written}\nto look at: {folder}/report.html")

@@ -1,0 +1,178 @@
+//! The pairs of a run as a graph, and what is known of its documents.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::job::decide::{Removal, Rule, with_copies};
+use crate::resolve::Leaders;
+use crate::results::{Pair, Removed, each, evidence, pairs};
+use crate::threshold::Threshold;
+use crate::verify::Edge;
+use crate::write::PLACES;
+
+/// All pairs of a run.
+pub(super) struct Graph {
+    /// In the order in which they are resolved.
+    edges: Vec<Edge>,
+    pub copies: Vec<Edge>,
+    documents: HashMap<u32, Document>,
+    pairs_said: HashMap<(u32, u32), Said>,
+}
+
+/// A document that is in a pair.
+pub(super) struct Document {
+    pub id: String,
+    /// Whether it is one of `--against`.
+    pub is_old: bool,
+    /// Its file and row, where they are known.
+    pub place: Option<(Arc<str>, u64)>,
+}
+
+/// What the run said of a removed document and the kept one, and pairs do not say.
+#[derive(Default)]
+pub(super) struct Said {
+    pub estimate: Option<[f64; 3]>,
+    pub span: Option<(u64, u64, String)>,
+}
+
+/// The similarity that decided.
+pub(super) fn similarity(removal: &Removal) -> f64 {
+    match removal.rule {
+        Rule::ExactCopy => 1.0,
+        _ => share(&removal.edge),
+    }
+}
+
+/// The similarity of two documents.
+pub(super) fn share(edge: &Edge) -> f64 {
+    f64::from(edge.intersection) / f64::from(edge.union)
+}
+
+impl Graph {
+    pub fn read(folder: &Path) -> Result<Self> {
+        let (mut edges, mut copies, mut documents) = (Vec::new(), Vec::new(), HashMap::new());
+        pairs(folder, |pair| {
+            let Pair { id_a, id_b, a_is_old, exact_copy, ranks: [earlier, later], .. } = pair;
+            let (both, of) = (pair.intersection.unwrap_or(0), pair.union.or(pair.size).unwrap_or(0));
+            let edge = Edge { later, earlier, intersection: both, union: of };
+            let mut document = |rank, id, is_old| {
+                documents.entry(rank).or_insert(Document { id, is_old, place: None });
+            };
+            document(earlier, id_a, a_is_old);
+            document(later, id_b, false);
+            if exact_copy {
+                copies.push(edge)
+            } else {
+                edges.push(edge)
+            }
+            Ok(())
+        })?;
+        edges.sort_unstable();
+        copies.sort_unstable();
+        Ok(Self { edges, copies, documents, pairs_said: HashMap::new() })
+    }
+
+    /// The pairs that reach a threshold, copies not counted.
+    pub fn edges(&self, threshold: Threshold) -> impl Iterator<Item = &Edge> {
+        self.edges
+            .iter()
+            .filter(move |edge| threshold.is_reached(edge.intersection.into(), edge.union.into()))
+    }
+
+    /// Who is removed at a threshold, in keep order. Copies are copies at any.
+    pub fn resolve(&self, threshold: Threshold, rule: Rule) -> Vec<Removal> {
+        let mut leaders = Leaders::default();
+        self.edges(threshold).for_each(|edge| leaders.push(*edge));
+        let removals = leaders.finish().into_iter().map(|edge| Removal { edge, rule }).collect();
+        with_copies(removals, &self.copies)
+    }
+
+    /// Learns where documents are: from the evidence of the run, whose rows are its removals in order, and from its list of others. Without the list, as in results of earlier versions, ids say
+    /// it where they are places.
+    pub fn learn_places(&mut self, folder: &Path, before: &[Removal], ids_are_places: bool) -> Result<()> {
+        let mut files = Files::default();
+        let mut removals = before.iter();
+        let foreign = || Error::Results {
+            path: folder.join("evidence.parquet"),
+            reason: "other removals than its pairs.parquet explains".to_owned(),
+        };
+        evidence(folder, |row| {
+            let removal = removals.next().ok_or_else(foreign)?;
+            self.learn(removal, row, &mut files).ok_or_else(foreign)
+        })?;
+        if removals.next().is_some() {
+            return Err(foreign());
+        }
+        let path = folder.join(PLACES);
+        if path.exists() {
+            return each(&path, |columns, i| {
+                let at = columns.maybe_text("file", i).zip(columns.maybe_long("row", i));
+                if let Some(document) = self.documents.get_mut(&columns.number("rank", i)?) {
+                    document.place = at.map(|(file, row)| (files.name(file), row));
+                }
+                Ok(())
+            });
+        }
+        if ids_are_places {
+            for document in self.documents.values_mut().filter(|document| !document.is_old) {
+                let place =
+                    document.id.rsplit_once(':').and_then(|(file, row)| Some((file, row.parse().ok()?)));
+                document.place = place.map(|(file, row)| (files.name(file), row));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes what a row says; nothing if it is not of the removal.
+    fn learn(&mut self, removal: &Removal, row: Removed, files: &mut Files) -> Option<()> {
+        let both =
+            [(removal.removed(), row.removed_id, row.removed_at), (removal.kept(), row.kept_id, row.kept_at)];
+        for (rank, id, at) in both {
+            let document = self.documents.get_mut(&rank).filter(|document| document.id == id)?;
+            document.place = at.map(|(file, row)| (files.name(&file), row));
+        }
+        let said = Said { estimate: row.estimate, span: row.span };
+        self.pairs_said.insert((removal.removed(), removal.kept()), said);
+        Some(())
+    }
+
+    /// A document that is in a pair.
+    pub fn document(&self, rank: u32) -> &Document {
+        &self.documents[&rank]
+    }
+
+    pub fn is_old(&self, rank: u32) -> bool {
+        self.document(rank).is_old
+    }
+
+    /// What the run said of a removal, if it removed the same document for the same one.
+    pub fn said(&self, removal: &Removal) -> Option<&Said> {
+        self.pairs_said.get(&(removal.removed(), removal.kept()))
+    }
+
+    /// Documents of removals whose places are not known.
+    pub fn unknown_places(&self, removals: &[Removal]) -> usize {
+        let ranks = removals.iter().flat_map(|removal| [removal.removed(), removal.kept()]);
+        let mut unknown: Vec<u32> = ranks.filter(|rank| self.document(*rank).place.is_none()).collect();
+        unknown.sort_unstable();
+        unknown.dedup();
+        unknown.len()
+    }
+}
+
+/// Names of files, each once.
+#[derive(Default)]
+struct Files(HashSet<Arc<str>>);
+
+impl Files {
+    fn name(&mut self, file: &str) -> Arc<str> {
+        if let Some(name) = self.0.get(file) {
+            return Arc::clone(name);
+        }
+        let name: Arc<str> = file.into();
+        self.0.insert(Arc::clone(&name));
+        name
+    }
+}

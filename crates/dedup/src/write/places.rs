@@ -1,0 +1,82 @@
+//! `places.parquet`: file and row of the kept documents that are in `pairs.parquet` and stand for nobody. The places of all others in it are in `evidence.parquet`.
+//!
+//! At a higher threshold such a document may stand for others, or be removed: what is similar to it may be kept then.
+
+use super::result_table::{Cell, Kind, Table};
+use crate::corpus::Ranked;
+use crate::edges::Edges;
+use crate::error::Result;
+use crate::files::FileWriter;
+use crate::job::decide::Removal;
+
+/// The name of the table.
+pub(crate) const PLACES: &str = "places.parquet";
+
+/// Its columns; `rank` is that of `pairs.parquet`.
+pub(crate) const PLACES_COLUMNS: [(&str, Kind); 4] =
+    [("id", Kind::Text), ("file", Kind::Text), ("row", Kind::Row), ("rank", Kind::Number)];
+
+/// Writes one row for each such document, in keep order.
+pub(crate) fn places(
+    out: FileWriter,
+    edges: &Edges,
+    removals: &[Removal],
+    ranked: &Ranked<'_>,
+) -> Result<FileWriter> {
+    let mut table = Table::new(out, &PLACES_COLUMNS)?;
+    for rank in similar(edges, removals)?.ranks() {
+        let (file, row) = ranked.file_and_row(rank)?;
+        let (id, place) = (ranked.id(rank)?, ranked.guests.place(rank));
+        table.push([Cell::Text(&id), Cell::Text(&file), Cell::Row(row), Cell::Number(place)])?;
+    }
+    Ok(table.finish()?)
+}
+
+/// The documents that have an edge and no part in a removal.
+fn similar(edges: &Edges, removals: &[Removal]) -> Result<Bits> {
+    let (mut similar, mut last) = (Bits::default(), None);
+    edges.parts(|edges| {
+        for edge in edges {
+            similar.insert(edge.earlier);
+            // The edges of a document come together.
+            if last != Some(edge.later) {
+                last = Some(edge.later);
+                similar.insert(edge.later);
+            }
+        }
+        Ok(())
+    })?;
+    for removal in removals {
+        similar.remove(removal.removed());
+        similar.remove(removal.kept());
+    }
+    Ok(similar)
+}
+
+/// A bit for each rank up to the last one that is there.
+#[derive(Debug, Default)]
+struct Bits(Vec<u64>);
+
+impl Bits {
+    fn insert(&mut self, rank: u32) {
+        let word = rank as usize / 64;
+        if self.0.len() <= word {
+            self.0.resize(word + 1, 0);
+        }
+        self.0[word] |= 1 << (rank % 64);
+    }
+
+    fn remove(&mut self, rank: u32) {
+        if let Some(word) = self.0.get_mut(rank as usize / 64) {
+            *word &= !(1 << (rank % 64));
+        }
+    }
+
+    /// Those that are there, in order.
+    fn ranks(&self) -> impl Iterator<Item = u32> {
+        let bits = |(i, word): (u32, u64)| {
+            (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| 64 * i + bit)
+        };
+        (0..).zip(self.0.iter().copied()).filter(|(_, word)| *word != 0).flat_map(bits)
+    }
+}
