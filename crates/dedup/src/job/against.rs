@@ -18,7 +18,7 @@ use crate::verify::{Edge, Texts};
 /// Documents that are looked at between two looks at the wish to stop.
 const TOGETHER: usize = 1 << 14;
 /// Old documents that the summary names.
-const NAMED: usize = 100;
+pub(crate) const NAMED: usize = 100;
 /// Documents that a thread takes at a time.
 pub(super) const TASK: usize = 64;
 

@@ -127,6 +127,10 @@ pub struct Options {
     pub remarks: Vec<String>,
     /// Go on although most lines are no documents.
     pub allow_rejects: bool,
+    /// What the input is called in the report, where its one file is a copy that nobody knows: the rows of another program, which counts them from 0 on.
+    pub called: Option<String>,
+    /// The same of the old documents.
+    pub against_called: Option<String>,
     /// The command as it was given, for the manifest.
     pub command: Vec<String>,
     /// A command that gives the same results, for the report: without what does not matter for them. Nothing is shown if it is empty.
@@ -166,6 +170,8 @@ impl Options {
             strict: false,
             remarks: Vec::new(),
             allow_rejects: false,
+            called: None,
+            against_called: None,
             command: Vec::new(),
             rerun: Vec::new(),
         }

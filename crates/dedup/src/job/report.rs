@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
 
 use super::decide::{Removal, Rule};
 use super::outcome::{cluster_sizes, fine_histogram, smallest};
@@ -39,7 +40,7 @@ impl Run<'_> {
     fn gather(&self, ranked: &Ranked<'_>, by_keeper: &[Removal]) -> Result<Report> {
         let options = self.options;
         Ok(Report {
-            inputs: options.inputs.iter().map(|input| input.display().to_string()).collect(),
+            inputs: names(&options.inputs, options.called.as_ref()),
             counts: self.counts.clone(),
             threshold: options.threshold.value(),
             mode: Mode {
@@ -62,7 +63,7 @@ impl Run<'_> {
             groups: self.groups(ranked, by_keeper)?,
             matched: self.matched.clone(),
             spans: self.spans(ranked, by_keeper)?,
-            rejects: (self.reasons(), self.rejects.clone()),
+            rejects: (self.reasons(), self.named_rejects()),
             settings: self.settings(),
             command: (!options.rerun.is_empty()).then(|| quoted(&options.rerun)),
             earlier: None,
@@ -97,7 +98,7 @@ impl Run<'_> {
                 false => ranked.with_text(cluster[0].kept(), &mut |text| begins = beginning(text))?,
             }
             Ok(ClusterFacts {
-                id: ranked.id(cluster[0].kept())?.into_owned(),
+                id: self.shown(ranked, cluster[0].kept())?.0,
                 size: cluster.len() as u64 + 1,
                 least: similarities.clone().fold(1.0, f64::min),
                 mean: similarities.sum::<f64>() / cluster.len() as f64,
@@ -117,12 +118,12 @@ impl Run<'_> {
         least.retain(|(_, _, edge)| items.insert(edge.earlier));
         let fact = |(_, _, edge): (u64, u32, Edge)| {
             let removal = Removal { edge, rule: Rule::Contained };
-            let (file, row) = ranked.file_and_row(removal.removed())?;
+            let (document, place) = self.shown(ranked, removal.removed())?;
             let span = self.span(ranked, &removal)?;
             Ok(SpanFacts {
-                item: ranked.id(removal.kept())?.into_owned(),
-                document: ranked.id(removal.removed())?.into_owned(),
-                place: format!("{file}:{row}"),
+                item: self.shown(ranked, removal.kept())?.0,
+                document,
+                place,
                 share: self.similarity(&removal),
                 text: span.map(|span| beginning(&span.text)).unwrap_or_default(),
             })
@@ -176,9 +177,9 @@ impl Run<'_> {
         let (mut texts, mut ids, mut places) = ([const { String::new() }; 2], Vec::new(), Vec::new());
         for (rank, text) in ranks.into_iter().zip(&mut texts) {
             ranked.with_text(rank, &mut |found| *text = found.to_owned())?;
-            ids.push(ranked.id(rank)?.into_owned());
-            let (file, row) = ranked.file_and_row(rank)?;
-            places.push(format!("{file}:{row}"));
+            let (id, place) = self.shown(ranked, rank)?;
+            ids.push(id);
+            places.push(place);
         }
         let two = |mut names: Vec<String>| {
             let second = names.pop().unwrap_or_default();
@@ -191,6 +192,38 @@ impl Run<'_> {
             places: two(places),
             sides: side_by_side([&texts[0], &texts[1]], &self.ingest.shingler),
         })
+    }
+
+    /// What a document is called, and where it is. Rows of another program have no file.
+    fn shown(&self, ranked: &Ranked<'_>, rank: u32) -> Result<(String, String)> {
+        let options = self.options;
+        let (called, read, what) = match ranked.is_old(rank) {
+            true => (&options.against_called, &options.against_read, "old row"),
+            false => (&options.called, &options.read, "row"),
+        };
+        let (file, row) = ranked.file_and_row(rank)?;
+        let place = match called {
+            Some(_) => format!("{what} {}", row.saturating_sub(1)),
+            None => format!("{file}:{row}"),
+        };
+        let id = match (called, &read.id_field) {
+            (Some(_), None) => place.clone(),
+            _ => ranked.id(rank)?.into_owned(),
+        };
+        Ok((id, place))
+    }
+
+    /// The first rejects, with their places as [`Run::shown`] has them.
+    fn named_rejects(&self) -> Vec<String> {
+        let (Some(_), Some(path)) = (&self.options.called, self.options.inputs.first()) else {
+            return self.rejects.clone();
+        };
+        let path = format!("{}:", path.display());
+        let named = |reject: &String| {
+            let (line, reason) = reject.strip_prefix(&path)?.split_once(':')?;
+            Some(format!("row {}:{reason}", line.parse::<u64>().ok()?.saturating_sub(1)))
+        };
+        self.rejects.iter().map(|reject| named(reject).unwrap_or_else(|| reject.clone())).collect()
     }
 
     /// The reasons of rejects, the most frequent first.
@@ -223,11 +256,12 @@ impl Run<'_> {
             ),
             Search::Exact => "exact join".to_owned(),
         };
-        let id = options.read.id_field.as_ref().map_or("file and line".to_owned(), ToString::to_string);
+        let place = if options.called.is_some() { "the row, counted from 0 on" } else { "file and line" };
+        let id = options.read.id_field.as_ref().map_or(place.to_owned(), ToString::to_string);
         let verify = if options.verify == Verify::Exact { "exact" } else { "estimate" };
         let cluster = if options.cluster == Cluster::Leaders { "leaders" } else { "components" };
-        let inputs: Vec<_> = options.inputs.iter().map(|input| input.display().to_string()).collect();
-        let against: Vec<_> = options.against.iter().map(|path| path.display().to_string()).collect();
+        let inputs = names(&options.inputs, options.called.as_ref());
+        let against = names(&options.against, options.against_called.as_ref());
         let measure = if options.measure == Measure::Jaccard { "jaccard" } else { "containment" };
         let of_old = [("against", against.join(", ")), ("measure", measure.to_owned())];
         let mut settings = vec![
@@ -256,4 +290,12 @@ impl Run<'_> {
         }
         settings
     }
+}
+
+/// Paths as they were given, or what a table is called.
+pub(super) fn names(paths: &[PathBuf], called: Option<&String>) -> Vec<String> {
+    called.map_or_else(
+        || paths.iter().map(|path| path.display().to_string()).collect(),
+        |name| vec![name.clone()],
+    )
 }

@@ -199,7 +199,7 @@ impl Run<'_> {
         let whole = json!({
             "benzer": env!("CARGO_PKG_VERSION"),
             "format": manifest::FORMAT,
-            "inputs": options.inputs,
+            "inputs": super::report::names(&options.inputs, options.called.as_ref()),
             "settings": super::fingerprint::settings(options),
             "counts": self.counts,
             "similarities": self.histogram,

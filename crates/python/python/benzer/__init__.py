@@ -13,7 +13,7 @@ Names of datasketch work after changing the import:
 ['m']
 
 Beyond that: :func:`sketch_texts` and other bulk calls, :class:`Sketcher` and :mod:`benzer.estimate` for every sketch with error bars,
-:func:`plan`, :func:`dedup`, :class:`Index`, and :mod:`benzer.sklearn`.
+:func:`plan`, :func:`dedup` and :func:`dedup_files`, :class:`Index`, and :mod:`benzer.sklearn`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from __future__ import annotations
 from benzer import errors, estimate
 from benzer._benzer import version as __version__
 from benzer.b_bit_minhash import bBitMinHash
-from benzer.deduplication import dedup
+from benzer.deduplication import dedup, dedup_files
 from benzer.errors import BenzerError
 from benzer.estimate import Estimate
 from benzer.hashfunc import sha1_hash32, sha1_hash64
@@ -66,6 +66,7 @@ __all__ = [
     "collections",
     "compare_pictures",
     "dedup",
+    "dedup_files",
     "drop_collection",
     "errors",
     "estimate",

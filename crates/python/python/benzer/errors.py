@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
+
 
 class BenzerError(Exception):
     """Anything that Benzer raises by itself."""
@@ -68,3 +71,19 @@ class NotFoundError(StoreError, LookupError):
 
 class ExistsError(StoreError):
     """There is such a collection already."""
+
+
+class BenzerWarning(UserWarning):
+    """Something that did not stop the work, and that people should look at."""
+
+
+class RejectedWarning(BenzerWarning):
+    """Documents that cannot be read: they are neither kept nor removed; `DedupResult.rejected` lists them."""
+
+
+def warn(message: str, category: type[BenzerWarning] = BenzerWarning) -> None:
+    """Warns at the line of the caller's own code that called Benzer."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "benzer":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

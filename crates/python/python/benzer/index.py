@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +11,7 @@ from benzer import _benzer
 from benzer.errors import SchemaError
 from benzer.estimate import Estimate
 from benzer.frames import records
+from benzer.id_types import IdTypes
 from benzer.pictures import encode
 
 # An id that no document has by accident.
@@ -21,7 +22,8 @@ _NOBODY = "\x01"
 class Match:
     """A similar document."""
 
-    id: str
+    id: Any
+    """As it was inserted, as far as that is known: see `id_type` of :class:`Index`."""
     similarity: float
     exact: float | None
     estimate: Estimate | None
@@ -56,6 +58,8 @@ class Index:
         containment: Whether containment can be searched for too, from which one on, and up to how many times as large one of two documents may be:
             ``True``, a threshold, or ``{"threshold": 0.8, "ratio": 16}``; for a new collection.
         read_only: Whether the collection is only searched, whoever writes to it.
+        id_type: What makes an id of its text, such as ``int`` or ``uuid.UUID``. A collection keeps ids as texts, for all who use it. Answers give them back in the type of those
+            that were inserted through this object, if that was one; in a collection that was filled before they are texts, unless `id_type` is given.
 
     >>> index = Index("memory:", "articles", {"body": {"kind": "text", "n": 2}})
     >>> index.insert([{"id": "fox", "body": "the quick brown fox jumps over the lazy dog"}])
@@ -77,7 +81,9 @@ class Index:
         keep_documents: bool = True,
         containment: bool | float | Mapping[str, float] = False,
         read_only: bool = False,
+        id_type: Callable[[str], Any] | None = None,
     ) -> None:
+        self._ids = IdTypes(id_type)
         self.url = str(url)
         self.name = collection
         wanted = None
@@ -154,11 +160,11 @@ class Index:
         if with_id is not None:
             probe = None if document is None else json.dumps(self._probe(document))
             ids = (None if id is None else str(id), str(with_id))
-            return _matches(json.loads(self._inner.search_third(probe, ids, query)))
+            return _matches(json.loads(self._inner.search_third(probe, ids, query)), self._ids)
         if id is not None:
-            return _matches(json.loads(self._inner.search_id(str(id), query)))
+            return _matches(json.loads(self._inner.search_id(str(id), query)), self._ids)
         answers = self._inner.search(json.dumps([self._probe(document)]), query)
-        return _matches(json.loads(answers)[0])
+        return _matches(json.loads(answers)[0], self._ids)
 
     def search_many(
         self,
@@ -171,7 +177,7 @@ class Index:
         """The documents like each of many, in one go."""
         probes = json.dumps([self._probe(document) for document in documents])
         answers = self._inner.search(probes, _query(threshold, limit, 0, fields, False))
-        return [_matches(answer) for answer in json.loads(answers)]
+        return [_matches(answer, self._ids) for answer in json.loads(answers)]
 
     def remove(self, ids: Iterable[Any]) -> int:
         """Removes documents; how many there were."""
@@ -183,17 +189,19 @@ class Index:
         if found is None:
             return None
         document = json.loads(found)
-        return {"id": document["id"], **document["fields"]}
+        return {"id": self._ids.value(document["id"]), **document["fields"]}
 
-    def duplicates(self, threshold: float | None = None) -> list[tuple[str, str, Estimate]]:
+    def duplicates(self, threshold: float | None = None) -> list[tuple[Any, Any, Estimate]]:
         """All pairs of similar documents, by their estimates."""
         pairs = json.loads(self._inner.duplicates(threshold))
-        return [(a, b, bar) for a, b, estimate in pairs if (bar := _estimate(estimate)) is not None]
+        value = self._ids.value
+        return [(value(a), value(b), bar) for a, b, estimate in pairs if (bar := _estimate(estimate)) is not None]
 
-    def triples(self, threshold: float | None = None) -> list[tuple[tuple[str, str, str], Estimate]]:
+    def triples(self, threshold: float | None = None) -> list[tuple[tuple[Any, Any, Any], Estimate]]:
         """All triples of similar documents, by the estimate of what all three have in common."""
         triples = json.loads(self._inner.triples(threshold))
-        return [((a, b, c), bar) for (a, b, c), estimate in triples if (bar := _estimate(estimate)) is not None]
+        value = self._ids.value
+        return [((value(a), value(b), value(c)), bar) for (a, b, c), estimate in triples if (bar := _estimate(estimate)) is not None]
 
     def stats(self) -> dict[str, int]:
         """How large the collection is."""
@@ -223,6 +231,7 @@ class Index:
     def _document(self, row: Mapping[str, Any], id: str) -> dict[str, Any]:  # noqa: A002
         if row.get(id) is None:
             raise SchemaError(f"a document without `{id}`: give every document an id, or name its column with id=")
+        self._ids.note(row[id])
         return {"id": str(row[id]), "fields": self._contents(row)}
 
     def _contents(self, row: Mapping[str, Any]) -> dict[str, Any]:
@@ -275,10 +284,10 @@ def _estimate(estimate: dict[str, Any]) -> Estimate | None:
     return Estimate(value["value"], value["standard_error"], value["low"], value["high"])
 
 
-def _matches(answer: dict[str, Any]) -> Matches:
+def _matches(answer: dict[str, Any], ids: IdTypes) -> Matches:
     matches = Matches(
         Match(
-            found["id"],
+            ids.value(found["id"]),
             found["similarity"],
             found.get("exact"),
             _estimate(found["estimate"]),

@@ -13,11 +13,11 @@ Progress = bool | Report | None
 
 @contextmanager
 def reporting(progress: Progress) -> Iterator[Report | None]:
-    """The function that is told stage, done and total; a bar of tqdm by default on a terminal."""
+    """The function that is told stage, done and total; a bar of tqdm by default on a terminal and in a notebook."""
     if callable(progress):
         yield progress
         return
-    wanted = sys.stderr.isatty() if progress is None else progress
+    wanted = (sys.stderr.isatty() or in_notebook()) if progress is None else progress
     if not wanted:
         yield None
         return
@@ -33,6 +33,13 @@ def reporting(progress: Progress) -> Iterator[Report | None]:
         yield bars.report
     finally:
         bars.close()
+
+
+def in_notebook() -> bool:
+    """Whether a notebook shows what is printed: IPython runs in a kernel."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return getattr(shell, "kernel", None) is not None
 
 
 class _Bars:

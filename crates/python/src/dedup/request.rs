@@ -47,6 +47,8 @@ pub(crate) struct Request {
     strict: bool,
     #[serde(default)]
     allow_rejects: bool,
+    called: Option<String>,
+    against_called: Option<String>,
     text: Option<TextOptions>,
 }
 
@@ -89,6 +91,8 @@ impl Request {
             strict: self.strict,
             remarks: remark.into_iter().collect(),
             allow_rejects: self.allow_rejects,
+            called: self.called.clone(),
+            against_called: self.against_called.clone(),
             command: vec!["benzer.dedup".to_owned()],
             ..usual
         })

@@ -33,13 +33,14 @@ const EVIDENCE: [Named; 14] = [
     ("kept_row", Kind::Row),
     ("kept_in", Kind::Text),
 ];
-const PAIRS: [Named; 6] = [
+const PAIRS: [Named; 7] = [
     ("id_a", Kind::Text),
     ("id_b", Kind::Text),
     ("intersection", Kind::Number),
     ("union", Kind::Number),
     ("similarity", Kind::Share),
     ("exact_copy", Kind::Flag),
+    ("a_is_old", Kind::Flag),
 ];
 
 /// `evidence.parquet` of a run: all columns, or those that are named.

@@ -81,6 +81,15 @@ impl Graph {
             .filter(move |edge| threshold.is_reached(edge.intersection.into(), edge.union.into()))
     }
 
+    /// The old documents that reach a threshold with a document of the input, or have the text of one, by rank.
+    pub fn matched(&self, threshold: Threshold) -> Vec<u32> {
+        let all = self.edges(threshold).chain(&self.copies).map(|edge| edge.earlier);
+        let mut ranks: Vec<u32> = all.filter(|rank| self.is_old(*rank)).collect();
+        ranks.sort_unstable();
+        ranks.dedup();
+        ranks
+    }
+
     /// Who is removed at a threshold, in keep order. Copies are copies at any.
     pub fn resolve(&self, threshold: Threshold, rule: Rule) -> Vec<Removal> {
         let mut leaders = Leaders::default();

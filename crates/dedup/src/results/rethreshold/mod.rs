@@ -19,7 +19,7 @@ use super::manifest::{self, Manifest};
 use crate::error::{Error, Result};
 use crate::files::{FileEntry, Files};
 use crate::job::decide::{Removal, Rule};
-use crate::job::{Counts, Measure, Summary, outcome};
+use crate::job::{Counts, Measure, NAMED, Summary, outcome};
 use crate::resolve::Cluster;
 use crate::threshold::Threshold;
 use graph::{Graph, similarity};
@@ -149,7 +149,9 @@ impl<'a> Run<'a> {
         let count =
             |is: &dyn Fn(&Removal) -> bool| removals.iter().filter(|removal| is(removal)).count() as u64;
         let (clusters, largest_cluster) = outcome::clusters(by_keeper);
+        let matched = graph.matched(*threshold);
         let counts = Counts {
+            against_matched: matched.len() as u64,
             removed,
             kept: (self.counts.kept + self.counts.removed).saturating_sub(removed),
             copies: count(&|removal| removal.rule == Rule::ExactCopy),
@@ -178,6 +180,7 @@ impl<'a> Run<'a> {
             histogram: outcome::histogram(by_keeper.iter().map(similarity)),
             warnings,
             notes: self.notes(*threshold),
+            matched: matched.iter().take(NAMED).map(|rank| graph.document(*rank).id.clone()).collect(),
             ..Summary::default()
         }
     }

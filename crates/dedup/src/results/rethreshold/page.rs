@@ -41,6 +41,7 @@ pub(super) fn render(run: &Run<'_>, graph: &Graph, decided: &Decided, summary: &
         cap: 0,
         audit: None,
         groups: groups(run, graph, decided),
+        matched: summary.matched.clone(),
         spans: spans(graph, decided),
         rejects: (Vec::new(), Vec::new()),
         settings: settings(run, decided),
