@@ -55,6 +55,28 @@ pub(crate) fn index(error: benzer_index::Error) -> PyErr {
     }
 }
 
+/// An argument that is not what it must be, told as the checks of `benzer.arguments` do.
+pub(crate) fn unfit(name: &str, expected: &str, got: &Bound<'_, PyAny>) -> PyErr {
+    let wrong = got.py().import("benzer.arguments").and_then(|module| module.getattr("wrong"));
+    wrong.and_then(|wrong| wrong.call1((name, expected, got))).map_or_else(|error| error, PyErr::from_value)
+}
+
+/// An argument that is not a string, or has halves of surrogate pairs.
+pub(crate) fn no_string(name: &str, got: &Bound<'_, PyAny>) -> PyErr {
+    let check = got.py().import("benzer.arguments").and_then(|module| module.getattr("string"));
+    let checked = check.and_then(|check| check.call1((name, got)));
+    checked.map_or_else(|error| error, |_| unfit(name, "a string", got))
+}
+
+/// What an argument must be, if it is that.
+pub(crate) fn argument<'a, 'py, T: FromPyObject<'a, 'py>>(
+    name: &str,
+    expected: &str,
+    got: &'a Bound<'py, PyAny>,
+) -> PyResult<T> {
+    got.extract().map_err(|_| unfit(name, expected, got))
+}
+
 /// Arguments that only a direct call of the extension module can have.
 pub(crate) fn parameter(message: impl Into<String>) -> PyErr {
     exception("ParameterError", message.into())

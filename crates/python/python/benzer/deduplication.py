@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from benzer import _benzer, frames
+from benzer import _benzer, frames, settings
+from benzer.arguments import plain
 from benzer.errors import ColumnError
 from benzer.progress import Progress, reporting
 from benzer.results import DedupResult
@@ -75,6 +76,7 @@ def dedup(
     >>> result.counts["removed"]
     1
     """
+    settings.check(locals())
     kind = frames.kind(data)
     if kind == "records" and not isinstance(data, list):
         data = list(data)
@@ -116,7 +118,7 @@ def dedup(
         text_settings=text_settings,
     )
     with reporting(progress) as report:
-        summary = json.loads(_benzer.dedup(json.dumps(wanted), report))
+        summary = json.loads(_benzer.dedup(json.dumps(wanted, default=plain), report))
     return DedupResult(data, folder, summary, holder, has_ids=id is not None)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benzer import _benzer, frames
+from benzer.arguments import number
 from benzer.errors import DedupError
 
 
@@ -116,6 +117,7 @@ class DedupResult:
 
     def rethreshold(self, threshold: float) -> DedupResult:
         """The result at a higher threshold, from the pairs that were found: nothing is read or compared again."""
+        threshold = number("threshold", threshold, above=0, most=1)
         holder = tempfile.TemporaryDirectory(prefix="benzer-")
         folder = Path(holder.name) / "results"
         source = self._base or self
