@@ -32,13 +32,12 @@ pub(crate) fn core(error: benzer_core::Error) -> PyErr {
 /// An error of the batch engine.
 pub(crate) fn dedup(error: benzer_dedup::Error) -> PyErr {
     use benzer_dedup::Error;
-    let name = match &error {
-        Error::Parameter { .. } => "ParameterError",
-        Error::Cancelled => "CancelledError",
-        Error::Core(benzer_core::Error::SpecMismatch { .. }) => "SpecMismatchError",
-        _ => "DedupError",
-    };
-    exception(name, error.to_string())
+    match error {
+        Error::Core(error) => core(error),
+        Error::Parameter { .. } => exception("ParameterError", error.to_string()),
+        Error::Cancelled => exception("CancelledError", error.to_string()),
+        _ => exception("DedupError", error.to_string()),
+    }
 }
 
 /// An error of the index.

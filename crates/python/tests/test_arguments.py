@@ -116,13 +116,13 @@ TABLE: dict[str, tuple[Callable[..., Any], dict[str, list[Any]]]] = {
     "text_options": (lambda **given: text_options(**given), {**SHINGLES, "stop_words": [5, ODD, None, [5]]}),
     "Sketcher.sketch": (
         lambda values=(1,), weights=None: benzer.Sketcher("weighted").sketch(values, weights),
-        {"values": [*NO_LIST, [1.5], [None], [ODD], [[1]]], "weights": [5, "x", ["x"], [NAN], [1, 2], [-1.0]]},
+        {"values": [*NO_LIST, [1.5], [None], [ODD], [[1]], {"a": 1}], "weights": [5, "x", ["x"], [NAN], [1, 2], [-1.0]]},
     ),
     "Sketcher.sketch_hashes": (lambda hashes: benzer.Sketcher().sketch_hashes(hashes), {"hashes": [*less(NO_MATRIX), [1.5], ["x"], [2**64], [[1]]]}),
     "Sketcher.sketch_text": (lambda text: benzer.Sketcher().sketch_text(text), {"text": [*NO_STRING, "\ud800"]}),
     "Sketcher.sketch_texts": (
         lambda texts=(TEXT,), threads=None: benzer.Sketcher().sketch_texts(texts, threads),
-        {"texts": [*NO_LIST, ["a", 5], ["a", None], ["a", NAN], [b"a"], ["\ud800"], pa.array([1]), pa.array(["a", None]), pd.Series(["a", None])], "threads": THREADS},
+        {"texts": [*NO_LIST, ["a", 5], ["a", None], ["a", NAN], [b"a"], {"a"}, {"a": 1}, pd.DataFrame({"a": ["x"]}), ["\ud800"], pa.array([1]), pa.array(["a", None]), pd.Series(["a", None])], "threads": THREADS},
     ),
     "Sketcher.sketch_sets": (
         lambda sets=((1,),), threads=None: benzer.Sketcher().sketch_sets(sets, threads),
@@ -167,8 +167,8 @@ TABLE: dict[str, tuple[Callable[..., Any], dict[str, list[Any]]]] = {
     "Index": (
         lambda url="memory:", collection="a", schema=None, **given: benzer.Index(url, collection, {"text": "text"} if schema is None else schema, **given),
         {
-            "url": [5, None, ODD, b"x"],
-            "collection": [*NO_STRING],
+            "url": [5, None, ODD, b"x", "ftp://x"],
+            "collection": [*NO_STRING, "a/b"],
             "schema": [5, "text", ["text"], ODD, {}, {"a": 5}, {5: "text"}, {"a": "blob"}, {"a": {"kind": "text", "n": -1}}, {"a": {"kind": "text", "n": "x"}},
                        {"a": {"kind": "text", "n": ODD}}, {"a": {"kind": "text", "ngram": 5}}, {"a": {"kind": "text", "lower": "x"}}, {"a": {"n": 5}},
                        {"a": {"kind": "text", "n": NAN}}, {"a": {"kind": "text", "n": [1]}}, {"fields": {"a": "text"}, "more": 5}, {"a": {"kind": "text", "weight": 0}}],

@@ -135,11 +135,16 @@ def test_what_is_no_id_is_told(wrong: Any) -> None:
         index.get(wrong)
 
 
+def test_what_no_bands_reach_is_told_with_a_remedy_that_there_is() -> None:
+    with pytest.raises(errors.ParameterError, match="higher `threshold` or a lower `recall`"):
+        made(threshold=0.3)
+
+
 def test_tables_are_searched_for_in_one_go() -> None:
     index = made()
     index.insert(pd.DataFrame({"id": [1, 2], "text": [TEXT, "something else that is not like it"]}))
     probes = pd.DataFrame({"id": [8, 9], "text": [TEXT, TEXT]})
-    for documents in (probes, probes.text, list(probes.text), pl.Series(list(probes.text)), (text for text in probes.text)):
+    for documents in (probes, pl.from_pandas(probes).lazy(), pa.table(probes).to_reader(), probes.text, list(probes.text), pl.Series(list(probes.text)), (text for text in probes.text)):
         assert [[match.id for match in matches] for matches in index.search_many(documents)] == [["1"], ["1"]]
     with pytest.raises(errors.ParameterError, match=r"documents\[1\].*None"):
         index.search_many([TEXT, None])

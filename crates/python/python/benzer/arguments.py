@@ -14,6 +14,7 @@ from benzer.errors import ArgumentTypeError, ParameterError
 T = TypeVar("T")
 
 _LONGEST = 60
+_FAR = 1 << 20
 
 
 def shown(value: Any) -> str:
@@ -80,12 +81,13 @@ def whole(name: str, value: Any, *, least: int | None = None, most: int | None =
     except TypeError:
         raise wrong(name, _whole(least, most), value) from None
     if (least is not None and found < least) or (most is not None and found > most):
-        raise ParameterError(f"`{name}` must be {_whole(least, most)}, got {found}")
+        raise ParameterError(f"`{name}` must be {_whole(least, most, found)}, got {found}")
     return found
 
 
-def _whole(least: int | None, most: int | None) -> str:
-    if least is None or most is None:
+def _whole(least: int | None, most: int | None, found: int = 0) -> str:
+    """Its limits in words; one that nobody reaches is told to who did."""
+    if least is None or most is None or found <= most > _FAR:
         return "a whole number" + ("" if least is None else f" of at least {least:,}")
     return f"a whole number of at least {least:,} and at most {most:,}"
 

@@ -40,6 +40,9 @@ _WORDS: dict[str, str | Callable[[re.Match[str]], str]] = {
     r"\bexpected (?:a map|struct \w+)\b": "expected a dictionary",
     r"\bexpected a sequence\b": "expected a list",
     r"\bunknown variant\b": "unknown value",
+    r"\bunknown field\b": "unknown option",
+    r"^`db` must\b": "`url` must",
+    r"^`name` must be 1 to 100\b": "the name of a collection must be 1 to 100",
 }
 
 

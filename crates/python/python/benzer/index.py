@@ -19,6 +19,8 @@ from benzer.frames import records
 
 # An id that no document has by accident.
 _NOBODY = "\x01"
+# What the engine advises that has no argument here, and what has.
+_NO_BANDS = ("use more registers or more bits", "use a higher `threshold` or a lower `recall`")
 # Rejected documents that a message names.
 _TOLD = 3
 _MOST = 2**63 - 1
@@ -96,7 +98,10 @@ class Index:
             "containment": _containment(containment),
         }
         wanted = None if schema is None else json.dumps({"schema": _schema(schema), **options})
-        self._inner = _benzer.Collection(self.url, self.name, wanted, arguments.flag("read_only", read_only))
+        try:
+            self._inner = _benzer.Collection(self.url, self.name, wanted, arguments.flag("read_only", read_only))
+        except ParameterError as error:
+            raise ParameterError(str(error).replace(*_NO_BANDS)) from None
         self._fields: dict[str, Any] = json.loads(self._inner.settings())["schema"]["fields"]
 
     @property
@@ -303,6 +308,8 @@ def _rows(documents: Any) -> Iterable[Any]:
     """Documents one by one, whatever holds them."""
     if isinstance(documents, list | tuple):
         return documents
+    if hasattr(documents, "collect") or hasattr(documents, "read_all"):
+        documents = documents.collect() if hasattr(documents, "collect") else documents.read_all()
     if hasattr(documents, "columns") or hasattr(documents, "column_names"):
         return records(documents)
     return arguments.items("documents", documents, "dictionaries, or a table")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -94,6 +94,8 @@ class Sketcher:
 
     def sketch(self, values: Iterable[Any], weights: Sequence[float] | None = None) -> Sketch:
         """The sketch of a set of strings, bytes or integers; of a bag, if each has a weight and the sketch is ``weighted``."""
+        if isinstance(values, Mapping):
+            raise arguments.wrong("values", "a list or a set: the counts of a dictionary are given as `weights`, its keys as list(values)", values)
         if weights is not None:
             weights = [arguments.number(f"weights[{i}]", one, least=0) for i, one in enumerate(arguments.items("weights", weights, "numbers"))]
         return self.inner.set(values, weights)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from benzer import frames
-from benzer.arguments import items, shown
+from benzer.arguments import items, shown, wrong
 from benzer.errors import ArgumentTypeError, ParameterError
 
 
@@ -26,6 +26,8 @@ def as_texts(texts: Any) -> Sequence[list[str] | Buffers]:
         raise ArgumentTypeError(f"`texts` must be a list or a column of strings, not one string: give [{shown(texts)}]")
     if isinstance(texts, list):
         return [texts]
+    if isinstance(texts, Mapping | Set):
+        raise wrong("texts", "a list or a column of strings, whose order the rows have", texts)
     column = _arrow(texts)
     if column is None:
         return [list(items("texts", texts, "strings"))]
@@ -52,12 +54,14 @@ def _arrow(texts: Any) -> Any:
     else:
         return None
     if column.null_count:
-        raise ParameterError(f"{column.null_count} of `texts` are missing (null); fill them with empty strings, or leave them out")
+        first = column.is_null().to_pylist().index(True)
+        raise ParameterError(f"`texts[{first}]` is missing (null), {column.null_count:,} are; fill them with empty strings, or leave them out")
     kind = column.type
     if pa.types.is_dictionary(kind) or pa.types.is_string_view(kind):
         column = column.cast(pa.large_string())
     elif not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-        raise ArgumentTypeError(f"`texts` must be strings, got a column of {kind}")
+        got = f"a table of {[field.name for field in kind]}; give one of its columns" if pa.types.is_struct(kind) else f"a column of {kind}"
+        raise ArgumentTypeError(f"`texts` must be strings, got {got}")
     return column
 
 
