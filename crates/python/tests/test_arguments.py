@@ -314,7 +314,7 @@ TABLE: dict[str, tuple[Callable[..., Any], dict[str, list[Any]]]] = {
     "DedupResult.rethreshold": (lambda threshold: benzer.dedup(rows()).rethreshold(threshold), {"threshold": [*SHARE, None, 0.1]}),
     "BBitMinHashVectorizer": (
         lambda **given: vectorizer(**given),
-        {"num_perm": [*NO_WHOLE, 0], "b": [*NO_WHOLE, 0, 17], "analyzer": [*NO_STRING, "x"], "ngram": [*NO_WHOLE, 0], "unit": [*NO_STRING, "x"], "seed": NO_WHOLE, "normalize": NO_FLAG, "sparse_output": NO_FLAG},
+        {"num_perm": [*NO_WHOLE, 0], "b": [*NO_WHOLE, 0, 17], "analyzer": [*NO_STRING, "x"], "ngram": [*NO_WHOLE, 0], "unit": [*NO_STRING, "x"], "seed": NO_WHOLE, "normalize": NO_FLAG, "sparse_output": NO_FLAG, "dtype": ["x", ODD]},
     ),
 }
 
@@ -399,6 +399,8 @@ def test_engine_words_become_words_of_python(tmp_path: Path) -> None:
     for engine, python in said.items():
         assert in_python(engine) == python and in_python(python) == python
         assert str(errors.DedupError(engine)) == python
+    short = benzer.dedup([{"text": text} for text in ("one", "two", "three")])
+    assert any("a smaller `ngram` sees more" in warning for warning in short.warnings)
     out = tmp_path / "out"
     benzer.dedup(rows(), output=out)
     with pytest.raises(errors.DedupError, match="overwrite=True"):

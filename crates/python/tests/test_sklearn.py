@@ -76,6 +76,7 @@ COLUMNS = {
     "pandas frame": lambda rows: pd.DataFrame({"x": rows}),
     "polars series": pl.Series,
     "polars frame": lambda rows: pl.DataFrame({"x": rows}),
+    "polars lazy frame": lambda rows: pl.LazyFrame({"x": rows}),
     "arrow array": pa.array,
     "arrow chunks": lambda rows: pa.chunked_array([rows[:1], rows[1:]]),
     "arrow table": lambda rows: pa.table({"x": rows}),
@@ -152,6 +153,8 @@ def test_a_frame_comes_out_if_it_is_asked_for() -> None:
         ([b"a"], r"`X\[0\]` must be a string"),
         (pd.DataFrame({"a": TEXTS, "b": TEXTS}), "one column of texts, got 2: .*'a', 'b'"),
         (pa.table({"a": TEXTS, "b": TEXTS}), "one column of texts, got 2"),
+        ({"a", "b"}, "whose order the rows have"),
+        ({"text": TEXTS}, "whose order the rows have"),
     ],
 )
 def test_wrong_columns_are_told(wrong: Any, told: str) -> None:

@@ -150,4 +150,4 @@ def warn(message: str, category: type[BenzerWarning] = BenzerWarning) -> None:
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "benzer":
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)
+    warnings.warn(in_python(message), category, stacklevel=level)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from benzer import _benzer, frames
 from benzer.arguments import number
-from benzer.errors import DedupError
+from benzer.errors import DedupError, in_python
 
 
 class DedupResult:
@@ -43,8 +43,7 @@ class DedupResult:
     @property
     def warnings(self) -> list[str]:
         """What people should look at."""
-        warnings: list[str] = self.summary["warnings"]
-        return warnings
+        return [in_python(warning) for warning in self.summary["warnings"]]
 
     @cached_property
     def _evidence(self) -> dict[str, list[Any]]:

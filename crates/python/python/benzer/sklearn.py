@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import Any, Literal
 
 import numpy as np
@@ -92,6 +92,10 @@ class BBitMinHashVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[mi
         arguments.one_of("analyzer", self.analyzer, ("auto", "text", "set"))
         arguments.flag("normalize", self.normalize)
         arguments.flag("sparse_output", self.sparse_output)
+        try:
+            np.dtype(self.dtype)
+        except TypeError:
+            raise arguments.wrong("dtype", "a type of numbers, such as numpy.float32", self.dtype) from None
         unit: Any = self.unit
         rows = self._checked(X, reset=True)
         self._sketcher = Sketcher(f"b{b}", num_perm, self.seed, ngram=self.ngram, unit=unit)
@@ -129,13 +133,15 @@ class BBitMinHashVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[mi
 
     def _column(self, X: Any) -> list[Any] | None:  # noqa: N803
         """The rows of one column of texts or sets, whatever holds it; None for numbers."""
+        if isinstance(X, Mapping | Set):
+            raise arguments.wrong("X", "a list or a column, whose order the rows have", X)
+        if hasattr(X, "collect"):
+            X = X.collect()  # noqa: N806
         names = _names(X)
         if names is not None and len(names) != 1:
-            if self.analyzer == "auto" and all(self._is_matrix(_rows(_column_of(X, i)[:_HEAD])) for i in range(len(names))):
+            if names and all(self._is_matrix(_rows(_column_of(X, i)[:_HEAD])) for i in range(len(names))):
                 return None
-            if self.analyzer == "text" or len(names) == 0 or self.analyzer == "auto":
-                raise ParameterError(f"`X` must be one column of texts, got {len(names)}: {names}; choose one, or name it in a ColumnTransformer")
-            return None
+            raise ParameterError(f"`X` must be one column of texts, got {len(names)}: {names}; choose one, or name it in a ColumnTransformer")
         if names is not None:
             X = _column_of(X, 0)  # noqa: N806
         elif getattr(X, "ndim", 0) == 2:
