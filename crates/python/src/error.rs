@@ -1,17 +1,18 @@
 //! Errors of the crates as Python exceptions, which `benzer.errors` defines.
 
-use pyo3::PyTypeInfo;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
-/// An exception of `benzer.errors` by its name.
+/// An exception of `benzer.errors` by its name; the engine's message becomes one in Python's words.
 pub(crate) fn exception(name: &str, message: String) -> PyErr {
+    let made = |py: Python<'_>| -> PyResult<PyErr> {
+        let module = py.import("benzer.errors")?;
+        let class = module.getattr(name)?.cast_into::<PyType>()?;
+        let message = module.getattr("in_python")?.call1((&message,))?;
+        Ok(PyErr::from_type(class, message.unbind()))
+    };
     Python::attach(|py| {
-        let class = py.import("benzer.errors").and_then(|module| module.getattr(name));
-        match class.and_then(|class| Ok(class.cast_into::<PyType>()?)) {
-            Ok(class) => PyErr::from_type(class, message),
-            Err(_) => PyErr::from_type(pyo3::exceptions::PyRuntimeError::type_object(py), message),
-        }
+        made(py).unwrap_or_else(|_| pyo3::exceptions::PyRuntimeError::new_err(message.clone()))
     })
 }
 

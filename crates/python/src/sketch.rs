@@ -246,7 +246,7 @@ pub(crate) fn extend(
     };
     for (i, value) in iterator.enumerate() {
         let value = value?;
-        if i % SEEN_TOGETHER == 0 {
+        if i.is_multiple_of(SEEN_TOGETHER) {
             values.py().check_signals()?;
         }
         elements.push(if let Ok(text) = value.cast::<PyString>() {

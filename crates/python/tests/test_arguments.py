@@ -398,7 +398,6 @@ def test_engine_words_become_words_of_python(tmp_path: Path) -> None:
     }
     for engine, python in said.items():
         assert in_python(engine) == python and in_python(python) == python
-        assert str(errors.DedupError(engine)) == python
     short = benzer.dedup([{"text": text} for text in ("one", "two", "three")])
     assert any("a smaller `ngram` sees more" in warning for warning in short.warnings)
     out = tmp_path / "out"

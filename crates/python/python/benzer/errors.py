@@ -66,9 +66,6 @@ def _argument(found: re.Match[str]) -> str:
 class BenzerError(Exception):
     """Anything that Benzer raises by itself."""
 
-    def __init__(self, message: object = "", *more: object) -> None:
-        super().__init__(in_python(str(message)), *more)
-
 
 class ParameterError(BenzerError, ValueError):
     """A parameter is outside its range."""

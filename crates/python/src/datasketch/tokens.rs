@@ -38,7 +38,7 @@ impl Tokens {
 
     /// Adds a token, and looks for signals now and then.
     fn push_seen(&mut self, token: &Bound<'_, PyAny>) -> PyResult<()> {
-        if self.ends.len() % TOGETHER == 0 {
+        if self.ends.len().is_multiple_of(TOGETHER) {
             token.py().check_signals()?;
         }
         self.push(token)

@@ -55,10 +55,11 @@ fn value(given: &Bound<'_, PyAny>) -> PyResult<Result<Value, Trouble>> {
         return Ok(string(text).map(Value::Text));
     }
     let is_integer = given.is_instance_of::<PyInt>() || given.hasattr("__index__")?;
-    if is_integer && !given.is_instance_of::<PyBool>() {
-        if let Ok(integer) = given.extract::<i128>() {
-            return Ok(Ok(Value::Integer(integer)));
-        }
+    if is_integer
+        && !given.is_instance_of::<PyBool>()
+        && let Ok(integer) = given.extract::<i128>()
+    {
+        return Ok(Ok(Value::Integer(integer)));
     }
     Ok(Err(format!("{} is neither a string nor an integer; write it as a string", shown(given)?)))
 }
