@@ -3,6 +3,7 @@
 mod documents;
 
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -15,8 +16,11 @@ use benzer_index::{Asked, Containment, Index, Keeps, Query, Records, Settings, T
 use crate::error;
 use crate::parallel::Pulse;
 
-/// Searches between which signals are looked for.
-const SEARCHES: usize = 64;
+/// Searches that are handed over first, and at most: signals are looked for between.
+const FIRST: usize = 8;
+const MOST: usize = 1024;
+/// What those that are handed over together should take.
+const TOGETHER: Duration = Duration::from_millis(50);
 
 /// Ids and contents of documents.
 type Given<'py> = Vec<(String, Bound<'py, PyDict>)>;
@@ -106,10 +110,15 @@ impl Collection {
         py.detach(|| {
             let query: Query = parsed(query)?;
             let (mut answers, mut pulse) = (Vec::with_capacity(documents.len()), Pulse::new());
-            for together in documents.chunks(SEARCHES) {
+            let (mut rest, mut n) = (&documents[..], FIRST);
+            while !rest.is_empty() {
+                let (together, others) = rest.split_at(n.min(rest.len()));
+                let start = Instant::now();
                 let found = index.search_many(together, &query).map_err(error::index)?;
                 answers.extend(found.iter().map(json).collect::<PyResult<Vec<_>>>()?);
                 pulse.check()?;
+                rest = others;
+                n = if start.elapsed() < TOGETHER { (2 * n).min(MOST) } else { (n / 2).max(1) };
             }
             Ok(answers)
         })
