@@ -366,7 +366,7 @@ def test_every_public_callable_is_in_the_table() -> None:
         owner = getattr(benzer, name.partition(".")[0], None)
         if inspect.isfunction(owner) or inspect.isclass(owner) and "." not in name and " " not in name:
             described = set(inspect.signature(owner).parameters) if owner is not benzer.Sketcher else set()
-            left_out = {"self", "data", "against", "gpu_mode", "hashobj", "prepickle", "text", "storage_config", "minhash"}
+            left_out = {"self", "data", "against", "gpu_mode", "hashobj", "prepickle", "text", "storage_config", "minhash", "id_type"}
             assert described - set(wrong) - left_out == set(), name
 
 
