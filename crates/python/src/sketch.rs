@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use numpy::{PyArray1, PyReadonlyArray1};
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt, PyString, PyType};
 
@@ -18,10 +17,15 @@ use benzer_core::sketch::{Bits, Packing, SketchSpec, odd};
 use crate::datasketch::registers;
 use crate::error;
 
+/// Values that are taken before signals are looked for.
+const SEEN_TOGETHER: usize = 1 << 14;
+
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Sketch>()?;
     module.add_class::<Sketcher>()
 }
+
+const SKETCH: &str = "a benzer.Sketch";
 
 /// A sketch with the spec it was made under.
 #[pyclass(frozen, eq, module = "benzer._benzer")]
@@ -34,7 +38,8 @@ pub(crate) struct Sketch {
 impl Sketch {
     /// Reads the bytes that `encode` gave.
     #[classmethod]
-    fn decode(_: &Bound<'_, PyType>, bytes: &[u8]) -> PyResult<Self> {
+    fn decode(_: &Bound<'_, PyType>, bytes: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let bytes: &[u8] = error::argument("bytes", "the bytes that `encode` gave", bytes)?;
         benzer_core::sketch::Sketch::decode(bytes).map(Self::from).map_err(error::core)
     }
 
@@ -83,25 +88,29 @@ impl Sketch {
     }
 
     /// The same sketch with a size that the caller knows.
-    fn with_size(&self, size: f64) -> PyResult<Self> {
+    fn with_size(&self, size: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let size = error::argument("size", "a number", size)?;
         self.inner.clone().with_size(size).map(Self::from).map_err(error::core)
     }
 
     /// The same sketch with less kept of each register: `b8`, `xor2`, `odd256`, ...
-    fn pack(&self, kept: &str) -> PyResult<Self> {
+    fn pack(&self, kept: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let kept: &str = error::argument("kept", "a string such as 'b8', 'xor2' or 'odd256'", kept)?;
         let registers = self.inner.spec().registers;
         let packing = spec(kept, registers, 0, "raw")?.packing;
         self.inner.pack(packing).map(Self::from).map_err(error::core)
     }
 
     /// The sketch of the union.
-    fn merge(&self, other: &Self) -> PyResult<Self> {
+    fn merge(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let other: PyRef<'_, Self> = error::argument("other", SKETCH, other)?;
         let sketcher = self.inner.spec().sketcher().map_err(error::core)?;
         sketcher.merge(&self.inner, &other.inner).map(Self::from).map_err(error::core)
     }
 
     /// The Odd Sketch of the symmetric difference.
-    fn symmetric_difference(&self, other: &Self) -> PyResult<Self> {
+    fn symmetric_difference(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let other: PyRef<'_, Self> = error::argument("other", SKETCH, other)?;
         odd::symmetric_difference(&self.inner, &other.inner).map(Self::from).map_err(error::core)
     }
 
@@ -161,6 +170,12 @@ impl Sketcher {
         }
     }
 
+    /// Stored words of a sketch.
+    #[getter]
+    fn words(&self) -> usize {
+        self.texts.spec().words()
+    }
+
     /// Registers of a sketch.
     #[getter]
     fn registers(&self) -> usize {
@@ -176,7 +191,7 @@ impl Sketcher {
     #[pyo3(signature = (values, weights = None))]
     fn set(&self, values: &Bound<'_, PyAny>, weights: Option<Vec<f64>>) -> PyResult<Sketch> {
         let mut elements = Vec::new();
-        extend(&mut elements, values)?;
+        extend(&mut elements, values, &|| "values".to_owned())?;
         let features = match weights {
             None if self.shingler.options().bag => Features::bag(elements),
             None => Features::from_vec(elements),
@@ -216,10 +231,24 @@ impl Sketcher {
     }
 }
 
-/// Adds the elements of values.
-pub(crate) fn extend(elements: &mut Vec<u64>, values: &Bound<'_, PyAny>) -> PyResult<()> {
-    for value in values.try_iter()? {
+/// Adds the elements of values. `name` is what they are called where they are wrong.
+pub(crate) fn extend(
+    elements: &mut Vec<u64>,
+    values: &Bound<'_, PyAny>,
+    name: &dyn Fn() -> String,
+) -> PyResult<()> {
+    let iterator = match values.cast::<PyString>().is_ok() || values.cast::<PyBytes>().is_ok() {
+        true => None,
+        false => values.try_iter().ok(),
+    };
+    let Some(iterator) = iterator else {
+        return Err(error::unfit(&name(), "a list, a set or another iterable of values", values));
+    };
+    for (i, value) in iterator.enumerate() {
         let value = value?;
+        if i.is_multiple_of(SEEN_TOGETHER) {
+            values.py().check_signals()?;
+        }
         elements.push(if let Ok(text) = value.cast::<PyString>() {
             hash::element(text.to_str()?.as_bytes())
         } else if let Ok(bytes) = value.cast::<PyBytes>() {
@@ -230,8 +259,8 @@ pub(crate) fn extend(elements: &mut Vec<u64>, values: &Bound<'_, PyAny>) -> PyRe
                 Err(_) => hash::element(value.str()?.to_str()?.as_bytes()),
             }
         } else {
-            let name = value.get_type().name()?.to_string();
-            return Err(PyTypeError::new_err(format!("values must be str, bytes or int, got {name}")));
+            let name = format!("{}[{i}]", name());
+            return Err(error::unfit(&name, "a string, bytes or an integer (str, bytes or int)", &value));
         });
     }
     Ok(())

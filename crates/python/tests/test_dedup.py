@@ -224,9 +224,9 @@ def test_collections(articles: Rows, tmp_path: Path) -> None:
 def test_wrong_documents_and_searches() -> None:
     index = benzer.Index("memory:", "a", {"body": "text", "tags": "values"}, keep_documents=False)
     index.insert([{"id": 1, "body": "some text", "tags": ["a", 5]}])
-    with pytest.raises(errors.SchemaError, match="without `id`"):
+    with pytest.raises(errors.SchemaError, match="no `id`"):
         index.insert([{"body": "x"}])
-    with pytest.raises(errors.SchemaError, match="document `2`"):
+    with pytest.raises(errors.SchemaError, match="document 2 at 0"):
         index.insert([{"id": 2, "body": ["not", "text"]}])
     with pytest.raises(errors.SchemaError, match="one of them"):
         index.search()

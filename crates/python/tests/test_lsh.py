@@ -165,7 +165,7 @@ def test_bulk_calls_do_what_single_ones_do(dtype: Any) -> None:
     assert lsh.keys[2] == moved
     with pytest.raises(ValueError, match="columns"):
         lsh.insert_many([1], matrix[:1, :8])
-    with pytest.raises(ValueError, match="expected 2"):
+    with pytest.raises(ValueError, match="`keys` must be 2"):
         lsh.insert_many([9000], matrix[:2])
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from benzer import _benzer
+from benzer import _benzer, arguments
 from benzer.minhash import MinHash
 from benzer.schemes import check_scheme
 
@@ -44,7 +44,8 @@ class bBitMinHash:  # noqa: N801
     hashvalues: npt.NDArray[np.uint32]
 
     def __init__(self, minhash: MinHash, b: int = 1, r: float = 0.0) -> None:
-        b, r = int(b), float(r)
+        arguments.minhash("minhash", minhash)
+        b, r = arguments.whole("b", b), arguments.number("r", r)
         if b > 32 or b < 0:
             raise ValueError("b must be an integer in [0, 32]")
         if r > 1.0:
@@ -68,6 +69,8 @@ class bBitMinHash:  # noqa: N801
 
     def jaccard(self, other: bBitMinHash) -> float:
         """The estimated Jaccard similarity; it may be below zero."""
+        if not hasattr(other, "b") or not hasattr(other, "hashvalues"):
+            raise arguments.wrong("other", "a bBitMinHash", other)
         if self.b != other.b:
             raise ValueError("Cannot compare two b-bit MinHashes with different b values")
         if self.scheme != other.scheme:

@@ -5,17 +5,16 @@ from __future__ import annotations
 
 import inspect
 import json
-import inspect
-import json
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Concatenate, Literal, ParamSpec
 
-from benzer import _benzer, inputs
-from benzer.errors import DedupError, ParameterError, RejectedWarning, warn
-from benzer.inputs import Rows, Wanted
+from benzer import _benzer, inputs, settings
+from benzer.arguments import plain
+from benzer.errors import DedupError, ParameterError, RejectedWarning, in_python, warn
 from benzer.folders import TemporaryFolder
+from benzer.inputs import Rows, Wanted
 from benzer.progress import Progress, reporting
 from benzer.results import DedupResult
 from benzer.sketch import Unit, text_options
@@ -92,6 +91,7 @@ def dedup(
     >>> result.counts["removed"]
     1
     """
+    settings.check(locals())
     texts, order = [text] if isinstance(text, str) else list(text), _order(keep)
     if isinstance(output, str) and "://" in output:
         raise ParameterError(f"`output` must be a folder of this machine, got `{output}`; `python -m benzer dedup` sends results to a store")
@@ -133,7 +133,9 @@ def dedup(
         text_settings=text_settings,
     )
     with reporting(progress) as report:
-        summary = json.loads(_benzer.dedup(json.dumps(wanted), report))
+        summary = json.loads(_benzer.dedup(json.dumps(wanted, default=plain), report))
+    for said in ("warnings", "notes"):
+        summary[said] = [in_python(one) for one in summary[said]]
     if isinstance(old, Rows):
         summary["matched"] = old.called_by(summary["matched"])
     result = DedupResult(

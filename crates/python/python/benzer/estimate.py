@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from benzer import _benzer
+from benzer import _benzer, arguments
+from benzer.errors import ParameterError, UnsupportedError
 from benzer.minhash import MinHash
 from benzer.sketch import Sketch, Sketcher
 
@@ -57,38 +58,38 @@ Sketched = Sketch | MinHash
 
 def jaccard(a: Sketched, b: Sketched) -> Estimate:
     """The Jaccard similarity: elements in both over elements in either."""
-    return Estimate(*_benzer.jaccard(_sketch(a), _sketch(b)))
+    return Estimate(*_benzer.jaccard(_sketch("a", a), _sketch("b", b)))
 
 
 def containment(a: Sketched, b: Sketched) -> tuple[Estimate, Estimate]:
     """The share of `a` that lies in `b`, and of `b` in `a`; sizes must be known."""
-    first, second = _benzer.containment(_sketch(a), _sketch(b))
+    first, second = _benzer.containment(_sketch("a", a), _sketch("b", b))
     return Estimate(*first), Estimate(*second)
 
 
 def intersection(a: Sketched, b: Sketched) -> Estimate:
     """The number of elements in both; sizes must be known."""
-    return Estimate(*_benzer.intersection(_sketch(a), _sketch(b)))
+    return Estimate(*_benzer.intersection(_sketch("a", a), _sketch("b", b)))
 
 
 def union(a: Sketched, b: Sketched) -> Estimate:
     """The number of elements in either; sizes must be known."""
-    return Estimate(*_benzer.union(_sketch(a), _sketch(b)))
+    return Estimate(*_benzer.union(_sketch("a", a), _sketch("b", b)))
 
 
 def hamming(a: Sketched, b: Sketched) -> Estimate:
     """The number of elements in one of them only."""
-    return Estimate(*_benzer.hamming(_sketch(a), _sketch(b)))
+    return Estimate(*_benzer.hamming(_sketch("a", a), _sketch("b", b)))
 
 
 def three_way(a: Sketched, b: Sketched, c: Sketched) -> Estimate:
     """Elements in all three over elements in any; needs two bits of each register."""
-    return Estimate(*_benzer.three_way(_sketch(a), _sketch(b), _sketch(c)))
+    return Estimate(*_benzer.three_way(_sketch("a", a), _sketch("b", b), _sketch("c", c)))
 
 
 def n_way(*sketches: Sketched) -> Estimate:
     """Elements in all sets over elements in any."""
-    return Estimate(*_benzer.n_way([_sketch(sketch) for sketch in sketches]))
+    return Estimate(*_benzer.n_way([_sketch(f"sketches[{i}]", sketch) for i, sketch in enumerate(sketches)]))
 
 
 def venn(*sketches: Sketched) -> list[Cell]:
@@ -100,7 +101,7 @@ def venn(*sketches: Sketched) -> list[Cell]:
     >>> [cell.members for cell in cells]
     [(0,), (1,), (0, 1)]
     """
-    cells = _benzer.venn([_sketch(sketch) for sketch in sketches])
+    cells = _benzer.venn([_sketch(f"sketches[{i}]", sketch) for i, sketch in enumerate(sketches)])
     return [
         Cell(
             tuple(i for i in range(len(sketches)) if members >> i & 1),
@@ -113,7 +114,7 @@ def venn(*sketches: Sketched) -> list[Cell]:
 
 def set_size(sketch: Sketch) -> Estimate:
     """The number of elements, from an Odd Sketch of the set (``odd_set``)."""
-    return Estimate(*_benzer.set_size(sketch))
+    return Estimate(*_benzer.set_size(_sketch("sketch", sketch)))
 
 
 def jaccard_pairs(matrix: npt.NDArray[Any], pairs: npt.ArrayLike, sketcher: Sketcher | None = None) -> npt.NDArray[np.float64]:
@@ -125,11 +126,15 @@ def jaccard_pairs(matrix: npt.NDArray[Any], pairs: npt.ArrayLike, sketcher: Sket
     [1.0, 0.0]
     """
     sketcher = sketcher or Sketcher()
-    index = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    if not isinstance(sketcher, Sketcher):
+        raise arguments.wrong("sketcher", "a benzer.Sketcher", sketcher)
+    index = arguments.array("pairs", pairs, np.int64, 2) if np.size(pairs) else np.empty((0, 2), dtype=np.int64)
+    if index.shape[1] != 2:
+        raise ParameterError(f"`pairs` must be two rows of the matrix each, got an array of shape {index.shape}")
     words = sketcher.words(matrix)
     bits = sketcher.bits
     if bits is None:
-        raise ValueError("rows of this kind of sketch cannot be compared in bulk; use jaccard")
+        raise UnsupportedError("rows of this kind of sketch cannot be compared in bulk; use `jaccard`")
     a, b = np.ascontiguousarray(index[:, 0]), np.ascontiguousarray(index[:, 1])
     differ = _benzer.mismatches(sketcher.inner, words, a, b)
     k = sketcher.num_perm
@@ -137,7 +142,9 @@ def jaccard_pairs(matrix: npt.NDArray[Any], pairs: npt.ArrayLike, sketcher: Sket
     return np.asarray(table[k - differ.astype(np.int64)], dtype=np.float64)
 
 
-def _sketch(sketched: Sketched) -> Sketch:
+def _sketch(name: str, sketched: Any) -> Sketch:
     if isinstance(sketched, MinHash):
         return Sketch.of_minhash(sketched.scheme, sketched.seed, sketched.hashvalues, sketched.is_empty())
+    if not isinstance(sketched, Sketch):
+        raise arguments.wrong(name, "a benzer.Sketch or a MinHash", sketched)
     return sketched

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from benzer.arguments import is_missing
 from benzer.columns import Column
 from benzer.errors import ColumnError
 
@@ -83,15 +84,6 @@ def _kind_of_list(data: list[Any] | tuple[Any, ...]) -> str:
 
 
 _IN_LISTS: list[tuple[str, Any]] = [("texts", (str, bytes)), ("records", Mapping), ("paths", os.PathLike)]
-
-
-def is_missing(value: Any) -> bool:
-    """None, NaN, and what pandas has for them."""
-    if value is None:
-        return True
-    if isinstance(value, float | np.floating):
-        return bool(value != value)
-    return type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, np.datetime64 | np.timedelta64) and bool(np.isnat(value)))
 
 
 def is_dataset_column(data: Any) -> bool:

@@ -5,17 +5,28 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from benzer import _benzer
-from benzer.errors import SchemaError
+import numpy as np
+
+from benzer import _benzer, arguments
+from benzer.arguments import maybe
+from benzer.documents import Inserted, Rejected, contents, identity
+from benzer.errors import ParameterError, RejectedWarning, SchemaError, warn
 from benzer.estimate import Estimate
 from benzer.frames import records
 from benzer.id_types import IdTypes
-from benzer.pictures import encode
 
 # An id that no document has by accident.
 _NOBODY = "\x01"
+# What the engine advises that has no argument here, and what has.
+_NO_BANDS = ("use more registers or more bits", "use a higher `threshold` or a lower `recall`")
+# Rejected documents that a message names.
+_TOLD = 3
+_MOST = 2**63 - 1
+_RULES = ("mean", "any", "all")
+_MEASURES = ("jaccard", "containing", "contained")
 
 
 @dataclass(frozen=True)
@@ -84,14 +95,19 @@ class Index:
         id_type: Callable[[str], Any] | None = None,
     ) -> None:
         self._ids = IdTypes(id_type)
-        self.url = str(url)
-        self.name = collection
-        wanted = None
-        if schema is not None:
-            options: dict[str, Any] = {"threshold": threshold, "recall": recall, "keep_documents": keep_documents}
-            options["containment"] = _containment(containment)
-            wanted = json.dumps({"schema": _schema(schema), **options})
-        self._inner = _benzer.Collection(self.url, collection, wanted, read_only)
+        self.url = _url(url)
+        self.name = arguments.string("collection", collection)
+        options: dict[str, Any] = {
+            "threshold": maybe(arguments.number, "threshold", threshold, above=0, most=1),
+            "recall": maybe(arguments.number, "recall", recall, above=0, below=1),
+            "keep_documents": arguments.flag("keep_documents", keep_documents),
+            "containment": _containment(containment),
+        }
+        wanted = None if schema is None else json.dumps({"schema": _schema(schema), **options})
+        try:
+            self._inner = _benzer.Collection(self.url, self.name, wanted, arguments.flag("read_only", read_only))
+        except ParameterError as error:
+            raise ParameterError(str(error).replace(*_NO_BANDS)) from None
         self._fields: dict[str, Any] = json.loads(self._inner.settings())["schema"]["fields"]
 
     @property
@@ -100,18 +116,42 @@ class Index:
         settings: dict[str, Any] = json.loads(self._inner.settings())
         return settings
 
-    def insert(self, documents: Any, *, id: str = "id") -> int:  # noqa: A002
+    def insert(self, documents: Any, *, id: str = "id", strict: bool = False) -> Inserted:  # noqa: A002
         """Adds documents in one durable commit and gives their number; one with the id of another replaces it.
 
-        Documents are dictionaries, or the rows of a `Dataset`, a frame or an Arrow table; `id` names the column of ids. One that does
-        not suit the schema is left out, and raises when the others are in. A field of pictures takes paths, bytes of files, PIL images and arrays.
+        Documents are dictionaries, or the rows of a `Dataset`, a frame or an Arrow table; `id` names the column of ids. A field that is missing (None, NaN) is
+        empty. A field of pictures takes paths, bytes of files, PIL images and arrays.
+
+        A document that cannot be taken (no id, nothing in any field, content of a wrong type) is left out: a :class:`benzer.errors.RejectedWarning` says so, and
+        ``rejected`` of the answer lists position, id and reason of all. With `strict`, or if none can be taken, it raises instead, and nothing is inserted. Nothing is inserted
+        either if Ctrl-C ends the call before its commit.
+
+        >>> index = Index("memory:", "articles", {"body": "text"})
+        >>> index.insert([{"id": 1, "body": "a text"}, {"id": 2, "body": "another"}]).rejected
+        []
         """
-        made = [self._document(row, id) for row in records(documents)]
-        problems = self._inner.insert(json.dumps(made))
-        for document, problem in zip(made, problems, strict=True):
-            if problem is not None:
-                raise SchemaError(f"document `{document['id']}`: {problem}; the others were inserted")
-        return len(made)
+        column, strict = arguments.string("id", id), arguments.flag("strict", strict)
+        rejected: list[Rejected] = []
+        good: list[tuple[int, Any]] = []
+        made: list[tuple[str, dict[str, Any]]] = []
+        position = -1
+        for position, row in enumerate(_rows([documents] if isinstance(documents, Mapping) else documents)):
+            try:
+                made.append(self._document(row, column))
+                good.append((position, row[column]))
+            except ParameterError as error:
+                rejected.append(Rejected(position, row.get(column) if isinstance(row, Mapping) else None, str(error)))
+        reasons = [] if strict and rejected else self._inner.insert(made, strict)
+        rejected += [Rejected(*place, reason) for place, reason in zip(good, reasons, strict=False) if reason is not None]
+        rejected.sort()
+        inserted = Inserted(sum(reason is None for reason in reasons), rejected)
+        if rejected and strict:
+            raise SchemaError(f"{_told(rejected, position + 1, 'cannot be inserted')} Nothing was inserted; leave out `strict` to insert the others")
+        if rejected and not inserted:
+            raise SchemaError(f"{_told(rejected, position + 1, 'cannot be inserted')} Nothing was inserted")
+        if rejected:
+            warn(f"{_told(rejected, position + 1, 'were left out')} The others were inserted.", RejectedWarning)
+        return inserted
 
     def search(
         self,
@@ -148,23 +188,23 @@ class Index:
             offset,
             fields,
             explain,
-            weights=dict(weights or {}),
-            thresholds=dict(thresholds or {}),
-            rule=rule,
-            measure=measure,
-            ratio=ratio,
-            top=top,
+            weights=arguments.numbers("weights", weights or {}),
+            thresholds=arguments.numbers("thresholds", thresholds or {}),
+            rule=arguments.one_of("rule", rule, _RULES),
+            measure=arguments.one_of("measure", measure, _MEASURES),
+            ratio=maybe(arguments.number, "ratio", ratio, least=1),
+            top=maybe(arguments.whole, "top", top, least=1, most=_MOST),
         )
         if (document is None) == (id is None):
-            raise SchemaError("search for a document or for an id: give one of them")
+            raise SchemaError("`search` takes a document or an `id`: give one of them")
         if with_id is not None:
-            probe = None if document is None else json.dumps(self._probe(document))
-            ids = (None if id is None else str(id), str(with_id))
+            probe = None if document is None else self._probe("document", document)
+            ids = (maybe(lambda name, value: identity(name, value), "id", id), identity("with_id", with_id))
             return _matches(json.loads(self._inner.search_third(probe, ids, query)), self._ids)
         if id is not None:
-            return _matches(json.loads(self._inner.search_id(str(id), query)), self._ids)
-        answers = self._inner.search(json.dumps([self._probe(document)]), query)
-        return _matches(json.loads(answers)[0], self._ids)
+            return _matches(json.loads(self._inner.search_id(identity("id", id), query)), self._ids)
+        (answer,) = self._inner.search([self._probe("document", document)], query)
+        return _matches(json.loads(answer), self._ids)
 
     def search_many(
         self,
@@ -174,18 +214,19 @@ class Index:
         limit: int = 10,
         fields: Sequence[str] = (),
     ) -> list[Matches]:
-        """The documents like each of many, in one go."""
-        probes = json.dumps([self._probe(document) for document in documents])
-        answers = self._inner.search(probes, _query(threshold, limit, 0, fields, False))
-        return [_matches(answer, self._ids) for answer in json.loads(answers)]
+        """The documents like each of many, in one go: texts, dictionaries, or the rows of a table."""
+        query = _query(threshold, limit, 0, fields, False)
+        probes = [self._probe(f"documents[{i}]", document) for i, document in enumerate(_rows(documents))]
+        return [_matches(json.loads(answer), self._ids) for answer in self._inner.search(probes, query)]
 
     def remove(self, ids: Iterable[Any]) -> int:
         """Removes documents; how many there were."""
-        return self._inner.remove([str(one) for one in ([ids] if isinstance(ids, str) else ids)])
+        many = [ids] if isinstance(ids, str | int | np.generic) else arguments.items("ids", ids, "ids")
+        return self._inner.remove([identity(f"ids[{i}]", one) for i, one in enumerate(many)])
 
     def get(self, id: Any) -> dict[str, Any] | None:  # noqa: A002
         """A document, if it is there and documents are kept."""
-        found = self._inner.get(str(id))
+        found = self._inner.get(identity("id", id))
         if found is None:
             return None
         document = json.loads(found)
@@ -193,13 +234,13 @@ class Index:
 
     def duplicates(self, threshold: float | None = None) -> list[tuple[Any, Any, Estimate]]:
         """All pairs of similar documents, by their estimates."""
-        pairs = json.loads(self._inner.duplicates(threshold))
+        pairs = json.loads(self._inner.duplicates(maybe(arguments.number, "threshold", threshold, above=0, most=1)))
         value = self._ids.value
         return [(value(a), value(b), bar) for a, b, estimate in pairs if (bar := _estimate(estimate)) is not None]
 
     def triples(self, threshold: float | None = None) -> list[tuple[tuple[Any, Any, Any], Estimate]]:
         """All triples of similar documents, by the estimate of what all three have in common."""
-        triples = json.loads(self._inner.triples(threshold))
+        triples = json.loads(self._inner.triples(maybe(arguments.number, "threshold", threshold, above=0, most=1)))
         value = self._ids.value
         return [((value(a), value(b), value(c)), bar) for (a, b, c), estimate in triples if (bar := _estimate(estimate)) is not None]
 
@@ -216,7 +257,7 @@ class Index:
         return self.stats()["documents"]
 
     def __contains__(self, id: Any) -> bool:  # noqa: A002
-        return self._inner.get(str(id)) is not None
+        return self._inner.get(identity("id", id)) is not None
 
     def close(self) -> None:
         """Gives the collection back, so that another process may write to it."""
@@ -228,53 +269,116 @@ class Index:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def _document(self, row: Mapping[str, Any], id: str) -> dict[str, Any]:  # noqa: A002
-        if row.get(id) is None:
-            raise SchemaError(f"a document without `{id}`: give every document an id, or name its column with id=")
+    def _document(self, row: Any, id: str) -> tuple[str, dict[str, Any]]:  # noqa: A002
+        if not isinstance(row, Mapping):
+            raise arguments.wrong("a document", "a dictionary with an id and fields", row)
+        if arguments.is_missing(row.get(id)):
+            got = arguments.shown(row[id]) if id in row else f"only {', '.join(map(repr, row))}"
+            raise ParameterError(f"there is no `{id}`: give every document an id, or name its column with id=; got {got}")
+        document = identity(id, row[id]), contents(self._fields, row)
         self._ids.note(row[id])
-        return {"id": str(row[id]), "fields": self._contents(row)}
+        return document
 
-    def _contents(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """The fields that a document has; pictures as text."""
-        found = {name: row[name] for name in self._fields if row.get(name) is not None}
-        return {name: encode(content) if self._fields[name]["kind"] == "image" else content for name, content in found.items()}
-
-    def _probe(self, document: str | Mapping[str, Any] | None) -> dict[str, Any]:
+    def _probe(self, name: str, document: Any) -> tuple[str, dict[str, Any]]:
+        """Id and contents of a document to search for."""
         if isinstance(document, Mapping):
-            return {"id": str(document.get("id", _NOBODY)), "fields": self._contents(document)}
-        texts = [name for name, spec in self._fields.items() if spec["kind"] == "text"]
+            given = document.get("id")
+            return _NOBODY if arguments.is_missing(given) else identity(f"id of {name}", given), self._of_probe(name, document)
+        if not isinstance(document, str):
+            raise arguments.wrong(name, f"a text or a dictionary of {sorted(self._fields)}", document)
+        texts = [field for field, spec in self._fields.items() if spec["kind"] == "text"]
         if len(texts) != 1:
             raise SchemaError(f"a text alone does not say which field it is; search for a dictionary of {sorted(self._fields)}")
-        return {"id": _NOBODY, "fields": {texts[0]: document}}
+        return _NOBODY, {texts[0]: arguments.unicode(name, document)}
+
+    def _of_probe(self, name: str, document: Mapping[str, Any]) -> dict[str, Any]:
+        try:
+            return contents(self._fields, document)
+        except ParameterError as error:
+            raise SchemaError(f"`{name}` cannot be searched for: {error}") from None
 
 
 def collections(url: str) -> list[str]:
     """The names of all collections."""
-    return _benzer.collections(str(url))
+    return _benzer.collections(_url(url))
 
 
 def drop_collection(url: str, name: str) -> None:
     """Removes a collection with all its documents."""
-    _benzer.drop_collection(str(url), name)
+    _benzer.drop_collection(_url(url), arguments.string("name", name))
 
 
-def _schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    fields = schema["fields"] if "fields" in schema and not isinstance(schema["fields"], str) else schema
-    whole = {name: {"kind": kind} if isinstance(kind, str) else kind for name, kind in fields.items()}
-    return {**schema, "fields": whole} if fields is not schema else {"fields": whole}
+def _url(url: Any) -> str:
+    if not isinstance(url, str | Path):
+        raise arguments.wrong("url", "'memory:', the path of a folder, or an address", url)
+    return arguments.string("url", str(url))
 
 
-def _query(threshold: float | None, limit: int, offset: int, fields: Sequence[str], explain: bool, **rest: Any) -> str:
-    query = {"threshold": threshold, "limit": limit, "offset": offset, "fields": list(fields), "explain": explain}
+def _rows(documents: Any) -> Iterable[Any]:
+    """Documents one by one, whatever holds them."""
+    if isinstance(documents, list | tuple):
+        return documents
+    if hasattr(documents, "collect") or hasattr(documents, "read_all"):
+        documents = documents.collect() if hasattr(documents, "collect") else documents.read_all()
+    if hasattr(documents, "columns") or hasattr(documents, "column_names"):
+        return records(documents)
+    return arguments.items("documents", documents, "dictionaries, or a table")
+
+
+def _told(rejected: list[Rejected], n: int, what: str) -> str:
+    """The first rejected documents in a sentence."""
+    first = "; ".join(f"{_named(one)}: {one.reason}" for one in rejected[:_TOLD])
+    more = "" if len(rejected) <= _TOLD else f"; and {len(rejected) - _TOLD:,} more, which `rejected` of the answer lists"
+    return f"{len(rejected):,} of {n:,} documents {what}: {first}{more}."
+
+
+def _named(rejected: Rejected) -> str:
+    at = f"at {rejected.position}"
+    return f"the document {at}" if arguments.is_missing(rejected.id) else f"document {rejected.id!r} {at}"
+
+
+def _schema(schema: Any) -> dict[str, Any]:
+    expected = "a dictionary from names of fields to 'text', 'values' or 'image', or to dictionaries of options"
+    if not isinstance(schema, Mapping):
+        raise arguments.wrong("schema", expected, schema)
+    whole = isinstance(schema.get("fields"), Mapping)
+    fields = schema["fields"] if whole else schema
+    made: dict[str, Any] = {}
+    for name, kind in fields.items():
+        if not isinstance(name, str) or not isinstance(kind, str | Mapping):
+            raise arguments.wrong(f"schema[{name!r}]", expected, name if not isinstance(name, str) else kind)
+        made[name] = {"kind": kind} if isinstance(kind, str) else {option: _plain(f"schema[{name!r}]", option, value) for option, value in kind.items()}
+    return {**schema, "fields": made} if whole else {"fields": made}
+
+
+def _plain(name: str, option: Any, value: Any) -> Any:
+    """An option as JSON has it."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(f"{name}[{option!r}]", i, one) for i, one in enumerate(value)]
+    if not isinstance(option, str | int) or not (value is None or isinstance(value, str | int | float)) or value != value:
+        raise arguments.wrong(f"{name}[{option!r}]", "a string, a number, True or False, or a list of strings", value)
+    return value
+
+
+def _query(threshold: Any, limit: Any, offset: Any, fields: Any, explain: Any, **rest: Any) -> str:
+    query = {
+        "threshold": maybe(arguments.number, "threshold", threshold, least=0, most=1),
+        "limit": arguments.whole("limit", limit, least=0, most=_MOST),
+        "offset": arguments.whole("offset", offset, least=0, most=_MOST),
+        "fields": arguments.strings("fields", fields),
+        "explain": arguments.flag("explain", explain),
+    }
     return json.dumps({**query, **rest})
 
 
-def _containment(containment: bool | float | Mapping[str, float]) -> dict[str, float] | None:
+def _containment(containment: Any) -> dict[str, float] | None:
     if isinstance(containment, Mapping):
-        return dict(containment)
-    if isinstance(containment, bool):
+        return arguments.numbers("containment", containment)
+    if isinstance(containment, bool | np.bool_):
         return {} if containment else None
-    return {"threshold": float(containment)}
+    return {"threshold": arguments.number("containment", containment, above=0, most=1)}
 
 
 def _estimate(estimate: dict[str, Any]) -> Estimate | None:

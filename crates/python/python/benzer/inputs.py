@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benzer import frames
+from benzer.arguments import is_missing
 from benzer.errors import ColumnError, DedupError, warn
 
 _ADDRESS = re.compile(r"[A-Za-z0-9]+://")
@@ -400,7 +401,7 @@ def _each(
     others: dict[int, Any] = {}
     for row, value in enumerate(found):
         good = None
-        if frames.is_missing(value):
+        if is_missing(value):
             reasons[row] = f"nothing in column {name!r} ({value})"
         else:
             try:

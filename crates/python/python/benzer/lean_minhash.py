@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from benzer import _benzer
+from benzer import _benzer, arguments
+from benzer.errors import DecodeError
 from benzer.minhash import MinHash
 from benzer.schemes import check_scheme, exact_array
 
 _FORMATS = {"legacy": "I", "affine32": "I", "affine64": "Q"}
+_BYTEORDERS = ("@", "=", "<", ">", "!")
 _CODES = {"affine32": 1, "affine64": 2}
 _SCHEMES = {code: scheme for scheme, code in _CODES.items()}
 
@@ -40,6 +42,7 @@ class LeanMinHash(MinHash):
         scheme: str | None = None,
     ) -> None:
         if minhash is not None:
+            arguments.minhash("minhash", minhash)
             if scheme is not None and scheme != minhash.scheme:
                 raise ValueError(
                     "scheme %r conflicts with the scheme %r of the given MinHash" % (scheme, minhash.scheme)
@@ -60,7 +63,7 @@ class LeanMinHash(MinHash):
 
     def _fill(self, seed: int, hashvalues: Any, scheme: str) -> None:
         check_scheme(scheme)
-        self.seed = seed
+        self.seed = arguments.whole("seed", seed)
         self.scheme = scheme
         self.hashvalues = exact_array(hashvalues, scheme, "hash values")
         if scheme != "legacy" and len(self.hashvalues) == 0:
@@ -85,6 +88,7 @@ class LeanMinHash(MinHash):
         return self._made(self.seed, self.hashvalues, self.scheme)
 
     def _format(self, byteorder: str) -> str:
+        arguments.one_of("byteorder", byteorder, _BYTEORDERS)
         code = "" if self.scheme == "legacy" else "B"
         return "%sqi%s%d%s" % (byteorder, code, len(self), _FORMATS[self.scheme])
 
@@ -97,7 +101,12 @@ class LeanMinHash(MinHash):
 
         `byteorder` is one of the characters of :mod:`struct`: ``@``, ``=``, ``<``, ``>``, ``!``.
         """
-        if len(buf) < self.bytesize(byteorder):
+        needed = self.bytesize(byteorder)
+        try:
+            room = memoryview(buf).nbytes
+        except TypeError:
+            raise arguments.wrong("buf", "a bytearray or another buffer that can be written to", buf) from None
+        if room < needed:
             raise ValueError("The buffer does not have enough space for holding this MinHash.")
         n, values = len(self), self.hashvalues.tolist()
         head = (self.seed, n) if self.scheme == "legacy" else (self.seed, -n, _CODES[self.scheme])
@@ -106,11 +115,14 @@ class LeanMinHash(MinHash):
     @classmethod
     def deserialize(cls, buf: Any, byteorder: str = "@") -> LeanMinHash:
         """Reads what :meth:`serialize` wrote, here or in datasketch."""
-        return cls._made(*cls._read(buf, byteorder))
+        try:
+            return cls._made(*cls._read(buf, byteorder))
+        except (TypeError, struct.error):
+            raise DecodeError(f"`buf` must be all the bytes that `serialize` wrote with `byteorder` {byteorder!r}, got {arguments.shown(buf)}") from None
 
     @staticmethod
     def _read(buf: Any, byteorder: str) -> tuple[int, tuple[int, ...], str]:
-        head = byteorder + "qi"
+        head = arguments.one_of("byteorder", byteorder, _BYTEORDERS) + "qi"
         seed, n = struct.unpack_from(head, buf, 0)
         scheme, offset = "legacy", struct.calcsize(head)
         if n < 0:
@@ -139,6 +151,8 @@ class LeanMinHash(MinHash):
         """The sketch of the union of at least two."""
         if len(lmhs) < 2:
             raise ValueError("Cannot union less than 2 MinHash")
+        for i, one in enumerate(lmhs):
+            arguments.minhash(f"lmhs[{i}]", one)
         first = lmhs[0]
         if any(first.seed != m.seed or len(first) != len(m) or first.scheme != m.scheme for m in lmhs):
             raise ValueError(

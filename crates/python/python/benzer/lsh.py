@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from benzer import _benzer
+from benzer import _benzer, arguments
 from benzer.minhash import MinHash
 from benzer.schemes import consistent
 from benzer.sessions import MinHashLSHDeletionSession, MinHashLSHInsertionSession
 from benzer.storage import Buckets, Keys, RedisTables, Tables
 
 Sketches = npt.NDArray[Any] | Sequence[MinHash]
+_BULK = (np.uint8, np.uint16, np.uint32, np.uint64)
 
 
 class MinHashLSH:
@@ -49,7 +50,13 @@ class MinHashLSH:
         hashfunc: Callable[[bytes], bytes] | None = None,
     ) -> None:
         storage_config = storage_config or {"type": "dict"}
+        if not isinstance(storage_config, dict) or "type" not in storage_config:
+            raise arguments.wrong("storage_config", "a dictionary with a 'type' of 'dict' or 'redis'", storage_config)
+        if hashfunc is not None and not callable(hashfunc):
+            raise arguments.wrong("hashfunc", "a function from bytes to bytes", hashfunc)
         self._buffer_size = 50000
+        threshold, num_perm = arguments.number("threshold", threshold), arguments.whole("num_perm", num_perm)
+        weights = arguments.weights(weights)
         if threshold > 1.0 or threshold < 0.0:
             raise ValueError("threshold must be in [0.0, 1.0]")
         if num_perm < 2:
@@ -60,7 +67,7 @@ class MinHashLSH:
             raise ValueError("Weights must sum to 1.0")
         self.h = num_perm
         if params is not None:
-            self.b, self.r = params
+            self.b, self.r = _shape(params)
             if self.b * self.r > num_perm:
                 raise ValueError(
                     "The product of b and r in params is "
@@ -112,7 +119,10 @@ class MinHashLSH:
         return [Buckets(self._tables, band) for band in range(self.b)]
 
     def _check(self, minhash: Any) -> str | None:
-        n = len(minhash.hashvalues)
+        try:
+            n = len(minhash.hashvalues)
+        except (AttributeError, TypeError):
+            raise arguments.wrong("minhash", "a MinHash", minhash) from None
         if n != self.h:
             raise ValueError("Expecting minhash with length %d, got %d" % (self.h, n))
         known = self._minhash_scheme
@@ -129,6 +139,7 @@ class MinHashLSH:
     def insert(self, key: Hashable, minhash: Any, check_duplication: bool = True) -> None:
         """Adds a key with its sketch; a key that is there already is refused, unless `check_duplication` is off: then it is replaced."""
         self._minhash_scheme = self._check(minhash)
+        arguments.hashable("key", key)
         if self.prepickle:
             key = pickle.dumps(key)
         elif self._require_bytes_keys and not isinstance(key, bytes):
@@ -150,10 +161,17 @@ class MinHashLSH:
         """
         matrix = self._matrix(minhashes, learn=True)
         if self.prepickle:
-            keys = [pickle.dumps(key) for key in keys]
+            keys = [pickle.dumps(key) for key in arguments.items("keys", keys, "keys")]
         elif isinstance(keys, range) or (isinstance(keys, np.ndarray) and keys.dtype.kind in "iu"):
             keys = np.asarray(keys, dtype=np.int64)
-        self._tables.insert_many(keys, matrix, check_duplication)
+        elif not isinstance(keys, list | tuple | np.ndarray):
+            keys = list(arguments.items("keys", keys, "keys"))
+        try:
+            self._tables.insert_many(keys, matrix, check_duplication)
+        except TypeError:
+            for i, key in enumerate(keys):
+                arguments.hashable(f"keys[{i}]", key)
+            raise
 
     def query_many(self, minhashes: Sketches) -> list[list[Any]]:
         """What :meth:`query` gives, for each row of a matrix or each sketch of a list, on all cores."""
@@ -177,12 +195,15 @@ class MinHashLSH:
 
     def _matrix(self, minhashes: Sketches, learn: bool = False) -> npt.NDArray[Any]:
         if isinstance(minhashes, np.ndarray):
+            if minhashes.ndim == 2 and minhashes.dtype not in _BULK:
+                raise arguments.wrong("minhashes", "a matrix of uint8, uint16, uint32 or uint64, or a list of sketches", minhashes.dtype.type)
             if minhashes.ndim != 2 or minhashes.shape[1] != self.h:
                 raise ValueError("Expecting a matrix with %d columns, got shape %s" % (self.h, minhashes.shape))
             return minhashes
         known = self._minhash_scheme
-        for minhash in minhashes:
-            known = consistent(known, minhash)
+        minhashes = list(arguments.items("minhashes", minhashes, "sketches"))
+        for i, minhash in enumerate(minhashes):
+            known = consistent(known, arguments.minhash(f"minhashes[{i}]", minhash))
             if len(minhash) != self.h:
                 raise ValueError("Expecting minhash with length %d, got %d" % (self.h, len(minhash)))
         if learn:
@@ -255,7 +276,7 @@ class MinHashLSH:
 
     def remove(self, key: Hashable) -> None:
         """Removes a key; one that is not there is an error."""
-        self._tables.remove(self._stored(key))
+        self._tables.remove(self._stored(arguments.hashable("key", key)))
 
     def is_empty(self) -> bool:
         """Whether there is no key."""
@@ -287,3 +308,9 @@ class MinHashLSH:
             tables = _benzer.BandTables(self.b, self.r, self.hashfunc)
             tables.restore(keys, bands)
             self._tables = tables
+
+
+def _shape(params: Any) -> tuple[int, int]:
+    if not isinstance(params, tuple | list | np.ndarray) or len(params) != 2:
+        raise arguments.wrong("params", "the number of bands and that of rows, such as (32, 4)", params)
+    return arguments.whole("params[0]", params[0]), arguments.whole("params[1]", params[1], least=1)

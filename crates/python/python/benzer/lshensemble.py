@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from benzer import _benzer
+from benzer import _benzer, arguments
 from benzer.lsh import MinHashLSH
 
 
@@ -43,6 +43,8 @@ class MinHashLSHEnsemble:
         storage_config: dict[str, Any] | None = None,
         prepickle: bool | None = None,
     ) -> None:
+        threshold, num_perm = arguments.number("threshold", threshold), arguments.whole("num_perm", num_perm)
+        num_part, m, weights = arguments.whole("num_part", num_part), arguments.whole("m", m), arguments.weights(weights)
         if threshold > 1.0 or threshold < 0.0:
             raise ValueError("threshold must be in [0.0, 1.0]")
         if num_perm < 2:
@@ -82,7 +84,7 @@ class MinHashLSHEnsemble:
         """Adds all sets, each as key, sketch and size. It can be called once."""
         if not self.is_empty():
             raise ValueError("Cannot call index again on a non-empty index")
-        entries = list(entries)
+        entries = [_entry(f"entries[{i}]", one) for i, one in enumerate(arguments.items("entries", entries, "tuples of key, sketch and size"))]
         if any(size <= 0 for _, _, size in entries):
             raise ValueError("Set size must be positive")
         if not entries:
@@ -102,6 +104,8 @@ class MinHashLSHEnsemble:
 
     def query(self, minhash: Any, size: int) -> Iterator[Any]:
         """The keys of sets that are likely to contain the share of the query, whose size is given."""
+        arguments.minhash("minhash", minhash)
+        arguments.number("size", size, above=0)
         for upper, index in zip(self.uppers, self.indexes, strict=True):
             if upper is not None:
                 place = min(int(np.searchsorted(self.xqs, upper / size, side="left")), len(self.params) - 1)
@@ -114,6 +118,13 @@ class MinHashLSHEnsemble:
     def is_empty(self) -> bool:
         """Whether nothing was indexed."""
         return all(lsh.is_empty() for index in self.indexes for lsh in index.values())
+
+
+def _entry(name: str, entry: Any) -> tuple[Hashable, Any, int]:
+    if not isinstance(entry, tuple | list) or len(entry) != 3:
+        raise arguments.wrong(name, "a tuple of key, sketch and size", entry)
+    key, minhash, size = entry
+    return key, arguments.minhash(f"{name}[1]", minhash), arguments.whole(f"{name}[2]", size)
 
 
 def _of_part(config: dict[str, Any], part: int, rows: int) -> dict[str, Any]:

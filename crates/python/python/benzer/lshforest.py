@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from benzer import _benzer
+from benzer import _benzer, arguments
 from benzer.schemes import consistent
 
 
@@ -30,6 +30,7 @@ class MinHashLSHForest:
     """
 
     def __init__(self, num_perm: int = 128, l: int = 8) -> None:  # noqa: E741
+        num_perm, l = arguments.whole("num_perm", num_perm), arguments.whole("l", l)  # noqa: E741
         if l <= 0 or num_perm <= 0:
             raise ValueError("num_perm and l must be positive")
         if l > num_perm:
@@ -43,6 +44,7 @@ class MinHashLSHForest:
         self._minhash_scheme: str | None = None
 
     def _check(self, minhash: Any) -> str | None:
+        arguments.minhash("minhash", minhash)
         if len(minhash) < self.k * self.l:
             raise ValueError("The num_perm of MinHash out of range")
         return consistent(self._minhash_scheme, minhash)
@@ -50,7 +52,7 @@ class MinHashLSHForest:
     def add(self, key: Hashable, minhash: Any) -> None:
         """Adds a key with its sketch; it can be found after :meth:`index`."""
         self._minhash_scheme = self._check(minhash)
-        if key in self.keys:
+        if arguments.hashable("key", key) in self.keys:
             raise ValueError("The given key has already been added")
         self.keys[key] = self._trees.add(minhash.hashvalues)
         self._names.append(key)
@@ -62,6 +64,7 @@ class MinHashLSHForest:
 
     def query(self, minhash: Any, k: int) -> list[Any]:
         """At most `k` keys whose sets are likely the most similar ones."""
+        k = arguments.whole("k", k)
         if k <= 0:
             raise ValueError("k must be positive")
         self._check(minhash)
@@ -69,7 +72,7 @@ class MinHashLSHForest:
 
     def get_minhash_hashvalues(self, key: Hashable) -> npt.NDArray[Any]:
         """The hash values of a key, as many as the trees use."""
-        if key not in self.keys:
+        if arguments.hashable("key", key) not in self.keys:
             raise KeyError(f"The provided key does not exist in the LSHForest: {key}")
         return self._trees.hashvalues(self.keys[key]).astype(self._dtype)
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from benzer import _benzer
+from benzer import _benzer, arguments
 from benzer.hashfunc import sha1_hash32, sha1_hash64
 from benzer.schemes import DTYPES, LARGEST, HashValues, Scheme, check_scheme, exact_array
 
@@ -80,7 +80,8 @@ class MinHash:
             check_scheme(scheme)
         self.scheme = scheme
         if hashvalues is not None:
-            num_perm = len(hashvalues)  # type: ignore[arg-type]
+            num_perm = len(arguments.items("hashvalues", hashvalues, "whole numbers"))  # type: ignore[arg-type]
+        num_perm, seed = arguments.whole("num_perm", num_perm), arguments.whole("seed", seed)
         if num_perm < 1:
             raise ValueError("num_perm must be positive")
         if num_perm > _MOST:
@@ -108,6 +109,8 @@ class MinHash:
         return exact_array(hashvalues, self.scheme, "hash values")
 
     def _set_permutations(self, permutations: Any) -> None:
+        if not isinstance(permutations, list | tuple | np.ndarray) or len(permutations) != 2:
+            raise arguments.wrong("permutations", "two rows of parameters, a and b", permutations)
         a = exact_array(permutations[0], self.scheme, "permutation parameters")
         b = exact_array(permutations[1], self.scheme, "permutation parameters")
         if self.scheme != "legacy" and bool(np.any(a & 1 == 0)):
@@ -181,6 +184,7 @@ class MinHash:
 
     def _check(self, other: MinHash, action: str) -> None:
         if getattr(other, "scheme", None) != self.scheme:
+            arguments.minhash("other", other)
             raise ValueError("Cannot %s MinHash with different permutation schemes" % action)
         if other.seed != self.seed:
             raise ValueError("Cannot %s MinHash with different seeds" % action)
@@ -239,6 +243,8 @@ class MinHash:
         """The sketch of the union of at least two."""
         if len(mhs) < 2:
             raise ValueError("Cannot union less than 2 MinHash")
+        for i, one in enumerate(mhs):
+            arguments.minhash(f"mhs[{i}]", one)
         first = mhs[0]
         if any(first.seed != m.seed or len(first) != len(m) or first.scheme != m.scheme for m in mhs):
             raise ValueError("The unioning MinHash must have the same seed, number of permutation functions and scheme")
@@ -267,7 +273,7 @@ class MinHash:
                 made.append(one)
             together.clear()
 
-        for values in b:
+        for values in arguments.items("b", b, "lists of bytes"):
             together.append(values)
             if len(together) == _TOGETHER:
                 flush()
@@ -280,7 +286,7 @@ class MinHash:
     def generator(cls: type[Self], b: Iterable[Iterable[Any]], **minhash_kwargs: Any) -> Iterator[Self]:
         """The same one by one."""
         model = cls(**minhash_kwargs)
-        for values in b:
+        for values in arguments.items("b", b, "lists of bytes"):
             one = cls.__new__(cls)
             one.__dict__.update(model.__dict__, hashvalues=model.digest())
             one.update_batch(values)

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from benzer import _benzer
+from benzer.arguments import shown
+from benzer.errors import ArgumentTypeError, ParameterError
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,16 @@ def compare_pictures(a: Any, b: Any) -> PictureComparison:
     >>> found.same, found.mirrored
     (True, True)
     """
-    return PictureComparison(**json.loads(_benzer.compare_pictures(file_bytes(a), file_bytes(b))))
+    return PictureComparison(**json.loads(_benzer.compare_pictures(_named("a", a), _named("b", b))))
+
+
+def _named(name: str, picture: Any) -> bytes:
+    try:
+        return file_bytes(picture)
+    except (TypeError, ValueError) as error:
+        raise ArgumentTypeError(f"`{name}`: {error}") from None
+    except OSError as error:
+        raise ParameterError(f"`{name}`: cannot read {shown(picture)}: {error.strerror or error}; give the path of a picture") from error
 
 
 def encode(picture: Any) -> str:
@@ -65,11 +76,13 @@ def file_bytes(picture: Any) -> bytes:
         return out.getvalue()
     if hasattr(picture, "__array__") or hasattr(picture, "__array_interface__"):
         return _png(np.asarray(picture))
-    raise TypeError(f"expected a path, bytes, a PIL image or an array, got {type(picture).__name__}")
+    raise TypeError(f"expected a path, bytes, a PIL image or an array, got {shown(picture)}")
 
 
 def _png(array: np.ndarray[Any, Any]) -> bytes:
     """An array of rows, columns and up to four channels; floats from 0 to 1."""
+    if array.dtype.kind not in "iufb":
+        raise ValueError(f"expected an array of numbers, got one of {array.dtype}")
     if array.dtype.kind == "f":
         array = np.clip(np.rint(array * 255), 0, 255)
     elif array.dtype == bool:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from benzer import _benzer
+from benzer import _benzer, arguments
+from benzer.arguments import maybe
+
+_MOST = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -62,8 +66,16 @@ def plan(
     >>> chosen.sketch, chosen.num_perm, chosen.bands, chosen.rows
     ('b8', 128, 18, 7)
     """
-    goal = {"threshold": threshold, "recall": recall, "documents": int(documents), "set_size": set_size}
-    limits = {"memory": None if memory is None else int(memory), "error": error}
+    goal = {
+        "threshold": arguments.number("threshold", threshold, above=0, most=1),
+        "recall": arguments.number("recall", recall, above=0, below=1),
+        "documents": arguments.whole("documents", documents, least=1, most=_MOST),
+        "set_size": arguments.number("set_size", set_size, least=1, below=math.inf),
+    }
+    limits = {
+        "memory": maybe(arguments.whole, "memory", memory, least=1, most=_MOST),
+        "error": maybe(arguments.number, "error", error, above=0, below=1),
+    }
     answer = json.loads(_benzer.plan(json.dumps(goal | limits)))
     curve = np.array([[point["jaccard"], point["recall"]] for point in answer["curve"]])
     alternatives = tuple(_choice(choice) for choice in answer["alternatives"])

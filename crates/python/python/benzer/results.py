@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from benzer import _benzer, frames
+from benzer.arguments import number
 from benzer.columns import Column, named
-from benzer.errors import DedupError
+from benzer.errors import DedupError, in_python
 from benzer.folders import TemporaryFolder
 from benzer.inputs import Rows
 
@@ -222,11 +223,17 @@ class DedupResult:
 
         The recall was not measured there (`summary["audit"]` is None); `summary["notes"]` says what else pairs do not tell.
         """
+        threshold = number("threshold", threshold, above=0, most=1)
         where = TemporaryFolder()
         source = self._base or self
         text = f"{threshold:.9f}".rstrip("0").rstrip(".")
         found = json.loads(_benzer.rethreshold(str(source._folder), text, str(where.results)))
-        changed = {name: found["summary"][name] for name in ("counts", "histogram", "audit", "warnings", "notes")}
+        for said in ("warnings", "notes"):
+            found["summary"][said] = [in_python(one) for one in found["summary"][said]]
+        changed = {name: found["summary"][name] for name in ("counts", "histogram", "audit", "warnings", "notes", "matched")}
+        old = self._inputs[1]
+        if isinstance(old, Rows):
+            changed["matched"] = old.called_by(changed["matched"])
         told = {name: found[name] for name in ("removed_before", "restored", "newly_removed")}
         summary = {**source.summary, **changed, **told, "threshold": threshold}
         return DedupResult(self._data, where, summary, base=source, rows=self._inputs)

@@ -7,6 +7,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from benzer.arguments import wrong
+
 Scheme = Literal["affine32", "affine64", "legacy"]
 HashValues = npt.NDArray[Any]
 
@@ -17,7 +19,7 @@ LARGEST: dict[str, int] = {"affine32": (1 << 32) - 1, "affine64": (1 << 64) - 1,
 
 def check_scheme(scheme: str) -> None:
     """Refuses a name that is not a scheme."""
-    if scheme not in SCHEMES:
+    if not isinstance(scheme, str) or scheme not in SCHEMES:
         raise ValueError("scheme must be one of %s, got %r" % (", ".join(SCHEMES), scheme))
 
 
@@ -36,6 +38,9 @@ def consistent(known: str | None, minhash: Any) -> str | None:
 def exact_array(values: Any, scheme: str, what: str) -> HashValues:
     """Values as an array of the scheme's type; one that does not fit is refused."""
     dtype = DTYPES[scheme]
+    name = "hashvalues" if what == "hash values" else "permutations"
+    if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
+        raise wrong(name, "a list or an array of whole numbers", values)
     if isinstance(values, np.ndarray):
         whole = values.dtype.kind in "iu" and values.size > 0
         if whole and scheme != "legacy" and (int(values.max()) > LARGEST[scheme] or int(values.min()) < 0):
@@ -43,5 +48,7 @@ def exact_array(values: Any, scheme: str, what: str) -> HashValues:
         return values.astype(dtype)
     try:
         return np.array(values, dtype=dtype)
+    except (TypeError, ValueError):
+        raise wrong(name, "a list or an array of whole numbers", values) from None
     except OverflowError as error:
         raise ValueError("%s out of range for scheme %r: %s" % (what, scheme, error)) from error

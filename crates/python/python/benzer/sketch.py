@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from benzer import _benzer
+from benzer import _benzer, arguments
 from benzer._benzer import Sketch
+from benzer.arguments import maybe
+from benzer.errors import ParameterError
 from benzer.texts import as_texts
 
 __all__ = ["Sketch", "Sketcher", "Unit", "sketch_csr", "sketch_sets", "sketch_texts", "text_options"]
 
 Unit = Literal["words", "characters", "bytes"]
+_MOST = 2**32 - 1
 _WHOLE = {8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
 
 
@@ -32,15 +35,18 @@ def text_options(
 ) -> dict[str, Any]:
     """How a text becomes shingles, as in a schema."""
     return {
-        "n": ngram,
-        "unit": unit,
-        "lower": lower,
-        "nfkc": nfkc,
-        "strip_diacritics": strip_diacritics,
-        "punctuation": punctuation,
-        "stop_words": list(stop_words),
-        "bag": bag,
+        "n": arguments.whole("ngram", ngram, least=1, most=_MOST),
+        "unit": arguments.one_of("unit", unit, get_args(Unit)),
+        "lower": arguments.flag("lower", lower),
+        "nfkc": arguments.flag("nfkc", nfkc),
+        "strip_diacritics": arguments.flag("strip_diacritics", strip_diacritics),
+        "punctuation": arguments.one_of("punctuation", punctuation, ("drop", "keep")),
+        "stop_words": arguments.strings("stop_words", stop_words),
+        "bag": arguments.flag("bag", bag),
     }
+
+
+TEXT_SETTINGS = ("lower", "nfkc", "strip_diacritics", "punctuation", "stop_words", "bag")
 
 
 class Sketcher:
@@ -65,11 +71,21 @@ class Sketcher:
     def __init__(
         self, sketch: str = "b8", num_perm: int = 128, seed: int = 42, *, ngram: int = 5, unit: Unit = "words", **text: Any
     ) -> None:
+        arguments.known("Sketcher", text, TEXT_SETTINGS)
         options = json.dumps(text_options(ngram, unit, **text))
-        self._arguments = (sketch, num_perm, seed, options)
-        self.inner = _benzer.Sketcher(sketch, num_perm, seed, options)
+        num_perm = arguments.whole("num_perm", num_perm, least=1, most=2**16)
+        seed = arguments.whole("seed", seed, least=0, most=2**64 - 1)
+        self._arguments = (arguments.string("sketch", sketch), num_perm, seed, options)
+        self.inner = _benzer.Sketcher(*self._arguments)
         self.num_perm = num_perm
         self.bits = self.inner.bits
+
+    @property
+    def _row(self) -> tuple[int, np.dtype[Any]]:
+        """How wide a row of a matrix is, and of which numbers."""
+        if self.bits in _WHOLE:
+            return self.num_perm, np.dtype(_WHOLE[self.bits])
+        return self.inner.words, np.dtype(np.uint64)
 
     @property
     def spec(self) -> str:
@@ -78,19 +94,23 @@ class Sketcher:
 
     def sketch(self, values: Iterable[Any], weights: Sequence[float] | None = None) -> Sketch:
         """The sketch of a set of strings, bytes or integers; of a bag, if each has a weight and the sketch is ``weighted``."""
-        return self.inner.set(values, None if weights is None else list(weights))
+        if isinstance(values, Mapping):
+            raise arguments.wrong("values", "a list or a set: the counts of a dictionary are given as `weights`, its keys as list(values)", values)
+        if weights is not None:
+            weights = [arguments.number(f"weights[{i}]", one, least=0) for i, one in enumerate(arguments.items("weights", weights, "numbers"))]
+        return self.inner.set(values, weights)
 
     def sketch_hashes(self, hashes: npt.ArrayLike) -> Sketch:
         """The sketch of a set of 64-bit hashes."""
-        return self.inner.elements(np.ascontiguousarray(hashes, dtype=np.uint64))
+        return self.inner.elements(arguments.array("hashes", hashes, np.uint64))
 
     def sketch_text(self, text: str) -> Sketch:
         """The sketch of a text."""
-        return self.inner.text(text)
+        return self.inner.text(arguments.string("text", text))
 
     def sketch_texts(self, texts: Any, threads: int | None = None) -> npt.NDArray[Any]:
         """A row for each text: see :func:`sketch_texts`."""
-        parts = as_texts(texts)
+        parts, threads = as_texts(texts), _threads(threads)
         made = [
             _benzer.sketch_strings(self.inner, part, threads)
             if isinstance(part, list)
@@ -101,20 +121,30 @@ class Sketcher:
 
     def sketch_sets(self, sets: Iterable[Iterable[Any]], threads: int | None = None) -> npt.NDArray[Any]:
         """A row for each set of strings, bytes or integers."""
-        return self._columns(_benzer.sketch_sets(self.inner, sets, threads))
+        return self._columns(_benzer.sketch_sets(self.inner, arguments.items("sets", sets, "sets"), _threads(threads)))
 
     def sketch_csr(self, hashes: npt.ArrayLike, offsets: npt.ArrayLike, threads: int | None = None) -> npt.NDArray[Any]:
         """A row for each set of 64-bit hashes: see :func:`sketch_csr`."""
-        elements = np.ascontiguousarray(hashes, dtype=np.uint64)
-        ends = np.ascontiguousarray(offsets, dtype=np.int64)
-        return self._columns(_benzer.sketch_csr(self.inner, elements, ends, threads))
+        elements = arguments.array("hashes", hashes, np.uint64)
+        ends = arguments.array("offsets", offsets, np.int64)
+        return self._columns(_benzer.sketch_csr(self.inner, elements, ends, _threads(threads)))
 
     def restore(self, row: npt.NDArray[Any], size: float = 1.0) -> Sketch:
         """The sketch of a row of :meth:`sketch_texts`, and the size of its set where that is known."""
-        return self.inner.restore(self.words(row.reshape(1, -1))[0], size)
+        size = arguments.number("size", size, least=0)
+        return self.inner.restore(self._words("row", row.reshape(1, -1) if isinstance(row, np.ndarray) else row)[0], size)
 
     def words(self, matrix: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
         """Rows as the 64-bit words that the engine keeps."""
+        return self._words("matrix", matrix)
+
+    def _words(self, name: str, matrix: Any) -> npt.NDArray[np.uint64]:
+        width, dtype = self._row
+        expected = f"rows of {width} numbers of {dtype}, as `sketch_texts` of this sketcher makes them"
+        if not isinstance(matrix, np.ndarray):
+            raise arguments.wrong(name, expected, matrix)
+        if matrix.dtype != dtype or matrix.ndim != 2 or matrix.shape[1] != width:
+            raise ParameterError(f"`{name}` must be {expected}, got an array of {matrix.dtype} and shape {matrix.shape}")
         if matrix.dtype == np.uint64:
             return np.ascontiguousarray(matrix)
         missing = -matrix.shape[1] % (8 // matrix.dtype.itemsize)
@@ -130,6 +160,10 @@ class Sketcher:
     def __reduce__(self) -> tuple[Any, ...]:
         sketch, num_perm, seed, options = self._arguments
         return _made, (sketch, num_perm, seed, json.loads(options))
+
+
+def _threads(threads: Any) -> int | None:
+    return maybe(arguments.whole, "threads", threads, least=1, most=_MOST)
 
 
 def _made(sketch: str, num_perm: int, seed: int, options: dict[str, Any]) -> Sketcher:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from benzer import frames
+from benzer.arguments import items, shown, wrong
+from benzer.errors import ArgumentTypeError, ParameterError
 
 
 class Buffers(NamedTuple):
@@ -21,12 +23,14 @@ class Buffers(NamedTuple):
 def as_texts(texts: Any) -> Sequence[list[str] | Buffers]:
     """The parts of a column of texts: Arrow's chunks as they lie in memory, everything else as a list of strings."""
     if isinstance(texts, str | bytes):
-        raise TypeError("texts must be a list or a column of strings, not one string")
+        raise ArgumentTypeError(f"`texts` must be a list or a column of strings, not one string: give [{shown(texts)}]")
     if isinstance(texts, list):
         return [texts]
+    if isinstance(texts, Mapping | Set):
+        raise wrong("texts", "a list or a column of strings, whose order the rows have", texts)
     column = _arrow(texts)
     if column is None:
-        return [list(texts)]
+        return [list(items("texts", texts, "strings"))]
     chunks = column.chunks if hasattr(column, "chunks") else [column]
     return [_buffers(chunk) for chunk in chunks] or [[]]
 
@@ -42,16 +46,22 @@ def _arrow(texts: Any) -> Any:
     elif frames.is_dataset_column(texts):
         column = frames.columns(texts.source, [texts.column_name]).column(0)
     elif hasattr(texts, "__arrow_c_stream__") or hasattr(texts, "__arrow_c_array__"):
-        column = pa.chunked_array(texts)
+        try:
+            column = pa.chunked_array(texts)
+        except (TypeError, ValueError, pa.ArrowException):
+            # A table, or objects of several types, which are looked at one by one.
+            return None
     else:
         return None
     if column.null_count:
-        raise ValueError(f"{column.null_count} of the texts are null; fill them with empty strings, or leave them out")
+        first = column.is_null().to_pylist().index(True)
+        raise ParameterError(f"`texts[{first}]` is missing (null), {column.null_count:,} are; fill them with empty strings, or leave them out")
     kind = column.type
     if pa.types.is_dictionary(kind) or pa.types.is_string_view(kind):
         column = column.cast(pa.large_string())
     elif not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-        raise TypeError(f"texts must be strings, got a column of {kind}")
+        got = f"a table of {[field.name for field in kind]}; give one of its columns" if pa.types.is_struct(kind) else f"a column of {kind}"
+        raise ArgumentTypeError(f"`texts` must be strings, got {got}")
     return column
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from benzer import _benzer
+from benzer import _benzer, arguments
+from benzer.errors import ParameterError
 
 
 class WeightedMinHash:
@@ -26,6 +27,8 @@ class WeightedMinHash:
 
     def jaccard(self, other: WeightedMinHash) -> float:
         """The estimated weighted Jaccard similarity."""
+        if not isinstance(other, WeightedMinHash) and not hasattr(other, "hashvalues"):
+            raise arguments.wrong("other", "a WeightedMinHash", other)
         if other.seed != self.seed:
             raise ValueError("Cannot compute Jaccard given WeightedMinHash objects with different seeds")
         if len(self) != len(other):
@@ -71,9 +74,9 @@ class WeightedMinHashGenerator:
     """
 
     def __init__(self, dim: int, sample_size: int = 128, seed: int = 1) -> None:
-        self.dim = dim
-        self.sample_size = sample_size
-        self.seed = seed
+        self.dim = arguments.whole("dim", dim, least=1)
+        self.sample_size = arguments.whole("sample_size", sample_size, least=1)
+        self.seed = arguments.whole("seed", seed, least=0, most=2**32 - 1)
         generator = np.random.RandomState(seed=seed)
         shape = (sample_size, dim)
         self.rs = generator.gamma(2, 1, shape).astype(np.float32)
@@ -86,7 +89,12 @@ class WeightedMinHashGenerator:
             raise TypeError("Input vector must be sized")
         if len(v) != self.dim:
             raise ValueError("Input dimension mismatch, expecting %d" % self.dim)
-        vector = np.asarray(v, dtype=np.float32)
+        try:
+            vector = np.asarray(v, dtype=np.float32).reshape(self.dim)
+        except (TypeError, ValueError):
+            raise arguments.wrong("v", "a vector of numbers", v) from None
+        if not bool(np.all(vector >= 0)):
+            raise ParameterError(f"`v` must be weights from 0 on, got {arguments.shown(v)}")
         (dimensions,) = np.nonzero(vector)
         if len(dimensions) == 0:
             raise ValueError("Input is all zeros")
@@ -102,6 +110,8 @@ class WeightedMinHashGenerator:
         is_matrix: bool = isinstance(X, np.ndarray) or bool(sparse.issparse(X))
         if not is_matrix:
             raise TypeError("Input X must be a sparse matrix or numpy matrix")
+        if X.dtype.kind not in "iufb":
+            raise arguments.wrong("X", "a matrix of numbers", X)
         if X.ndim != 2:
             raise ValueError("Input must have two dimensions")
         if X.shape[1] != self.dim:

@@ -32,6 +32,6 @@ fn filled(
     let matrix = PyArray2::zeros(py, [rows, width], false);
     let mut words = matrix.readwrite();
     let words = words.as_slice_mut()?;
-    py.detach(|| parallel::fill_by(at_a_time, (rows, width), words, threads, work))?;
+    py.detach(|| parallel::fill(at_a_time, (rows, width), words, threads, work))?;
     Ok(matrix)
 }

@@ -5,8 +5,8 @@ use pyo3::prelude::*;
 
 use benzer_core::sketch::packed;
 
-use crate::error;
 use crate::sketch::{Sketcher, kept};
+use crate::{error, parallel};
 
 /// The columns with a one, `registers` for each row.
 #[pyfunction]
@@ -22,10 +22,15 @@ pub(super) fn one_hot<'py>(
     if width != spec.words() {
         return Err(error::parameter(format!("expected rows of {} words, got {width}", spec.words())));
     }
-    let words = words.as_slice()?;
-    let columns = py.detach(|| {
-        let rows = words.chunks_exact(width);
-        rows.flat_map(|row| packed::one_hot(row, bits, k)).map(|column| column as i64).collect::<Vec<i64>>()
-    });
+    let (n, words) = (words.shape()[0], words.as_slice()?);
+    let mut columns = vec![0; n * k];
+    py.detach(|| {
+        parallel::fill(parallel::ROWS, (n, k), &mut columns, parallel::threads(None), |rows, out| {
+            let rows = words[rows.start * width..rows.end * width].chunks_exact(width);
+            let ones = rows.flat_map(|row| packed::one_hot(row, bits, k));
+            ones.zip(out).for_each(|(column, out)| *out = column as i64);
+            Ok(())
+        })
+    })?;
     Ok(PyArray1::from_vec(py, columns))
 }

@@ -36,8 +36,8 @@ pub(super) fn sketch_sets<'py>(
     threads: Option<usize>,
 ) -> PyResult<Bound<'py, PyArray2<u64>>> {
     let (mut elements, mut offsets) = (Vec::new(), vec![0]);
-    for set in sets.try_iter()? {
-        extend(&mut elements, &set?)?;
+    for (i, set) in sets.try_iter()?.enumerate() {
+        extend(&mut elements, &set?, &|| format!("sets[{i}]"))?;
         offsets.push(elements.len());
     }
     sketch(py, sketcher, &elements, &offsets, threads)
@@ -52,8 +52,10 @@ fn sketch<'py>(
 ) -> PyResult<Bound<'py, PyArray2<u64>>> {
     let (n, threads) = (offsets.len().saturating_sub(1), parallel::threads(threads));
     // Many, because every call of the sketcher makes buffers of its own.
-    let at_a_time = parallel::many_rows(n, threads);
-    super::filled(py, (n, sketcher.values.spec().words()), at_a_time, threads, |rows, out| {
+    let spec = sketcher.values.spec();
+    let steps = elements.len().saturating_mul(spec.registers as usize);
+    let at_a_time = parallel::at_a_time(parallel::many_rows(n, threads), n, steps);
+    super::filled(py, (n, spec.words()), at_a_time, threads, |rows, out| {
         let offsets = &offsets[rows.start..=rows.end];
         sketcher.values.sketch_many(elements, offsets, out).map_err(error::core)
     })
@@ -81,8 +83,16 @@ pub(super) fn mismatches<'py>(
         )));
     }
     let row = |i: i64| &words[i as usize * width..][..width];
-    let counts = py.detach(|| {
-        a.iter().zip(b).map(|(&a, &b)| count::mismatches(row(a), row(b), bits)).collect::<Vec<u32>>()
-    });
+    let mut counts = vec![0; a.len()];
+    py.detach(|| {
+        let (n, threads) = (a.len(), parallel::threads(None));
+        parallel::fill(parallel::many_rows(n, threads), (n, 1), &mut counts, threads, |pairs, out| {
+            let pairs = a[pairs.clone()].iter().zip(&b[pairs]);
+            out.iter_mut()
+                .zip(pairs)
+                .for_each(|(out, (&a, &b))| *out = count::mismatches(row(a), row(b), bits));
+            Ok(())
+        })
+    })?;
     Ok(PyArray1::from_vec(py, counts))
 }

@@ -3,11 +3,17 @@
 use numpy::{PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
+use pyo3::types::PyList;
 
 use benzer_core::field::text::Scratch;
 
 use crate::sketch::Sketcher;
 use crate::{error, parallel};
+
+/// Steps of work that a byte of text takes until it is hashed, as [`parallel::at_a_time`] counts them.
+const STEPS_OF_A_BYTE: usize = 32;
+/// Bytes of a text for each of its elements, about; every element may meet every register.
+const BYTES_OF_AN_ELEMENT: usize = 6;
 
 /// Sketches of a list of strings.
 #[pyfunction]
@@ -15,10 +21,31 @@ use crate::{error, parallel};
 pub(super) fn sketch_strings<'py>(
     py: Python<'py>,
     sketcher: &Sketcher,
-    texts: Vec<PyBackedStr>,
+    texts: &Bound<'py, PyList>,
     threads: Option<usize>,
 ) -> PyResult<Bound<'py, PyArray2<u64>>> {
-    sketch(py, sketcher, texts.len(), threads, |i| Ok(&texts[i]))
+    let texts = strings(texts)?;
+    let bytes = texts.iter().map(|text| text.len()).sum();
+    sketch(py, sketcher, Column { n: texts.len(), bytes, text: |i: usize| Ok(&texts[i][..]) }, threads)
+}
+
+/// Texts by their numbers.
+struct Column<F> {
+    n: usize,
+    /// Of all of them.
+    bytes: usize,
+    text: F,
+}
+
+/// The strings of a list, where they lie.
+fn strings(texts: &Bound<'_, PyList>) -> PyResult<Vec<PyBackedStr>> {
+    let mut strings = Vec::with_capacity(texts.len());
+    for (i, text) in texts.iter().enumerate() {
+        texts.py().check_signals()?;
+        let string = text.extract();
+        strings.push(string.map_err(|_| error::no_string(&format!("texts[{i}]"), &text))?);
+    }
+    Ok(strings)
 }
 
 /// Sketches of the strings of an Arrow array: the bytes of all of them, and where each begins and the last ends.
@@ -42,19 +69,22 @@ pub(super) fn sketch_buffers<'py>(
             bytes.ok_or_else(|| error::parameter(format!("the offsets of row {i} are not in the data")))?;
         std::str::from_utf8(bytes).map_err(|_| error::parameter(format!("the text of row {i} is not UTF-8")))
     };
-    sketch(py, sketcher, offsets.len().saturating_sub(1), threads, text)
+    let n = offsets.len().saturating_sub(1);
+    sketch(py, sketcher, Column { n, bytes: data.len(), text }, threads)
 }
 
 fn sketch<'py, 'a>(
     py: Python<'py>,
     sketcher: &Sketcher,
-    n: usize,
+    column: Column<impl Fn(usize) -> PyResult<&'a str> + Sync + Send>,
     threads: Option<usize>,
-    text: impl Fn(usize) -> PyResult<&'a str> + Sync + Send,
 ) -> PyResult<Bound<'py, PyArray2<u64>>> {
-    let width = sketcher.texts.spec().words();
+    let Column { n, bytes, text } = column;
+    let (width, registers) = (sketcher.texts.spec().words(), sketcher.texts.spec().registers as usize);
     let bag = sketcher.shingler.options().bag;
-    super::filled(py, (n, width), parallel::ROWS, parallel::threads(threads), |rows, out| {
+    let steps = bytes.saturating_mul(STEPS_OF_A_BYTE + registers / BYTES_OF_AN_ELEMENT);
+    let at_a_time = parallel::at_a_time(parallel::ROWS, n, steps);
+    super::filled(py, (n, width), at_a_time, parallel::threads(threads), |rows, out| {
         let (mut scratch, mut elements, mut offsets) = (Scratch::default(), Vec::new(), vec![0]);
         for (row, out) in rows.zip(out.chunks_exact_mut(width)) {
             if bag {

@@ -7,9 +7,12 @@ use pyo3::prelude::*;
 use benzer_core::sketch::{Scheme, permutations};
 
 use super::registers::{array, registers};
-use super::tokens::Tokens;
+use super::tokens::{TOGETHER, Tokens};
 use crate::error;
 use crate::parallel;
+
+/// What hashing a token takes, in registers that are lowered by it.
+const HASHING: usize = 400;
 
 /// The hash functions of one of datasketch's schemes.
 #[pyclass(frozen, module = "benzer._benzer")]
@@ -64,7 +67,7 @@ impl Functions {
         tokens: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let mut copies = Tokens::default();
-        copies.extend(tokens)?;
+        copies.extend(tokens, || "b".to_owned())?;
         self.lowered(hashvalues, &copies)
     }
 
@@ -90,14 +93,15 @@ impl Functions {
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let py = sets.py();
         let (mut tokens, mut ends) = (Tokens::default(), vec![0]);
-        for set in sets.try_iter()? {
-            tokens.extend(&set?)?;
+        for (i, set) in sets.try_iter()?.enumerate() {
+            tokens.extend(&set?, || format!("b[{i}]"))?;
             ends.push(tokens.len());
         }
         let (n, k) = (ends.len() - 1, self.inner.parameters().len());
         let mut matrix = vec![0; n * k];
         py.detach(|| {
-            parallel::fill(n, k, &mut matrix, parallel::threads(threads), |rows, out| {
+            let rows = parallel::at_a_time(parallel::ROWS, n, tokens.len().saturating_mul(k + HASHING));
+            parallel::fill(rows, (n, k), &mut matrix, parallel::threads(threads), |rows, out| {
                 let mut hashes = Vec::new();
                 let mut lowered = Vec::new();
                 for (row, out) in rows.zip(out.chunks_exact_mut(k)) {
@@ -107,7 +111,7 @@ impl Functions {
                     self.inner.lower(&hashes, &mut lowered);
                     out.copy_from_slice(&lowered);
                 }
-                Ok::<(), PyErr>(())
+                Ok(())
             })
         })?;
         Ok(matrix.chunks_exact(k).map(|row| array(py, self.scheme, row.to_vec())).collect())
@@ -129,11 +133,15 @@ impl Functions {
         if lowered.len() != self.inner.parameters().len() {
             return Err(PyValueError::new_err("Numbers of hash values and permutations mismatch"));
         }
-        py.detach(|| {
-            let mut hashes = Vec::with_capacity(tokens.len());
-            tokens.hashes(0..tokens.len(), self.width(), &mut hashes);
-            self.inner.lower(&hashes, &mut lowered);
-        });
+        let mut hashes = Vec::with_capacity(tokens.len().min(TOGETHER));
+        for start in (0..tokens.len()).step_by(TOGETHER) {
+            let together = start..(start + TOGETHER).min(tokens.len());
+            py.check_signals()?;
+            py.detach(|| {
+                tokens.hashes(together, self.width(), &mut hashes);
+                self.inner.lower(&hashes, &mut lowered);
+            });
+        }
         Ok(array(py, self.scheme, lowered))
     }
 }

@@ -101,10 +101,13 @@ impl BandTables {
         let integers = keys.extract::<PyReadonlyArray1<'_, i64>>().ok();
         let objects: Vec<Key> = match &integers {
             Some(_) => Vec::new(),
-            None => keys.try_iter()?.map(|key| Ok(Key::new(&key?))).collect::<PyResult<_>>()?,
+            None => objects(keys)?,
         };
         let integers = integers.as_ref().map(PyReadonlyArray1::as_array);
-        self.check(integers.map_or(objects.len(), |integers| integers.len()), n)?;
+        let got = integers.map_or(objects.len(), |integers| integers.len());
+        if got != n {
+            return Err(error::parameter(format!("`keys` must be {n}, one for each sketch, got {got}")));
+        }
         let rows = matrix.rows()?;
         let mut inner = self.lock(py);
         if check {
@@ -120,8 +123,9 @@ impl BandTables {
         let mut keys = integers.map(Key::Integer).chain(objects);
         let mut bands = Vec::new();
         for start in (0..n).step_by(BATCH) {
+            py.check_signals()?;
             let end = (start + BATCH).min(n);
-            py.detach(|| self.hashed(rows, width, start..end, threads, &mut bands));
+            py.detach(|| self.hashed(rows, width, start..end, threads, &mut bands))?;
             if check {
                 inner.insert_new(py, keys.by_ref().take(end - start), &bands)?;
             } else {
@@ -159,8 +163,11 @@ impl BandTables {
         let inner = self.look_up(matrix, threads, &mut found, |tables, keys, keep| {
             tables.candidates_of_many(keys, |candidates| keep(candidates.to_vec()));
         })?;
-        let lists = found.iter().map(|entries| inner.objects(py, entries)).collect::<PyResult<Vec<_>>>()?;
-        PyList::new(py, lists)
+        let lists = found.iter().map(|entries| {
+            py.check_signals()?;
+            inner.objects(py, entries)
+        });
+        PyList::new(py, lists.collect::<PyResult<Vec<_>>>()?)
     }
 
     /// How many keys there are for each row of a matrix.
@@ -293,18 +300,17 @@ impl BandTables {
         range: std::ops::Range<usize>,
         threads: Option<usize>,
         out: &mut Vec<u64>,
-    ) {
+    ) -> PyResult<()> {
         out.clear();
         out.resize(range.len() * self.bands, 0);
-        let threads = parallel::threads(threads);
-        let done = parallel::fill(range.len(), self.bands, out, threads, |part, out| {
+        let (shape, threads) = ((range.len(), self.bands), parallel::threads(threads));
+        parallel::fill(parallel::ROWS, shape, out, threads, |part, out| {
             for (row, out) in part.zip(out.chunks_exact_mut(self.bands)) {
                 let start = (range.start + row) * width;
                 keys(rows, start..start + self.bands * self.rows, out);
             }
-            Ok::<(), ()>(())
-        });
-        debug_assert!(done.is_ok(), "hashing cannot fail");
+            Ok(())
+        })
     }
 
     /// Looks up all rows of a matrix: `ask` is given the keys of many of them, and keeps something for each.
@@ -322,9 +328,10 @@ impl BandTables {
         out.resize(n, T::default());
         let inner = self.lock(py);
         let tables = &inner.tables;
-        let found = py.detach(|| {
+        py.detach(|| {
             let threads = parallel::threads(threads);
-            parallel::fill_by(parallel::many_rows(n, threads), (n, 1), out, threads, |part, out| {
+            // Few, because a row may find very many keys.
+            parallel::fill(parallel::ROWS, (n, 1), out, threads, |part, out| {
                 let mut bands = vec![0; part.len() * self.bands];
                 for (row, bands) in part.zip(bands.chunks_exact_mut(self.bands)) {
                     keys(rows, row * width..row * width + self.bands * self.rows, bands);
@@ -335,10 +342,16 @@ impl BandTables {
                         *out = found;
                     }
                 });
-                Ok::<(), ()>(())
+                Ok(())
             })
-        });
-        debug_assert!(found.is_ok(), "looking up cannot fail");
+        })?;
         Ok(inner)
     }
+}
+
+/// Keys of any type.
+fn objects(keys: &Bound<'_, PyAny>) -> PyResult<Vec<Key>> {
+    let iterator = keys.try_iter();
+    let iterator = iterator.map_err(|_| error::unfit("keys", "a list or another iterable of keys", keys))?;
+    iterator.map(|key| Ok(Key::new(&key?))).collect()
 }

@@ -5,6 +5,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyList, PyString, PyTuple};
 use sha1::{Digest, Sha1};
 
+use crate::error;
+
+/// Tokens that are taken, or hashed, before signals are looked for.
+pub(super) const TOGETHER: usize = 1 << 14;
+
 /// Copies of tokens, one after the other, so that they can be hashed without the interpreter's lock.
 #[derive(Debug, Default)]
 pub(crate) struct Tokens {
@@ -13,15 +18,30 @@ pub(crate) struct Tokens {
 }
 
 impl Tokens {
-    /// Adds the tokens of any iterable.
-    pub(crate) fn extend(&mut self, tokens: &Bound<'_, PyAny>) -> PyResult<()> {
+    /// Adds the tokens of any iterable, whose name is told where it is none.
+    pub(crate) fn extend(
+        &mut self,
+        tokens: &Bound<'_, PyAny>,
+        name: impl FnOnce() -> String,
+    ) -> PyResult<()> {
         if let Ok(list) = tokens.cast::<PyList>() {
-            return list.iter().try_for_each(|token| self.push(&token));
+            return list.iter().try_for_each(|token| self.push_seen(&token));
         }
         if let Ok(tuple) = tokens.cast::<PyTuple>() {
-            return tuple.iter_borrowed().try_for_each(|token| self.push(&token));
+            return tuple.iter_borrowed().try_for_each(|token| self.push_seen(&token));
         }
-        tokens.try_iter()?.try_for_each(|token| self.push(&token?))
+        let iterator = tokens.try_iter();
+        let mut iterator =
+            iterator.map_err(|_| error::unfit(&name(), "a list or another iterable of bytes", tokens))?;
+        iterator.try_for_each(|token| self.push_seen(&token?))
+    }
+
+    /// Adds a token, and looks for signals now and then.
+    fn push_seen(&mut self, token: &Bound<'_, PyAny>) -> PyResult<()> {
+        if self.ends.len().is_multiple_of(TOGETHER) {
+            token.py().check_signals()?;
+        }
+        self.push(token)
     }
 
     /// Adds a token.
@@ -31,7 +51,10 @@ impl Tokens {
         } else if let Ok(bytes) = token.cast::<PyByteArray>() {
             self.bytes.extend(bytes.to_vec());
         } else if token.is_instance_of::<PyString>() {
-            return Err(PyTypeError::new_err("Strings must be encoded before hashing"));
+            let repr = token.repr()?;
+            return Err(PyTypeError::new_err(format!(
+                "Strings must be encoded before hashing: give {repr}.encode()"
+            )));
         } else {
             self.bytes.extend_from_slice(buffer(token)?.as_bytes());
         }
@@ -59,6 +82,6 @@ impl Tokens {
 /// The bytes of an object with a buffer, such as a number of NumPy.
 fn buffer<'py>(token: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
     let view = token.py().import("builtins")?.getattr("memoryview")?.call1((token,));
-    let view = view.map_err(|_| PyTypeError::new_err("object supporting the buffer API required"))?;
+    let view = view.map_err(|_| error::unfit("b", "bytes, or an object supporting the buffer API", token))?;
     Ok(view.call_method0("tobytes")?.cast_into()?)
 }

@@ -31,7 +31,7 @@ fn dedup(py: Python<'_>, request: &str, progress: Option<&Bound<'_, PyAny>>) -> 
     let request: Request = serde_json::from_str(request).map_err(|e| error::parameter(e.to_string()))?;
     let options = request.options()?;
     let watch = Watch::default();
-    let mut summary = thread::scope(|scope| -> PyResult<Summary> {
+    let summary = thread::scope(|scope| -> PyResult<Summary> {
         let run = scope.spawn(|| job::run(&options, &watch));
         let mut nap = Duration::from_millis(1);
         let mut interrupted = Ok(());
@@ -52,9 +52,6 @@ fn dedup(py: Python<'_>, request: &str, progress: Option<&Bound<'_, PyAny>>) -> 
         }
         summary?.map_err(error::dedup)
     })?;
-    for told in summary.warnings.iter_mut().chain(&mut summary.notes) {
-        *told = error::in_python(told);
-    }
     serde_json::to_string(&summary).map_err(|e| error::parameter(e.to_string()))
 }
 

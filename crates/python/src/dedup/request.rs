@@ -69,7 +69,10 @@ impl Request {
         let read = self.read(&usual.read, &self.text_fields, self.id_field.as_deref())?;
         let against_read =
             self.read(&usual.read, &self.against_text_fields, self.against_id_field.as_deref())?;
-        let memory = self.memory.as_deref().map(amount::bytes).transpose().map_err(error::parameter)?;
+        let bytes = |size: &str| {
+            amount::bytes(size).map_err(|e| error::parameter(format!("`memory`: {e}, got `{size}`")))
+        };
+        let memory = self.memory.as_deref().map(bytes).transpose()?;
         Ok(Options {
             read,
             against: self.against.clone(),

@@ -1,15 +1,29 @@
-//! Collections: documents in and answers out as JSON, which is what the store keeps and what the command line shows.
+//! Collections: documents in as Python has them, settings in and answers out as JSON, which is what the command line shows.
+
+mod documents;
 
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use serde::Deserialize;
 
 use benzer_core::field::{Document, Schema};
 use benzer_index::store::{self, Collections};
-use benzer_index::{Asked, Containment, Index, Keeps, Query, Settings, Triple};
+use benzer_index::{Asked, Containment, Index, Keeps, Query, Records, Settings, Triple};
 
 use crate::error;
+use crate::parallel::Pulse;
+
+/// Searches that are handed over first, and at most: signals are looked for between.
+const FIRST: usize = 8;
+const MOST: usize = 1024;
+/// What those that are handed over together should take.
+const TOGETHER: Duration = Duration::from_millis(50);
+
+/// Ids and contents of documents.
+type Given<'py> = Vec<(String, Bound<'py, PyDict>)>;
 
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Collection>()?;
@@ -61,23 +75,52 @@ impl Collection {
         json(self.index()?.settings())
     }
 
-    /// Adds documents, a JSON array of them; what is wrong with each, or nothing.
-    fn insert(&self, py: Python<'_>, documents: &str) -> PyResult<Vec<Option<String>>> {
+    /// Adds documents, all that can be taken or, where it is strict, only all together; what is wrong with each, or nothing.
+    fn insert(&self, py: Python<'_>, documents: Given<'_>, strict: bool) -> PyResult<Vec<Option<String>>> {
         let index = self.index()?;
+        let mut taken = Vec::with_capacity(documents.len());
+        for (id, fields) in documents {
+            py.check_signals()?;
+            taken.push(documents::document(id, &fields)?);
+        }
         py.detach(|| {
-            let documents: Vec<Document> = parsed(documents)?;
-            let inserted = index.insert(&documents).map_err(error::index)?;
-            Ok(inserted.outcomes.into_iter().map(|outcome| outcome.err().map(|e| e.to_string())).collect())
+            let (recorder, mut pulse) = (index.recorder(), Pulse::new());
+            let mut records = Records::with_room(recorder.layout(), taken.len());
+            let mut troubles = Vec::with_capacity(taken.len());
+            for document in taken {
+                pulse.check()?;
+                // Never gone.
+                let recorded = document.and_then(|document| {
+                    recorder.record(&document, 0, &mut records).map_err(|e| e.to_string())
+                });
+                troubles.push(recorded.err());
+            }
+            if !strict || troubles.iter().all(Option::is_none) {
+                index.store().put(records).map_err(error::index)?;
+            }
+            Ok(troubles)
         })
     }
 
     /// The documents like each of those given, as JSON.
-    fn search(&self, py: Python<'_>, documents: &str, query: &str) -> PyResult<String> {
+    fn search(&self, py: Python<'_>, documents: Given<'_>, query: &str) -> PyResult<Vec<String>> {
         let index = self.index()?;
+        let documents = documents.into_iter().map(|(id, fields)| self::asked(id, &fields));
+        let documents = documents.collect::<PyResult<Vec<_>>>()?;
         py.detach(|| {
-            let documents: Vec<Document> = parsed(documents)?;
             let query: Query = parsed(query)?;
-            json(&index.search_many(&documents, &query).map_err(error::index)?)
+            let (mut answers, mut pulse) = (Vec::with_capacity(documents.len()), Pulse::new());
+            let (mut rest, mut n) = (&documents[..], FIRST);
+            while !rest.is_empty() {
+                let (together, others) = rest.split_at(n.min(rest.len()));
+                let start = Instant::now();
+                let found = index.search_many(together, &query).map_err(error::index)?;
+                answers.extend(found.iter().map(json).collect::<PyResult<Vec<_>>>()?);
+                pulse.check()?;
+                rest = others;
+                n = if start.elapsed() < TOGETHER { (2 * n).min(MOST) } else { (n / 2).max(1) };
+            }
+            Ok(answers)
         })
     }
 
@@ -94,13 +137,13 @@ impl Collection {
     fn search_third(
         &self,
         py: Python<'_>,
-        document: Option<&str>,
+        document: Option<(String, Bound<'_, PyDict>)>,
         ids: (Option<String>, String),
         query: &str,
     ) -> PyResult<String> {
         let index = self.index()?;
+        let document = document.map(|(id, fields)| self::asked(id, &fields)).transpose()?;
         py.detach(|| {
-            let document: Option<Document> = document.map(parsed).transpose()?;
             let query: Query = parsed(query)?;
             let asked = match (&document, &ids.0) {
                 (Some(document), _) => Asked::Document(document),
@@ -114,12 +157,12 @@ impl Collection {
     fn triples(&self, py: Python<'_>, threshold: Option<f64>) -> PyResult<String> {
         let index = self.index()?;
         py.detach(|| {
-            let mut triples = Vec::new();
-            let visit = |triple: Triple| {
+            let (mut triples, mut watch) = (Vec::new(), Watch::new());
+            let found = index.triples(threshold, |triple: Triple| {
                 triples.push((triple.ids, triple.estimate));
-                Ok(())
-            };
-            index.triples(threshold, visit).map_err(error::index)?;
+                watch.look()
+            });
+            watch.result(found)?;
             json(&triples)
         })
     }
@@ -140,12 +183,12 @@ impl Collection {
     fn duplicates(&self, py: Python<'_>, threshold: Option<f64>) -> PyResult<String> {
         let index = self.index()?;
         py.detach(|| {
-            let mut pairs = Vec::new();
-            let visit = |a: &str, b: &str, estimate: &benzer_core::estimate::Estimate| {
+            let (mut pairs, mut watch) = (Vec::new(), Watch::new());
+            let found = index.duplicates(threshold, |a, b, estimate| {
                 pairs.push((a.to_owned(), b.to_owned(), *estimate));
-                Ok(())
-            };
-            index.duplicates(threshold, visit).map_err(error::index)?;
+                watch.look()
+            });
+            watch.result(found)?;
             json(&pairs)
         })
     }
@@ -175,6 +218,34 @@ impl Collection {
             error::exception("StoreError", "the collection is closed; open it again".to_owned())
         })
     }
+}
+
+/// Looks for signals while results are visited, and stops the visit for one.
+struct Watch {
+    pulse: Pulse,
+    interrupted: PyResult<()>,
+}
+
+impl Watch {
+    fn new() -> Self {
+        Self { pulse: Pulse::new(), interrupted: Ok(()) }
+    }
+
+    fn look(&mut self) -> benzer_index::Result<()> {
+        self.interrupted = self.pulse.check();
+        let stopped = || benzer_core::Error::Schema("stopped by a signal".to_owned()).into();
+        self.interrupted.as_ref().map(|&()| ()).map_err(|_| stopped())
+    }
+
+    fn result<T>(self, found: benzer_index::Result<T>) -> PyResult<T> {
+        self.interrupted?;
+        found.map_err(error::index)
+    }
+}
+
+/// A document to search for; one that cannot be taken is an error.
+fn asked(id: String, fields: &Bound<'_, PyDict>) -> PyResult<Document> {
+    documents::document(id, fields)?.map_err(|trouble| error::exception("SchemaError", trouble))
 }
 
 /// The names of all collections.
