@@ -1,10 +1,13 @@
 //! The recall of a run, measured on the run itself.
 //!
 //! Some documents are drawn at random (`sample`) and compared exactly with others, or with all (`join`): so all similar pairs between the two are known. Which of them the
-//! run found, and which have a document removed, is then a matter of counting; how sure the shares are, of `share`.
+//! run found, and which have a document removed, is then a matter of counting; how sure the shares are, of `share` and `interval`.
 //!
 //! Copies of one text are set aside before, in a run and here. The sample follows the keep order, so it does not depend on threads, memory or, with ids, on the order of the files.
 
+#[cfg(test)]
+mod coverage;
+mod interval;
 mod join;
 mod sample;
 mod share;
@@ -19,10 +22,10 @@ use crate::error::Result;
 use crate::job::decide::Removal;
 use crate::threshold::Threshold;
 use crate::verify::Edge;
+pub use interval::Share;
 pub(crate) use join::Room;
 use sample::Sample;
 pub(crate) use sample::Sizes;
-pub use share::Share;
 use share::Shares;
 
 /// What an audit found. Pairs are those of two documents that reach the threshold, one of them drawn and the other among those that it was compared with.
