@@ -74,3 +74,17 @@ impl fmt::Display for Claim {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Claim;
+
+    #[test]
+    fn a_claim_holds_with_all_of_its_parts() {
+        assert_eq!(Claim::of(&[true, true]), Claim::Holds);
+        assert_eq!(Claim::of(&[true, false]), Claim::InPart);
+        assert_eq!(Claim::of(&[false, false]), Claim::Fails);
+        assert_eq!(Claim::of(&[]), Claim::Open);
+        assert_eq!(Claim::InPart.to_string(), "holds in part");
+    }
+}

@@ -29,7 +29,7 @@ pub struct Share {
     pub high: f64,
 }
 
-/// The pairs of a document that was drawn for a side: how many, and of how many of them something is true.
+/// The pairs of a document that was drawn for a side: how many, and of how many of them something is true. A pair that stands for several counts as so many.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Tally {
     pub pairs: f64,
