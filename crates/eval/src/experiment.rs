@@ -1,5 +1,9 @@
 //! What an experiment is, and what it gives.
 
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
 use crate::{Chart, Checks, Context, Result, Table};
 
 /// A claim of a paper, and how it is tried.
@@ -28,6 +32,59 @@ pub struct Outcome {
     pub charts: Vec<Chart>,
     /// Every comparison.
     pub checks: Checks,
-    /// What a reader should take home, in a sentence or two.
+    /// Whether what was measured bears out the claim. Another question than whether this code does what theory expects, which `checks` say.
+    pub claim: Claim,
+    /// What was measured, of what, and what it says of the claim.
     pub verdict: String,
+}
+
+/// What the rows say of a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Claim {
+    /// It holds for what was measured.
+    Holds,
+    /// Parts of it hold, or it holds in some of the cases.
+    InPart,
+    /// It does not hold.
+    Fails,
+    /// There is no claim, or what was measured cannot decide it.
+    Open,
+}
+
+impl Claim {
+    /// What follows from the parts of a claim.
+    pub fn of(parts: &[bool]) -> Self {
+        match parts.iter().filter(|holds| **holds).count() {
+            n if n == parts.len() && n > 0 => Self::Holds,
+            0 if !parts.is_empty() => Self::Fails,
+            0 => Self::Open,
+            _ => Self::InPart,
+        }
+    }
+}
+
+impl fmt::Display for Claim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Holds => "holds",
+            Self::InPart => "holds in part",
+            Self::Fails => "does not hold",
+            Self::Open => "not decided",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Claim;
+
+    #[test]
+    fn a_claim_holds_with_all_of_its_parts() {
+        assert_eq!(Claim::of(&[true, true]), Claim::Holds);
+        assert_eq!(Claim::of(&[true, false]), Claim::InPart);
+        assert_eq!(Claim::of(&[false, false]), Claim::Fails);
+        assert_eq!(Claim::of(&[]), Claim::Open);
+        assert_eq!(Claim::InPart.to_string(), "holds in part");
+    }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::machine::Machine;
-use crate::{Options, Report, Table};
+use crate::{Claim, Options, Report, Table};
 
 /// Rows of a table that the page shows; the rest is in its file.
 const ROWS: usize = 40;
@@ -11,28 +11,34 @@ const ROWS: usize = 40;
 /// The page.
 pub(crate) fn page(reports: &[Report], options: &Options, machine: &Machine) -> String {
     let held = reports.iter().filter(|report| report.holds()).count();
+    let claimed = |claim: Claim| reports.iter().filter(|report| report.outcome.claim == claim).count();
     let mut out = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <title>Benzer: the papers, measured</title>\n<style>\n{}</style>\n</head>\n<body>\n<header>\n<h1>The papers, measured</h1>\n\
-         <p>{held} of {} experiments hold. Each has the claim of its source, what this code gave, and the theory.</p>\n\
+         <p>In {held} of {} experiments this code does what theory expects. Whether the claims of the sources hold is another question: {} hold for what was measured, {} hold in part, {} do not, {} are not decided.</p>\n\
          <p class=\"quiet\"><code>{}</code>, seed {}, {} with {} cores, commit {}</p>\n",
         include_str!("gallery.css"),
         reports.len(),
+        claimed(Claim::Holds),
+        claimed(Claim::InPart),
+        claimed(Claim::Fails),
+        claimed(Claim::Open),
         escape(&options.command),
         options.seed,
         escape(&machine.cpu),
         machine.cores,
         escape(&machine.commit),
     );
-    out.push_str("<nav aria-label=\"Experiments\"><table>\n<thead><tr><th>experiment</th><th>source</th><th>holds</th><th>verdict</th></tr></thead>\n<tbody>\n");
+    out.push_str("<nav aria-label=\"Experiments\"><table>\n<thead><tr><th>experiment</th><th>source</th><th>code equals theory</th><th>the claim</th><th>measured</th></tr></thead>\n<tbody>\n");
     for report in reports {
         let (name, experiment) = (report.experiment.name, &report.experiment);
         let _ = writeln!(
             out,
-            "<tr><td><a href=\"#{name}\">{}</a></td><td>{}</td><td>{}</td><td>{}</td></tr>",
+            "<tr><td><a href=\"#{name}\">{}</a></td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
             escape(experiment.title),
             escape(experiment.source),
             badge(report),
+            report.outcome.claim,
             escape(&report.outcome.verdict)
         );
     }
@@ -53,7 +59,7 @@ fn section(out: &mut String, report: &Report) {
     let _ = write!(
         out,
         "<section id=\"{0}\" aria-labelledby=\"{0}-h\">\n<h2 id=\"{0}-h\">{1}</h2>\n<p class=\"quiet\">{2} · <code>benzer eval {0}</code> · {3:.1} s</p>\n\
-         <dl>\n<dt>The claim</dt><dd>{4}</dd>\n<dt>The verdict</dt><dd>{5}</dd>\n<dt>The criterion</dt><dd>{6}</dd>\n<dt>Holds</dt><dd>{7} {8}</dd>\n</dl>\n",
+         <dl>\n<dt>The claim</dt><dd>{4}</dd>\n<dt>The verdict</dt><dd><b>The claim {9}.</b> {5}</dd>\n<dt>The criterion</dt><dd>{6}</dd>\n<dt>Code equals theory</dt><dd>{7} {8}</dd>\n</dl>\n",
         experiment.name,
         escape(experiment.title),
         escape(experiment.source),
@@ -63,6 +69,10 @@ fn section(out: &mut String, report: &Report) {
         escape(experiment.criterion),
         badge(report),
         escape(&report.outcome.checks.summary()),
+        match report.outcome.claim {
+            Claim::Open => "is not decided".to_owned(),
+            claim => claim.to_string(),
+        },
     );
     if !report.holds() {
         out.push_str("<ul class=\"failures\">\n");

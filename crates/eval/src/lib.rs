@@ -17,6 +17,7 @@
 //!
 //! Estimators, sketches and counting are those of `benzer-core`: nothing is estimated by code of its own here.
 
+mod census;
 mod chart;
 mod check;
 mod context;
@@ -40,7 +41,7 @@ pub use chart::{Axis, Chart, Series};
 pub use check::Checks;
 pub use context::{Context, Options, Progress};
 pub use error::{Error, Result};
-pub use experiment::{Experiment, Outcome};
+pub use experiment::{Claim, Experiment, Outcome};
 pub use moments::{Errors, Mean, Moments};
 pub use run::{Report, run};
 pub use table::Table;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use benzer_eval::experiments::ALL;
-use benzer_eval::{Error, Options, Progress, Report};
+use benzer_eval::{Claim, Error, Options, Progress, Report};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
@@ -20,9 +20,10 @@ pub const ABOUT: &str = "\
 Try the claims of the papers on this code: every figure and table, measured, beside the theory.
 
 Each experiment has a numeric criterion, usually that a mean is within 4 standard errors of theory and \
-that this error is at most 2%. The folder gets a CSV table with a row for every point as it is measured, SVG \
+that this error is at most 2%: that says whether this code does what theory expects. Whether the claim of the paper \
+holds for what was measured is told apart from it. The folder gets a CSV table with a row for every point as it is measured, SVG \
 charts, run.json (machine, commit, command, seed, verdicts) and index.html, a page with all of it. \
-The exit code is 1 if an experiment does not hold.";
+The exit code is 1 if code and theory disagree; a claim that does not hold is a result.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -68,13 +69,15 @@ struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     failures: Option<&'a [String]>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    claim: Option<Claim>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     verdict: Option<&'a str>,
 }
 
 /// Lists or runs experiments.
 ///
 /// # Errors
-/// An unknown name; data that cannot be read; a folder that cannot be written; an experiment that does not hold.
+/// An unknown name; data that cannot be read; a folder that cannot be written; an experiment in which code and theory disagree.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     let Arguments { names, quick, data, seed, output } = arguments;
     if names.iter().any(|name| name == "list") {
@@ -100,7 +103,11 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
     let failed: Vec<&str> = reports.iter().filter(|r| !r.holds()).map(|r| r.experiment.name).collect();
     match failed.len() {
         0 => Ok(()),
-        n => anyhow::bail!("{n} of {} experiments do not hold: {}", reports.len(), failed.join(", ")),
+        n => anyhow::bail!(
+            "in {n} of {} experiments code and theory disagree: {}",
+            reports.len(),
+            failed.join(", ")
+        ),
     }
 }
 
@@ -122,6 +129,7 @@ fn list(view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
         seconds: None,
         checks: None,
         failures: None,
+        claim: None,
         verdict: None,
     });
     if view.format == Format::Json {
@@ -143,6 +151,7 @@ fn show(reports: &[Report], view: &View, out: &mut dyn Write) -> anyhow::Result<
         seconds: Some(report.seconds),
         checks: Some(report.outcome.checks.summary()),
         failures: Some(report.outcome.checks.failures()),
+        claim: Some(report.outcome.claim),
         verdict: Some(&report.outcome.verdict),
     });
     if view.format == Format::Json {
@@ -150,12 +159,14 @@ fn show(reports: &[Report], view: &View, out: &mut dyn Write) -> anyhow::Result<
     }
     for report in reports {
         let (name, source) = (report.experiment.name, report.experiment.source);
-        writeln!(out, "{}  {name} ({source})", if report.holds() { "holds" } else { "FAILS" })?;
-        writeln!(out, "       {}", report.outcome.verdict)?;
-        writeln!(out, "       {}", report.outcome.checks.summary())?;
+        let agrees = if report.holds() { "yes" } else { "NO" };
+        writeln!(out, "{name} ({source})")?;
+        writeln!(out, "  code equals theory: {agrees}; {}", report.outcome.checks.summary())?;
         for failure in report.outcome.checks.failures().iter().take(20) {
-            writeln!(out, "       - {failure}")?;
+            writeln!(out, "  - {failure}")?;
         }
+        writeln!(out, "  the claim: {}", report.outcome.claim)?;
+        writeln!(out, "  {}", report.outcome.verdict)?;
     }
     Ok(())
 }
@@ -187,7 +198,12 @@ impl Progress for Told {
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
         }
-        let holds = if report.holds() { "holds" } else { "FAILS" };
-        talk!("{:>7.1} s  {holds}  {}", report.seconds, report.experiment.name);
+        let holds = if report.holds() { "code equals theory" } else { "code and theory DISAGREE" };
+        talk!(
+            "{:>7.1} s  {}: {holds}; the claim: {}",
+            report.seconds,
+            report.experiment.name,
+            report.outcome.claim
+        );
     }
 }

@@ -2,10 +2,13 @@
 //!
 //! Some documents are drawn at random and compared exactly: in a large corpus with those that share a minimum with them (`twins`), which costs a few hundredths of the run; in a small one,
 //! or if their number is given, with others or with all (`sample`, `join`). Which of the similar pairs that are met so the run found, and which have a document removed, is then a matter of
-//! counting; how sure the shares are, of `share`.
+//! counting; how sure the shares are, of `share` and `interval`.
 //!
 //! Copies of one text are set aside before, in a run and here. The sample follows the keep order, so it does not depend on threads, memory or, with ids, on the order of the files.
 
+#[cfg(test)]
+mod coverage;
+mod interval;
 mod join;
 mod sample;
 mod share;
@@ -23,9 +26,9 @@ use crate::job::Audit;
 use crate::job::decide::{Removal, Rule};
 use crate::threshold::Threshold;
 use crate::verify::{Edge, Wanted, verify_held};
+pub use interval::Share;
 pub(crate) use join::Room;
 use sample::{Sample, Sizes};
-pub use share::Share;
 use share::{Design, Shares};
 use twins::{Given, Twins};
 
@@ -197,7 +200,7 @@ impl Ran<'_> {
             documents: members.len() as u64,
             sampled: twins.n_drawn,
             compared: twins.n_compared,
-            design: Design::Twins(twins.share),
+            design: Design::Twins,
         };
         self.judge(pairs, compared)
     }
@@ -263,7 +266,7 @@ impl Ran<'_> {
         Audited {
             sampled: compared.sampled,
             compared: compared.compared,
-            by_minimum: matches!(compared.design, Design::Twins(_)),
+            by_minimum: compared.design == Design::Twins,
             documents: compared.documents,
             pairs: n(|_| true),
             found: n(|pair| pair.found),

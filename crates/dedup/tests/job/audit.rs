@@ -220,3 +220,53 @@ fn the_manifest_has_the_audit_or_none() {
     assert_eq!(lab::run(&off).unwrap().audit, None);
     assert_eq!(manifest(&off)["audit"], Value::Null);
 }
+
+/// Clusters of a hundred and small ones. The documents of a cluster differ in as many words as keeps some of its pairs near the threshold of a preset with few bands, so that they are missed
+/// together: those of a document that differs much.
+fn large_clusters(random: &mut Random) -> Vec<String> {
+    let mut texts = Vec::new();
+    for size in [120, 100, 80, 60].into_iter().chain((0..150).map(|i| 2 + i % 3)) {
+        let base: Vec<usize> = (0..60 + random.below(60)).map(|_| random.below(20_000)).collect();
+        let most = 3 + random.below(5);
+        for _ in 0..size {
+            let mut words = base.clone();
+            for _ in 0..1 + random.below(most) {
+                let at = random.below(words.len());
+                words[at] = random.below(20_000);
+            }
+            texts.push(words.iter().map(|word| format!("w{word}")).collect::<Vec<_>>().join(" "));
+        }
+    }
+    texts
+}
+
+#[test]
+fn intervals_hold_the_recall_of_runs_that_miss_many_pairs_of_large_clusters() {
+    let mut random = Random::new(24);
+    let mut texts = large_clusters(&mut random);
+    let (rounds, mut missed, mut width, mut recall) = (60, [0, 0], 0.0, 0.0);
+    for _ in 0..rounds {
+        // Another order: other documents are drawn, and others come first in the buckets.
+        random.shuffle(&mut texts);
+        let document = |(i, text): (usize, &String)| Document { id: format!("{i:05}"), text: text.clone() };
+        let documents: Vec<Document> = texts.iter().enumerate().map(document).collect();
+        let lab = Lab::new();
+        lab.write("a.jsonl", corpus::lines(&documents));
+        let with = |audit, output| {
+            let mut options = Options { search: banding(16, 8), audit, ..lab.options(output) };
+            (options.threshold, options.text.n) = ("0.71".parse().unwrap(), 3);
+            audited(&options)
+        };
+        let (some, all) = (with(Audit::Sample(120), "some"), with(Audit::Sample(u32::MAX), "all"));
+        let (share, truth) = (some.recall.unwrap(), all.recall.unwrap());
+        assert_eq!(truth.low, truth.high);
+        assert!(some.pairs < all.pairs / 2 && some.pairs > 500, "{} of {}", some.pairs, all.pairs);
+        missed[0] += u32::from(truth.value < share.low);
+        missed[1] += u32::from(truth.value > share.high);
+        width += (share.high - share.low) / f64::from(rounds);
+        recall += truth.value / f64::from(rounds);
+    }
+    assert!(recall < 0.95, "{recall}");
+    assert!(missed[0] + missed[1] <= 6 && missed[0] <= 4 && missed[1] <= 4, "{missed:?} of {rounds}");
+    assert!(width < 0.15, "{width}");
+}

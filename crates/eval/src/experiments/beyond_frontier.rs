@@ -9,7 +9,9 @@ use benzer_core::sketch::{Family, Packing, Scheme, SketchSpec, fast};
 use crate::check::is_precise;
 use crate::random::Random;
 use crate::table::row;
-use crate::{Axis, Chart, Checks, Context, Errors, Experiment, Outcome, Result, Series, Table, exact, plant};
+use crate::{
+    Axis, Chart, Checks, Claim, Context, Errors, Experiment, Outcome, Result, Series, Table, exact, plant,
+};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "beyond_frontier",
@@ -75,8 +77,8 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
         charts.push(storage);
         charts.push(time);
     }
-    let (frontier, verdict) = frontier(context, &points, sizes)?;
-    Ok(Outcome { tables: vec![table, frontier], charts, checks, verdict })
+    let (frontier, claim, verdict) = frontier(context, &points, sizes)?;
+    Ok(Outcome { tables: vec![table, frontier], charts, checks, claim, verdict })
 }
 
 fn kinds() -> [Kind; 9] {
@@ -125,10 +127,10 @@ fn kinds() -> [Kind; 9] {
 }
 
 /// The best at each size and within each time, as a table and in sentences.
-fn frontier(context: &Context<'_>, points: &[Point], sizes: &[u32]) -> Result<(Table, String)> {
+fn frontier(context: &Context<'_>, points: &[Point], sizes: &[u32]) -> Result<(Table, Claim, String)> {
     let mut table =
         context.table("best", &["J", "equal", "limit", "best", "bits", "rms", "second", "second_rms"])?;
-    let mut sentences = Vec::new();
+    let (mut sentences, mut at_most_bits) = (Vec::new(), Vec::new());
     for target in [0.5, 0.8, 0.95] {
         let mut storage = Vec::new();
         for &bits in sizes {
@@ -141,14 +143,19 @@ fn frontier(context: &Context<'_>, points: &[Point], sizes: &[u32]) -> Result<(T
                 points.iter().filter(|p| p.target == target && p.microseconds <= limit).collect();
             time.extend(best(&within, (target, "microseconds", limit), &mut table)?);
         }
+        at_most_bits.extend(storage.last().map(|(name, _)| *name));
         sentences.push(format!(
             "At J = {target}: {}; {}",
             tally("bits", &storage),
             tally("microseconds", &time)
         ));
     }
+    // That it depends on the similarity, and that few bits are best for high ones.
+    let is_of_few_bits = |name: &&str| ["1 bit", "xor", "odd"].iter().any(|few| name.contains(few));
+    let differ = at_most_bits.windows(2).any(|names| names[0] != names[1]);
+    let claim = Claim::of(&[differ, at_most_bits.iter().skip(1).all(is_of_few_bits)]);
     let verdict = format!("Least error of the sizes tried, on this machine. {}.", sentences.join(". "));
-    Ok((table, verdict))
+    Ok((table, claim, verdict))
 }
 
 /// The point of the least error, if there is one; its name and limit.

@@ -5,7 +5,7 @@ use benzer_core::sketch::{Bits, Family, Scheme, Sketch, SketchSpec, count, fast}
 
 use crate::random::Random;
 use crate::table::row;
-use crate::{Axis, Chart, Checks, Context, Errors, Experiment, Outcome, Result, Series, plant};
+use crate::{Axis, Chart, Checks, Claim, Context, Errors, Experiment, Outcome, Result, Series, plant};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "beyond_small_sets",
@@ -97,10 +97,15 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
     };
     let list = |family: Family| [10, 50, 100, 1000].map(|n| range(family, n)).join(", ");
     let verdict = format!(
-        "Variance over that of {K} permutations, by elements of each set: `fast` {}; one permutation {}. The factors that error bars use agree, to {:.1} standard errors.",
+        "Variance over that of {K} permutations, on planted sets, by elements of each set: `fast` {}; one permutation {}. The factors that error bars use agree, to {:.1} standard errors.",
         list(families[1]),
         list(families[2]),
         checks.furthest()
     );
-    Ok(Outcome { tables: vec![table], charts: vec![chart], checks, verdict })
+    let of = |family: Family| ratios.iter().filter(move |(f, size, _)| *f == family && *size <= 100);
+    let claim = Claim::of(&[
+        of(families[1]).all(|(.., ratio)| *ratio < 0.6),
+        of(families[2]).all(|(.., ratio)| *ratio < 1.5),
+    ]);
+    Ok(Outcome { tables: vec![table], charts: vec![chart], checks, claim, verdict })
 }

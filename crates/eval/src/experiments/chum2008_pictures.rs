@@ -12,7 +12,7 @@ use benzer_core::sketch::{Sketch, Sketcher};
 use crate::pictures::{self, Change};
 use crate::random::Random;
 use crate::table::row;
-use crate::{Axis, Chart, Checks, Context, Experiment, Outcome, Result, Series, Table};
+use crate::{Axis, Chart, Checks, Claim, Context, Experiment, Outcome, Result, Series, Table};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "chum2008_pictures",
@@ -119,7 +119,7 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
         curves("Precision and recall, thumbnail", &same, |scores| &scores.thumbnail, &different.thumbnail),
         curves("Precision and recall, local", &same, |scores| &scores.inliers, &different.inliers),
     ];
-    Ok(Outcome { tables, charts, checks, verdict })
+    Ok(Outcome { tables, charts, claim: Claim::of(&[checks.all_hold()]), checks, verdict })
 }
 
 /// The pictures of imagededup's tests: copies of one, whose names begin alike, and different ones.

@@ -10,7 +10,7 @@ use crate::check::{LARGEST_ERROR, MOST_ERRORS, is_precise};
 use crate::corpus::{self, Corpus};
 use crate::retrieval::sketched;
 use crate::table::row;
-use crate::{Axis, Chart, Checks, Context, Experiment, Mean, Moments, Outcome, Result, Series, Table};
+use crate::{Axis, Chart, Checks, Claim, Context, Experiment, Mean, Moments, Outcome, Result, Series, Table};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "leskovec2014_s_curve",
@@ -69,7 +69,7 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
         summary.furthest,
         summary.apart
     );
-    Ok(Outcome { tables: vec![table], charts, checks, verdict })
+    Ok(Outcome { tables: vec![table], charts, claim: Claim::of(&[checks.all_hold()]), checks, verdict })
 }
 
 fn measure(

@@ -6,7 +6,7 @@ use benzer_core::estimate::three_way_dense::{self, Theorem};
 use super::li2010_three_way_probability::{shares, three_words};
 use crate::random::Random;
 use crate::table::row;
-use crate::{Axis, Chart, Checks, Context, Errors, Experiment, Mean, Outcome, Result, Series, Table};
+use crate::{Axis, Chart, Checks, Claim, Context, Errors, Experiment, Mean, Outcome, Result, Series, Table};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "li2010_three_way_mse",
@@ -64,7 +64,7 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
             steps = [steps[0].min(n), steps[1].max(n)];
         }
     }
-    let verdict = verdict(&series, after_five, steps);
+    let (claim, verdict) = verdict(&series, after_five, steps);
     for (colour, (b, [simple, precise, nine, bias, limit, ..])) in BITS.into_iter().zip(series).enumerate() {
         chart.push(Series::points(format!("simple, b = {b}"), simple).colour(colour));
         chart.push(Series::line(format!("precise, b = {b}"), precise).colour(colour));
@@ -72,11 +72,11 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
         biases.push(Series::points(format!("b = {b}"), bias).colour(colour));
         biases.push(Series::line("", limit).colour(colour));
     }
-    Ok(Outcome { tables: vec![table, iteration], charts: vec![biases, chart], checks, verdict })
+    Ok(Outcome { tables: vec![table, iteration], charts: vec![biases, chart], checks, claim, verdict })
 }
 
 /// What the points by log2 D (mean square errors, (9), bias of (8) and its limit, bias of the precise estimate, its variance by the delta method) say.
-fn verdict(series: &[[Vec<(f64, f64)>; 7]; 3], after_five: f64, steps: [u32; 2]) -> String {
+fn verdict(series: &[[Vec<(f64, f64)>; 7]; 3], after_five: f64, steps: [u32; 2]) -> (Claim, String) {
     let at = |b: usize, of: usize, exponent: f64| {
         series[b][of].iter().find(|point| point.0 == exponent).map_or(f64::NAN, |point| point.1)
     };
@@ -94,7 +94,15 @@ fn verdict(series: &[[Vec<(f64, f64)>; 7]; 3], after_five: f64, steps: [u32; 2])
     let [low, high] = over.fold([f64::MAX, 0.0], |[l, h], x| [f64::min(l, x), f64::max(h, x)]);
     // Sparse, as ESTIMATORS 7.3 has it: the slope of the iteration is 1 - (1-q)(1-2q)(1-R).
     let slope = |jaccard: f64| 1.0 - 0.75 * 0.5 * (1.0 - jaccard);
-    format!(
+    let falls = exponents.windows(2).all(|w| at(0, 4, w[1]).abs() < at(0, 4, w[0]).abs());
+    let large = exponents.iter().filter(|&&exponent| exponent >= 20.0);
+    let claim = Claim::of(&[
+        falls,
+        large.into_iter().all(|&exponent| at(0, 0, exponent) / at(0, 2, exponent) < 1.1),
+        precise < 0.005,
+        steps[1] <= 5,
+    ]);
+    let verdict = format!(
         "By D, the bias of (8) with two bits is {}; its mean square error over variance (9) is {}. \
          The precise estimator has a bias of at most {precise:.4} at any density, and {low:.2} to {high:.2} times the variance of the delta method. \
          No iteration is needed: the equation is affine. For these words, five steps of the paper's iteration leave up to {after_five:.4}, and 1e-6 takes {} to {} of them; \
@@ -105,7 +113,8 @@ fn verdict(series: &[[Vec<(f64, f64)>; 7]; 3], after_five: f64, steps: [u32; 2])
         steps[1],
         slope(0.9),
         1e-6f64.ln() / slope(0.9).ln()
-    )
+    );
+    (claim, verdict)
 }
 
 /// Errors of the precise estimate from counts that are drawn from the probabilities of Theorem 1, without any permutation.

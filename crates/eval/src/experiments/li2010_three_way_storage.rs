@@ -4,7 +4,7 @@ use benzer_core::estimate::storage;
 use benzer_core::estimate::three_way::ThreeWayBits;
 
 use crate::table::row;
-use crate::{Axis, Chart, Checks, Context, Experiment, Outcome, Result, Series};
+use crate::{Axis, Chart, Checks, Claim, Context, Experiment, Outcome, Result, Series};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "li2010_three_way_storage",
@@ -37,7 +37,7 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
         );
     }
     let mut table = context.table("", &["T_over_R", "b", "R", "ratio"])?;
-    let (mut charts, mut lines) = (Vec::new(), Vec::new());
+    let (mut charts, mut lines, mut parts) = (Vec::new(), Vec::new(), Vec::new());
     for alpha in [3.0, 4.0, 6.0, 10.0, 20.0, 50.0] {
         let mut chart = Chart::new(
             format!("B(64) / B(b), T = {alpha} R"),
@@ -66,6 +66,7 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
             (_, true) => "holds for some R",
             _ => "does not hold for any R",
         };
+        parts.push(low >= 10.0);
         lines.push(format!("T = {alpha} R: {low:.1} to {high:.1} times, {verdict}"));
         charts.push(chart);
     }
@@ -73,5 +74,5 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
         "The headline of at least 10 times with the best b depends on how much more similar pairs are than the triple. For R from 0.02 on: {}.",
         lines.join("; ")
     );
-    Ok(Outcome { tables: vec![table], charts, checks, verdict })
+    Ok(Outcome { tables: vec![table], charts, checks, claim: Claim::of(&parts), verdict })
 }

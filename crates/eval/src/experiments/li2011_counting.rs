@@ -7,7 +7,7 @@ use benzer_core::sketch::{Bits, count};
 use benzer_core::{Level, hash};
 
 use crate::table::row;
-use crate::{Axis, Chart, Checks, Context, Experiment, Outcome, Result, Series};
+use crate::{Axis, Chart, Checks, Claim, Context, Experiment, Outcome, Result, Series};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "li2011_counting",
@@ -90,7 +90,14 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
         21.3 / (new / words),
         21.3 / (old / words)
     );
-    Ok(Outcome { tables: vec![table], charts: vec![chart], checks, verdict })
+    let table_times = [1, 2, 3].map(|i| ratios[i] / old);
+    let claim = Claim::of(&[
+        old < 1.1 * 1.67,
+        old / words < 1.1 * 1.73,
+        table_times.iter().all(|times| (0.9..1.1).contains(times)),
+        21.3 / (new / words) > 12.8,
+    ]);
+    Ok(Outcome { tables: vec![table], charts: vec![chart], checks, claim, verdict })
 }
 
 fn k_of(bits: Bits) -> usize {

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use benzer_core::estimate::collision::Collision;
 
 use crate::table::row;
-use crate::{Axis, Chart, Checks, Context, Experiment, Outcome, Result, Series};
+use crate::{Axis, Chart, Checks, Claim, Context, Experiment, Outcome, Result, Series};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "li2011_exactness",
@@ -29,7 +29,7 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
     let mut largest =
         context.table("largest", &["D", "b", "f1", "f2", "a", "largest_error", "printed_bound"])?;
     let mut charts = Vec::new();
-    let mut sentences = Vec::new();
+    let (mut sentences, mut parts) = (Vec::new(), Vec::new());
     for (d, sizes, printed) in [(20usize, [4usize, 10, 16], 0.01), (500, [10, 100, 250], 0.0004)] {
         let mut errors = Vec::new();
         context.step(format_args!("D = {d}"));
@@ -39,6 +39,7 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
             let [f1, f2, a] = worst.sets;
             largest.push(row![d, b, f1, f2, a, worst.error, printed])?;
             let is_below = worst.error.abs() < printed;
+            parts.push(is_below);
             errors.push(format!(
                 "{} at b = {b} ({})",
                 crate::table::significant((worst.error.abs() * 1e6).round() / 1e6),
@@ -72,7 +73,7 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
         "The errors are of the printed order, but the bounds do not hold for every size and number of bits: the largest errors are, {}.",
         sentences.join("; ")
     );
-    Ok(Outcome { tables: vec![largest, table], charts, checks, verdict })
+    Ok(Outcome { tables: vec![largest, table], charts, checks, claim: Claim::of(&parts), verdict })
 }
 
 /// Theorem 1 for sets of `sizes` with `common` elements in a universe of `d`.

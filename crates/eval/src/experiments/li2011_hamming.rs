@@ -13,7 +13,7 @@ use super::li2011_storage::WORD_PAIRS;
 use crate::random::Random;
 use crate::table::row;
 use crate::{
-    Axis, Chart, Checks, Context, Errors, Experiment, Outcome, Result, Series, Table, exact, universe,
+    Axis, Chart, Checks, Claim, Context, Errors, Experiment, Outcome, Result, Series, Table, exact, universe,
 };
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
@@ -51,12 +51,12 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
     }
     let mut table = context.table("", &["method", "k", "runs", "mse", "mse_se", "expected", "formula"])?;
     charts.push(simulate(context, &mut table, &mut checks)?);
-    let verdict = verdict(&ratios, ratio);
-    Ok(Outcome { tables: vec![table, ratios, signs], charts, checks, verdict })
+    let (claim, verdict) = verdict(&ratios, ratio);
+    Ok(Outcome { tables: vec![table, ratios, signs], charts, checks, claim, verdict })
 }
 
 /// What the ratios of Figs. 5, 7 and 8, and of signs to one bit, say of the claim.
-fn verdict(ratios: &Table, signs: impl Fn(f64) -> f64) -> String {
+fn verdict(ratios: &Table, signs: impl Fn(f64) -> f64) -> (Claim, String) {
     let number = |row: &[String], i: usize| row[i].parse::<f64>().unwrap_or(f64::NAN);
     let range = |figure: f64, is_sparse: bool| {
         let rows = ratios
@@ -83,8 +83,19 @@ fn verdict(ratios: &Table, signs: impl Fn(f64) -> f64) -> String {
         .filter(|w| (w[0].1 > 1.0) != (w[1].1 > 1.0))
         .map(|w| format!("{:.3}", w[1].0))
         .collect();
+    let all = |figure: f64, is: &dyn Fn(f64) -> bool| {
+        let mut rows = ratios.rows().iter().filter(|row| number(row, 0) == figure);
+        rows.all(|row| is(number(row, 4)))
+    };
+    // A ratio that no number can hold is not a number in the table.
+    let claim = Claim::of(&[
+        all(5.0, &|ratio| (10.0..=30.0).contains(&ratio)),
+        all(7.0, &|ratio| ratio < 2.0),
+        !all(8.0, &|ratio| ratio < 10.0),
+        signs(0.001) <= 1.0 && changes.len() == 1,
+    ]);
     let first = if signs(0.001) > 1.0 { "more" } else { "less" };
-    format!(
+    let verdict = format!(
         "Sampling needs {} times the storage of one-bit samples on sparse sets (r1 = 0.0001; the limits are {:.0} at R = 0 and {:.0} at R = 1) and {} times on dense ones, where the paper says 10 to 30. \
          Projection modulo 2 with the best beta for each pair needs {} times on sparse sets; with the beta of H = 1e-4 D for all, {} there and {} on dense ones. \
          One-bit sign projections on sparse sets have {first} variance than one-bit samples at R near 0, and the order turns at R = {}; at most they have {:.2} times as much (R = {:.2}): the claim holds between the turns only.",
@@ -98,7 +109,8 @@ fn verdict(ratios: &Table, signs: impl Fn(f64) -> f64) -> String {
         changes.join(" and "),
         most.1,
         most.0
-    )
+    );
+    (claim, verdict)
 }
 
 /// Readable at any size.

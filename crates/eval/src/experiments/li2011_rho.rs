@@ -4,7 +4,7 @@ use benzer_core::estimate::collision::Collision;
 use benzer_core::lsh::curve;
 
 use crate::table::row;
-use crate::{Axis, Chart, Checks, Context, Experiment, Outcome, Result, Series};
+use crate::{Axis, Chart, Checks, Claim, Context, Experiment, Outcome, Result, Series};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "li2011_rho",
@@ -64,7 +64,7 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
     checks.holds("one bit at 0.5", rho(0.5, 1.5, 1) - rho(0.5, 1.5, 0) > 0.1);
     let at = |near: f64, b: u32| rho(near, 1.5, b);
     let verdict = format!(
-        "Confirmed at c = 1.5: at distance 0.1 one bit has rho {:.3} against {:.3} of whole samples; at distance 0.5 it is {:.3} against {:.3}, and three and four bits come to {:.3} and {:.3}.",
+        "At c = 1.5: at distance 0.1 one bit has rho {:.3} against {:.3} of whole samples; at distance 0.5 it is {:.3} against {:.3}, and three and four bits come to {:.3} and {:.3}.",
         at(0.1, 1),
         at(0.1, 0),
         at(0.5, 1),
@@ -72,7 +72,7 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
         at(0.5, 3),
         at(0.5, 4)
     );
-    Ok(Outcome { tables: vec![table], charts, checks, verdict })
+    Ok(Outcome { tables: vec![table], charts, claim: Claim::of(&[checks.all_hold()]), checks, verdict })
 }
 
 /// The exponent for `b` bits; 0 stands for whole samples.

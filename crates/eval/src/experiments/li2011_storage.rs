@@ -4,7 +4,7 @@ use benzer_core::estimate::collision::Collision;
 use benzer_core::estimate::storage;
 
 use crate::table::row;
-use crate::{Axis, Chart, Checks, Context, Experiment, Outcome, Result, Series};
+use crate::{Axis, Chart, Checks, Claim, Context, Experiment, Outcome, Result, Series};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "li2011_storage",
@@ -102,5 +102,12 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
         storage::crossover(1),
         storage::ratio_equal_density([64, 1], 1e-12, 1.0)
     );
-    Ok(Outcome { tables: vec![pairs, curves], charts, checks, verdict })
+    let limit = storage::ratio_equal_density([64, 1], 1e-12, 1.0);
+    let claim = Claim::of(&[
+        at_half >= 21.3,
+        limit >= 64.0,
+        (storage::crossover(1) - 0.4).abs() < 0.05,
+        off.is_empty(),
+    ]);
+    Ok(Outcome { tables: vec![pairs, curves], charts, checks, claim, verdict })
 }

@@ -8,7 +8,7 @@ use benzer_core::sketch::{Bits, Family, Packing, Scheme, Sketch, SketchSpec, cou
 use crate::check::is_precise;
 use crate::random::Random;
 use crate::table::row;
-use crate::{Axis, Chart, Checks, Context, Errors, Experiment, Outcome, Result, Series, exact, plant};
+use crate::{Axis, Chart, Checks, Claim, Context, Errors, Experiment, Outcome, Result, Series, exact, plant};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "mitzenmacher2014_odd_accuracy",
@@ -97,12 +97,12 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
             .with(Series::line("one bit, k = n (11)", one_bit).colour(2))
             .with(Series::points("xor of the best m", combined).colour(3))
             .with(Series::line("", combined_exact).colour(3));
-    let verdict = verdict(&points)?;
-    Ok(Outcome { tables: vec![table], charts: vec![chart], checks, verdict })
+    let (claim, verdict) = verdict(&points)?;
+    Ok(Outcome { tables: vec![table], charts: vec![chart], checks, claim, verdict })
 }
 
 /// What the exact errors (odd tuned, odd k = n, one bit, xor) and the samples of xor over those of odd say of the claim.
-fn verdict(points: &[(f64, [f64; 4], f64)]) -> Result<String> {
+fn verdict(points: &[(f64, [f64; 4], f64)]) -> Result<(Claim, String)> {
     let one_bit = |j: f64| two_way::variance(j, 1, f64::from(N));
     let tuned = crossing(|j| Ok(exact_odd(j, odd::best_registers(N as usize, j)?) - one_bit(j)))?;
     let equal = crossing(|j| Ok(exact_odd(j, N as usize) - one_bit(j)))?;
@@ -114,7 +114,12 @@ fn verdict(points: &[(f64, [f64; 4], f64)]) -> Result<String> {
     let better = points.iter().filter(|(_, mse, _)| mse[3] < mse[0]).count();
     let samples = points.iter().map(|(.., ratio)| *ratio);
     let range = samples.fold([f64::MAX, 0.0], |[low, high], x| [f64::min(low, x), f64::max(high, x)]);
-    Ok(format!(
+    let high = points.iter().filter(|(j, ..)| *j >= 0.8);
+    let claim = Claim::of(&[
+        high.into_iter().all(|(_, mse, _)| mse[0] < mse[2] && mse[1] < mse[2]),
+        tuned <= 0.75 && equal <= 0.75,
+    ]);
+    let verdict = format!(
         "With tuned k the Odd Sketch passes one-bit samples at J = {tuned:.3} and with k = n at {equal:.3}, where the slides say 0.75; \
          one bit has this many times its error with tuned k: {}. Not in the slides: XOR of the best number of one-bit samples has less error at equal storage for {better} of {} similarities tried, \
          with {:.1} to {:.1} times as many samples.",
@@ -122,7 +127,8 @@ fn verdict(points: &[(f64, [f64; 4], f64)]) -> Result<String> {
         points.len(),
         range[0],
         range[1]
-    ))
+    );
+    Ok((claim, verdict))
 }
 
 /// Where a difference that is positive for low similarities becomes negative, between 0.6 and 0.9.

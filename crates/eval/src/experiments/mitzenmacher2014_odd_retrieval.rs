@@ -11,7 +11,9 @@ use crate::check::is_precise;
 use crate::corpus::{self, Corpus};
 use crate::retrieval::{Histogram, Retrieved, curve, curves, relevant, retrieved, sketched};
 use crate::table::row;
-use crate::{Axis, Chart, Checks, Context, Experiment, Moments, Outcome, Result, Series, Table, exact};
+use crate::{
+    Axis, Chart, Checks, Claim, Context, Experiment, Moments, Outcome, Result, Series, Table, exact,
+};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "mitzenmacher2014_odd_retrieval",
@@ -87,10 +89,11 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
         }
         charts.push(chart);
     }
-    Ok(Outcome { tables: vec![table], charts, checks, verdict: verdict(&points) })
+    let (claim, verdict) = verdict(&points);
+    Ok(Outcome { tables: vec![table], charts, checks, claim, verdict })
 }
 
-fn verdict(points: &[Point]) -> String {
+fn verdict(points: &[Point]) -> (Claim, String) {
     let better = |i: usize| points.iter().filter(|p| p.odd[i] > p.one[i]).count();
     let gain: Moments = points.iter().map(|p| p.odd[2] - p.one[2]).collect();
     let worse: Vec<String> = points
@@ -103,8 +106,10 @@ fn verdict(points: &[Point]) -> String {
         _ => format!("but not for {}", worse.join(", ")),
     };
     let n = points.len();
-    format!(
-        "Counts are what theory expects. At equal size the Odd Sketch has the better precision in {} of {n} cases, the better recall in {} and the better F1 in {}: {exception}. \
+    let claim =
+        Claim::of(&points.iter().map(|p| p.odd[0] > p.one[0] && p.odd[1] > p.one[1]).collect::<Vec<_>>());
+    let verdict = format!(
+        "At equal size the Odd Sketch has the better precision in {} of {n} cases, the better recall in {} and the better F1 in {}: {exception}. \
          The difference of F1 is {:+.3} on average, from {:+.3} to {:+.3}.",
         better(0),
         better(1),
@@ -112,7 +117,8 @@ fn verdict(points: &[Point]) -> String {
         gain.mean().value,
         points.iter().map(|p| p.odd[2] - p.one[2]).fold(f64::MAX, f64::min),
         points.iter().map(|p| p.odd[2] - p.one[2]).fold(f64::MIN, f64::max),
-    )
+    );
+    (claim, verdict)
 }
 
 fn data(context: &Context<'_>) -> Result<Vec<Corpus>> {
