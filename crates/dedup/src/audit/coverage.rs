@@ -121,7 +121,8 @@ impl Corpus {
                 let factor = others.len() as f64 / n.max(1) as f64;
                 for i in 0..n {
                     let chosen = i + (random.next() * (others.len() - i) as f64) as usize;
-                    others.swap(i, chosen.min(others.len() - 1));
+                    let chosen = chosen.min(others.len() - 1);
+                    others.swap(i, chosen);
                 }
                 for &other in &others[..n] {
                     let (later, earlier) = (one.max(other), one.min(other));

@@ -42,8 +42,6 @@ pub(super) struct Twins {
     pub pairs: Vec<Twin>,
     pub n_drawn: u64,
     pub n_compared: u64,
-    /// The probability of being drawn.
-    pub share: f64,
 }
 
 /// What a corpus gives to choose from.
@@ -83,7 +81,6 @@ struct Sample {
     /// Where the members of each group begin, and those of the last one end.
     starts: Vec<u32>,
     members: Vec<u32>,
-    share: f64,
     /// False if there was no room for all members.
     is_whole: bool,
 }
@@ -123,13 +120,7 @@ impl Sample {
             *minimum = minima.binary_search(minimum).expect("it is the minimum of a drawn document") as u32;
         }
         let is_whole = listed.len() < most;
-        Ok(Self {
-            drawn,
-            starts,
-            members: listed.into_iter().map(|(_, rank)| rank).collect(),
-            share,
-            is_whole,
-        })
+        Ok(Self { drawn, starts, members: listed.into_iter().map(|(_, rank)| rank).collect(), is_whole })
     }
 
     /// The pairs of the documents that can be read within the budget, in the order in which they were drawn.
@@ -144,7 +135,6 @@ impl Sample {
                 bytes += given.ranked.bytes(twin)?;
             }
             if bytes > budget && i > 0 {
-                self.share = number as f64 / u64::MAX as f64;
                 self.drawn.truncate(i);
                 break;
             }
@@ -162,12 +152,7 @@ impl Sample {
         let mut compared: Vec<u32> = pairs.iter().map(other).collect();
         compared.sort_unstable();
         compared.dedup();
-        Ok(Twins {
-            pairs,
-            n_drawn: self.drawn.len() as u64,
-            n_compared: compared.len() as u64,
-            share: self.share,
-        })
+        Ok(Twins { pairs, n_drawn: self.drawn.len() as u64, n_compared: compared.len() as u64 })
     }
 }
 

@@ -256,7 +256,8 @@ impl Run<'_> {
 
     /// Where edges are collected: in memory with the documents, if so many fit, and in a file if they do not or the run leaves checkpoints.
     pub(super) fn edges_writer(&self, corpus: &Corpus, name: &str, most: u64) -> Result<EdgesWriter> {
-        let is_held = matches!(corpus.documents, Documents::Memory(_)) && self.memory.has_room_for_edges(most);
+        let is_held =
+            matches!(corpus.documents, Documents::Memory(_)) && self.memory.has_room_for_edges(most);
         let is_filed = self.saves || !is_held;
         let file = is_filed.then(|| self.files.create(&self.folders.work.join(name))).transpose()?;
         Ok(EdgesWriter::new(is_held, file))

@@ -26,8 +26,8 @@ mod stages;
 mod summary;
 mod write;
 
-pub(crate) use against::NAMED;
 pub use crate::audit::{Audited, Bin, Share};
+pub(crate) use against::NAMED;
 pub(crate) use memory::estimated_documents;
 pub use observer::{Observer, Silent, Stage};
 pub use options::{
