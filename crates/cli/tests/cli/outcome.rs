@@ -356,7 +356,7 @@ fn what_no_run_has_made_is_never_replaced() {
         std::fs::create_dir_all(bench.path(&format!("{folder}/{file}")).parent().unwrap()).unwrap();
         bench.write(&format!("{folder}/{file}"), "{\"name\": \"app\"}");
     }
-    for more in ["", "--overwrite", "--resume"] {
+    for more in ["", "--overwrite"] {
         bench.run(&format!("dedup articles.jsonl -o mine {more}")).fails(1, &["`mine` holds"]);
         bench.run(&format!("dedup articles.jsonl -o web {more}")).fails(1, &["`web` holds"]);
         bench
