@@ -208,7 +208,7 @@ fn what_was_made_of_earlier_results_goes_with_them_and_what_does_not_belong_is_t
     let stale = bench.path("stale");
     std::fs::rename(bench.path("clean/at-0.9"), &stale).unwrap();
     bench.run("rethreshold clean 0.9").ok();
-    bench.run("dedup articles.jsonl -o clean --id-field id --overwrite --threshold 0.7").ok();
+    bench.run("dedup articles.jsonl -o clean --id-field id --overwrite --ngram 2").ok();
     assert!(!bench.path("clean/at-0.9").exists());
     // Results of another run at another threshold, and files of somebody else.
     std::fs::rename(&stale, bench.path("clean/at-0.9")).unwrap();
