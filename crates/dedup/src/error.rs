@@ -106,12 +106,6 @@ pub enum Error {
         /// Where all of them are.
         list: PathBuf,
     },
-    /// Old documents of which there are none.
-    #[error("nothing was looked for: {what}")]
-    Nothing {
-        /// Why there are none.
-        what: String,
-    },
     /// A rejected line in a strict run.
     #[error("{reject} (--strict, so the run stopped here)")]
     Strict {

@@ -208,7 +208,7 @@ fn what_was_made_of_earlier_results_goes_with_them_and_what_does_not_belong_is_t
     let stale = bench.path("stale");
     std::fs::rename(bench.path("clean/at-0.9"), &stale).unwrap();
     bench.run("rethreshold clean 0.9").ok();
-    bench.run("dedup articles.jsonl -o clean --id-field id --overwrite --threshold 0.7").ok();
+    bench.run("dedup articles.jsonl -o clean --id-field id --overwrite --ngram 2").ok();
     assert!(!bench.path("clean/at-0.9").exists());
     // Results of another run at another threshold, and files of somebody else.
     std::fs::rename(&stale, bench.path("clean/at-0.9")).unwrap();
@@ -356,7 +356,7 @@ fn what_no_run_has_made_is_never_replaced() {
         std::fs::create_dir_all(bench.path(&format!("{folder}/{file}")).parent().unwrap()).unwrap();
         bench.write(&format!("{folder}/{file}"), "{\"name\": \"app\"}");
     }
-    for more in ["", "--overwrite", "--resume"] {
+    for more in ["", "--overwrite"] {
         bench.run(&format!("dedup articles.jsonl -o mine {more}")).fails(1, &["`mine` holds"]);
         bench.run(&format!("dedup articles.jsonl -o web {more}")).fails(1, &["`web` holds"]);
         bench

@@ -40,7 +40,8 @@ impl Run<'_> {
         self.check_rejects(&rejects, first, &[])?;
         match (found, self.options.measure) {
             (0, Measure::Containment) => {
-                Err(Error::Nothing { what: "the files of `against` are empty".to_owned() })
+                self.warnings.push("there is nothing to look for among the old documents".to_owned());
+                Ok(())
             }
             // The archive that grows begins empty.
             (0, Measure::Jaccard)

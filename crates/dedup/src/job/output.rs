@@ -223,11 +223,11 @@ fn check(output: &Path, options: &Options) -> Result<()> {
     let is_result = |name: &str| name == DOCUMENTS || name == save::FOLDER || RESULTS.contains(&name);
     // What nobody but a run has made is replaced, and nothing else.
     match (is_ours, options.overwrite || options.resume) {
-        (true, true) if manifest_path.exists() && !is_finished => occupied(OTHERS),
+        (_, true) if manifest_path.exists() && !is_finished => occupied(OTHERS),
         (true, true) => Ok(()),
         (true, false) if names.any(|name| !is_result(&name) && !name.starts_with('.')) => occupied(OTHERS),
         (true, false) => Ok(()),
-        (false, true) if names.any(|name| is_result(&name)) => occupied(
+        (false, true) if !options.resume && names.any(|name| is_result(&name)) => occupied(
             "files named like results, and no manifest.json of a run; name a new folder for the results",
         ),
         (false, true) => Ok(()),

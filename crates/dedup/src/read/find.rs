@@ -187,7 +187,8 @@ impl Found<'_> {
     fn add_folder(&mut self, folder: &Path) -> Result<()> {
         let (files, unread) = sorted_below(folder)?;
         let files = self.without_excepted(files, folder, PathBuf::as_path);
-        let unread = self.without_excepted(unread, folder, PathBuf::as_path);
+        let is_excepted = |path: &PathBuf| self.except.as_ref().is_some_and(|except| except.holds(path));
+        let unread: Vec<PathBuf> = unread.into_iter().filter(|path| !is_excepted(path)).collect();
         self.lookup.unread.extend(unread);
         if files.is_empty() {
             return Err(Error::EmptyFolder { path: folder.into(), extensions: extensions() });

@@ -1,4 +1,4 @@
-//! Where the results of another threshold may go: to a new folder, or over what was made of the same run before.
+//! Where the results of another threshold may go: to a new folder, or over what was made so before.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::manifest::{self, Manifest};
 use crate::error::{Error, Result};
-use crate::places::{self, real};
+use crate::places;
 
 /// Refuses a folder that holds the run itself, another run, or other files.
 pub(super) fn check(folder: &Path, out: &Path) -> Result<()> {
@@ -19,11 +19,9 @@ pub(super) fn check(folder: &Path, out: &Path) -> Result<()> {
         let is_empty = std::fs::read_dir(out).map_err(|error| Error::open(out, error))?.next().is_none();
         return if is_empty { Ok(()) } else { occupied("other files; name a new folder with --output") };
     }
-    let manifest = Manifest::read(out)?.json;
-    match manifest["from"].as_str() {
-        Some(from) if real(Path::new(from)) == real(folder) || real(out).starts_with(real(folder)) => Ok(()),
-        Some(_) => occupied("what was made of another run; name a new folder with --output"),
-        None => occupied("the results of a run; name a new folder with --output"),
+    match Manifest::read(out)?.json["from"].is_null() {
+        true => occupied("the results of a run; name a new folder with --output"),
+        false => Ok(()),
     }
 }
 

@@ -174,7 +174,7 @@ fn another_archive_than_is_needed_is_refused_with_expected_got_and_remedy() {
         ..usual.clone()
     };
     let error = lab::run(&inside).unwrap_err().to_string();
-    assert!(error.contains("holds an input, and would be replaced"), "{error}");
+    assert!(error.contains("holds an input, which would be replaced"), "{error}");
     assert!(lab.path("first/documents/day.jsonl").exists());
     let missing = Options { against: vec![lab.path("nowhere")], ..usual };
     let error = lab::run(&missing).unwrap_err().to_string();

@@ -224,10 +224,14 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
     let summary = outcome.map_err(|error| match error {
         Error::Parameter { .. } => Usage::new(flags(&error.to_string())).into(),
         Error::Cancelled => anyhow!("stopped; the same command with --resume goes on where it can"),
-        Error::Rejects { .. } | Error::Nothing { .. } => anyhow!(flags(&error.to_string())),
+        Error::Rejects { .. } => anyhow!(flags(&error.to_string())),
         other => other.into(),
     })?;
-    show::show(&options, &summary, view, out)
+    show::show(&options, &summary, view, out)?;
+    if options.measure == Measure::Containment && summary.counts.against == 0 {
+        bail!("nothing was looked for: the files of --against are empty");
+    }
+    Ok(())
 }
 
 /// `off`, `auto` or a number of documents.
