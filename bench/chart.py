@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bench/chart.py [RESULTS/dedup.json]: the race of deduplications as two pictures for the README, docs/images/race-{light,dark}.svg; by default of the newest results."""
+"""bench/chart.py [--check]: draws the newest race of deduplications (results/*/dedup.json) as two pictures for the README, docs/images/race-{light,dark}.svg; or checks that they are drawn."""
 
 from __future__ import annotations
 
@@ -73,11 +73,15 @@ def text(x: float, y: float, content: str, fill: str, anchor: str = "start", wei
 
 
 def main() -> None:
-    """Draws both."""
-    race = json.loads(Path(sys.argv[1] if len(sys.argv) > 1 else newest()).read_text(encoding="utf-8"))
+    """Draws both, or compares both."""
+    race = json.loads(newest().read_text(encoding="utf-8"))
     FOLDER.mkdir(exist_ok=True)
     for name, theme in THEMES.items():
-        (FOLDER / f"race-{name}.svg").write_text(picture(race, theme), encoding="utf-8")
+        file, drawn = FOLDER / f"race-{name}.svg", picture(race, theme)
+        if sys.argv[1:] != ["--check"]:
+            file.write_text(drawn, encoding="utf-8")
+        elif not file.exists() or file.read_text(encoding="utf-8") != drawn:
+            sys.exit(f"{file.name} does not show the newest results: run bench/chart.py")
 
 
 if __name__ == "__main__":

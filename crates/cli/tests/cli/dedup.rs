@@ -234,7 +234,7 @@ fn a_finished_run_can_be_asked_and_resolved_again() {
     let shown = bench.run("rethreshold out 0.95").ok();
     assert!(shown.out.contains("to look at: out/at-0.95/report.html"), "{}", shown.out);
     assert!(shown.err.contains("note: the pairs are those that the bands for 0.8 found"), "{}", shown.err);
-    bench.run("rethreshold out 0.9 -o high").fails(1, &["`high`", "name another folder"]);
+    bench.run("rethreshold out 0.9 -o high").fails(1, &["`high`", "name a new folder"]);
     let refused = bench.run("rethreshold out 0.5");
     assert_eq!(refused.code, 2);
     assert!(refused.err.contains("at least 0.8"), "{}", refused.err);

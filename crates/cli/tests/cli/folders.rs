@@ -13,7 +13,7 @@ fn results_inside_of_the_input_are_not_read_again() {
     let first = run("").ok();
     assert!(!first.err.contains("note:"), "{}", first.err);
     let again = run("--overwrite").ok();
-    let told = "note: 7 files in `in/clean` are results of an earlier run, and were not read";
+    let told = "note: 8 files in `in/clean` are results of an earlier run, and were not read";
     assert!(again.err.contains(told), "{}", again.err);
     assert_eq!(first.json()["counts"], again.json()["counts"]);
     // Named, they are inputs, and would be replaced.

@@ -48,24 +48,53 @@ fn every_example_of_the_help_runs() {
     }
 }
 
-/// The README's calls, in a folder that has the samples under `examples/` as the repository does.
+fn document(name: &str) -> String {
+    std::fs::read_to_string(format!("{}/../../{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
+}
+
+/// The calls of the guide, in a folder that has the samples under `examples/` as the repository does.
 #[test]
-fn every_command_of_the_readme_runs() {
+fn every_command_of_the_tour_runs() {
     let bench = Bench::new();
-    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md")).unwrap();
-    let calls: Vec<&str> = readme.lines().filter_map(|line| line.strip_prefix("benzer ")).collect();
-    assert!(calls.len() >= 4, "{calls:?}");
+    let tour = document("docs/guide/commands.md");
+    let calls: Vec<&str> = tour.lines().filter_map(|line| line.strip_prefix("benzer ")).collect();
+    assert!(calls.len() >= 15, "{calls:?}");
     for call in calls {
         let arguments = call.split(" #").next().unwrap().replace("examples/", "");
         let check = if arguments.starts_with("serve") { " --check" } else { "" };
         bench.run(&format!("{}{check}", arguments.trim())).ok();
     }
-    assert!(
-        !readme
-            .lines()
-            .any(|line| line.len() > 3 && line.chars().all(|c| c.is_ascii_uppercase() || c == '_')),
-        "a placeholder is left in the README"
-    );
+}
+
+/// The README is short, and shows what its first command prints and its pictures are.
+#[test]
+fn the_readme_says_what_is_so_in_at_most_800_words() {
+    let bench = Bench::new();
+    let readme = document("README.md");
+    let n_words = readme.split_whitespace().count();
+    assert!(n_words <= 800, "{n_words} words");
+    let (_, command) = readme.split_once("--bin benzer -- ").unwrap();
+    let (command, rest) = command.split_once('\n').unwrap();
+    let (_, shown) = rest.split_once("```text\n").unwrap();
+    let (shown, _) = shown.split_once("...\n```").unwrap();
+    let ran = bench.run(&command.replace("examples/", "")).ok();
+    assert!(ran.out.starts_with(shown) || ran.err.starts_with(shown), "{ran:?}");
+    let missing: Vec<&str> = readme
+        .split('"')
+        .filter(|part| part.starts_with("docs/images/"))
+        .filter(|path| {
+            !std::path::Path::new(&format!("{}/../../{path}", env!("CARGO_MANIFEST_DIR"))).exists()
+        })
+        .collect();
+    assert!(readme.contains("docs/images/race-dark.svg") && missing.is_empty(), "{missing:?}");
+}
+
+/// The chart of the README is what its program draws from the newest results.
+#[test]
+fn the_chart_of_the_readme_is_that_of_the_newest_results() {
+    let chart = format!("{}/../../bench/chart.py", env!("CARGO_MANIFEST_DIR"));
+    let ran = std::process::Command::new("python3").args([&chart, "--check"]).output().unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
 }
 
 #[test]

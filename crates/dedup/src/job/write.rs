@@ -199,7 +199,6 @@ impl Run<'_> {
         let whole = json!({
             "benzer": env!("CARGO_PKG_VERSION"),
             "format": manifest::FORMAT,
-            "inputs": super::report::names(&options.inputs, options.called.as_ref()),
             "settings": super::fingerprint::settings(options),
             "counts": self.counts,
             "similarities": self.histogram,
@@ -216,6 +215,7 @@ impl Run<'_> {
         let facts = json!({
             "command": options.command,
             "directory": std::env::current_dir().ok().map(|folder| folder.to_string_lossy().into_owned()),
+            "given": super::report::names(&options.inputs, options.called.as_ref()),
             "inputs": inputs::named(ranked.corpus, &self.folders.work.join(STDIN))?,
             "read": inputs::how(&options.read),
             "threads": options.threads,

@@ -45,6 +45,7 @@ impl Manifest {
     /// Reads the manifest in a folder.
     pub fn read(folder: &Path) -> Result<Self> {
         let path = folder.join(NAME);
+        super::check_here(&path)?;
         let bytes = std::fs::read(&path).map_err(|error| Error::open(&path, error))?;
         Self::parse(&bytes).map_err(|reason| Error::Results { path, reason })
     }

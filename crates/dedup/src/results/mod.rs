@@ -153,21 +153,26 @@ fn each(path: &Path, mut visit: impl FnMut(&Columns<'_>, usize) -> Result<()>) -
     })
 }
 
+/// Refuses a file in a store.
+fn check_here(path: &Path) -> Result<()> {
+    if Address::parse(path)?.is_none() {
+        return Ok(());
+    }
+    Err(Error::Store {
+        action: "open",
+        url: path.display().to_string(),
+        what: "it is in a store".to_owned(),
+        remedy: "copy the results to this machine first",
+    })
+}
+
 /// Hands a table to `visit`, some rows at a time: all columns, or those that are named.
 fn batches(
     path: &Path,
     names: Option<&[&str]>,
     mut visit: impl FnMut(&RecordBatch) -> Result<()>,
 ) -> Result<()> {
-    if Address::parse(path)?.is_some() {
-        let (url, what) = (path.display().to_string(), "it is in a store".to_owned());
-        return Err(Error::Store {
-            action: "open",
-            url,
-            what,
-            remedy: "copy the results to this machine first",
-        });
-    }
+    check_here(path)?;
     let file = File::open(path).map_err(|error| Error::open(path, error))?;
     check(path)?;
     let mut batches = decoded(path, || {

@@ -15,7 +15,7 @@ use benzer_core::field::text::{TextOptions, Unit};
 use benzer_core::lsh::Target;
 use benzer_core::plan::{Preset, preset};
 use benzer_core::sketch::SketchSpec;
-use benzer_dedup::job::{self, Audit, Chosen, Options, Output, Search, Verify};
+use benzer_dedup::job::{self, Audit, Chosen, Measure, Options, Output, Search, Verify};
 use benzer_dedup::read::{FieldPath, Format, ReadOptions};
 use benzer_dedup::{Cluster, Error, Keep, Threshold};
 use clap::builder::RangedU64ValueParser;

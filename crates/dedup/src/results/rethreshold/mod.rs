@@ -199,6 +199,14 @@ impl<'a> Run<'a> {
         self.manifest["from_threshold"].as_f64().unwrap_or(self.threshold.value())
     }
 
+    /// What the run was given to read, as its user calls it; nothing if it does not say so.
+    fn given(&self) -> Vec<String> {
+        let run = std::fs::read(self.folder.join(manifest::RUN)).unwrap_or_default();
+        let run: Value = serde_json::from_slice(&run).unwrap_or_default();
+        let given = if run["given"].is_null() { &self.manifest["given"] } else { &run["given"] };
+        serde_json::from_value(given.clone()).unwrap_or_default()
+    }
+
     /// A list of texts in the manifest.
     fn texts(&self, name: &str) -> Vec<String> {
         serde_json::from_value(self.manifest[name].clone()).unwrap_or_default()
@@ -220,7 +228,7 @@ impl<'a> Run<'a> {
             "from": self.folder,
             "pairs": super::output::checksum_of_pairs(&self.manifest),
             "from_threshold": self.found_at(),
-            "inputs": self.manifest["inputs"],
+            "given": self.given(),
             "settings": settings,
             "counts": counts,
             "restored": outcome.restored,
