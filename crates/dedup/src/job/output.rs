@@ -82,7 +82,10 @@ impl Folders {
         }
         check_places(&output, &work, options)?;
         check(&output, options)?;
-        check_work(&work)?;
+        // One that is not named is called as only ours are; `resume` says that a named one is.
+        if options.work_dir.is_some() && !options.resume {
+            check_work(&work)?;
+        }
         files.create_dir_all(&output)?;
         files.create_dir_all(&work)?;
         // What is intermediate is removed in the end.

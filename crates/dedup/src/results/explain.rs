@@ -78,12 +78,12 @@ pub fn explain(folder: &Path, name: &str) -> Result<Answer> {
         candidates.retain(|candidate| !candidate.is_old);
     }
     let mut untold = None;
-    let is_found = !candidates.is_empty() && !(source.repeats && source.has_ids);
-    if !is_found || named.files.len() > 1 {
+    let is_unsure = candidates.is_empty() || source.repeats && source.has_ids;
+    if is_unsure || named.files.len() > 1 {
         if let Some(answer) = named.rejected(&source)? {
             return Ok(answer);
         }
-        match named.in_inputs(!is_found) {
+        match named.in_inputs(is_unsure) {
             Ok(more) => candidates.extend(more),
             Err(why) => untold = Some(why),
         }
