@@ -310,6 +310,14 @@ impl Run<'_> {
             edges = Edges::Both { old: Box::new(old.finish(&mut manifest)?), new: Box::new(edges) };
         }
         self.counts.edges = edges.len();
+        if ranked.guests.has_twins() {
+            // What is similar to an old document is similar to the others of its text, and they are pairs too.
+            edges.parts(|some| {
+                let twins = some.iter().map(|edge| ranked.guests.twins(edge.earlier).len() as u64);
+                self.counts.edges += twins.sum::<u64>();
+                Ok(())
+            })?;
+        }
         if self.saves {
             if !self.options.against.is_empty() {
                 ranked.guests.save(self.files, &self.folders.work, &mut manifest)?;
