@@ -69,7 +69,8 @@ impl Graph {
             }
             Ok(())
         })?;
-        edges.sort_unstable();
+        // Those of a document stay in the order in which they are written: others of the text of an old document come behind it.
+        edges.sort_by_key(|edge| edge.later);
         copies.sort_unstable();
         Ok(Self { edges, copies, documents, pairs_said: HashMap::new() })
     }
