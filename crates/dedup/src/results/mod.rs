@@ -128,16 +128,17 @@ pub fn pairs(folder: &Path, mut visit: impl FnMut(Pair) -> Result<()>) -> Result
     })
 }
 
-fn each(path: &Path, mut visit: impl FnMut(&Columns<'_>, usize) -> Result<()>) -> Result<()> {
-    if Address::parse(path)?.is_some() {
-        let (url, what) = (path.display().to_string(), "it is in a store".to_owned());
-        return Err(Error::Store {
-            action: "open",
-            url,
-            what,
-            remedy: "copy the results to this machine first",
-        });
+/// Refuses results in a store.
+fn check_local(path: &Path) -> Result<()> {
+    if Address::parse(path)?.is_none() {
+        return Ok(());
     }
+    let (url, what) = (path.display().to_string(), "it is in a store".to_owned());
+    Err(Error::Store { action: "open", url, what, remedy: "copy the results to this machine first" })
+}
+
+fn each(path: &Path, mut visit: impl FnMut(&Columns<'_>, usize) -> Result<()>) -> Result<()> {
+    check_local(path)?;
     let file = File::open(path).map_err(|error| Error::open(path, error))?;
     check(path)?;
     let mut batches = decoded(path, || {
