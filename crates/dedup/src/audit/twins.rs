@@ -163,7 +163,7 @@ fn chosen(rank: u32, group: &[u32], seed: u64) -> Vec<u32> {
     }
     let mut chosen = Vec::with_capacity(MOST_TWINS);
     for number in benzer_core::hash::stream(seed) {
-        let twin = group[(u128::from(number) * group.len() as u128 >> 64) as usize];
+        let twin = group[((u128::from(number) * group.len() as u128) >> 64) as usize];
         if twin != rank && !chosen.contains(&twin) {
             chosen.push(twin);
         }
