@@ -91,7 +91,7 @@ impl Settings {
     /// What the bands of a field are chosen for.
     fn target(schema: &Schema, name: &str, target: &Target) -> Target {
         let own = Self::own_threshold(schema, name).unwrap_or(target.threshold);
-        Target { threshold: own.min(target.threshold), ..target.clone() }
+        Target { threshold: own.min(target.threshold), ..*target }
     }
 
     /// A collection that finds documents from `threshold` on with at least `recall`.
@@ -181,7 +181,7 @@ impl Settings {
     pub fn expect(&self, found: &Self) -> Result<()> {
         let mut wanted = self.clone();
         for (field, theirs) in wanted.fields.iter_mut().zip(&found.fields) {
-            field.banding = theirs.banding.clone();
+            field.banding = theirs.banding;
         }
         if wanted == *found {
             return Ok(());

@@ -11,7 +11,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::inputs::{Line, ReadAgain};
-use super::{Pair, Removed, check_local, evidence, pairs};
+use super::{Pair, Removed, evidence, pairs};
 use crate::error::Result;
 
 /// What a name stands for.
@@ -69,7 +69,6 @@ struct Candidate {
 /// # Errors
 /// A folder that holds no results, or damaged ones.
 pub fn explain(folder: &Path, name: &str) -> Result<Answer> {
-    check_local(folder)?;
     let source = ReadAgain::open(folder)?;
     let named = Named::new(&source, name);
     let mut candidates = named.in_results(folder)?;

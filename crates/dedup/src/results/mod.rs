@@ -130,7 +130,6 @@ pub fn pairs(folder: &Path, mut visit: impl FnMut(Pair) -> Result<()>) -> Result
     })
 }
 
-<<<<<<< HEAD
 /// Hands some columns of a table of a run (such as `evidence.parquet`) to `visit`, some rows at a time, with their number; nothing for a column that the table does not have.
 ///
 /// # Errors
@@ -174,19 +173,6 @@ fn batches(
     mut visit: impl FnMut(&RecordBatch) -> Result<()>,
 ) -> Result<()> {
     check_here(path)?;
-=======
-/// Refuses results in a store.
-fn check_local(path: &Path) -> Result<()> {
-    if Address::parse(path)?.is_none() {
-        return Ok(());
-    }
-    let (url, what) = (path.display().to_string(), "it is in a store".to_owned());
-    Err(Error::Store { action: "open", url, what, remedy: "copy the results to this machine first" })
-}
-
-fn each(path: &Path, mut visit: impl FnMut(&Columns<'_>, usize) -> Result<()>) -> Result<()> {
-    check_local(path)?;
->>>>>>> outcome
     let file = File::open(path).map_err(|error| Error::open(path, error))?;
     check(path)?;
     let mut batches = decoded(path, || {
