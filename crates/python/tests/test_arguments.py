@@ -302,6 +302,7 @@ TABLE: dict[str, tuple[Callable[..., Any], dict[str, list[Any]]]] = {
             "overwrite": NO_FLAG,
             "audit": [ODD, [1], 1.5, 0, None, "x"],
             "strict": NO_FLAG,
+            "allow_rejects": NO_FLAG,
             "threads": THREADS,
             "memory": [ODD, [1], 1.5, 0, "x"],
             "work_dir": [5, ODD, [1]],

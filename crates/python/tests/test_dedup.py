@@ -131,7 +131,7 @@ def test_copies_of_texts_without_words_go_and_empty_texts_stay() -> None:
     texts = ["!!!", "", "!!!", "\U0001f600", "...", "\U0001f600", ""]
     result = benzer.dedup([{"text": text} for text in texts])
     assert result.kept_rows.tolist() == [0, 1, 3, 4, 6]
-    assert [row["similarity"] for row in result.evidence] == [1.0, 1.0]
+    assert result.evidence["similarity"].to_pylist() == [1.0, 1.0]
     assert result.rethreshold(1).removed_rows.tolist() == [2, 5]
     new = benzer.dedup([{"text": "?"}, {"text": "!!!"}], against=[{"text": text} for text in texts])
     assert new.kept_rows.tolist() == [0] and new.counts["against_matched"] == 2

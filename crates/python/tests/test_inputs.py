@@ -23,6 +23,7 @@ import pytest
 
 import benzer
 from benzer import errors, progress
+from benzer.documents import identity
 
 A = "the quick brown fox jumps over the lazy dog and runs away into the dark forest"
 B = "a completely different sentence about the weather in the north of the country today"
@@ -289,7 +290,7 @@ def test_what_is_neither_is_refused() -> None:
         benzer.dedup(pd.DataFrame({"text": TEXTS, "key": range(4)}).set_index("key"), id="key")
     with pytest.raises(errors.ColumnError, match="more than one column"):
         benzer.dedup(pd.DataFrame([TEXTS, TEXTS], index=["text", "text"]).T)
-    with pytest.raises(errors.ColumnError, match="names no column"):
+    with pytest.raises(errors.ParameterError, match="`text` must be the name of a column, or several"):
         benzer.dedup(pd.DataFrame({"text": TEXTS}), text=[])
 
 
@@ -424,7 +425,7 @@ def test_progress_is_shown_in_notebooks(monkeypatch: pytest.MonkeyPatch, capfd: 
     assert capfd.readouterr().err == ""
 
 
-@pytest.mark.parametrize("kind", ["int", "str", "float", "uuid", "timestamp", "date", "decimal", "bool", "numpy"])
+@pytest.mark.parametrize("kind", ["int", "str", "float", "uuid", "timestamp", "date", "numpy"])
 def test_ids_of_a_collection_come_back_as_they_were(kind: str, tmp_path: Path) -> None:
     ids = IDS[kind][:2]
     with benzer.Index(str(tmp_path / "db"), "news", {"text": "text"}) as index:
@@ -438,7 +439,7 @@ def test_ids_of_a_collection_come_back_as_they_were(kind: str, tmp_path: Path) -
         assert plain[1] in [match.id for match in index.search(id=ids[0])]
         assert index.get(ids[0]) == {"id": plain[0], "text": A}
     with benzer.Index(str(tmp_path / "db"), "news") as again:
-        assert {match.id for match in again.search(A)} == {str(one) for one in ids}
+        assert {match.id for match in again.search(A)} == {identity("id", one) for one in ids}
     if kind in ("int", "uuid", "numpy"):
         with benzer.Index(str(tmp_path / "db"), "news", id_type=uuid.UUID if kind == "uuid" else int) as declared:
             assert {match.id for match in declared.search(A)} == set(plain)

@@ -24,7 +24,7 @@ impl Run<'_> {
     /// After reading.
     pub(super) fn check_read(&mut self, inputs: &[Arc<Input>]) -> Result<()> {
         let (rejected, read) = (self.counts.rejected, self.counts.read);
-        let first = self.rejects.first().cloned().unwrap_or_default();
+        let first = self.named_rejects().into_iter().next().unwrap_or_default();
         // Old inputs are not listed here; of what is mostly rejected the first one says enough.
         let rejects = Rejected { rejected, read, of: "lines", list: REJECTS, remedy: FIELDS };
         self.check_rejects(&rejects, first, inputs)?;

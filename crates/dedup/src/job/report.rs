@@ -214,7 +214,7 @@ impl Run<'_> {
     }
 
     /// The first rejects, with their places as [`Run::shown`] has them.
-    fn named_rejects(&self) -> Vec<String> {
+    pub(super) fn named_rejects(&self) -> Vec<String> {
         let (Some(_), Some(path)) = (&self.options.called, self.options.inputs.first()) else {
             return self.rejects.clone();
         };

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import datetime
-import decimal
 import uuid
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from benzer.documents import identity
+
 # What makes a value of the text that `str` made of it.
 _MAKERS: dict[type, Callable[[str], Any]] = {
     int: int,
     float: float,
-    bool: {"True": True, "False": False}.__getitem__,
     uuid.UUID: uuid.UUID,
-    decimal.Decimal: decimal.Decimal,
     datetime.date: datetime.date.fromisoformat,
     datetime.datetime: datetime.datetime.fromisoformat,
 }
@@ -58,4 +57,4 @@ class IdTypes:
             value = self._make(text)
         except (ValueError, ArithmeticError, KeyError):
             return text
-        return value if str(value) == text else text
+        return value if identity("id", value) == text else text
