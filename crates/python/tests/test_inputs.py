@@ -393,7 +393,7 @@ def test_the_report_calls_a_table_what_it_is() -> None:
         result = benzer.dedup(pd.DataFrame({"id": range(5), "text": [*TEXTS, None]}), against=[A])
     page = result.report().read_text()
     assert "<title>Duplicates in a pandas DataFrame of 5 rows</title>" in page and "a list of 1 text" in page
-    assert "input." not in page and "against." not in page and "row 4: " in page
+    assert "input.arrow" not in page and "against.jsonl" not in page and "<code>row 0</code>" in page and "row 4: " in page
     for data, words in [
         (TEXTS, "a list of 4 texts"),
         (pl.Series(TEXTS), "a Polars Series of 4 texts"),

@@ -61,7 +61,7 @@ impl Run<'_> {
             cap: options.cap,
             audit: self.findings.as_ref().map(|findings| findings.audited.clone()),
             groups: self.groups(ranked, by_keeper)?,
-            matched: self.matched.clone(),
+            matched: self.named_matches(),
             spans: self.spans(ranked, by_keeper)?,
             rejects: (self.reasons(), self.named_rejects()),
             settings: self.settings(),
@@ -211,6 +211,17 @@ impl Run<'_> {
             _ => ranked.id(rank)?.into_owned(),
         };
         Ok((id, place))
+    }
+
+    /// The first old documents that were found; rows of a table without ids by their numbers.
+    fn named_matches(&self) -> Vec<String> {
+        let are_rows = self.options.against_called.is_some() && self.options.against_read.id_field.is_none();
+        let named = |id: &String| {
+            let row = id.rsplit_once(':').and_then(|(_, line)| line.parse::<u64>().ok());
+            row.filter(|_| are_rows)
+                .map_or_else(|| id.clone(), |line| format!("row {}", line.saturating_sub(1)))
+        };
+        self.matched.iter().map(named).collect()
     }
 
     /// The first rejects, with their places as [`Run::shown`] has them.
