@@ -125,9 +125,16 @@ impl Ingest {
 /// The least of some elements under a hash that no sketch uses: elements are hashes, so that one multiplication orders them anew. Two sets have the same with probability J.
 #[inline]
 fn minimum(elements: &[u64]) -> u32 {
-    let least = elements.iter().map(|element| (element ^ ORDER).wrapping_mul(ORDER)).min();
+    let key = |element: &u64| (element ^ ORDER).wrapping_mul(ORDER);
+    // Four at a time: each would wait for the one before.
+    let (fours, rest) = elements.as_chunks::<4>();
+    let mut least = [u64::MAX; 4];
+    for four in fours {
+        least = std::array::from_fn(|i| least[i].min(key(&four[i])));
+    }
+    let least = rest.iter().map(key).chain(least).min();
     // The least of many begins with zeros.
-    least.map_or(0, |least| mix(least) as u32)
+    least.filter(|_| !elements.is_empty()).map_or(0, |least| mix(least) as u32)
 }
 
 /// An odd number at random.

@@ -130,6 +130,8 @@ pub(crate) struct Ran<'a> {
     pub threshold: Threshold,
     /// How candidates were found; nothing for the exact join.
     pub bands: Option<(Banding, Prefilter)>,
+    /// Passes what may reach the threshold, by a wide margin.
+    pub may_reach: Prefilter,
     pub edges: &'a Edges,
     /// In keep order.
     pub removals: &'a [Removal],
@@ -174,8 +176,15 @@ impl Ran<'_> {
 
     fn by_twins(&self, members: &[u32], text_bytes: u64, room: Room<'_>) -> Result<Findings> {
         let removed = self.removals.iter().filter(|removal| removal.rule != Rule::ExactCopy).count() as u64;
-        let given =
-            Given { ranked: self.ranked, members, removed, text_bytes, seed: self.seed, room: room.bytes };
+        let given = Given {
+            ranked: self.ranked,
+            members,
+            removed,
+            text_bytes,
+            seed: self.seed,
+            room: room.bytes,
+            filter: &self.may_reach,
+        };
         let twins = Twins::of(given)?;
         let mut places: Vec<(u32, u32)> = twins.pairs.iter().map(|pair| (pair.later, pair.earlier)).collect();
         places.dedup();

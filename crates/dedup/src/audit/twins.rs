@@ -6,21 +6,24 @@
 //! its minimum, so the pairs that they miss are met as often as those that they find.
 
 use benzer_core::hash::split;
+use benzer_core::lsh::Prefilter;
 
 use crate::corpus::Ranked;
-use crate::documents::Place;
+use crate::documents::{Documents, Place};
 use crate::error::Result;
 use crate::verify::Texts;
 
 /// Documents to draw that have a twin, about.
-const WANTED: f64 = 500.0;
+const WANTED: f64 = 400.0;
 /// Documents that can be drawn.
 const MOST_DRAWN: f64 = 131_072.0;
-/// Twins that a drawn document is compared with.
+/// Twins of a drawn document whose sketches are looked at.
+const MOST_LOOKED_AT: usize = 64;
+/// Of those that are not too different, so many are compared.
 const MOST_TWINS: usize = 16;
 /// The share of the texts that may be read again, and what may be in any case.
-const READ_SHARE: u64 = 20;
-const READ: u64 = 1 << 20;
+const READ_SHARE: u64 = 32;
+const READ: u64 = 1 << 19;
 /// Memory for a document that has the minimum of a drawn one.
 const LISTED_BYTES: usize = 16;
 
@@ -56,6 +59,8 @@ pub(super) struct Given<'a> {
     pub seed: u64,
     /// Bytes of memory.
     pub room: u64,
+    /// Passes whatever may reach the threshold, but for one pair in a billion: documents that share a notice are many, and not compared.
+    pub filter: &'a Prefilter,
 }
 
 impl Twins {
@@ -129,7 +134,7 @@ impl Sample {
         let mut pairs = Vec::new();
         for (i, &(number, rank, group)) in self.drawn.iter().enumerate() {
             let group = self.starts[group as usize] as usize..self.starts[group as usize + 1] as usize;
-            let twins = chosen(rank, &self.members[group.clone()], number);
+            let (twins, factor) = given.like(rank, chosen(rank, &self.members[group], number))?;
             let mut bytes = if twins.is_empty() { 0 } else { given.ranked.bytes(rank)? };
             for &twin in &twins {
                 bytes += given.ranked.bytes(twin)?;
@@ -139,7 +144,6 @@ impl Sample {
                 break;
             }
             budget = budget.saturating_sub(bytes);
-            let factor = (group.len() - 1) as f64 / twins.len().max(1) as f64;
             pairs.extend(twins.into_iter().map(|twin| Twin {
                 later: rank.max(twin),
                 earlier: rank.min(twin),
@@ -156,26 +160,51 @@ impl Sample {
     }
 }
 
-/// The twins that a document is compared with: all, or some of many at random.
-fn chosen(rank: u32, group: &[u32], seed: u64) -> Vec<u32> {
-    if group.len() <= MOST_TWINS + 1 {
-        return group.iter().copied().filter(|twin| *twin != rank).collect();
+impl Given<'_> {
+    /// Those of some twins that may be similar, or some of them; and how many pairs each stands for. The twins are in random order, if they are many.
+    fn like(&self, rank: u32, (mut twins, mut factor): (Vec<u32>, f64)) -> Result<(Vec<u32>, f64)> {
+        let words = self.ranked.words(rank)?;
+        let mut like = Vec::with_capacity(twins.len());
+        for twin in twins.drain(..) {
+            if self.filter.passes(&words, &self.ranked.words(twin)?) {
+                like.push(twin);
+            }
+        }
+        if like.len() > MOST_TWINS {
+            factor *= like.len() as f64 / MOST_TWINS as f64;
+            like.truncate(MOST_TWINS);
+        }
+        Ok((like, factor))
     }
-    let mut chosen = Vec::with_capacity(MOST_TWINS);
+}
+
+/// The twins of a document, or some of many at random, and how many each stands for.
+fn chosen(rank: u32, group: &[u32], seed: u64) -> (Vec<u32>, f64) {
+    let mut chosen = Vec::with_capacity(MOST_LOOKED_AT);
+    if group.len() <= MOST_TWINS + 1 {
+        chosen.extend(group.iter().copied().filter(|twin| *twin != rank));
+        return (chosen, 1.0);
+    }
+    let n = MOST_LOOKED_AT.min(group.len() - 1);
     for number in benzer_core::hash::stream(seed) {
         let twin = group[((u128::from(number) * group.len() as u128) >> 64) as usize];
         if twin != rank && !chosen.contains(&twin) {
             chosen.push(twin);
         }
-        if chosen.len() == MOST_TWINS {
+        if chosen.len() == n {
             break;
         }
     }
-    chosen
+    (chosen, (group.len() - 1) as f64 / n as f64)
 }
 
 /// Hands rank and place of all documents to `visit`, in the order in which they lie.
 fn each(ranked: &Ranked<'_>, mut visit: impl FnMut(u32, &Place)) -> Result<()> {
+    if let Documents::Memory(table) = &ranked.corpus.documents {
+        let places = table.chunks().iter().flat_map(|chunk| &chunk.places);
+        places.zip(0..).for_each(|(place, row)| visit(ranked.ranking.rank(row), place));
+        return Ok(());
+    }
     for (record, row) in ranked.corpus.documents.rows()?.zip(0..) {
         visit(ranked.ranking.rank(row), &record?.1);
     }
@@ -232,19 +261,20 @@ mod tests {
     #[test]
     fn a_document_is_compared_with_all_twins_or_with_different_ones_of_many() {
         let group: Vec<u32> = (100..117).collect();
-        assert_eq!(chosen(103, &group, 1).len(), MOST_TWINS);
-        assert!(!chosen(103, &group, 1).contains(&103));
-        assert!(chosen(5, &[5], 1).is_empty());
+        let (twins, factor) = chosen(103, &group, 1);
+        assert!(twins.len() == MOST_TWINS && !twins.contains(&103) && factor == 1.0);
+        assert!(chosen(5, &[5], 1).0.is_empty());
         let group: Vec<u32> = (0..1000).collect();
         let mut counts = [0; 1000];
         for rank in 0..1000 {
-            let mut twins = chosen(rank, &group, split(7, rank.into()));
+            let (mut twins, factor) = chosen(rank, &group, split(7, rank.into()));
+            assert!((factor - 999.0 / 64.0).abs() < 1e-9);
             twins.sort_unstable();
             twins.dedup();
-            assert!(twins.len() == MOST_TWINS && !twins.contains(&rank));
+            assert!(twins.len() == MOST_LOOKED_AT && !twins.contains(&rank));
             twins.iter().for_each(|twin| counts[*twin as usize] += 1);
         }
-        assert!(counts.iter().all(|n| (1..=40).contains(n)), "{counts:?}");
+        assert!(counts.iter().all(|n| (30..=110).contains(n)), "{counts:?}");
     }
 
     #[test]
