@@ -39,7 +39,7 @@ pub(crate) struct Room<'a> {
 
 impl<'a> Room<'a> {
     /// What pairs are measured with.
-    pub(super) fn sources(self, (texts, shingler): (&'a dyn Texts, &'a Shingler)) -> Sources<'a> {
+    pub(super) fn sources(self, texts: &'a dyn Texts, shingler: &'a Shingler) -> Sources<'a> {
         let remembered = self.bytes as usize / REMEMBERED_SHARE / self.threads.max(1);
         Sources { texts, shingler, remembered: remembered.min(MOST_REMEMBERED) }
     }
@@ -55,7 +55,7 @@ pub(super) fn join(
     room: Room<'_>,
 ) -> Result<Vec<Pair>> {
     let read = AtomicU64::new(0);
-    let to_measure = room.sources(sources);
+    let to_measure = room.sources(sources.0, sources.1);
     let mut pairs = Vec::new();
     let mut rest = &sample.drawn[..];
     while !rest.is_empty() {

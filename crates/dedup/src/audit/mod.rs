@@ -190,7 +190,7 @@ impl Ran<'_> {
         places.dedup();
         let candidates: ByLater = places.into_iter().collect();
         let wanted = Wanted::Reaching(self.threshold.lowered());
-        let sources = room.sources((self.ranked, self.shingler));
+        let sources = room.sources(self.ranked, self.shingler);
         let (mut pairs, mut met) = (Vec::new(), twins.pairs.iter().peekable());
         verify_held([&candidates], sources, wanted, room.threads, |_, edges| {
             for edge in edges.iter() {

@@ -134,7 +134,12 @@ impl Sample {
         let mut pairs = Vec::new();
         for (i, &(number, rank, group)) in self.drawn.iter().enumerate() {
             let group = self.starts[group as usize] as usize..self.starts[group as usize + 1] as usize;
-            let (twins, factor) = given.like(rank, chosen(rank, &self.members[group], number))?;
+            let (mut twins, mut factor) = chosen(rank, &self.members[group], number);
+            given.keep_like(rank, &mut twins)?;
+            if twins.len() > MOST_TWINS {
+                factor *= twins.len() as f64 / MOST_TWINS as f64;
+                twins.truncate(MOST_TWINS);
+            }
             let mut bytes = if twins.is_empty() { 0 } else { given.ranked.bytes(rank)? };
             for &twin in &twins {
                 bytes += given.ranked.bytes(twin)?;
@@ -161,20 +166,17 @@ impl Sample {
 }
 
 impl Given<'_> {
-    /// Those of some twins that may be similar, or some of them; and how many pairs each stands for. The twins are in random order, if they are many.
-    fn like(&self, rank: u32, (mut twins, mut factor): (Vec<u32>, f64)) -> Result<(Vec<u32>, f64)> {
+    /// Drops those of some twins that are too different, by their sketches.
+    fn keep_like(&self, rank: u32, twins: &mut Vec<u32>) -> Result<()> {
         let words = self.ranked.words(rank)?;
         let mut like = Vec::with_capacity(twins.len());
-        for twin in twins.drain(..) {
+        for &twin in &*twins {
             if self.filter.passes(&words, &self.ranked.words(twin)?) {
                 like.push(twin);
             }
         }
-        if like.len() > MOST_TWINS {
-            factor *= like.len() as f64 / MOST_TWINS as f64;
-            like.truncate(MOST_TWINS);
-        }
-        Ok((like, factor))
+        *twins = like;
+        Ok(())
     }
 }
 

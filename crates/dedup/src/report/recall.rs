@@ -60,20 +60,7 @@ impl Report {
     }
 
     fn audited(&self, audit: &Audited) -> String {
-        let compared = match audit.sampled == audit.documents && audit.compared == audit.documents {
-            true => format!("all {} with each other", counted(audit.documents, "document")),
-            false => format!(
-                "{} drawn at random with {}",
-                counted(audit.sampled, "document"),
-                if audit.by_minimum {
-                    format!("{} others that share a minimum with them", grouped(audit.compared))
-                } else if audit.compared == audit.documents {
-                    "all others".to_owned()
-                } else {
-                    format!("{} others", grouped(audit.compared))
-                }
-            ),
-        };
+        let compared = compared(audit);
         let (Some(recall), Some(met), Some(covered)) = (audit.recall, audit.met_share, audit.covered_share)
         else {
             return format!("<p>The audit compared {compared}, exactly, and met no similar pair.</p>\n");
@@ -136,6 +123,20 @@ impl Report {
         out.push_str("</tbody>\n</table></div>\n");
         out
     }
+}
+
+/// Which documents were compared with which.
+fn compared(audit: &Audited) -> String {
+    let Audited { sampled, compared, documents, by_minimum, .. } = *audit;
+    let others = match (by_minimum, compared == documents) {
+        (true, _) => format!("{} others that share a minimum with them", grouped(compared)),
+        (_, true) if sampled == documents => {
+            return format!("all {} with each other", counted(documents, "document"));
+        }
+        (_, true) => "all others".to_owned(),
+        (_, false) => format!("{} others", grouped(compared)),
+    };
+    format!("{} drawn at random with {others}", counted(sampled, "document"))
 }
 
 /// A share with its interval, unless it is exact.

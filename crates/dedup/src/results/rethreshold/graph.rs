@@ -17,12 +17,12 @@ pub(super) struct Graph {
     /// In the order in which they are resolved.
     edges: Vec<Edge>,
     pub copies: Vec<Edge>,
-    documents: HashMap<u32, Document>,
+    documents: HashMap<u32, PairedDocument>,
     pairs_said: HashMap<(u32, u32), Said>,
 }
 
 /// A document that is in a pair.
-pub(super) struct Document {
+pub(super) struct PairedDocument {
     pub id: String,
     /// Whether it is one of `--against`.
     pub is_old: bool,
@@ -58,7 +58,7 @@ impl Graph {
             let (both, of) = (pair.intersection.unwrap_or(0), pair.union.or(pair.size).unwrap_or(0));
             let edge = Edge { later, earlier, intersection: both, union: of };
             let mut document = |rank, id, is_old| {
-                documents.entry(rank).or_insert(Document { id, is_old, place: None });
+                documents.entry(rank).or_insert(PairedDocument { id, is_old, place: None });
             };
             document(earlier, id_a, a_is_old);
             document(later, id_b, false);
@@ -152,7 +152,7 @@ impl Graph {
     }
 
     /// A document that is in a pair.
-    pub fn document(&self, rank: u32) -> &Document {
+    pub fn document(&self, rank: u32) -> &PairedDocument {
         &self.documents[&rank]
     }
 

@@ -48,7 +48,7 @@ pub struct Rethresholded {
 /// # Errors
 /// A folder without results; a run that decided by estimates or components; a threshold below that of the run; an `out` that holds the results of a run.
 pub fn rethreshold(folder: &Path, threshold: Threshold, out: &Path) -> Result<Rethresholded> {
-    let run = Run::read(folder, threshold)?;
+    let run = FinishedRun::read(folder, threshold)?;
     super::output::check(folder, out)?;
     let mut graph = Graph::read(folder)?;
     let before = graph.resolve(run.threshold, run.rule());
@@ -96,14 +96,14 @@ struct Decided {
 }
 
 /// The run whose pairs these are.
-struct Run<'a> {
+struct FinishedRun<'a> {
     folder: &'a Path,
     manifest: Value,
     threshold: Threshold,
     counts: Counts,
 }
 
-impl<'a> Run<'a> {
+impl<'a> FinishedRun<'a> {
     fn read(folder: &'a Path, threshold: Threshold) -> Result<Self> {
         let manifest = Manifest::read(folder)?.json;
         let settings = &manifest["settings"];

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::graph::{Document, Graph, share, similarity};
-use super::{Decided, Run};
+use super::graph::{Graph, PairedDocument, share, similarity};
+use super::{Decided, FinishedRun};
 use crate::job::decide::{Removal, Rule};
 use crate::job::outcome::{cluster_sizes, fine_histogram, smallest};
 use crate::job::{Measure, Summary};
@@ -18,7 +18,7 @@ pub(super) const NAME: &str = "report.html";
 const SHOWN: usize = 10;
 
 /// The page.
-pub(super) fn render(run: &Run<'_>, graph: &Graph, decided: &Decided, summary: &Summary) -> String {
+pub(super) fn render(run: &FinishedRun<'_>, graph: &Graph, decided: &Decided, summary: &Summary) -> String {
     let near = decided.by_keeper.iter().filter(|removal| removal.rule != Rule::ExactCopy);
     let folder = run.folder.display().to_string();
     let inputs = run.given();
@@ -66,7 +66,7 @@ fn largest(graph: &Graph, decided: &Decided) -> Vec<ClusterFacts> {
 }
 
 /// The pairs next to the threshold, on both sides of it.
-fn groups(run: &Run<'_>, graph: &Graph, decided: &Decided) -> Vec<Group> {
+fn groups(run: &FinishedRun<'_>, graph: &Graph, decided: &Decided) -> Vec<Group> {
     let by_similarity = |edge: &Edge| ((share(edge) * 1e9) as u64, edge.later, *edge);
     let verified = decided.removals.iter().filter(|removal| removal.rule == Rule::Verified);
     let removed = smallest(SHOWN, verified.map(|removal| by_similarity(&removal.edge)));
@@ -108,7 +108,7 @@ fn pair(graph: &Graph, edge: &Edge) -> PairFacts {
 }
 
 /// File and row as they are shown, or the id.
-fn place(document: &Document) -> String {
+fn place(document: &PairedDocument) -> String {
     document.place.as_ref().map_or(document.id.clone(), |(file, row)| format!("{file}:{row}"))
 }
 
@@ -132,7 +132,7 @@ fn spans(graph: &Graph, decided: &Decided) -> Vec<SpanFacts> {
     contained.iter().take(SHOWN).map(fact).collect()
 }
 
-fn settings(run: &Run<'_>, decided: &Decided) -> Vec<(&'static str, String)> {
+fn settings(run: &FinishedRun<'_>, decided: &Decided) -> Vec<(&'static str, String)> {
     let settings = &run.manifest["settings"];
     let text = |value: &Value| match value {
         Value::String(text) => text.clone(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::Decided;
-use super::graph::{Document, Graph, share, similarity};
+use super::graph::{Graph, PairedDocument, share, similarity};
 use crate::error::Result;
 use crate::files::{FileEntry, FileWriter, Files};
 use crate::job::decide::Rule;
@@ -109,7 +109,7 @@ impl Graph {
     }
 
     fn places(&self, out: FileWriter, decided: &Decided) -> Result<FileWriter> {
-        let mut others: BTreeMap<u32, &Document> = BTreeMap::new();
+        let mut others: BTreeMap<u32, &PairedDocument> = BTreeMap::new();
         for edge in self.edges(decided.threshold) {
             others.extend([edge.earlier, edge.later].map(|rank| (rank, self.document(rank))));
         }
@@ -140,7 +140,7 @@ fn counts(union: u32, contains: bool) -> [Cell<'static>; 2] {
     }
 }
 
-fn place(document: &Document) -> [Cell<'_>; 2] {
+fn place(document: &PairedDocument) -> [Cell<'_>; 2] {
     match &document.place {
         Some((file, row)) => [Cell::Text(file), Cell::Row(*row)],
         None => [Cell::Null; 2],
