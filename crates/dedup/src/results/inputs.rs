@@ -85,8 +85,8 @@ impl ReadAgain {
     /// From `manifest.json` and `run.json`; of a run at another threshold, those of the run it was made from. Runs of earlier versions do not name their inputs.
     pub fn open(folder: &Path) -> Result<Self> {
         let mut folder = folder.to_owned();
-        let mut manifest = Manifest::read(&folder)?.json;
-        if let Some(from) = manifest["from"].as_str() {
+        let mut manifest = Manifest::read(&folder)?;
+        if let Some(from) = manifest.json["from"].as_str() {
             // The folder may have been moved with what it was made from.
             let beside =
                 folder.parent().filter(|parent| parent.join(manifest::RUN).is_file()).map(Path::to_owned);
@@ -95,12 +95,10 @@ impl ReadAgain {
                 .flatten()
                 .find(|run| run.join(manifest::NAME).is_file())
                 .unwrap_or(folder);
-            manifest = Manifest::read(&folder)?.json;
+            manifest = Manifest::read(&folder)?;
         }
-        let run: Value = std::fs::read(folder.join(manifest::RUN))
-            .ok()
-            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
-            .unwrap_or_default();
+        let run = manifest.read_run(&folder)?;
+        let manifest = manifest.json;
         let settings = &manifest["settings"];
         let path = |value: &Value| value.as_str().and_then(|text| text.parse::<FieldPath>().ok());
         let usual = ReadOptions::default();

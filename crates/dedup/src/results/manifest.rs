@@ -50,6 +50,19 @@ impl Manifest {
         Self::parse(&bytes).map_err(|reason| Error::Results { path, reason })
     }
 
+    /// What `run.json` beside it says; nothing if it is not there, as in results at another threshold.
+    pub fn read_run(&self, folder: &Path) -> Result<Value> {
+        let path = folder.join(RUN);
+        let bytes = match std::fs::read(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Value::Null),
+            read => read.map_err(|error| Error::open(&path, error))?,
+        };
+        let damaged =
+            |what| Error::Results { path: path.clone(), reason: format!("a damaged file ({what})") };
+        check_run(&bytes, self.is_sealed).map_err(damaged)?;
+        serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))
+    }
+
     fn parse(bytes: &[u8]) -> Result<Self, String> {
         let json: Value =
             serde_json::from_slice(bytes).map_err(|error| format!("a damaged file ({error})"))?;

@@ -101,11 +101,15 @@ struct FinishedRun<'a> {
     manifest: Value,
     threshold: Threshold,
     counts: Counts,
+    /// What the run was given to read, as its user calls it; nothing if it does not say so.
+    given: Vec<String>,
 }
 
 impl<'a> FinishedRun<'a> {
     fn read(folder: &'a Path, threshold: Threshold) -> Result<Self> {
-        let manifest = Manifest::read(folder)?.json;
+        let manifest = Manifest::read(folder)?;
+        let run = manifest.read_run(folder)?;
+        let manifest = manifest.json;
         let settings = &manifest["settings"];
         for (name, expected) in [("verify", "exact"), ("cluster", "leaders")] {
             if settings[name] != expected {
@@ -121,7 +125,9 @@ impl<'a> FinishedRun<'a> {
             return Err(Error::parameter("threshold", expected, threshold));
         }
         let counts = serde_json::from_value(manifest["counts"].clone()).unwrap_or_default();
-        Ok(Self { folder, threshold: was, counts, manifest })
+        let given = if run["given"].is_null() { &manifest["given"] } else { &run["given"] };
+        let given = serde_json::from_value(given.clone()).unwrap_or_default();
+        Ok(Self { folder, threshold: was, counts, given, manifest })
     }
 
     fn measure(&self) -> Measure {
@@ -199,14 +205,6 @@ impl<'a> FinishedRun<'a> {
         self.manifest["from_threshold"].as_f64().unwrap_or(self.threshold.value())
     }
 
-    /// What the run was given to read, as its user calls it; nothing if it does not say so.
-    fn given(&self) -> Vec<String> {
-        let run = std::fs::read(self.folder.join(manifest::RUN)).unwrap_or_default();
-        let run: Value = serde_json::from_slice(&run).unwrap_or_default();
-        let given = if run["given"].is_null() { &self.manifest["given"] } else { &run["given"] };
-        serde_json::from_value(given.clone()).unwrap_or_default()
-    }
-
     /// A list of texts in the manifest.
     fn texts(&self, name: &str) -> Vec<String> {
         serde_json::from_value(self.manifest[name].clone()).unwrap_or_default()
@@ -228,7 +226,7 @@ impl<'a> FinishedRun<'a> {
             "from": self.folder,
             "pairs": super::output::checksum_of_pairs(&self.manifest),
             "from_threshold": self.found_at(),
-            "given": self.given(),
+            "given": self.given,
             "settings": settings,
             "counts": counts,
             "restored": outcome.restored,

@@ -21,7 +21,7 @@ const SHOWN: usize = 10;
 pub(super) fn render(run: &FinishedRun<'_>, graph: &Graph, decided: &Decided, summary: &Summary) -> String {
     let near = decided.by_keeper.iter().filter(|removal| removal.rule != Rule::ExactCopy);
     let folder = run.folder.display().to_string();
-    let inputs = run.given();
+    let inputs = run.given.clone();
     let report = Report {
         inputs: if inputs.is_empty() { vec![folder.clone()] } else { inputs },
         counts: summary.counts.clone(),
