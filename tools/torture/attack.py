@@ -427,7 +427,7 @@ def secrets(server: Server, key: dict) -> str:
         ("PUT", "/collections/new", {"fields": {"a": {"kind": "text", "stop_words": SECRET}}}, {}, {400}),
         ("GET", f"{mine}/documents?from={SECRET}", None, {}, {400}),
         ("GET", f"{mine}/duplicates?as={SECRET}&{SECRET}={SECRET}", None, {}, {400}),
-        ("GET", f"/collections?text={SECRET}", None, {"x-text": SECRET, "cookie": SECRET, "user-agent": SECRET, "referer": f"http://localhost/{SECRET}"}, {200}),
+        ("GET", f"/collections?text={SECRET}", None, {"x-text": SECRET, "cookie": SECRET, "user-agent": SECRET, "referer": f"http://localhost/{SECRET}"}, {400}),
     ]
     for file, content in [(SECRET, "a b"), ("a.txt", SECRET)]:
         sent += [("POST", f"{mine}/documents", *parts(("document", file, json.dumps(one[0])), (field, file, content)), {200}) for field in ("body", "tags", SECRET)]
