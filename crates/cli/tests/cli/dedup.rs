@@ -26,7 +26,7 @@ fn corpus() -> String {
         let text = (0..60).map(word).collect::<Vec<_>>().join(" ");
         format!("{{\"id\": \"{n}\", \"text\": \"{text}\"}}\n")
     };
-    (0..6000).map(line).collect()
+    (0..16_000).map(line).collect()
 }
 
 /// A folder with the corpus in it, and what an undisturbed run makes of it.
@@ -117,12 +117,21 @@ fn a_killed_run_is_resumed_with_the_same_bytes() {
 fn ctrl_c_stops_and_says_how_to_go_on() {
     let (bench, right) = prepared();
     for stage in ["read", "candidates"] {
-        let (mut child, mut said) = begun(line(&bench, &format!("{RUN} -o out")), stage);
-        let interrupt = format!("kill -INT {}", child.id());
-        assert!(Command::new("sh").args(["-c", &interrupt]).status().unwrap().success());
-        let mut message = String::new();
-        said.read_to_string(&mut message).unwrap();
-        assert_eq!(child.wait().unwrap().code(), Some(1), "{message}");
+        // A run that ends before the signal is begun again.
+        let stopped = (0..20).find_map(|_| {
+            let (mut child, mut said) = begun(line(&bench, &format!("{RUN} -o out --overwrite")), stage);
+            let interrupt = format!("kill -INT {}", child.id());
+            assert!(Command::new("sh").args(["-c", &interrupt]).status().unwrap().success());
+            let mut message = String::new();
+            said.read_to_string(&mut message).unwrap();
+            let code = child.wait().unwrap().code();
+            if code == Some(0) {
+                std::fs::remove_dir_all(bench.path("out")).unwrap();
+            }
+            (code != Some(0)).then_some((code, message))
+        });
+        let (code, message) = stopped.expect("a run is stopped");
+        assert_eq!(code, Some(1), "{message}");
         let last = message.lines().last().unwrap();
         assert!(last.starts_with("error: stopped") && last.contains("--resume"), "{message}");
         assert!(!bench.path("out/manifest.json").exists());
