@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,13 @@ from typing import Any
 import pytest
 from conftest import ENGINE
 from corpora import frame, local, mixed
+from pyspark import cloudpickle
 
 from benzer import errors
 from benzer import spark as bs
+
+# Workers of Spark Connect do not find this file.
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 SCHEMA = "id string, text string, score int"
 Table = dict[str, list[Any]]
