@@ -23,7 +23,7 @@ fuzz:
 
 # The unit tests of the crates that have `unsafe`, under AddressSanitizer, on a nightly toolchain.
 asan:
-	@RUSTFLAGS=-Zsanitizer=address cargo +nightly test --release --target x86_64-unknown-linux-gnu --target-dir target/asan -p benzer-core -p benzer-index -p benzer-dedup -p benzer-cli --lib
+	@RUSTFLAGS=-Zsanitizer=address cargo +nightly test --release --target x86_64-unknown-linux-gnu --target-dir target/asan -p benzer-core -p benzer-storage -p benzer-flow -p benzer-io -p benzer-join -p benzer-sets -p benzer-dedup -p benzer-image -p benzer-spark -p benzer-index -p benzer-cli --lib
 
 # The binary: target/release/benzer
 build:

@@ -2,7 +2,7 @@
 
 use std::io::Cursor;
 
-use benzer_dedup::read::{Inputs, RawBatch, ReadOptions, open, parse};
+use benzer_io::read::{Inputs, RawBatch, ReadOptions, open, parse};
 use divan::counter::BytesCount;
 
 fn main() {

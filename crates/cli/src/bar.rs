@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 use std::time::Duration;
 
-use benzer_dedup::read::Progress;
+use benzer_io::read::Progress;
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// Bytes read so far, on a terminal.

@@ -4,9 +4,9 @@ use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{bail, ensure};
-use benzer_dedup::files::{FileWriter, Files};
-use benzer_dedup::places;
-use benzer_dedup::sketches::Rejected;
+use benzer_io::places;
+use benzer_sets::sketches::Rejected;
+use benzer_storage::{FileWriter, Files};
 use serde::Serialize;
 
 use crate::Usage;

@@ -5,8 +5,8 @@
 use std::io::Write;
 use std::path::Path;
 
-use benzer_dedup::files::{FileWriter, Files};
-use benzer_dedup::write::{Cell, Kind, Table};
+use benzer_io::result_table::{Cell, Kind, Table};
+use benzer_storage::{FileWriter, Files};
 use clap::ValueEnum;
 
 use crate::Usage;

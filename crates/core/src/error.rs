@@ -68,7 +68,8 @@ pub enum Error {
 }
 
 impl Error {
-    pub(crate) fn parameter(name: &'static str, expected: impl Into<String>, got: impl ToString) -> Self {
+    /// A parameter outside its range: its name as the user knows it, the range in words, the value that was given.
+    pub fn parameter(name: &'static str, expected: impl Into<String>, got: impl ToString) -> Self {
         Self::Parameter { name, expected: expected.into(), got: got.to_string() }
     }
 
@@ -78,5 +79,24 @@ impl Error {
 
     pub(crate) fn decode(expected: impl Into<String>, got: impl ToString) -> Self {
         Self::Decode { expected: expected.into(), got: got.to_string() }
+    }
+}
+
+/// A parameter outside its range, for the errors of other crates.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{name}` must be {expected}, got {got}")]
+pub struct Parameter {
+    /// The parameter as the user knows it.
+    pub name: &'static str,
+    /// The allowed range in words.
+    pub expected: String,
+    /// The offending value.
+    pub got: String,
+}
+
+impl Parameter {
+    /// From any text and value.
+    pub fn new(name: &'static str, expected: impl Into<String>, got: impl ToString) -> Self {
+        Self { name, expected: expected.into(), got: got.to_string() }
     }
 }

@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use twox_hash::XxHash3_128;
 
 use crate::documents::{Documents, Memory};
-use crate::error::{Error, Result};
-use crate::group::Sketches;
+use crate::error::Result;
 use crate::guests::Guests;
 use crate::ranking::Ranking;
-use crate::read::{Again, Batch, Input};
-use crate::verify::{Expected, Texts};
+use benzer_io::read::{Again, Batch, Input};
+use benzer_join::bands::Sketches;
+use benzer_join::verify::{Expected, Texts};
 
 /// Everything that was read.
 #[derive(Debug)]
@@ -117,7 +117,7 @@ impl Corpus {
                             }
                         };
                         batch.with_text_again(index, again, &mut visit)?;
-                        return if is_same { Ok(()) } else { Err(Error::Changed) };
+                        return if is_same { Ok(()) } else { Err(benzer_io::Error::Changed.into()) };
                     }
                     _ => batch.with_text(index, visit),
                 }
@@ -208,17 +208,17 @@ impl<'a> Ranked<'a> {
     pub fn with_texts(&self, a: u32, b: u32, visit: &mut dyn FnMut(&str, &str)) -> Result<()> {
         let mut outcome = Ok(());
         self.with_text(a, &mut |a| outcome = self.with_text(b, &mut |b| visit(a, b)))?;
-        outcome
+        Ok(outcome?)
     }
 }
 
 impl Texts for Ranked<'_> {
-    fn bytes(&self, rank: u32) -> Result<u64> {
+    fn bytes(&self, rank: u32) -> benzer_flow::Result<u64> {
         Ok(self.corpus.documents.place(self.ranking.row(rank))?.text_bytes.into())
     }
 
-    fn with_text(&self, rank: u32, visit: &mut dyn FnMut(&str)) -> Result<()> {
-        self.corpus.with_text(self.ranking.row(rank), visit)
+    fn with_text(&self, rank: u32, visit: &mut dyn FnMut(&str)) -> benzer_flow::Result<()> {
+        Ok(self.corpus.with_text(self.ranking.row(rank), visit)?)
     }
 
     fn expect(&self, rank: u32, what: Expected) {

@@ -5,8 +5,9 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use crate::error::Result;
-use crate::files::{self, FileWriter, Manifest};
-use crate::verify::{Edge, Measured};
+use benzer_join::Edge;
+use benzer_join::verify::Measured;
+use benzer_storage::{self as files, FileWriter, Manifest};
 
 /// The file of the edges between documents of the input.
 pub(crate) const EDGES: &str = "edges.bin";

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::archive::{Archives, Old};
 use crate::error::{Error, Result};
-use crate::files::{self, Files, Manifest};
+use benzer_storage::{self as files, Files, Manifest};
 
 /// The list of guests, for a resumed run.
 const NAME: &str = "guests.bin";

@@ -10,8 +10,8 @@ use twox_hash::XxHash3_128;
 use crate::documents::{Chunk, Layout, Place};
 use crate::error::{Error, Result};
 use crate::keep::Keep;
-use crate::pipeline::Work;
-use crate::read::{self, Batch, DocumentId, RawBatch};
+use benzer_flow::pipeline::Work;
+use benzer_io::read::{self, Batch, DocumentId, RawBatch};
 
 /// Documents whose shingles are sketched together: few enough to stay in the second-level cache.
 const RUN: usize = 256;
@@ -141,6 +141,7 @@ fn minimum(elements: &[u64]) -> u32 {
 const ORDER: u64 = 0xd1b5_4a32_d192_ed03;
 
 impl Work for Ingest {
+    type Batch = RawBatch;
     type Scratch = Buffers;
     type Made = Ingested;
     type Error = Error;

@@ -11,7 +11,6 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -19,12 +18,11 @@ use serde_json::Value;
 
 use crate::archive;
 use crate::error::{Error, Result};
-use crate::files::manifest::verify_files;
-use crate::files::{self, FileEntry, Stamp};
 use crate::job::{self, Remains};
 use crate::results::checksum_of_pairs;
 use crate::results::manifest::{self, Manifest};
-use crate::sketches::{self, SketchReader};
+use benzer_storage::manifest::verify_files;
+use benzer_storage::{self as files, FileEntry, Stamp};
 
 /// What was found at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -153,7 +151,7 @@ pub fn verify(path: &Path) -> Result<Option<Report>> {
     }
     let is_folder = fs::metadata(path).map_err(|error| Error::open(path, error))?.is_dir();
     if !is_folder {
-        return if is_sketches(path)? { Ok(Some(sketches(path))) } else { Ok(None) };
+        return Ok(None);
     }
     let stages = stages(path)?;
     Ok(if path.join(archive::MANIFEST).exists() {
@@ -165,30 +163,6 @@ pub fn verify(path: &Path) -> Result<Option<Report>> {
     } else {
         job::remains(path).map(unfinished)
     })
-}
-
-fn is_sketches(path: &Path) -> Result<bool> {
-    let mut start = Vec::new();
-    let file = fs::File::open(path).map_err(|error| Error::open(path, error))?;
-    let read = file.take(sketches::MAGIC.len() as u64).read_to_end(&mut start);
-    read.map_err(|error| Error::open(path, error))?;
-    Ok(start == sketches::MAGIC)
-}
-
-fn sketches(path: &Path) -> Report {
-    let mut report = Report { files: 1, ..Report::new(Kind::Sketches) };
-    report.bytes = fs::metadata(path).map_or(0, |file| file.len());
-    let read = || -> sketches::Result<()> {
-        let mut reader = SketchReader::open(path)?;
-        while let Some(block) = reader.next_block()? {
-            block.records().try_for_each(|record| record.sketch(reader.header()).map(drop))?;
-        }
-        Ok(())
-    };
-    if let Err(error) = read() {
-        report.wrong.push(error.to_string());
-    }
-    report
 }
 
 fn archive(folder: &Path) -> Report {

@@ -7,7 +7,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
-use crate::read::{FieldPath, Order};
+use benzer_io::read::{FieldPath, Order};
 
 /// Who comes first in keep order.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -37,12 +37,12 @@ impl Keep {
     }
 
     /// True if documents have a policy key at all.
-    pub(crate) fn has_key(&self) -> bool {
+    pub fn has_key(&self) -> bool {
         !matches!(self, Self::First | Self::Last)
     }
 
     /// Appends the policy key of a document.
-    pub(crate) fn push_key(&self, text: &str, value: Option<Order<'_>>, out: &mut Vec<u8>) {
+    pub fn push_key(&self, text: &str, value: Option<Order<'_>>, out: &mut Vec<u8>) {
         let length = text.len() as u64;
         match self {
             Self::First | Self::Last => {}
@@ -59,7 +59,7 @@ const TEXT: u8 = 1;
 const MISSING: u8 = 2;
 
 /// How many keys of a field are of texts, and how many of documents that do not have it.
-pub(crate) fn kinds<'a>(keys: impl Iterator<Item = &'a [u8]>) -> (u64, u64) {
+pub fn kinds<'a>(keys: impl Iterator<Item = &'a [u8]>) -> (u64, u64) {
     keys.fold((0, 0), |(texts, missing), key| match key.first() {
         Some(&TEXT) => (texts + 1, missing),
         Some(&MISSING) => (texts, missing + 1),

@@ -8,8 +8,8 @@ use std::cmp::Ordering;
 use crate::documents::{Documents, Memory, Table};
 use crate::error::Result;
 use crate::keep::Keep;
-use crate::spill::Sorter;
-use crate::watch::{Steps, Watch};
+use benzer_flow::sort::Sorter;
+use benzer_flow::{Progress, Steps};
 
 /// The keep order of a table.
 #[derive(Debug, Default)]
@@ -32,7 +32,7 @@ impl Ranking {
         keep: &Keep,
         ids: bool,
         sorter: impl Fn() -> Sorter<(u128, u32)>,
-        watch: &Watch<'_>,
+        watch: &Progress<'_>,
     ) -> Result<Self> {
         if !ids && *keep == Keep::First {
             return Ok(Self::default());
@@ -142,7 +142,7 @@ fn on_disk(
     table: &Table,
     with_keys: bool,
     sorter: &impl Fn() -> Sorter<(u128, u32)>,
-    watch: &Watch<'_>,
+    watch: &Progress<'_>,
 ) -> Result<Option<Vec<u32>>> {
     // Every name is read three times.
     let mut steps = Steps::new(watch, 3, 1);

@@ -30,14 +30,23 @@ pub(crate) fn core(error: benzer_core::Error) -> PyErr {
     exception(name, error.to_string())
 }
 
-/// An error of the batch engine.
-pub(crate) fn dedup(error: benzer_dedup::Error) -> PyErr {
+/// An error of a deduplication, or of a part of it.
+pub(crate) fn dedup(error: impl Into<benzer_dedup::Error>) -> PyErr {
     use benzer_dedup::Error;
+    let error = error.into();
     match error {
         Error::Core(error) => core(error),
-        Error::Parameter { .. } => exception("ParameterError", error.to_string()),
+        Error::Parameter(_) => exception("ParameterError", error.to_string()),
         Error::Cancelled => exception("CancelledError", error.to_string()),
         _ => exception("DedupError", error.to_string()),
+    }
+}
+
+/// An error of a stage for Spark.
+pub(crate) fn spark(error: benzer_spark::Error) -> PyErr {
+    match error {
+        benzer_spark::Error::Dedup(error) => dedup(error),
+        other => exception("DedupError", other.to_string()),
     }
 }
 

@@ -5,10 +5,10 @@ use pyo3::types::PyBytes;
 
 use serde::Deserialize;
 
+use benzer_core::Threshold;
 use benzer_core::lsh::{Target, choose};
 use benzer_core::sketch::SketchSpec;
-use benzer_dedup::Threshold;
-use benzer_dedup::exchange::{Port, Settings};
+use benzer_spark::{Port, Settings};
 
 use crate::dedup::Request;
 use crate::error;
@@ -29,19 +29,19 @@ impl Stage {
     /// The stage of a name, of a run that is asked for as JSON.
     #[new]
     fn new(name: &str, request: &str, slices: u32, most: u64) -> PyResult<Self> {
-        let port = Port::new(name, settings(request, slices, most)?).map_err(error::dedup)?;
+        let port = Port::new(name, settings(request, slices, most)?).map_err(error::spark)?;
         Ok(Self { port })
     }
 
     /// Takes a stream of batches and gives those that are ready as one.
     fn push<'py>(&mut self, py: Python<'py>, stream: &[u8]) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let made = py.detach(|| self.port.push(stream)).map_err(error::dedup)?;
+        let made = py.detach(|| self.port.push(stream)).map_err(error::spark)?;
         Ok(made.map(|bytes| PyBytes::new(py, &bytes)))
     }
 
     /// Gives the rest.
     fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let made = py.detach(|| self.port.finish()).map_err(error::dedup)?;
+        let made = py.detach(|| self.port.finish()).map_err(error::spark)?;
         Ok(made.map(|bytes| PyBytes::new(py, &bytes)))
     }
 }
@@ -51,7 +51,7 @@ impl Stage {
 #[pyo3(signature = (request, documents = None))]
 fn stage_documents(request: &str, documents: Option<u64>) -> PyResult<u64> {
     let settings = settings(request, 1, 1)?;
-    settings.check_documents(documents.unwrap_or(0)).map_err(error::dedup)?;
+    settings.check_documents(documents.unwrap_or(0)).map_err(error::spark)?;
     Ok(settings.most_documents())
 }
 
@@ -59,7 +59,7 @@ fn settings(request: &str, slices: u32, most: u64) -> PyResult<Settings> {
     let bands: Bands = serde_json::from_str(request).map_err(|e| error::parameter(e.to_string()))?;
     bands.check()?;
     let request: Request = serde_json::from_str(request).map_err(|e| error::parameter(e.to_string()))?;
-    Settings::new(&request.options()?, slices, most).map_err(error::dedup)
+    Settings::new(&request.options()?, slices, most).map_err(error::spark)
 }
 
 /// What decides whether bands can find enough: stages have no exact join to fall back on.

@@ -3,8 +3,8 @@
 use std::io::Cursor;
 use std::path::Path;
 
-use benzer_dedup::read::{self, DocumentId, Format, Inputs, ReadOptions};
 use benzer_dedup::results;
+use benzer_io::read::{self, DocumentId, Format, Inputs, ReadOptions};
 use serde_json::Value;
 
 /// How many documents and rejects an input gave.

@@ -3,7 +3,7 @@
 use benzer_core::estimate::of::jaccard;
 use benzer_core::hash::element;
 use benzer_core::sketch::{Sketch, SketchSpec};
-use benzer_dedup::sketches::{MAGIC, SketchReader};
+use benzer_sets::sketches::{MAGIC, SketchReader};
 
 /// Any bytes: decoding never panics, and what decodes encodes to the same bytes.
 pub fn sketch_decode(data: &[u8]) {

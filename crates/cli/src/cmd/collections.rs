@@ -4,10 +4,10 @@ use std::io::{BufReader, Write};
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
-use benzer_dedup::files::Files;
 use benzer_index::portable;
 use benzer_index::store::Stats;
 use benzer_index::{Index, Settings};
+use benzer_storage::Files;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 

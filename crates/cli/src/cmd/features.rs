@@ -6,10 +6,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use benzer_dedup::features::{self, LabelFrom, Made, Recipe};
-use benzer_dedup::files::{FileWriter, Files};
-use benzer_dedup::read::FieldPath;
-use benzer_dedup::sets::SetFormat;
+use benzer_io::read::FieldPath;
+use benzer_sets::SetFormat;
+use benzer_sets::features::{self, LabelFrom, Made, Recipe};
+use benzer_storage::{FileWriter, Files};
 use clap::Args;
 use serde::Serialize;
 

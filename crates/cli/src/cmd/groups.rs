@@ -4,11 +4,11 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 
+use benzer_core::Threshold;
 use benzer_core::sketch::{Packing, SketchSpec};
-use benzer_dedup::Threshold;
-use benzer_dedup::sets::Shelf;
-use benzer_dedup::triples::{self, Found, Triple, Verify, Wanted};
-use benzer_dedup::write::{Cell, Kind};
+use benzer_io::result_table::{Cell, Kind};
+use benzer_sets::Shelf;
+use benzer_sets::triples::{self, Found, Triple, Verify, Wanted};
 use clap::{Args, ValueEnum};
 
 use crate::Usage;

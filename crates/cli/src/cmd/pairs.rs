@@ -4,10 +4,11 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 
-use benzer_dedup::pairs::{self, Pair, Wanted};
-use benzer_dedup::sets::Shelf;
-use benzer_dedup::write::{Cell, Kind};
-use benzer_dedup::{Measure, Threshold};
+use benzer_core::Threshold;
+use benzer_io::result_table::{Cell, Kind};
+use benzer_join::exact::Measure;
+use benzer_sets::Shelf;
+use benzer_sets::pairs::{self, Pair, Wanted};
 use clap::{Args, ValueEnum};
 
 use crate::options::sets::{HELP, SetArguments, load, usage};

@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use benzer_dedup::{Error, Threshold, results};
+use benzer_core::Threshold;
+use benzer_dedup::{Error, results};
 use clap::Args;
 use serde_json::json;
 

@@ -7,9 +7,9 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{anyhow, bail};
 use benzer_dedup::job::BATCH_BYTES;
-use benzer_dedup::read::{FieldPath, Format, Progress, ReadOptions};
-use benzer_dedup::sets::{self, Content, Loaded, Room, SetFormat, Shelf, Source, Watch};
-use benzer_dedup::sketches::Rejected;
+use benzer_io::read::{FieldPath, Format, Progress, ReadOptions};
+use benzer_sets::sketches::Rejected;
+use benzer_sets::{self as sets, Content, Loaded, Room, SetFormat, Shelf, Source, Watch};
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 
@@ -200,16 +200,16 @@ impl Watch<anyhow::Error> for Told {
 
 /// An error of the engine, with blame where it belongs.
 pub fn usage(error: anyhow::Error) -> anyhow::Error {
-    error.downcast::<benzer_dedup::Error>().map_or_else(|other| other, failed)
+    error.downcast::<benzer_io::Error>().map_or_else(|other| other, failed)
 }
 
-fn failed(error: benzer_dedup::Error) -> anyhow::Error {
+fn failed(error: benzer_io::Error) -> anyhow::Error {
     match error {
-        benzer_dedup::Error::Parameter { .. } => {
+        benzer_io::Error::Parameter(_) => {
             Usage::new(error.to_string().replace("`memory`", "--memory").replace("`label`", "--label-field"))
                 .into()
         }
-        benzer_dedup::Error::Cancelled => anyhow!("stopped; nothing was written"),
+        benzer_io::Error::Cancelled => anyhow!("stopped; nothing was written"),
         other => other.into(),
     }
 }

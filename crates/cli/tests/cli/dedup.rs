@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use benzer_core::hash::split;
-use benzer_dedup::files::Lock;
+use benzer_storage::Lock;
 use serde_json::Value;
 
 use crate::bench::{Bench, Ran};

@@ -1,6 +1,6 @@
 //! Where results go, and what of it is read again.
 
-use benzer_dedup::files::Lock;
+use benzer_storage::Lock;
 
 use crate::bench::Bench;
 

@@ -6,7 +6,7 @@ use benzer_cli::options::sketches::{SketchArguments, SketchName};
 use benzer_core::field::text::{Shingler, TextOptions, Unit};
 use benzer_core::field::{Content, Value, values::ValuesOptions};
 use benzer_core::sketch::Sketch;
-use benzer_dedup::sketches::SketchReader;
+use benzer_sets::sketches::SketchReader;
 use serde_json::Value as Json;
 
 const ANSWERS: &str = include_str!("../../../../testdata/sketches/v1.json");

@@ -3,7 +3,7 @@ use std::path::Path;
 
 use benzer_core::field::text::{Shingler, TextOptions};
 use benzer_core::sketch::SketchSpec;
-use benzer_dedup::sketches::SketchReader;
+use benzer_sets::sketches::SketchReader;
 use serde_json::Value;
 
 use crate::bench::Bench;

@@ -5,8 +5,8 @@ use benzer_core::field::text::Scratch;
 use super::{Entry, SegmentWriter};
 use crate::error::{Error, Result};
 use crate::ingest::{Buffers, Ingest, Ingested};
-use crate::pipeline::{self, Work};
-use crate::read::{Batch, RawBatch, Reader};
+use benzer_flow::pipeline::{self, Work};
+use benzer_io::read::{Batch, RawBatch, Reader};
 
 /// What hardly anything can be similar to.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -68,6 +68,7 @@ struct WithSets {
 }
 
 impl Work for Sets<'_> {
+    type Batch = RawBatch;
     type Scratch = (Buffers, Scratch, Vec<u64>);
     type Made = WithSets;
     type Error = Error;

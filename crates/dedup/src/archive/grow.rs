@@ -8,8 +8,8 @@ use super::part::is_segment_file;
 use super::segment::Segment;
 use super::writer::{SegmentWriter, Shape};
 use crate::error::{Error, Result};
-use crate::files::{Files, Stamp};
-use crate::group::Room;
+use benzer_flow::Workspace;
+use benzer_storage::{Files, Stamp};
 
 /// An archive to which documents are being added. Its folder is locked, or nobody else's.
 pub(crate) struct Growth<'a> {
@@ -28,7 +28,7 @@ impl<'a> Growth<'a> {
         mut manifest: Manifest,
         n: u64,
         shape: Shape<'a>,
-        room: Room<'a>,
+        room: Workspace<'a>,
     ) -> Result<Self> {
         room.files.remove_leftovers(folder)?;
         remove_unnamed(room.files, folder, &manifest)?;

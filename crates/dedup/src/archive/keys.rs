@@ -11,7 +11,7 @@ use benzer_core::sketch::SketchSpec;
 
 use super::part::{Kind, Part, seal};
 use crate::error::Result;
-use crate::files::{FileWriter, Stamp};
+use benzer_storage::{FileWriter, Stamp};
 
 /// The list of hashes of texts.
 pub(super) const HASHES: u16 = 0;
@@ -197,8 +197,8 @@ fn decode(bytes: &[u8]) -> Record {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::Files;
     use benzer_core::hash::stream;
+    use benzer_storage::Files;
 
     #[test]
     fn every_key_is_found_with_all_its_records_and_others_are_not() {

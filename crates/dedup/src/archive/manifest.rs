@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::part::Kind;
 use crate::error::{Error, Result};
-use crate::files::{Files, Stamp, manifest};
+use benzer_storage::{Files, Stamp, manifest};
 
 /// The name of the file.
 pub(crate) const NAME: &str = "archive.json";

@@ -30,7 +30,7 @@ use benzer_core::lsh::Banding;
 use benzer_core::sketch::SketchSpec;
 
 use crate::error::{Error, Result};
-use crate::group::Room;
+use benzer_flow::Workspace;
 
 pub(crate) use corpus::{read_into, sorted_elements};
 pub(crate) use grow::{Growth, remove_unnamed};
@@ -108,7 +108,7 @@ impl Archives {
     }
 
     /// Band keys where a segment has other ones.
-    pub fn use_banding(&mut self, banding: &Banding, room: Room<'_>) -> Result<()> {
+    pub fn use_banding(&mut self, banding: &Banding, room: Workspace<'_>) -> Result<()> {
         for (segment, i) in self.segments.iter_mut().zip(0..) {
             if segment.banding() != Some(banding) {
                 segment.take_keys(writer::band_keys(segment, *banding, i, room)?, *banding);

@@ -8,7 +8,7 @@ use benzer_core::hash::element;
 use benzer_core::sketch::SketchSpec;
 
 use crate::error::Result;
-use crate::files::{self, Stamp};
+use benzer_storage::{self as files, Stamp};
 
 /// Raised when the bytes of a segment mean something else.
 const VERSION: u16 = 1;

@@ -162,8 +162,8 @@ mod tests {
     use super::super::part::{HEADER, seal};
     use super::super::writer::{SegmentWriter, Shape};
     use super::*;
-    use crate::files::Files;
-    use crate::group::Room;
+    use benzer_flow::Workspace;
+    use benzer_storage::Files;
     use proptest::prelude::*;
     use std::fs;
 
@@ -172,7 +172,7 @@ mod tests {
     /// A segment whose rows say where their contents are as `forge` likes; everything has the right checksums.
     fn forged(forge: impl Fn(usize, &mut [u8]), n_keys: Option<u64>) -> Result<Segment> {
         let (folder, spec, files) = (tempfile::tempdir().unwrap(), SketchSpec::default(), Files::new());
-        let room = Room { bytes: 1 << 20, folder: folder.path(), files: &files };
+        let room = Workspace { bytes: 1 << 20, folder: folder.path(), files: &files };
         let mut writer =
             SegmentWriter::create(folder.path(), "1", Shape { spec: &spec, banding: None }, room)?;
         for number in 0..DOCUMENTS {

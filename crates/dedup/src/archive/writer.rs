@@ -11,9 +11,9 @@ use super::manifest::SegmentEntry;
 use super::part::{Kind, seal};
 use super::segment::{NO_ID, Segment};
 use crate::error::{Error, Result};
-use crate::files::{FileWriter, Stamp};
-use crate::group::Room;
-use crate::spill::Sorter;
+use benzer_flow::Workspace;
+use benzer_flow::sort::Sorter;
+use benzer_storage::{FileWriter, Stamp};
 
 /// What all documents of a segment have in common.
 #[derive(Debug, Clone, Copy)]
@@ -28,7 +28,7 @@ pub(crate) struct SegmentWriter<'a> {
     shape: Shape<'a>,
     folder: PathBuf,
     name: String,
-    room: Room<'a>,
+    room: Workspace<'a>,
     rows: FileWriter,
     contents: FileWriter,
     keys: KeySorter,
@@ -39,7 +39,7 @@ pub(crate) struct SegmentWriter<'a> {
 
 impl<'a> SegmentWriter<'a> {
     /// Begins the segment of a name in a folder, with room to sort in.
-    pub fn create(folder: &Path, name: &str, shape: Shape<'a>, room: Room<'a>) -> Result<Self> {
+    pub fn create(folder: &Path, name: &str, shape: Shape<'a>, room: Workspace<'a>) -> Result<Self> {
         let begin = |kind: Kind| -> Result<FileWriter> {
             let mut file = room.files.create(&folder.join(kind.name(name)))?;
             file.append(&kind.header(shape.spec))?;
@@ -123,7 +123,7 @@ impl<'a> SegmentWriter<'a> {
 }
 
 /// The keys of a segment under another banding, in the work folder.
-pub(super) fn band_keys(segment: &Segment, banding: Banding, i: u32, room: Room<'_>) -> Result<Keys> {
+pub(super) fn band_keys(segment: &Segment, banding: Banding, i: u32, room: Workspace<'_>) -> Result<Keys> {
     let mut keys = KeySorter::new(Some(banding), room);
     for number in 0..segment.len() {
         let row = segment.row(number)?;
@@ -147,7 +147,7 @@ struct KeySorter {
 }
 
 impl KeySorter {
-    fn new(banding: Option<Banding>, room: Room<'_>) -> Self {
+    fn new(banding: Option<Banding>, room: Workspace<'_>) -> Self {
         Self { banding, hashes: room.sorter(4), keys: room.sorter(2) }
     }
 

@@ -6,7 +6,7 @@ use benzer_core::hash::split;
 
 use super::Pair;
 use super::share::{Design, Shares};
-use crate::verify::Edge;
+use benzer_join::Edge;
 
 /// Draws from each corpus, for each way to draw.
 const ROUNDS: u64 = 300;

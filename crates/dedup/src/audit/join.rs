@@ -10,10 +10,12 @@ use benzer_core::field::text::Shingler;
 use super::Pair;
 use super::sample::Sample;
 use crate::error::Result;
-use crate::group::{ByLater, in_parallel};
-use crate::join::{Elements, Frequencies, Source};
-use crate::threshold::Threshold;
-use crate::verify::{Edge, Sources, Texts, Wanted, verify_held};
+use benzer_core::Threshold;
+use benzer_flow::workers::in_parallel;
+use benzer_join::Edge;
+use benzer_join::bands::ByLater;
+use benzer_join::exact::{Elements, Frequencies, Source};
+use benzer_join::verify::{Sources, Texts, Wanted, verify_held};
 
 /// Documents that a thread takes at a time.
 const CHUNK: usize = 256;
@@ -30,14 +32,14 @@ const MOST_REMEMBERED: usize = 1 << 21;
 
 /// What a join may use, and who is told how it goes on.
 #[derive(Clone, Copy)]
-pub(crate) struct Room<'a> {
+pub(crate) struct Workspace<'a> {
     pub threads: usize,
     pub bytes: u64,
     /// Gets the number of documents that were read; what it returns ends the join.
     pub progress: &'a (dyn Fn(u64) -> Result<()> + Sync),
 }
 
-impl<'a> Room<'a> {
+impl<'a> Workspace<'a> {
     /// What pairs are measured with.
     pub(super) fn sources(self, texts: &'a dyn Texts, shingler: &'a Shingler) -> Sources<'a> {
         let remembered = self.bytes as usize / REMEMBERED_SHARE / self.threads.max(1);
@@ -52,7 +54,7 @@ pub(super) fn join(
     members: &[u32],
     sources: (&dyn Texts, &Shingler),
     threshold: Threshold,
-    room: Room<'_>,
+    room: Workspace<'_>,
 ) -> Result<Vec<Pair>> {
     let read = AtomicU64::new(0);
     let to_measure = room.sources(sources.0, sources.1);
@@ -99,7 +101,7 @@ fn candidates(
     sample: &Sample,
     index: &Index<'_>,
     sources: (&dyn Texts, &Shingler),
-    room: Room<'_>,
+    room: Workspace<'_>,
     read: &AtomicU64,
 ) -> Result<Vec<(u32, u32)>> {
     let chunks: Vec<&[u32]> = section.chunks(CHUNK).collect();
@@ -143,7 +145,7 @@ impl<'a> Index<'a> {
         threads: usize,
     ) -> Result<Self> {
         let chunks: Vec<&[u32]> = ranks.chunks(CHUNK).collect();
-        let bytes = ranks.iter().map(|&rank| sources.0.bytes(rank)).sum::<Result<u64>>()?;
+        let bytes = ranks.iter().map(|&rank| sources.0.bytes(rank)).sum::<benzer_flow::Result<u64>>()?;
         let frequencies = Frequencies::new(bytes / ELEMENT_BYTES);
         let elements = || sources.elements();
         let read = in_parallel(chunks.len(), threads, elements, |i, elements| -> Result<Read> {
@@ -224,7 +226,7 @@ fn rare(
         keys.extend(elements[start..end].iter().map(|&element| frequencies.key(element)));
         start = end;
         if size > 0 {
-            let last = (size - threshold.least_overlap(size)) as usize;
+            let last = (size - threshold.min_overlap(size)) as usize;
             keys.select_nth_unstable(last);
             rare.extend(keys[..=last].iter().map(|&key| (key as u64, document)));
         }

@@ -19,15 +19,16 @@ use benzer_core::lsh::{Banding, Prefilter};
 use serde::{Deserialize, Serialize};
 
 use crate::corpus::Ranked;
+use crate::decide::{Removal, Rule};
 use crate::edges::Edges;
 use crate::error::Result;
-use crate::group::ByLater;
 use crate::job::Audit;
-use crate::job::decide::{Removal, Rule};
-use crate::threshold::Threshold;
-use crate::verify::{Edge, Wanted, verify_held};
+use benzer_core::Threshold;
+use benzer_join::Edge;
+use benzer_join::bands::ByLater;
+use benzer_join::verify::{Wanted, verify_held};
 pub use interval::Share;
-pub(crate) use join::Room;
+pub(crate) use join::Workspace;
 use sample::{Sample, Sizes};
 use share::{Design, Shares};
 use twins::{Given, Twins};
@@ -140,7 +141,13 @@ pub(crate) struct Ran<'a> {
 
 impl Ran<'_> {
     /// Audits the run as it is asked for. `members` are the documents that it compared, in keep order; `text_bytes` those of the texts of all documents.
-    pub fn audit(&self, audit: Audit, members: &[u32], text_bytes: u64, room: Room<'_>) -> Result<Findings> {
+    pub fn audit(
+        &self,
+        audit: Audit,
+        members: &[u32],
+        text_bytes: u64,
+        room: Workspace<'_>,
+    ) -> Result<Findings> {
         let documents = members.len() as u64;
         let sizes = match audit {
             Audit::Sample(n) => Some(Sizes::of(documents, n.into(), self.pairs())),
@@ -161,7 +168,7 @@ impl Ran<'_> {
         clusters.map(|removed| removed * (removed + 1.0) / 2.0).sum()
     }
 
-    fn by_draws(&self, members: &[u32], sizes: Sizes, room: Room<'_>) -> Result<Findings> {
+    fn by_draws(&self, members: &[u32], sizes: Sizes, room: Workspace<'_>) -> Result<Findings> {
         let sample = Sample::draw(members, sizes, self.seed);
         let pairs = join::join(&sample, members, (self.ranked, self.shingler), self.threshold, room)?;
         let documents = members.len() as u64;
@@ -174,7 +181,7 @@ impl Ran<'_> {
         self.judge(pairs, compared)
     }
 
-    fn by_twins(&self, members: &[u32], text_bytes: u64, room: Room<'_>) -> Result<Findings> {
+    fn by_twins(&self, members: &[u32], text_bytes: u64, room: Workspace<'_>) -> Result<Findings> {
         let removed = self.removals.iter().filter(|removal| removal.rule != Rule::ExactCopy).count() as u64;
         let given = Given {
             ranked: self.ranked,
@@ -203,7 +210,7 @@ impl Ran<'_> {
                     is_again = true;
                 }
             }
-            (room.progress)(members.len() as u64)
+            Ok((room.progress)(members.len() as u64)?)
         })?;
         let compared = Compared {
             documents: members.len() as u64,

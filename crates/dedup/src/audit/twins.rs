@@ -11,7 +11,7 @@ use benzer_core::lsh::Prefilter;
 use crate::corpus::Ranked;
 use crate::documents::{Documents, Place};
 use crate::error::Result;
-use crate::verify::Texts;
+use benzer_join::verify::Texts;
 
 /// Documents to draw that have a twin, about.
 const WANTED: f64 = 400.0;

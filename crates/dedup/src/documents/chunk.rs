@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use benzer_core::hint::prefetch_to_write;
 
-use super::{CHUNK, Layout, Strings};
+use super::{CHUNK, Layout};
+use benzer_io::Strings;
 
 /// Rows between the one that is written and the one that is asked for.
 const AHEAD: usize = 8;

@@ -16,8 +16,9 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use super::{Chunk, Layout, Place, Strings};
-use crate::files::{self, FileWriter, Files, Manifest};
+use super::{Chunk, Layout, Place};
+use benzer_io::Strings;
+use benzer_storage::{self as files, FileWriter, Files, Manifest};
 
 type Result<T> = files::Result<T>;
 

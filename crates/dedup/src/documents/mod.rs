@@ -5,7 +5,6 @@
 
 mod chunk;
 mod disk;
-mod strings;
 
 use std::borrow::Cow;
 
@@ -13,7 +12,6 @@ use benzer_core::hint::prefetch;
 
 pub(crate) use chunk::{Chunk, Place};
 pub(crate) use disk::{Table, TableWriter};
-pub(crate) use strings::Strings;
 
 use crate::error::Result;
 

@@ -10,10 +10,11 @@ use crate::archive::{Archives, Old, Prober, intersection, sorted_elements};
 use crate::corpus::{Corpus, Ranked};
 use crate::edges::{EdgesWriter, OLD_EDGES};
 use crate::error::Result;
-use crate::group::in_parallel;
 use crate::guests::Guests;
 use crate::ranking::Ranking;
-use crate::verify::{Edge, Texts};
+use benzer_flow::workers::in_parallel;
+use benzer_join::Edge;
+use benzer_join::verify::Texts;
 
 /// Documents that are looked at between two looks at the wish to stop.
 const TOGETHER: usize = 1 << 14;

@@ -2,11 +2,11 @@
 
 use benzer_core::lsh::Prefilter;
 
-use super::decide::Removal;
 use super::stages::Run;
 use super::{Search, Stage};
-use crate::audit::{Findings, Ran, Room};
+use crate::audit::{Findings, Ran, Workspace};
 use crate::corpus::Ranked;
+use crate::decide::Removal;
 use crate::edges::Edges;
 use crate::error::Result;
 
@@ -43,8 +43,11 @@ impl Run<'_> {
             self.observer.reached(n.min(documents));
             Self::check_cancelled(self.observer)
         };
-        let room =
-            Room { threads: self.options.threads, bytes: self.memory.sorting as u64, progress: &progress };
+        let room = Workspace {
+            threads: self.options.threads,
+            bytes: self.memory.sorting as u64,
+            progress: &progress,
+        };
         ran.audit(self.options.audit, &members, self.counts.text_bytes, room).map(Some)
     }
 }

@@ -10,7 +10,7 @@ use super::output::REJECTS;
 use super::stages::Run;
 use super::{Measure, Output, old};
 use crate::error::{Error, Result};
-use crate::read::{Format, Input, ReadOptions, Reader, fields_there};
+use benzer_io::read::{Format, Input, ReadOptions, Reader, fields_there};
 
 /// So many files are named.
 const NAMED: usize = 5;

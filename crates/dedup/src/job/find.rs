@@ -4,22 +4,23 @@ use std::collections::HashMap;
 
 use benzer_core::lsh::Prefilter;
 
-use super::decide::{self, Removal, Rule};
 use super::stages::Run;
 use super::{Counts, Measure, Search, Stage, Verify, outcome};
 use crate::corpus::{Corpus, Ranked, RankedSketches};
+use crate::decide::{self, Removal, Rule};
 use crate::documents::{Documents, Place};
 use crate::edges::{EDGES, Edges, EdgesWriter, OLD_EDGES};
 use crate::error::Result;
-use crate::files::Manifest;
-use crate::group::{self, ByLater, Meetings};
 use crate::guests::Guests;
-use crate::join;
 use crate::ranking::Ranking;
-use crate::resolve::{Cluster, Components, Leaders};
-use crate::spill::Sorted;
-use crate::verify::{Counter, Edge, Sources, Texts, Wanted, verify, verify_held};
-use crate::watch::{Steps, Watch};
+use benzer_flow::sort::Sorted;
+use benzer_flow::{Progress, Steps};
+use benzer_join::Edge;
+use benzer_join::bands::{self as group, ByLater, Meetings};
+use benzer_join::exact as join;
+use benzer_join::resolve::{Cluster, Components, Leaders};
+use benzer_join::verify::{Counter, Sources, Texts, Wanted, verify, verify_held};
+use benzer_storage::Manifest;
 
 /// Documents to compare, and what leads from copies to the first of the same text.
 type Grouped<T> = (Members, Vec<T>);
@@ -86,7 +87,7 @@ impl Run<'_> {
     pub(super) fn group(&mut self, corpus: &Corpus) -> Result<(Ranking, Members, Vec<Edge>)> {
         self.observer.begin(Stage::Group, Some(corpus.documents.len().into()));
         let ids = self.options.read.id_field.is_some();
-        let watch = Watch::new(self.observer);
+        let watch = Progress::new(self.observer);
         let sorter = || self.room().sorter(2);
         let ranking = Ranking::new(&corpus.documents, &self.options.keep, ids, sorter, &watch)?;
         self.counts.repeated_ids = ranking.repeated_ids.into();
@@ -107,7 +108,7 @@ impl Run<'_> {
     }
 
     /// The documents that have a text, and which of them have that of an earlier one: all elements are in both.
-    fn copies(&self, ranked: &Ranked<'_>, watch: &Watch<'_>) -> Result<Grouped<Edge>> {
+    fn copies(&self, ranked: &Ranked<'_>, watch: &Progress<'_>) -> Result<Grouped<Edge>> {
         let (mut counter, mut sizes) = (Counter::default(), HashMap::new());
         // How many there are is not known: it is only looked whether the run shall stop.
         let mut steps = Steps::new(watch, 1, 0);
@@ -134,7 +135,7 @@ impl Run<'_> {
     fn equal_texts(
         &self,
         ranked: &Ranked<'_>,
-        mut equal: impl FnMut(u32, u32) -> Result<bool>,
+        mut equal: impl FnMut(u32, u32) -> benzer_flow::Result<bool>,
     ) -> Result<Grouped<(u32, u32)>> {
         let documents = &ranked.corpus.documents;
         let mut members = Members::default();
@@ -196,7 +197,7 @@ impl Run<'_> {
                 banding.check_documents(members.len() as u64)?;
                 let prefilter = Prefilter::new(self.ingest.spec(), self.options.threshold.value())?;
                 let rules = (&banding, &prefilter, self.options.cap);
-                let watch = Watch::new(self.observer);
+                let watch = Progress::new(self.observer);
                 let n = members.len() as u64;
                 match &ranked.corpus.documents {
                     Documents::Memory(table) => {
@@ -212,14 +213,14 @@ impl Run<'_> {
                         let order = (ranked.ranking, members);
                         let room = (self.room(), &watch);
                         let (pairs, meetings) =
-                            group::spilled_candidates(table, order, rules, n_words, room)?;
+                            crate::spilled::candidates(table, order, rules, n_words, room)?;
                         (Pairs::Sorted(pairs), meetings)
                     }
                 }
             }
             Search::Exact => {
                 self.observer.begin(Stage::Candidates, Some(3 * members.len() as u64));
-                let watch = Watch::new(self.observer);
+                let watch = Progress::new(self.observer);
                 let sources = (ranked as _, &self.ingest.shingler);
                 let room = (self.memory.sorting, self.folders.work.as_path(), self.files);
                 let rule = join::Rule::duplicates(self.options.threshold);
@@ -274,7 +275,7 @@ impl Run<'_> {
         let mut edges = self.edges_writer(ranked.corpus, EDGES, candidates.len())?;
         if self.options.verify == Verify::Estimate {
             let least = self.estimates.least_equal(self.options.threshold.value());
-            let (watch, n) = (Watch::new(self.observer), candidates.len());
+            let (watch, n) = (Progress::new(self.observer), candidates.len());
             let mut steps = Steps::new(&watch, n, n);
             for pair in candidates.iter() {
                 steps.step()?;
@@ -292,7 +293,7 @@ impl Run<'_> {
                 edges.take(made)?;
                 done += n as u64;
                 self.observer.reached(done);
-                Self::check_cancelled(self.observer)
+                Ok(Self::check_cancelled(self.observer)?)
             };
             match candidates {
                 Pairs::Memory(lists) => {
@@ -353,7 +354,7 @@ impl Run<'_> {
                 self.measure(ranked, components.finish())?
             }
         };
-        let rule = decide::rule(self.options);
+        let rule = self.options.rule();
         let removals = decisive.into_iter().map(|edge| Removal { edge, rule }).collect();
         let removals = decide::with_copies(removals, copies);
         self.counts.removed = removals.len() as u64;

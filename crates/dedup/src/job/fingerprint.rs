@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::{Audit, Measure, Options, Search, Verify};
 use crate::error::Result;
-use crate::read::{Input, Reader};
-use crate::resolve::Cluster;
+use benzer_io::read::{Input, Reader};
+use benzer_join::resolve::Cluster;
 
 /// Raised when the layout of intermediate files, or what they mean, changes.
 const LAYOUT: u32 = 3;

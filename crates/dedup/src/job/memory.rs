@@ -1,13 +1,12 @@
 //! How the memory is shared out.
 
-use std::io::Read;
 use std::sync::Arc;
 
 use super::{Measure, Options, Search};
 use crate::error::{Error, Result};
-use crate::read::{Compression, Format, Input, Reader};
-use crate::remote::MOST_HELD;
-use crate::verify::Edge;
+use benzer_io::read::{Compression, Format, Input, Reader, estimated_documents};
+use benzer_io::store::MOST_HELD;
+use benzer_join::Edge;
 
 /// What every run needs, whatever the corpus: the program, its tables, the results being written.
 const BASE: u64 = 48 << 20;
@@ -23,31 +22,11 @@ const FREQUENCIES: u64 = 32 << 20;
 /// Bytes of text that a byte of input stands for, at most in most corpora: inputs may be compressed.
 const UNPACKED: u64 = 8;
 
-/// About how many documents there are, by the length of the first lines of some inputs.
-pub(crate) fn estimated_documents(inputs: &[Arc<Input>]) -> u64 {
-    let step = inputs.len().div_ceil(SAMPLED).max(1);
-    let (mut bytes, mut lines) = (0, 0);
-    for input in inputs.iter().step_by(step).filter(|input| input.bytes.is_some()) {
-        let most = if input.is_remote() { HEAD / 4 } else { HEAD };
-        let mut head = Vec::with_capacity(most as usize);
-        let read = input.stream().map(|file| file.take(most).read_to_end(&mut head).unwrap_or_default());
-        bytes += read.unwrap_or_default();
-        lines += memchr::memchr_iter(b'\n', &head).count();
-    }
-    let all: u64 = inputs.iter().filter_map(|input| input.bytes).sum();
-    // Compressed bytes have newlines too, one in 256: documents of a kilobyte, compressed to a quarter.
-    all * lines as u64 / bytes.max(1) as u64
-}
-
 /// Whether the newlines of an input are those of its documents.
 fn has_lines(input: &Arc<Input>) -> bool {
     let is_lines = matches!(input.format(), Some(Format::JsonLines | Format::Lines | Format::Csv { .. }));
     is_lines && input.compression() == Some(Compression::None)
 }
-
-/// Inputs whose beginning is looked at, and how much of it.
-const SAMPLED: usize = 16;
-const HEAD: u64 = 256 << 10;
 
 /// What a thread has for every document while candidates are found in memory: two columns of keys, counters, buckets.
 const PER_THREAD_AND_DOCUMENT: u64 = 32;

@@ -7,7 +7,6 @@
 mod against;
 mod audit;
 mod checks;
-pub(crate) mod decide;
 mod find;
 mod fingerprint;
 mod memory;
@@ -28,20 +27,19 @@ mod write;
 
 pub use crate::audit::{Audited, Bin, Share};
 pub(crate) use against::NAMED;
-pub(crate) use memory::estimated_documents;
 pub use observer::{Observer, Silent, Stage};
 pub use options::{
     Audit, BATCH_BYTES, CHECKPOINT_BYTES, HELD_BYTES, Measure, Options, Output, Search, Verify,
 };
 pub(crate) use output::{DOCUMENT_FOLDERS, Remains, remains};
 pub(crate) use save::FOLDER as SAVED;
-pub(crate) use search::most_recall;
+pub use search::most_recall;
 pub use search::{Chosen, TooFew};
 pub use summary::{Counts, Summary, Timing};
 
 use crate::error::Result;
-use crate::files::Files;
-use crate::remote::Address;
+use benzer_io::store::Address;
+use benzer_storage::Files;
 
 /// Deduplicates a corpus.
 ///

@@ -1,5 +1,7 @@
 //! Who is told how a run goes on.
 
+use benzer_flow::Listener;
+pub use benzer_flow::Silent;
 use serde::{Deserialize, Serialize};
 
 /// The stages of a run, in order.
@@ -56,23 +58,12 @@ impl Stage {
     }
 }
 
-/// Told how a run goes on, from any thread.
-pub trait Observer: Sync {
+/// Is told how a run goes on, from any thread.
+pub trait Observer: Listener {
     /// A stage begins; `total` is what there is to do, where that is known.
     fn begin(&self, stage: Stage, total: Option<u64>);
-    /// So much of it is done by now.
-    fn reached(&self, done: u64);
-    /// True if the run shall stop as soon as it can.
-    fn is_cancelled(&self) -> bool {
-        false
-    }
 }
-
-/// Tells nobody.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Silent;
 
 impl Observer for Silent {
     fn begin(&self, _: Stage, _: Option<u64>) {}
-    fn reached(&self, _: u64) {}
 }

@@ -10,12 +10,11 @@ use super::stages::Run;
 use super::{Measure, Options, Output, Search, Stage, Verify, fingerprint};
 use crate::archive::{self, Archives, Segment, SegmentEntry, SegmentWriter, Shape};
 use crate::error::{Error, Result};
-use crate::files::{self, FileWriter, Lock, Manifest};
 use crate::ingest::Ingest;
 use crate::keep::Keep;
-use crate::read::{self, Inputs, ReadOptions, Reader};
-use crate::resolve::Cluster;
-use crate::write;
+use benzer_io::read::{self, Inputs, ReadOptions, Reader};
+use benzer_join::resolve::Cluster;
+use benzer_storage::{self as files, FileWriter, Lock, Manifest};
 
 /// The rejected lines of corpora of old documents.
 pub(super) const REJECTS: &str = "against-rejects.jsonl";
@@ -137,7 +136,7 @@ impl Run<'_> {
 
     fn open_corpus(&self, path: &Path) -> Result<Reader> {
         let options = ReadOptions { order_field: None, ..self.options.against_read.clone() };
-        read::open(Inputs::new().path(path), options)
+        Ok(read::open(Inputs::new().path(path), options)?)
     }
 
     /// All old documents; those of corpora as segments in the work folder.
@@ -233,7 +232,7 @@ impl Run<'_> {
                 }
                 rejected += batch.rejects().len() as u64;
                 let mut lines = Vec::new();
-                write::reject_lines(batch, &mut lines);
+                benzer_io::rewrite::reject_lines(batch, &mut lines);
                 rejects.append(&lines)?;
                 Self::check_cancelled(self.observer)
             })?;

@@ -6,10 +6,11 @@ use benzer_core::field::text::TextOptions;
 use benzer_core::lsh::{Banding, bucket};
 use benzer_core::sketch::SketchSpec;
 
+use crate::decide::Rule;
 use crate::keep::Keep;
-use crate::read::ReadOptions;
-use crate::resolve::Cluster;
-use crate::threshold::Threshold;
+use benzer_core::Threshold;
+use benzer_io::read::ReadOptions;
+use benzer_join::resolve::Cluster;
 
 /// How a candidate becomes an edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -138,6 +139,16 @@ pub struct Options {
 }
 
 impl Options {
+    /// The rule of an edge that decides.
+    pub(crate) fn rule(&self) -> Rule {
+        match (self.measure, self.cluster, self.verify) {
+            (Measure::Containment, ..) => Rule::Contained,
+            (_, Cluster::Components, _) => Rule::Component,
+            (_, Cluster::Leaders, Verify::Exact) => Rule::Verified,
+            (_, Cluster::Leaders, Verify::Estimate) => Rule::Estimate,
+        }
+    }
+
     /// The defaults of everything that has one.
     pub fn new(inputs: Vec<PathBuf>, output: PathBuf, threshold: Threshold, search: Search) -> Self {
         Self {

@@ -2,9 +2,9 @@
 
 use std::collections::BinaryHeap;
 
-use super::decide::Removal;
 use super::{Counts, Measure};
-use crate::resolve::Cluster;
+use crate::decide::Removal;
+use benzer_join::resolve::Cluster;
 
 /// A cluster of more than this share of the corpus, and of so many documents, is worth a look.
 const LARGE_SHARE: f64 = 0.05;

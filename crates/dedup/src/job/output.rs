@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use super::{Options, old, save};
 use crate::error::{Error, Result};
-use crate::files::{Files, Lock};
-use crate::places;
-use crate::read::Input;
 pub(super) use crate::results::manifest::NAME as MANIFEST;
 use crate::results::manifest::{self, Manifest, RUN};
 use crate::write::PLACES;
+use benzer_io::places;
+use benzer_io::read::Input;
+use benzer_storage::{Files, Lock};
 
 /// Where the documents go.
 pub(super) const DOCUMENTS: &str = "documents";
@@ -203,7 +203,7 @@ fn check_places(output: &Path, work: &Path, options: &Options) -> Result<()> {
     match options.save.as_deref().filter(|folder| *folder != save::folder(options)) {
         Some(archive) => {
             places::check_folder(archive, read())?;
-            places::check_outside(archive, read())
+            Ok(places::check_outside(archive, read())?)
         }
         None => Ok(()),
     }

@@ -25,9 +25,9 @@ use super::output::{DOCUMENTS, MANIFEST, RESULTS};
 use super::stages::Run;
 use super::{Observer, Options, Stage, Summary, Timing};
 use crate::error::{Error, Result};
-use crate::files::{Check, FileEntry, Files, Lock, Manifest, State, checksum_of};
-use crate::remote::{Address, Folder, Stored};
 use crate::results::manifest as results;
+use benzer_io::store::{Address, Folder, Stored};
+use benzer_storage::{Check, FileEntry, Files, Lock, Manifest, State, checksum_of};
 use journal::Journal;
 
 /// Where the results wait.
@@ -231,7 +231,7 @@ fn remove(files: &Files, work: &Path, lock: Lock) -> Result<()> {
     journal::remove(files, work)?;
     let waiting = work.join(WAITING);
     std::fs::remove_dir_all(&waiting)
-        .map_err(|error| crate::files::Error::disk("remove", &waiting, error))?;
+        .map_err(|error| benzer_storage::Error::disk("remove", &waiting, error))?;
     drop(lock);
     let _ = std::fs::remove_file(work.join("lock"));
     // Somebody else's files in it keep it there.

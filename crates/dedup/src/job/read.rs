@@ -11,12 +11,13 @@ use super::{Counts, Observer, Options, Output, Stage};
 use crate::corpus::{Corpus, Held};
 use crate::documents::{Documents, Memory as Rows, Table, TableWriter};
 use crate::error::{Error, Result};
-use crate::files::{FileWriter, Files, Manifest};
 use crate::ingest::{Ingested, Spare};
-use crate::places;
-use crate::read::{self, Again, Batch, Inputs, Reader};
-use crate::remote::Address;
-use crate::{keep, pipeline, write};
+use crate::keep;
+use benzer_flow::pipeline;
+use benzer_io::places;
+use benzer_io::read::{self, Again, Batch, Inputs, Reader};
+use benzer_io::store::Address;
+use benzer_storage::{FileWriter, Files, Manifest};
 
 /// Rejects that are named in the summary.
 const NAMED: usize = 5;
@@ -33,7 +34,7 @@ impl Run<'_> {
         self.check_target(&inputs)?;
         self.tell_of_inputs(&reader)?;
         if self.options.write == Output::Annotate {
-            write::check_annotation(&inputs)?;
+            crate::write::check_annotation(&inputs)?;
         }
         self.folders.clear(self.files, &inputs)?;
         if let Some(manifest) = self.saved(Stage::Read) {
@@ -115,7 +116,7 @@ impl Run<'_> {
                 Ok(0) => break,
                 Ok(n) => file.append(&buffer[..n])?,
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(source) => return Err(Error::Read { path: "stdin".into(), source }),
+                Err(source) => return Err(benzer_io::Error::Read { path: "stdin".into(), source }.into()),
             }
         }
         file.commit()?;
@@ -149,7 +150,9 @@ impl Run<'_> {
     fn check_target(&self, inputs: &[std::sync::Arc<read::Input>]) -> Result<()> {
         let Some(target) = Address::parse(self.target)? else { return Ok(()) };
         let inside = inputs.iter().find(|input| input.path.to_str().is_some_and(|url| target.holds(url)));
-        inside.map_or(Ok(()), |input| Err(Error::overlap(self.target, places::HOLDS, &input.path)))
+        inside.map_or(Ok(()), |input| {
+            Err(benzer_io::Error::overlap(self.target, places::HOLDS, &input.path).into())
+        })
     }
 
     /// Opens the inputs for a pass over all of them.
@@ -158,10 +161,8 @@ impl Run<'_> {
         let path = |path: &PathBuf| if path == Path::new("-") { saved.clone() } else { path.clone() };
         let inputs: Inputs = self.options.inputs.iter().map(path).collect();
         let order_field = self.options.keep.field().cloned();
-        read::open(
-            inputs.except(self.target).lenient(),
-            read::ReadOptions { order_field, ..self.options.read.clone() },
-        )
+        let options = read::ReadOptions { order_field, ..self.options.read.clone() };
+        Ok(read::open(inputs.except(self.target).lenient(), options)?)
     }
 
     fn end_reading(&mut self, sink: Sink<'_>, inputs: Vec<std::sync::Arc<read::Input>>) -> Result<Corpus> {
@@ -292,7 +293,7 @@ impl Sink<'_> {
         let left = NAMED.saturating_sub(self.named.len());
         self.named.extend(batch.rejects().iter().take(left).map(ToString::to_string));
         let mut lines = Vec::new();
-        write::reject_lines(batch, &mut lines);
+        benzer_io::rewrite::reject_lines(batch, &mut lines);
         let out = match &mut self.rejects {
             Some(out) => out,
             none => none.insert(self.files.create(&self.folder.join(REJECTS))?),

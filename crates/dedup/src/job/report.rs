@@ -5,20 +5,21 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 
-use super::decide::{Removal, Rule};
 use super::outcome::{cluster_sizes, fine_histogram, smallest};
 use super::output::REJECTS;
 use super::stages::Run;
 use super::{Measure, Output, Search, Verify};
 use crate::corpus::Ranked;
+use crate::decide::{Removal, Rule};
 use crate::error::Result;
-use crate::files::FileWriter;
 use crate::report::{
     ClusterFacts, Group, Mode, PairFacts, Report, SpanFacts, beginning, kind, quoted, side_by_side,
 };
-use crate::resolve::Cluster;
-use crate::verify::{Edge, Texts};
 use crate::write;
+use benzer_join::Edge;
+use benzer_join::resolve::Cluster;
+use benzer_join::verify::Texts;
+use benzer_storage::FileWriter;
 
 /// Clusters, and pairs of each kind, that are shown.
 const CLUSTERS: usize = 10;

@@ -4,15 +4,15 @@ use std::path::PathBuf;
 
 use benzer_core::field::text::Scratch;
 
-use super::decide::Removal;
 use super::old::Sources;
 use super::stages::Run;
 use super::{Options, Output};
 use crate::archive::{self, Added, Entry, Growth, Shape, sorted_elements};
 use crate::corpus::Ranked;
+use crate::decide::Removal;
 use crate::error::Result;
-use crate::files::Stamp;
-use crate::group::in_parallel;
+use benzer_flow::workers::in_parallel;
+use benzer_storage::Stamp;
 
 /// Where documents are saved if no archive is named, inside the output folder.
 pub(crate) const FOLDER: &str = "saved";

@@ -4,7 +4,7 @@ use benzer_core::lsh::{Target, choose};
 use benzer_core::sketch::SketchSpec;
 
 use super::{Search, Verify};
-use crate::threshold::Threshold;
+use benzer_core::Threshold;
 
 /// How candidates are found, and what is to be said about it.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,7 +68,7 @@ impl Search {
 }
 
 /// The highest recall in hundredths that bands reach at a threshold.
-pub(crate) fn most_recall(spec: &SketchSpec, threshold: Threshold) -> Option<f64> {
+pub fn most_recall(spec: &SketchSpec, threshold: Threshold) -> Option<f64> {
     let threshold = threshold.value();
     let reaches = |&recall: &f64| choose(spec, &Target { threshold, recall, ..Target::default() }).is_ok();
     (1..100).rev().map(|percent| f64::from(percent) / 100.0).find(reaches)

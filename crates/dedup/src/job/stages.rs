@@ -12,10 +12,10 @@ use super::{Audit, Counts, Measure, Observer, Options, Stage, Summary, Timing};
 use crate::audit::Findings;
 use crate::corpus::Ranked;
 use crate::error::{Error, Result};
-use crate::files::{Check, Files, Manifest, State};
-use crate::group::Room;
 use crate::ingest::Ingest;
 use crate::write::Estimates;
+use benzer_flow::Workspace;
+use benzer_storage::{Check, Files, Manifest, State};
 
 /// A run between its stages.
 pub(super) struct Run<'a> {
@@ -139,8 +139,8 @@ impl<'a> Run<'a> {
     }
 
     /// Where to sort.
-    pub fn room(&self) -> Room<'_> {
-        Room { bytes: self.memory.sorting, folder: &self.folders.work, files: self.files }
+    pub fn room(&self) -> Workspace<'_> {
+        Workspace { bytes: self.memory.sorting, folder: &self.folders.work, files: self.files }
     }
 
     /// Ends the run here if it was cancelled.

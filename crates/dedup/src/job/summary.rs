@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::{Audited, Stage};
-use crate::files::Manifest;
+use benzer_storage::Manifest;
 
 /// The numbers of a run. They do not depend on threads, memory or interruptions.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,20 +5,21 @@ use std::io::Read;
 
 use serde_json::json;
 
-use super::decide::{Removal, Rule};
 use super::output::{DOCUMENTS, REJECTS, STDIN};
 use super::stages::Run;
 use super::{Output, Stage, old, outcome};
 use crate::corpus::Ranked;
+use crate::decide::{Removal, Rule};
 use crate::documents::Documents;
 use crate::edges::Edges;
 use crate::error::{Error, Result};
-use crate::files::{FileWriter, Stamp};
-use crate::pipeline::{self, Work};
-use crate::read::{self, Batch, RawBatch};
 use crate::results::{inputs, manifest};
-use crate::verify::Edge;
-use crate::write::{self, Annotation, DocumentWriter, Estimates, Fates, Pairs};
+use crate::write::{self, DocumentWriter, Estimates, Fates, Pairs};
+use benzer_flow::pipeline::{self, Work};
+use benzer_io::read::{self, Batch, RawBatch};
+use benzer_io::rewrite::Annotation;
+use benzer_join::Edge;
+use benzer_storage::{FileWriter, Stamp};
 
 impl Run<'_> {
     pub(super) fn write(
@@ -92,7 +93,7 @@ impl Run<'_> {
             return self.create(name);
         }
         let path = self.folders.work.join(name);
-        let fail = |error| crate::files::Error::disk("read", &path, error);
+        let fail = |error| benzer_storage::Error::disk("read", &path, error);
         let mut from = std::fs::File::open(&path).map_err(fail)?;
         let mut out = self.create(name)?;
         let mut buffer = vec![0; 1 << 16];
@@ -184,7 +185,7 @@ impl Run<'_> {
             }
         }
         if out.row() != ranked.len() {
-            return Err(Error::Changed);
+            return Err(benzer_io::Error::Changed.into());
         }
         let stamps = out.finish()?.into_iter();
         Ok(stamps.map(|(path, stamp)| (format!("{DOCUMENTS}/{}", path.display()), stamp)).collect())
@@ -237,6 +238,7 @@ impl Run<'_> {
 struct Parse;
 
 impl Work for Parse {
+    type Batch = RawBatch;
     type Scratch = ();
     type Made = Batch;
     type Error = Error;

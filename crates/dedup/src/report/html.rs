@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 /// A text between tags or in a quoted attribute. Control characters, which HTML does not allow, are shown as replaced.
-pub(crate) fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 8);
     for c in text.chars() {
         match c {
@@ -22,7 +22,7 @@ pub(crate) fn escape(text: &str) -> String {
 }
 
 /// A number with commas.
-pub(crate) fn grouped(number: u64) -> String {
+pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
     for (i, digit) in digits.chars().enumerate() {
@@ -35,7 +35,7 @@ pub(crate) fn grouped(number: u64) -> String {
 }
 
 /// `1 cluster`, `2 clusters`.
-pub(crate) fn counted(number: u64, what: &str) -> String {
+pub fn counted(number: u64, what: &str) -> String {
     format!("{} {what}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 

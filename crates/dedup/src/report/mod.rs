@@ -15,14 +15,13 @@ use benzer_core::lsh::Banding;
 
 use crate::audit::Audited;
 use crate::job::Counts;
-pub(crate) use html::escape;
-#[cfg(feature = "image")]
-pub(crate) use html::{counted, grouped};
+pub use html::escape;
+pub use html::{counted, grouped};
 pub(crate) use phrase::{beginning, kind, quoted};
 pub(crate) use sides::{Sides, side_by_side};
 
 /// The style sheet.
-pub(crate) const STYLE: &str = include_str!("style.css");
+pub const STYLE: &str = include_str!("style.css");
 
 /// Everything that is shown.
 #[derive(Debug)]

@@ -8,8 +8,8 @@ use serde_json::Value;
 use super::manifest::{self, Manifest};
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
-use crate::pipeline::{self, Work};
-use crate::read::{self, Batch, DocumentId, FieldPath, Format, Inputs, RawBatch, ReadOptions};
+use benzer_flow::pipeline::{self, Work};
+use benzer_io::read::{self, Batch, DocumentId, FieldPath, Format, Inputs, RawBatch, ReadOptions};
 
 /// An input of a run, for `run.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -153,7 +153,7 @@ impl ReadAgain {
             return Ok(if line <= input.last { Line::Document(None) } else { Line::Nothing });
         }
         let path = self.is_there(input)?;
-        let say = |error: Error| error.to_string();
+        let say = |error: benzer_io::Error| error.to_string();
         let reader = read::open(Inputs::new().path(path), self.options.clone()).map_err(say)?;
         for raw in reader {
             let batch = read::parse(raw.map_err(say)?);
@@ -182,7 +182,7 @@ impl ReadAgain {
         let mut found = Vec::new();
         for input in self.inputs.iter().filter(|input| input.documents > 0) {
             let path = self.is_there(input)?;
-            let say = |error: Error| error.to_string();
+            let say = |error: benzer_io::Error| error.to_string();
             let reader = read::open(Inputs::new().path(path), self.options.clone()).map_err(say)?;
             let threads = std::thread::available_parallelism().map_or(1, Into::into);
             let finder = Finder { id };
@@ -190,7 +190,7 @@ impl ReadAgain {
                 found.extend(lines.into_iter().map(|line| (input.name.clone(), line)));
                 Ok(())
             })
-            .map_err(say)?;
+            .map_err(|error| error.to_string())?;
         }
         Ok(found)
     }
@@ -221,6 +221,7 @@ struct Finder<'a> {
 }
 
 impl Work for Finder<'_> {
+    type Batch = RawBatch;
     type Scratch = ();
     type Made = Vec<u64>;
     type Error = Error;

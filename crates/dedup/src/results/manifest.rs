@@ -9,23 +9,23 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::error::{Error, Result};
-use crate::files::{FileEntry, manifest};
+use benzer_storage::{FileEntry, manifest};
 
 /// The name of the file: what a finished run leaves, and nothing else does.
-pub(crate) const NAME: &str = "manifest.json";
+pub const NAME: &str = "manifest.json";
 /// The file of times and memory beside it.
-pub(crate) const RUN: &str = "run.json";
+pub const RUN: &str = "run.json";
 /// What is written now.
-pub(crate) const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 2;
 
 /// Whether a file is the manifest of a run, also of one that is damaged.
-pub(crate) fn is_manifest(path: &Path) -> bool {
+pub fn is_manifest(path: &Path) -> bool {
     std::fs::read(path).is_ok_and(|bytes| memchr::memmem::find(&bytes, b"\"benzer\"").is_some())
 }
 
 /// A manifest that was read.
 #[derive(Debug)]
-pub(crate) struct Manifest {
+pub struct Manifest {
     /// All of it.
     pub json: Value,
     /// The files it names.
@@ -35,7 +35,7 @@ pub(crate) struct Manifest {
 }
 
 /// The bytes of an object with its checksum.
-pub(crate) fn sealed(object: &Value) -> Vec<u8> {
+pub fn sealed(object: &Value) -> Vec<u8> {
     let json = serde_json::to_string_pretty(object).expect("a value can always be written");
     let body = json.strip_suffix("\n}").expect("an object with members ends so");
     manifest::sealed(body).into_bytes()
@@ -84,7 +84,7 @@ impl Manifest {
 }
 
 /// What is wrong with `run.json`, whose manifest has a checksum or not.
-pub(crate) fn check_run(bytes: &[u8], is_sealed: bool) -> Result<(), String> {
+pub fn check_run(bytes: &[u8], is_sealed: bool) -> Result<(), String> {
     match is_sealed {
         true => manifest::unsealed(bytes).map(drop),
         false => serde_json::from_slice::<Value>(bytes).map(drop).map_err(|error| error.to_string()),

@@ -3,7 +3,7 @@
 mod columns;
 mod explain;
 pub(crate) mod inputs;
-pub(crate) mod manifest;
+pub mod manifest;
 mod output;
 mod rethreshold;
 
@@ -15,8 +15,8 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use crate::error::{Error, Result};
-use crate::read::{Format, RejectReason, check_parquet_index, check_parquet_pages, guarded};
-use crate::remote::Address;
+use benzer_io::read::{Format, RejectReason, check_parquet_index, check_parquet_pages, guarded};
+use benzer_io::store::Address;
 use columns::Columns;
 pub use explain::{Answer, Explained, explain};
 use manifest::Manifest;
@@ -158,12 +158,13 @@ fn check_here(path: &Path) -> Result<()> {
     if Address::parse(path)?.is_none() {
         return Ok(());
     }
-    Err(Error::Store {
+    Err(benzer_io::Error::Store {
         action: "open",
         url: path.display().to_string(),
         what: "it is in a store".to_owned(),
         remedy: "copy the results to this machine first",
-    })
+    }
+    .into())
 }
 
 /// Hands a table to `visit`, some rows at a time: all columns, or those that are named.

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::manifest::{self, Manifest};
 use crate::error::{Error, Result};
-use crate::places;
+use benzer_io::places;
 
 /// Refuses a folder that holds the run itself, another run, or other files.
 pub(super) fn check(folder: &Path, out: &Path) -> Result<()> {

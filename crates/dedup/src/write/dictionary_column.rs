@@ -15,10 +15,11 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedWrite};
 use parquet::schema::types::ColumnDescPtr;
 
-use super::result_table::{self, Kind};
 use crate::error::Result;
-use crate::files::FileWriter;
-use crate::verify::{Edge, Numbers as Elements};
+use benzer_io::result_table::{self, Kind};
+use benzer_join::Edge;
+use benzer_join::verify::Numbers as Elements;
+use benzer_storage::FileWriter;
 
 /// Rows of a row group.
 pub(super) const ROWS: usize = 64 << 10;

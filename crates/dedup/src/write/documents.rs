@@ -4,13 +4,11 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::annotate::{annotate_csv, annotate_csv_header, annotate_json};
-use super::corpus::LineWriter;
-use super::table;
-use super::{Annotation, Verdict};
 use crate::error::{Error, Result};
-use crate::files::{Files, Stamp};
-use crate::read::{Batch, Compression, Format, Input};
+use benzer_io::read::{Batch, Compression, Format, Input};
+use benzer_io::rewrite::{Annotation, LineWriter, Verdict, table};
+use benzer_io::rewrite::{annotate_csv, annotate_csv_header, annotate_json};
+use benzer_storage::{Files, Stamp};
 
 /// What becomes of documents, by row.
 pub(crate) trait Fates: Sync {
@@ -155,7 +153,7 @@ impl<'a> DocumentWriter<'a> {
     fn create(&self, relative: &Path, compression: Option<Compression>) -> Result<LineWriter> {
         let path = self.root.join(relative);
         self.files.create_dir_all(path.parent().unwrap_or(&path))?;
-        LineWriter::new(self.files.create(&path)?, compression.unwrap_or(Compression::None))
+        Ok(LineWriter::new(self.files.create(&path)?, compression.unwrap_or(Compression::None))?)
     }
 
     /// Ends the files before an input, and begins its own; inputs without documents get one too.

@@ -6,12 +6,12 @@ use benzer_core::sketch::{Bits, Packing, SketchSpec, count};
 use super::dictionary_column::{
     Columns, Numbered, ROWS, Ranks, bytes, flags, number, row as number_of_row, share, text,
 };
-use super::result_table::Kind;
 use crate::corpus::Ranked;
+use crate::decide::{Removal, Rule};
 use crate::error::Result;
-use crate::files::FileWriter;
-use crate::job::decide::{Removal, Rule};
-use crate::verify::Edge;
+use benzer_io::result_table::Kind;
+use benzer_join::Edge;
+use benzer_storage::FileWriter;
 
 /// The columns of `evidence.parquet`.
 pub(crate) const EVIDENCE: [(&str, Kind); 18] = [
@@ -46,7 +46,7 @@ pub(crate) const CLUSTERS: [(&str, Kind); 5] = [
 
 /// The estimate that sketches give, by the number of equal registers.
 #[derive(Debug)]
-pub(crate) struct Estimates {
+pub struct Estimates {
     bits: Bits,
     registers: u32,
     by_equal: Vec<Option<Measured>>,

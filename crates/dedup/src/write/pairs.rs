@@ -2,11 +2,11 @@
 
 use super::dictionary_column::{Columns, Numbered, ROWS, Ranks, bytes, flags, number, share};
 use super::evidence::{Counted, Estimates, similarity};
-use super::result_table::Kind;
 use crate::corpus::Ranked;
 use crate::error::Result;
-use crate::files::FileWriter;
-use crate::verify::Edge;
+use benzer_io::result_table::Kind;
+use benzer_join::Edge;
+use benzer_storage::FileWriter;
 
 /// The columns of `pairs.parquet`.
 pub(crate) const PAIRS: [(&str, Kind); 10] = [

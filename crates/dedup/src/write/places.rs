@@ -2,12 +2,12 @@
 //!
 //! At a higher threshold such a document may stand for others, or be removed: what is similar to it may be kept then.
 
-use super::result_table::{Cell, Kind, Table};
 use crate::corpus::Ranked;
+use crate::decide::Removal;
 use crate::edges::Edges;
 use crate::error::Result;
-use crate::files::FileWriter;
-use crate::job::decide::Removal;
+use benzer_io::result_table::{Cell, Kind, Table};
+use benzer_storage::FileWriter;
 
 /// The name of the table.
 pub(crate) const PLACES: &str = "places.parquet";

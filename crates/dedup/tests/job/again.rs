@@ -6,6 +6,7 @@ use std::sync::Mutex;
 
 use benzer_dedup::Error;
 use benzer_dedup::job::{self, Observer, Options, Output, Stage};
+use benzer_flow::Listener;
 
 use crate::lab::{self, Lab};
 
@@ -114,7 +115,9 @@ impl Observer for Meddler {
             fs::write(&self.path, content).unwrap();
         }
     }
+}
 
+impl Listener for Meddler {
     fn reached(&self, _: u64) {}
 }
 
@@ -135,7 +138,7 @@ fn a_file_that_changes_meanwhile_ends_the_run() {
             let meddler = Meddler { stage, path, content: Mutex::new(Some(content.clone())) };
             let options = Options { held: 0, maps, ..lab.options("out") };
             let outcome = job::run(&options, &meddler);
-            assert!(matches!(outcome, Err(Error::Changed)), "{stage:?}: {outcome:?}");
+            assert!(matches!(outcome, Err(Error::Io(benzer_io::Error::Changed))), "{stage:?}: {outcome:?}");
             assert!(!lab.path("out/manifest.json").exists());
         }
     }

@@ -8,6 +8,7 @@ use benzer_core::lsh::{Banding, Shape};
 use benzer_core::sketch::SketchSpec;
 use benzer_dedup::Keep;
 use benzer_dedup::job::{self, Measure, Observer, Options, Search, Stage, Verify};
+use benzer_flow::Listener;
 use proptest::prelude::*;
 
 use crate::corpus::{self, Document, Random};
@@ -210,6 +211,9 @@ struct Impatient(AtomicU64);
 
 impl Observer for Impatient {
     fn begin(&self, _: Stage, _: Option<u64>) {}
+}
+
+impl Listener for Impatient {
     fn reached(&self, _: u64) {}
     fn is_cancelled(&self) -> bool {
         self.0.fetch_sub(1, Ordering::Relaxed) <= 1

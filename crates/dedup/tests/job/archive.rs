@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use benzer_dedup::files::Files;
 use benzer_dedup::job::{self, Measure, Options, Silent};
-use benzer_dedup::{Cluster, results};
+use benzer_dedup::results;
+use benzer_join::resolve::Cluster;
+use benzer_storage::Files;
 
 use crate::corpus::{self, Document, Random};
 use crate::evidence;
@@ -241,7 +242,7 @@ fn a_higher_threshold_later_is_that_of_a_run_at_it() {
     };
     for low in [options, items] {
         lab::run(&low).unwrap();
-        let threshold: benzer_dedup::Threshold = "0.9".parse().unwrap();
+        let threshold: benzer_core::Threshold = "0.9".parse().unwrap();
         let high = Options { threshold, output: lab.path("high"), overwrite: true, ..low.clone() };
         lab::run(&high).unwrap();
         results::rethreshold(&low.output, threshold, &lab.path("again")).unwrap();

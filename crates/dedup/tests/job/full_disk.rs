@@ -2,10 +2,10 @@
 
 use std::io::ErrorKind;
 
-use benzer_dedup::files::Files;
-use benzer_dedup::files::fault::When;
 use benzer_dedup::integrity;
 use benzer_dedup::job::{self, Options, Silent};
+use benzer_storage::Files;
+use benzer_storage::fault::When;
 
 use crate::corpus::{self, Random};
 use crate::lab::{self, Lab, Outputs};

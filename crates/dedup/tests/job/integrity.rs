@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use benzer_dedup::integrity::{Kind, Report, verify};
 use benzer_dedup::job::{self, Observer, Stage};
 use benzer_dedup::results::{self, rethreshold};
+use benzer_flow::Listener;
 use walkdir::WalkDir;
 
 use crate::lab::{Lab, run};
@@ -30,6 +31,9 @@ impl Observer for StopsAtWriting {
     fn begin(&self, stage: Stage, _: Option<u64>) {
         self.0.fetch_or(stage == Stage::Write, Ordering::Relaxed);
     }
+}
+
+impl Listener for StopsAtWriting {
     fn reached(&self, _: u64) {}
     fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)

@@ -1,5 +1,6 @@
 //! Too little memory is refused with the least that works, and that works.
 
+use benzer_core::Parameter;
 use benzer_dedup::Error;
 use benzer_dedup::job::Options;
 
@@ -23,7 +24,7 @@ fn too_little_memory_is_refused_with_the_least_that_works() {
             lab::run(&options).map(|_| lab::outputs(&options.output))
         };
         let refused = with(MIB).unwrap_err();
-        assert!(matches!(refused, Error::Parameter { name: "memory", .. }), "{refused}");
+        assert!(matches!(refused, Error::Parameter(Parameter { name: "memory", .. })), "{refused}");
         let message = refused.to_string();
         let least = least(&message);
         assert!(message.ends_with("got 1MiB") && least > 16 * threads as u64, "{message}");

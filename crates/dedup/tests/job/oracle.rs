@@ -7,8 +7,9 @@ use benzer_core::estimate::{Registers, Scheme, two_way};
 use benzer_core::field::text::Shingler;
 use benzer_core::lsh::{Banding, Prefilter};
 use benzer_core::sketch::{Sketch, SketchSpec};
+use benzer_dedup::Keep;
 use benzer_dedup::job::{Measure, Options, Search, Verify};
-use benzer_dedup::{Cluster, Keep};
+use benzer_join::resolve::Cluster;
 
 use crate::corpus::Document;
 

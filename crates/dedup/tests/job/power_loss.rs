@@ -4,9 +4,9 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use benzer_dedup::files::fault::{Recorder, Sync};
-use benzer_dedup::files::{Files, checksum_of};
 use benzer_dedup::job::{self, Options, Silent};
+use benzer_storage::fault::{Recorder, Sync};
+use benzer_storage::{Files, checksum_of};
 use serde_json::Value;
 
 use crate::corpus::{self, Random};

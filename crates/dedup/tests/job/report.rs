@@ -4,9 +4,9 @@ use std::fs;
 
 use benzer_core::lsh::{Banding, Shape};
 use benzer_core::sketch::SketchSpec;
-use benzer_dedup::Cluster;
-use benzer_dedup::files::checksum_of;
 use benzer_dedup::job::{Audit, Options, Output, Search, Verify};
+use benzer_join::resolve::Cluster;
+use benzer_storage::checksum_of;
 use serde_json::Value;
 
 use crate::corpus::{self, Document, Random};

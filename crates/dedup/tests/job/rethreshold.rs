@@ -4,9 +4,11 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use arrow_array::{Array, ArrayRef};
+use benzer_core::Threshold;
+use benzer_dedup::Keep;
 use benzer_dedup::job::{Counts, Measure, Options, Search, Summary};
 use benzer_dedup::results::{Rethresholded, rethreshold};
-use benzer_dedup::{Cluster, Keep, Threshold};
+use benzer_join::resolve::Cluster;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use crate::corpus::{self, Document, Random};

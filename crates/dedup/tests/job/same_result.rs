@@ -2,8 +2,9 @@
 
 use benzer_core::lsh::{Banding, Shape};
 use benzer_core::sketch::SketchSpec;
+use benzer_dedup::Keep;
 use benzer_dedup::job::{Options, Search, Verify};
-use benzer_dedup::{Cluster, Keep};
+use benzer_join::resolve::Cluster;
 use proptest::prelude::*;
 
 use crate::corpus::{self, Document, Random};

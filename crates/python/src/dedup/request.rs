@@ -6,13 +6,14 @@ use pyo3::prelude::*;
 use serde::Deserialize;
 
 use benzer_cli::options::amount;
+use benzer_core::Threshold;
 use benzer_core::field::text::{TextOptions, Unit};
 use benzer_core::lsh::Target;
 use benzer_core::plan::{Preset, preset};
 use benzer_core::sketch::SketchSpec;
 use benzer_dedup::job::{Audit, Chosen, Measure, Options, Output, Search, Verify};
-use benzer_dedup::read::ReadOptions;
-use benzer_dedup::{Cluster, Threshold};
+use benzer_io::read::ReadOptions;
+use benzer_join::resolve::Cluster;
 
 use crate::{error, parallel};
 

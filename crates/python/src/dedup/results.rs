@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use benzer_dedup::results;
-use benzer_dedup::write::Kind;
+use benzer_io::result_table::Kind;
 
 use crate::error;
 

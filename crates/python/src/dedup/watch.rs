@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use pyo3::prelude::*;
 
 use benzer_dedup::job::{Observer, Stage};
+use benzer_flow::Listener;
 
 /// Nothing is known of the total.
 const UNKNOWN: u64 = u64::MAX;
@@ -41,7 +42,9 @@ impl Observer for Watch {
         self.total.store(total.unwrap_or(UNKNOWN), Relaxed);
         self.stage.store(place, Relaxed);
     }
+}
 
+impl Listener for Watch {
     fn reached(&self, done: u64) {
         self.done.store(done, Relaxed);
     }

@@ -42,7 +42,11 @@ pub(super) fn verify(path: &Path) -> anyhow::Result<Vec<Checked>> {
     if path.file_name().is_some_and(|name| name.to_string_lossy().ends_with("keys.json")) && path.is_file() {
         return Ok(vec![keys(path)]);
     }
-    match integrity::verify(path)? {
+    let report = match integrity::verify(path)? {
+        None if path.is_file() => sketches(path)?,
+        found => found,
+    };
+    match report {
         Some(report) => Ok(vec![of_report(shown, &report)]),
         None => Ok(vec![Checked {
             wrong: vec![format!(
@@ -61,6 +65,18 @@ fn collection(path: &Path) -> anyhow::Result<Checked> {
     let all = store::open(&folder.to_string_lossy()).map_err(failed)?;
     let report = all.verify(&name.to_string_lossy()).map_err(failed)?;
     Ok(of_collection(&path.display().to_string(), &report))
+}
+
+/// The report on a sketch file, if it is one.
+fn sketches(path: &Path) -> anyhow::Result<Option<integrity::Report>> {
+    let Some(checked) = benzer_sets::sketches::check(path)? else { return Ok(None) };
+    Ok(Some(integrity::Report {
+        kind: integrity::Kind::Sketches,
+        files: 1,
+        bytes: path.metadata().map_or(0, |file| file.len()),
+        wrong: checked.err().map(|error| error.to_string()).into_iter().collect(),
+        warnings: Vec::new(),
+    }))
 }
 
 fn of_report(name: String, report: &integrity::Report) -> Checked {

@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use benzer_core::field::image::local::{Agreement, LEAST_INLIERS, Local, verify};
 use benzer_core::field::image::{ImageFeatures, ImageOptions, Limits, decode, explanation, thumbnail};
-use benzer_dedup::files::Files;
+use benzer_storage::Files;
 use serde::Serialize;
 
 use super::Arguments;

@@ -11,7 +11,7 @@ use benzer_core::Features;
 use benzer_core::field;
 use benzer_core::field::values::ValuesOptions;
 use benzer_core::sketch::Sketcher;
-use benzer_dedup::sketches::MAGIC;
+use benzer_sets::sketches::MAGIC;
 
 use super::{Arguments, Content, Kind, Subject, Subjects, stored};
 use crate::Usage;

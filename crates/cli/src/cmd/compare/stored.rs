@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use anyhow::{bail, ensure};
-use benzer_dedup::sketches::{Header, SketchReader};
+use benzer_sets::sketches::{Header, SketchReader};
 
 use super::load::label;
 use super::{Arguments, Content, Kind, Subject, Subjects};

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use benzer_dedup::job::{Observer, Stage};
+use benzer_flow::Listener;
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
@@ -74,7 +75,9 @@ impl Observer for Bars {
         bar.enable_steady_tick(Duration::from_millis(200));
         *self.bar.lock().expect("nobody panics while a bar is drawn") = bar;
     }
+}
 
+impl Listener for Bars {
     fn reached(&self, done: u64) {
         self.bar.lock().expect("nobody panics while a bar is drawn").set_position(done);
         if let Some((stage, total, said)) = &mut *self.stage.lock().expect("nobody panics with the lock")

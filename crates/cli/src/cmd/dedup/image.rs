@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::{anyhow, bail};
-use benzer_dedup::images::{self, Counts, Keep, Kept, Options, Summary};
 use benzer_dedup::{Error, Keep as KeepDocument};
+use benzer_image::{self as images, Counts, Keep, Kept, Options, Summary};
 use serde::Serialize;
 
 use super::{Arguments, bar, flags};
@@ -31,7 +31,7 @@ pub(super) fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> an
     let outcome = images::run(&options, &bars);
     bars.finish();
     let summary = outcome.map_err(|error| match error {
-        Error::Parameter { .. } => Usage::new(flags(&error.to_string())).into(),
+        Error::Parameter(_) => Usage::new(flags(&error.to_string())).into(),
         Error::Cancelled => anyhow!("stopped; give the same command with --overwrite to begin anew"),
         Error::Rejects { .. } => anyhow!(flags(&error.to_string())),
         other => other.into(),

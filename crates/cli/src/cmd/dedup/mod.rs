@@ -11,13 +11,15 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::{anyhow, bail};
+use benzer_core::Threshold;
 use benzer_core::field::text::{TextOptions, Unit};
 use benzer_core::lsh::Target;
 use benzer_core::plan::{Preset, preset};
 use benzer_core::sketch::SketchSpec;
 use benzer_dedup::job::{self, Audit, Chosen, Measure, Options, Output, Search, Verify};
-use benzer_dedup::read::{FieldPath, Format, ReadOptions};
-use benzer_dedup::{Cluster, Error, Keep, Threshold};
+use benzer_dedup::{Error, Keep};
+use benzer_io::read::{FieldPath, Format, ReadOptions};
+use benzer_join::resolve::Cluster;
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
 
@@ -222,7 +224,7 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
     let outcome = job::run(&options, &bars);
     bars.finish();
     let summary = outcome.map_err(|error| match error {
-        Error::Parameter { .. } => Usage::new(flags(&error.to_string())).into(),
+        Error::Parameter(_) => Usage::new(flags(&error.to_string())).into(),
         Error::Cancelled => anyhow!("stopped; the same command with --resume goes on where it can"),
         Error::Rejects { .. } => anyhow!(flags(&error.to_string())),
         other => other.into(),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use benzer_dedup::job::{Measure, Options};
-use benzer_dedup::read::{FieldPath, ReadOptions};
+use benzer_io::read::{FieldPath, ReadOptions};
 use clap::{Args, ValueEnum};
 
 /// What to compare with, and what to save.

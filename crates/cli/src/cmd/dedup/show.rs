@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use benzer_dedup::Cluster;
 use benzer_dedup::job::{Audit, Audited, Counts, Measure, Options, Output, Search, Share, Summary, Verify};
+use benzer_join::resolve::Cluster;
 use serde::Serialize;
 
 use crate::cmd::write_json;

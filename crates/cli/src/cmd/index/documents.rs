@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use benzer_core::field::{Content, Document, Kind};
-use benzer_dedup::read::{self, DocumentId, Format, Inputs, ReadOptions, Reject, RejectReason};
-use benzer_dedup::sketches::Rejected;
 use benzer_index::{Error, Settings};
+use benzer_io::read::{self, DocumentId, Format, Inputs, ReadOptions, Reject, RejectReason};
+use benzer_sets::sketches::Rejected;
 use serde_json::Value;
 
 use super::Arguments;
@@ -149,7 +149,7 @@ fn open(arguments: &Arguments, settings: &Settings) -> anyhow::Result<read::Read
         }
     };
     read::open(inputs, options).map_err(|error| match error {
-        benzer_dedup::Error::Parameter { .. } => Usage::new(error).into(),
+        benzer_io::Error::Parameter(_) => Usage::new(error).into(),
         other => other.into(),
     })
 }

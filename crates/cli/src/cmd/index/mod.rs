@@ -12,9 +12,9 @@ use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::bail;
 use benzer_core::field::Document;
-use benzer_dedup::read::{FieldPath, Format};
 use benzer_index::store::Store;
 use benzer_index::{Error, Index};
+use benzer_io::read::{FieldPath, Format};
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 use serde::Serialize;

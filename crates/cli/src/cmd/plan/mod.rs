@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use benzer_core::plan::{self, Choice, Failure, Goal, Plan, Preset, Shortfall};
-use benzer_dedup::files::Files;
+use benzer_storage::Files;
 use clap::Args;
 use serde::Serialize;
 

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use benzer_core::sketch::SketchSpec;
-use benzer_dedup::read::{self, Inputs, ReadOptions, Reader};
-use benzer_dedup::sketches::{Counts, Header, Ids, Made, Recipe, SketchWriter};
+use benzer_io::read::{self, Inputs, ReadOptions, Reader};
+use benzer_sets::sketches::{Counts, Header, Ids, Made, Recipe, SketchWriter};
 use serde::Serialize;
 
 use super::Arguments;
@@ -48,7 +48,7 @@ pub(super) fn run(
     let mut rejects = Rejects::new(arguments.rejects.as_deref(), arguments.strict)?;
     let mut blank = 0;
     let bar = Bar::new(reader.progress());
-    benzer_dedup::sketches::make(reader, &recipe, threads(arguments), |made: Made| -> anyhow::Result<()> {
+    benzer_sets::sketches::make(reader, &recipe, threads(arguments), |made: Made| -> anyhow::Result<()> {
         writer.append(&made.records)?;
         blank += made.n_blank;
         made.rejected.iter().try_for_each(|rejected| rejects.add(rejected))?;
@@ -94,7 +94,7 @@ fn open(arguments: &Arguments) -> anyhow::Result<Reader> {
         ..ReadOptions::default()
     };
     read::open(inputs, options).map_err(|error| match error {
-        benzer_dedup::Error::Parameter { .. } => Usage::new(error).into(),
+        benzer_io::Error::Parameter(_) => Usage::new(error).into(),
         other => other.into(),
     })
 }

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 
-use benzer_dedup::read::{FieldPath, Format};
+use benzer_io::read::{FieldPath, Format};
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::ensure;
 use benzer_core::sketch::SketchSpec;
-use benzer_dedup::sketches::{Counts, Ids, Record, SketchReader};
+use benzer_sets::sketches::{Counts, Ids, Record, SketchReader};
 use serde::Serialize;
 use serde_json::Number;
 

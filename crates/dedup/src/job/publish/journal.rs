@@ -9,8 +9,8 @@ use std::sync::{Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
-use crate::files::{Error, FileEntry, Files};
-use crate::remote::Stored;
+use benzer_io::store::Stored;
+use benzer_storage::{Error, FileEntry, Files};
 
 const NAME: &str = "uploaded.jsonl";
 

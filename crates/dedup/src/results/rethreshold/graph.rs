@@ -4,13 +4,13 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::decide::{Removal, Rule, with_copies};
 use crate::error::{Error, Result};
-use crate::job::decide::{Removal, Rule, with_copies};
-use crate::resolve::Leaders;
 use crate::results::{Pair, Removed, each, evidence, pairs};
-use crate::threshold::Threshold;
-use crate::verify::Edge;
 use crate::write::PLACES;
+use benzer_core::Threshold;
+use benzer_join::Edge;
+use benzer_join::resolve::Leaders;
 
 /// All pairs of a run.
 pub(super) struct Graph {

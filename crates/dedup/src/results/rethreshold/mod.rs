@@ -16,12 +16,12 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::manifest::{self, Manifest};
+use crate::decide::{Removal, Rule};
 use crate::error::{Error, Result};
-use crate::files::{FileEntry, Files};
-use crate::job::decide::{Removal, Rule};
 use crate::job::{Counts, Measure, NAMED, Summary, outcome};
-use crate::resolve::Cluster;
-use crate::threshold::Threshold;
+use benzer_core::Threshold;
+use benzer_join::resolve::Cluster;
+use benzer_storage::{FileEntry, Files};
 use graph::{Graph, similarity};
 
 /// What a higher threshold changes.

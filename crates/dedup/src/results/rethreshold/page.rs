@@ -6,11 +6,11 @@ use serde_json::Value;
 
 use super::graph::{Graph, PairedDocument, share, similarity};
 use super::{Decided, FinishedRun};
-use crate::job::decide::{Removal, Rule};
+use crate::decide::{Removal, Rule};
 use crate::job::outcome::{cluster_sizes, fine_histogram, smallest};
 use crate::job::{Measure, Summary};
 use crate::report::{ClusterFacts, Group, Mode, PairFacts, Report, Sides, SpanFacts, beginning};
-use crate::verify::Edge;
+use benzer_join::Edge;
 
 /// The name of the page.
 pub(super) const NAME: &str = "report.html";

@@ -5,11 +5,12 @@ use std::path::Path;
 
 use super::Decided;
 use super::graph::{Graph, PairedDocument, share, similarity};
+use crate::decide::Rule;
 use crate::error::Result;
-use crate::files::{FileEntry, FileWriter, Files};
-use crate::job::decide::Rule;
-use crate::verify::Edge;
-use crate::write::{CLUSTERS, Cell, EVIDENCE, Kind, PAIRS, PLACES, PLACES_COLUMNS, Table};
+use crate::write::{CLUSTERS, EVIDENCE, PAIRS, PLACES, PLACES_COLUMNS};
+use benzer_io::result_table::{Cell, Kind, Table};
+use benzer_join::Edge;
+use benzer_storage::{FileEntry, FileWriter, Files};
 
 /// Columns of the evidence that a run always knows.
 const PLACE: [(&str, &str); 4] = [

@@ -1,0 +1,22 @@
+//! # benzer-flow
+//!
+//! Work on many threads, within a budget of memory, told how far it is.
+//!
+//! It knows tasks, batches and records of fixed size; it does not know what a document or a set is, and reads no inputs.
+//!
+//! - [`workers`]: tasks by number, in parallel.
+//! - [`pipeline`]: batches of a reader through threads, and out again in order.
+//! - [`sort`]: more records than fit into memory, in order.
+//! - [`Progress`]: what threads have done, and whether they shall go on.
+//! - [`Workspace`]: the memory and the folder that a piece of work may use.
+
+mod error;
+pub mod pipeline;
+mod progress;
+pub mod sort;
+pub mod workers;
+mod workspace;
+
+pub use error::{Error, Result};
+pub use progress::{Listener, Progress, Silent, Steps};
+pub use workspace::Workspace;

@@ -1,0 +1,289 @@
+//! Lines that are read a second time instead of being held.
+//!
+//! A plain file of this machine can be read again wherever a document lies, mostly from memory that the system keeps of it anyway. So a batch of it gives its lines up: the next batch is read into the
+//! same buffer, and a run touches little memory of its own. Where that is allowed, the memory of the system is looked at without reading (the module `map`). Somebody may write to the file meanwhile: what is read again is never trusted. Texts are compared with their hashes by the caller, and
+//! [`Again::check`] tells whether a file was touched.
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use benzer_core::hint::prefetch;
+
+use super::batch::{Batch, Kind, Place, Segment, Span};
+use super::json::Decoded;
+use super::map::Map;
+use super::stream::Compression;
+use super::{Input, parse, utf8};
+use crate::error::{Error, Result};
+
+/// Bytes of a text that are asked for before it is looked at.
+const ASKED: usize = 4096;
+/// Files that are kept open.
+const MOST: usize = 256;
+
+/// The inputs of a run, open.
+#[derive(Debug)]
+pub struct Again {
+    files: Vec<Open>,
+}
+
+#[derive(Debug)]
+struct Open {
+    input: Arc<Input>,
+    file: File,
+    before: State,
+    map: Option<Arc<Map>>,
+}
+
+thread_local! {
+    /// The bytes of a text, and the text, between calls: of as many texts as were looked at together.
+    static BUFFERS: RefCell<Vec<(Vec<u8>, Decoded)>> = RefCell::default();
+}
+
+/// What changes when somebody writes to a file.
+type State = (u64, Option<SystemTime>);
+
+fn state(file: &File) -> io::Result<State> {
+    let metadata = file.metadata()?;
+    Ok((metadata.len(), metadata.modified().ok()))
+}
+
+/// Where in its file a part of a segment begins, which stood at `range` of its batch.
+fn place(segment: &Segment, range: &Range<usize>) -> u64 {
+    segment.first_offset + (range.start - segment.start) as u64
+}
+
+impl Again {
+    /// Opens the inputs; nothing if there are many, or not all are plain files. They are mapped if that is wanted and possible.
+    pub fn new(inputs: &[Arc<Input>], maps: bool) -> Result<Option<Self>> {
+        let is_plain = |input: &Arc<Input>| {
+            let is_text = input.format().is_some_and(|format| !format.is_table());
+            is_text
+                && input.bytes.is_some()
+                && !input.is_remote()
+                && input.compression() == Some(Compression::None)
+        };
+        if inputs.len() > MOST || !inputs.iter().all(is_plain) {
+            return Ok(None);
+        }
+        let open = |input: &Arc<Input>| {
+            let open = File::open(&input.path).and_then(|file| Ok((state(&file)?, file)));
+            let (before, file) = open.map_err(|error| Error::open(&*input.path, error))?;
+            let map = maps.then(|| Map::new(&file, before.0).ok().map(Arc::new)).flatten();
+            Ok(Open { input: Arc::clone(input), file, before, map })
+        };
+        Ok(Some(Self { files: inputs.iter().map(open).collect::<Result<_>>()? }))
+    }
+
+    /// The inputs as memory, by their number.
+    pub(super) fn maps(&self) -> impl Iterator<Item = Option<Arc<Map>>> + '_ {
+        self.files.iter().map(|open| open.map.clone())
+    }
+
+    /// Most of the inputs will not be wanted any more.
+    pub fn release(&self) {
+        self.files.iter().filter_map(|open| open.map.as_ref()).for_each(|map| map.release());
+    }
+
+    /// Fails if somebody wrote to a file.
+    pub fn check(&self) -> Result<()> {
+        match self.files.iter().all(|open| state(&open.file).is_ok_and(|now| now == open.before)) {
+            true => Ok(()),
+            false => Err(Error::Changed),
+        }
+    }
+
+    /// The bytes of a segment that stood at `range` of its batch, if its file is mapped.
+    fn in_map(&self, segment: &Segment, range: &Range<usize>) -> Result<Option<&[u8]>> {
+        let Some(map) = &self.files[segment.input.number as usize].map else { return Ok(None) };
+        let at = place(segment, range);
+        map.get(at..at + range.len() as u64).map(Some).ok_or(Error::Changed)
+    }
+
+    /// The bytes of a segment that stood at `range` of its batch: as they are in memory, or else in a buffer, which is empty. They may change while they are looked at, so nothing is kept of them.
+    fn look<'a>(
+        &'a self,
+        segment: &Segment,
+        range: Range<usize>,
+        buffer: &'a mut Vec<u8>,
+    ) -> Result<&'a [u8]> {
+        if let Some(bytes) = self.in_map(segment, &range)? {
+            return Ok(bytes);
+        }
+        self.read(segment, range, buffer)?;
+        Ok(buffer)
+    }
+
+    /// Appends the bytes of a segment that stood at `range` of its batch.
+    fn read(&self, segment: &Segment, range: Range<usize>, into: &mut Vec<u8>) -> Result<()> {
+        if let Some(bytes) = self.in_map(segment, &range)? {
+            into.extend_from_slice(bytes);
+            return Ok(());
+        }
+        let Open { input, file, .. } = &self.files[segment.input.number as usize];
+        let start = into.len();
+        into.resize(start + range.len(), 0);
+        file.read_exact_at(&mut into[start..], place(segment, &range)).map_err(|source| match source.kind() {
+            io::ErrorKind::UnexpectedEof => Error::Changed,
+            _ => Error::Read { path: input.path.to_path_buf(), source },
+        })
+    }
+
+    /// A whole segment, if it is mapped. The newline of the last line may be missing in the file; then it is not.
+    fn mapped(&self, segment: &Segment) -> Option<&[u8]> {
+        let map = self.files[segment.input.number as usize].map.as_ref()?;
+        map.get(segment.first_offset..segment.first_offset + (segment.end - segment.start) as u64)
+    }
+
+    /// Appends a whole segment. The newline of the last line may have been added by the reader.
+    fn read_all(&self, segment: &Segment, into: &mut Vec<u8>) -> Result<()> {
+        let Open { input, file, .. } = &self.files[segment.input.number as usize];
+        let n = segment.end - segment.start;
+        // Nobody else moves the position: texts are read at places of their own.
+        let mut file = file;
+        let read = file
+            .seek(SeekFrom::Start(segment.first_offset))
+            .and_then(|_| file.take(n as u64).read_to_end(into))
+            .map_err(|source| Error::Read { path: input.path.to_path_buf(), source })?;
+        if n - read > 1 {
+            return Err(Error::Changed);
+        }
+        into.extend((read < n).then_some(b'\n'));
+        Ok(())
+    }
+}
+
+impl Batch {
+    /// Gives up the lines, whose buffer goes to the next batch. They must be those of inputs that are open in an [`Again`].
+    pub fn forget_lines(&mut self) {
+        self.is_forgotten = true;
+        self.damaged = Vec::new();
+        self.rows.shrink_to_fit();
+        self.give_buffer();
+    }
+
+    /// Whether the lines were given up.
+    pub fn is_forgotten(&self) -> bool {
+        self.is_forgotten
+    }
+
+    /// The buffer of the lines goes to the next batch.
+    pub fn give_buffer(&mut self) {
+        if let Some(plan) = &self.plan {
+            plan.give(std::mem::take(&mut self.data).into_bytes());
+        }
+    }
+
+    /// Where a document is will be wanted soon.
+    #[inline]
+    pub fn expect_place(&self, index: usize) {
+        prefetch(&self.rows, index);
+    }
+
+    /// The text of a document will be wanted soon: asks for the first of its bytes, if the file is mapped. The processor sees by itself how it goes on.
+    #[inline]
+    pub fn expect_text(&self, index: usize, again: &Again) {
+        let Some(row) = self.rows.get(index) else { return };
+        let segment = &self.segments[row.segment as usize];
+        let Ok(Some(bytes)) = again.in_map(segment, &row.raw.range()) else { return };
+        (0..bytes.len().min(ASKED)).step_by(64).for_each(|i| prefetch(bytes, i));
+    }
+
+    /// Hands the text of a document to `visit`, after the lines were given up. If the file was changed this may be any text, or an error.
+    pub fn with_text_again(&self, index: usize, again: &Again, visit: &mut dyn FnMut(&str)) -> Result<()> {
+        let Some(row) = self.rows.get(index) else { return Ok(()) };
+        let segment = &self.segments[row.segment as usize];
+        // Not there while it is used: `visit` may want another text.
+        let (mut bytes, mut text) = BUFFERS.with_borrow_mut(Vec::pop).unwrap_or_default();
+        bytes.clear();
+        text.clear();
+        let found = match (&self.plan, row.text) {
+            (_, (Place::Data, span)) => {
+                again.read(segment, span.range(), &mut bytes)?;
+                &bytes[..]
+            }
+            (Some(plan), _) if self.is_shed => {
+                let quoted = row.quoted.range();
+                if quoted.is_empty() {
+                    again.read(segment, row.raw.range(), &mut bytes)?;
+                    let line = utf8::check(&bytes).map_err(|_| Error::Changed)?;
+                    text = Decoded::default();
+                    text.extend_from_slice(&parse::text_again(line, 0..line.len(), plan));
+                } else {
+                    let quoted = again.look(segment, quoted, &mut bytes)?;
+                    text.unescape(quoted).ok_or(Error::Changed)?;
+                }
+                text.bytes()
+            }
+            _ => {
+                visit(self.text(row.text));
+                return Ok(());
+            }
+        };
+        visit(utf8::check(found).map_err(|_| Error::Changed)?);
+        BUFFERS.with_borrow_mut(|buffers| buffers.push((bytes, text)));
+        Ok(())
+    }
+
+    /// Its lines as bytes, in a buffer or as they are in memory.
+    pub fn lines_again<'a>(&self, again: &'a Again, buffer: &'a mut Vec<u8>) -> Result<&'a [u8]> {
+        if let [segment @ Segment { start: 0, .. }] = &*self.segments
+            && let Some(bytes) = again.mapped(segment)
+        {
+            return Ok(bytes);
+        }
+        buffer.clear();
+        self.segments.iter().try_for_each(|segment| again.read_all(segment, buffer))?;
+        Ok(buffer)
+    }
+
+    /// Whether documents are written as lines.
+    pub fn has_lines(&self) -> bool {
+        !self.segments.iter().any(|segment| matches!(segment.kind, Kind::File | Kind::Rows))
+    }
+
+    /// The same batch with its lines, read into a buffer. What had escapes is not decoded again.
+    pub fn recalled(&self, again: &Again, mut buffer: Vec<u8>) -> Result<Self> {
+        buffer.clear();
+        self.segments.iter().try_for_each(|segment| again.read_all(segment, &mut buffer))?;
+        let data = parse::into_text(buffer, &self.segments).0;
+        let is_whole = |span: Span| data.get(span.range()).is_some();
+        let is_there = |place: (Place, Span)| place.0 != Place::Data || is_whole(place.1);
+        match self
+            .rows
+            .iter()
+            .all(|row| is_whole(row.raw) && is_there(row.text) && row.id.is_none_or(is_there))
+        {
+            true => Ok(Self { data, ..self.without_lines() }),
+            false => Err(Error::Changed),
+        }
+    }
+
+    /// The buffer of its lines.
+    pub fn into_lines(self) -> Vec<u8> {
+        self.data.into_bytes()
+    }
+
+    /// Its documents, for lines that are yet to be read.
+    fn without_lines(&self) -> Self {
+        Self {
+            data: String::new(),
+            decoded: self.decoded.clone(),
+            damaged: Vec::new(),
+            segments: self.segments.clone(),
+            rows: self.rows.clone(),
+            orders: Vec::new(),
+            rejects: Vec::new(),
+            reject_lines: Vec::new(),
+            n_blank: 0,
+            plan: self.plan.clone(),
+            is_shed: self.is_shed,
+            is_forgotten: false,
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Inputs as memory: a text is found again without a call to the system, and a line is written without being read first.
+//!
+//! The file belongs to somebody else, who may write to it. So a map is only ever looked at as bytes, which are copied or decoded before anything is made of them; and a file that is cut ends the process with
+//! SIGBUS where it is looked at. Only programs that say so ([`Options::maps`](crate::read::Reader::map_inputs)) map their inputs.
+
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+use memmap2::{MmapOptions, MmapRaw, UncheckedAdvice};
+
+/// A file as it was when it was opened.
+#[derive(Debug)]
+pub(super) struct Map(MmapRaw);
+
+impl Map {
+    /// Maps so many bytes, which the file has; an error if that are none.
+    pub fn new(file: &File, bytes: u64) -> io::Result<Self> {
+        let bytes = usize::try_from(bytes).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        if bytes == 0 {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        Ok(Self(MmapOptions::new().len(bytes).map_raw_read_only(file)?))
+    }
+
+    /// It will hardly be looked at again: the system may forget where its pages are, which takes a while at the end of a process otherwise.
+    pub fn release(&self) {
+        // SAFETY: a map of a file that nobody writes to through it. What is looked at again comes from the file again.
+        unsafe { self.0.unchecked_advise(UncheckedAdvice::DontNeed) }.ok();
+    }
+
+    /// Some bytes; nothing if the file had fewer.
+    pub fn get(&self, range: Range<u64>) -> Option<&[u8]> {
+        let (start, end) = (usize::try_from(range.start).ok()?, usize::try_from(range.end).ok()?);
+        if start > end || end > self.0.len() {
+            return None;
+        }
+        // SAFETY: the range lies in the map, which lives as long as the reference. Another process may write to the file meanwhile: any bytes are bytes, and whoever asks copies or decodes them before anything relies on them.
+        Some(unsafe { std::slice::from_raw_parts(self.0.as_ptr().add(start), end - start) })
+    }
+}
+
+/// A map that is read from somewhere to its end.
+#[derive(Debug)]
+pub(super) struct Reading {
+    map: Arc<Map>,
+    at: usize,
+}
+
+impl Reading {
+    pub fn new(map: Arc<Map>, at: usize) -> Self {
+        Self { map, at }
+    }
+
+    /// Appends so many bytes, or fewer at the end; how many that are.
+    pub fn append(&mut self, n: usize, into: &mut Vec<u8>) -> usize {
+        let end = self.map.0.len().min(self.at.saturating_add(n));
+        let bytes = self.map.get(self.at as u64..end as u64).unwrap_or_default();
+        into.extend_from_slice(bytes);
+        self.at += bytes.len();
+        bytes.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_from_its_map_in_parts_of_any_length() {
+        const MANY: usize = 4 << 20;
+        let content: Vec<u8> = (0..2 * MANY + 777).map(|i| (i % 251) as u8).collect();
+        let path = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(&path, &content).unwrap();
+        let map = Arc::new(Map::new(path.as_file(), content.len() as u64).unwrap());
+        assert!(Map::new(path.as_file(), 0).is_err());
+        assert_eq!(map.get(5..9), Some(&content[5..9]));
+        map.release();
+        assert_eq!(map.get(7..19), Some(&content[7..19]));
+        assert_eq!(map.get(0..content.len() as u64 + 1), None);
+        for n in [1000, MANY - 1, MANY, usize::MAX] {
+            let (mut reading, mut read) = (Reading::new(Arc::clone(&map), 3), Vec::new());
+            while reading.append(n, &mut read) > 0 {}
+            assert!(read == content[3..]);
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Parquet: the reading thread reads pages of the wanted columns, any thread decodes them.
+//!
+//! The pages of the columns do not end at the same rows. A batch has the rows whose values fill `batch_bytes`, ends if
+//! possible where a page ends, and holds every page that has some of its rows; a page over the end is in both batches.
+//! So the memory does not depend on the size of a row group: a batch holds about `batch_bytes`, or one larger page.
+//! Pages of a dictionary are small and stand for much; these are cut anywhere.
+//!
+//! A file must be seekable, because its index is at its end. What cannot be read: a file without that index is one reject;
+//! after a page whose header is damaged, the further rows of the row group are rejects; a page that cannot be decoded
+//! costs its own rows.
+
+mod check;
+mod chunk;
+mod header;
+mod leaf;
+mod pages;
+
+use std::io;
+use std::sync::Arc;
+
+use ::parquet::errors::ParquetError;
+use ::parquet::file::metadata::{PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader};
+
+use super::{Content, Table, damaged, guarded, most_rejects, reject_rest};
+use crate::error::{Error, Result};
+use crate::read::batch::{Plan, RawBatch, Row};
+use crate::read::format::Format;
+use crate::read::input::Input;
+use crate::read::reject::RejectReason;
+use crate::read::seekable::Seekable;
+use crate::read::stream::Progress;
+pub use check::{check_all_pages, check_index, check_pages};
+use chunk::{Bytewise, Chunk};
+use leaf::Wanted;
+pub(super) use pages::Pages;
+
+/// More rows than a row group can have.
+const TOO_MANY_ROWS: u64 = 1 << 40;
+/// A file that says it has more rows for each of its bytes is not believed where they cannot be read: they are not rejected one by one.
+const MOST_ROWS_A_BYTE: u64 = 1000;
+
+/// A file being read.
+pub(in crate::read) struct Source {
+    input: Arc<Input>,
+    file: Bytewise,
+    /// The index, or why there is none.
+    metadata: Option<Arc<ParquetMetaData>>,
+    failed: Option<RejectReason>,
+    wanted: Result<Arc<Wanted>, RejectReason>,
+    /// The row group being read, and the number of its first row.
+    group: usize,
+    first: u64,
+    /// The first row of it that is in no batch yet, and the pages of the columns.
+    row: u64,
+    chunks: Vec<Chunk>,
+}
+
+impl Source {
+    pub(in crate::read) fn new(
+        file: Seekable,
+        input: Arc<Input>,
+        plan: &Plan,
+        progress: &Progress,
+    ) -> Result<Self> {
+        let (metadata, failed) = match read_metadata(&file) {
+            Ok(metadata) => (Some(Arc::new(metadata)), None),
+            Err(Fault::Io(source)) => return Err(Error::Read { path: input.path.to_path_buf(), source }),
+            Err(Fault::Damaged(reason)) => (None, Some(reason)),
+        };
+        let wanted = match &metadata {
+            Some(metadata) => guarded(Format::Parquet, || {
+                Ok::<_, ParquetError>(Wanted::find(metadata.file_metadata().schema_descr(), &plan.fields))
+            })
+            .flatten(),
+            None => Err(damaged(Format::Parquet, "no index")),
+        };
+        let file = Bytewise { file, progress: progress.clone(), n_read: 0 };
+        let wanted = wanted.map(Arc::new);
+        Ok(Self { input, file, metadata, failed, wanted, group: 0, first: 0, row: 0, chunks: Vec::new() })
+    }
+
+    /// The rows of the row group being read.
+    fn n_rows(&self, metadata: &ParquetMetaData) -> u64 {
+        metadata.row_group(self.group).num_rows().max(0) as u64
+    }
+
+    /// The last row that goes into the next batch, and the pages for it. Stays at the first where a column has failed.
+    fn cut(&mut self, n_rows: u64, plan: &Plan) -> io::Result<u64> {
+        let budget = plan.batch_bytes as f64;
+        let (mut end, mut cost) = (self.row, 0.0);
+        while end < n_rows {
+            for chunk in &mut self.chunks {
+                while chunk.failed.is_none() && chunk.loaded <= end {
+                    chunk.load(&mut self.file, n_rows - chunk.loaded)?;
+                }
+            }
+            let pages: Vec<_> = self.chunks.iter().filter_map(|chunk| chunk.page(end)).collect();
+            if pages.len() < self.chunks.len() {
+                break;
+            }
+            let step_end = pages.iter().map(|page| page.rows.end).min().unwrap_or(n_rows);
+            let per_page =
+                |page: &&chunk::Page| page.decoded as f64 / (page.rows.end - page.rows.start) as f64;
+            let per_row = size_of::<Row>() as f64 + pages.iter().map(per_page).sum::<f64>();
+            let step = per_row * (step_end - end) as f64;
+            if cost + step <= budget {
+                (end, cost) = (step_end, cost + step);
+                continue;
+            }
+            if end == self.row {
+                let whole = pages.iter().filter(|page| !page.is_dictionary_coded).map(|page| page.decoded);
+                let is_cheap_to_cut = whole.sum::<u64>() as f64 <= budget;
+                let most = if is_cheap_to_cut { ((budget / per_row) as u64).max(1) } else { u64::MAX };
+                end += most.min(step_end - end);
+            }
+            break;
+        }
+        Ok(end)
+    }
+
+    /// The pages of all columns that have rows up to `end`.
+    fn take(&mut self, end: u64, metadata: &Arc<ParquetMetaData>, wanted: &Arc<Wanted>) -> Pages {
+        let rows = self.row..end;
+        let of_leaves = self.chunks.iter_mut().map(|chunk| chunk.take(&rows)).collect();
+        Pages { wanted: Arc::clone(wanted), metadata: Arc::clone(metadata), rows, of_leaves }
+    }
+
+    fn batch(&mut self, n_rows: u64, content: Content, plan: &Arc<Plan>) -> RawBatch {
+        let row = self.first + self.row;
+        self.row += n_rows;
+        Table { n_rows: n_rows as usize, content }.batch(&self.input, row, plan)
+    }
+
+    /// One reject for all that is left of the file.
+    fn give_up(&mut self, reason: RejectReason, plan: &Arc<Plan>) -> Result<Option<RawBatch>> {
+        self.metadata = None;
+        self.finish();
+        Ok(Some(reject_rest(&self.input, self.first + self.row, reason, plan)))
+    }
+
+    /// Counts what was not read of the file, so that the progress comes to its end.
+    fn finish(&mut self) {
+        let rest = self.input.bytes.unwrap_or(0).saturating_sub(self.file.n_read);
+        self.file.progress.add(rest as usize);
+        self.file.n_read += rest;
+    }
+}
+
+impl super::Source for Source {
+    fn next(&mut self, plan: &Arc<Plan>) -> Result<Option<RawBatch>> {
+        if let Some(reason) = self.failed.take() {
+            self.finish();
+            return Ok(Some(reject_rest(&self.input, self.first + self.row, reason, plan)));
+        }
+        let Some(metadata) = self.metadata.clone() else { return Ok(None) };
+        while self.group < metadata.num_row_groups() && self.row == self.n_rows(&metadata) {
+            self.first += self.row;
+            (self.group, self.row) = (self.group + 1, 0);
+            self.chunks.clear();
+        }
+        if self.group == metadata.num_row_groups() {
+            self.finish();
+            return Ok(None);
+        }
+        let n_rows = self.n_rows(&metadata);
+        if n_rows > TOO_MANY_ROWS {
+            self.metadata = None;
+            self.failed = Some(damaged(Format::Parquet, format!("a row group of {n_rows} rows")));
+            return self.next(plan);
+        }
+        let some = most_rejects(plan).min(n_rows - self.row);
+        let is_absurd = n_rows / MOST_ROWS_A_BYTE > self.input.bytes.unwrap_or(u64::MAX);
+        let wanted = match &self.wanted {
+            Ok(wanted) => Arc::clone(wanted),
+            Err(reason) => {
+                let reason = reason.clone();
+                if is_absurd {
+                    return self.give_up(reason, plan);
+                }
+                return Ok(Some(self.batch(some, Content::Bad(reason), plan)));
+            }
+        };
+        if self.chunks.is_empty() {
+            let columns = metadata.row_group(self.group).columns();
+            self.chunks = wanted.leaves.iter().map(|leaf| Chunk::new(&columns[leaf.index])).collect();
+        }
+        let end = self
+            .cut(n_rows, plan)
+            .map_err(|source| Error::Read { path: self.input.path.to_path_buf(), source })?;
+        if end == self.row {
+            let failed = self.chunks.iter().find_map(|chunk| chunk.failed.clone());
+            let reason = damaged(Format::Parquet, failed.unwrap_or_default());
+            if is_absurd {
+                return self.give_up(reason, plan);
+            }
+            return Ok(Some(self.batch(some, Content::Bad(reason), plan)));
+        }
+        let pages = self.take(end, &metadata, &wanted);
+        Ok(Some(self.batch(end - self.row, Content::Pages(pages), plan)))
+    }
+}
+
+/// Why there is no index.
+enum Fault {
+    Io(io::Error),
+    Damaged(RejectReason),
+}
+
+fn read_metadata(file: &Seekable) -> Result<ParquetMetaData, Fault> {
+    let reader = ParquetMetaDataReader::new().with_page_index_policy(PageIndexPolicy::Skip);
+    let read = || {
+        let mut again = file.again()?;
+        check_index(&mut again)?;
+        reader.parse_and_finish(file)
+    };
+    match guarded(Format::Parquet, || Ok::<_, ParquetError>(read())) {
+        Ok(Ok(metadata)) => Ok(metadata),
+        Ok(Err(ParquetError::External(error))) => match error.downcast::<io::Error>() {
+            Ok(error) if error.kind() != io::ErrorKind::UnexpectedEof => Err(Fault::Io(*error)),
+            Ok(error) => Err(Fault::Damaged(damaged(Format::Parquet, error))),
+            Err(error) => Err(Fault::Damaged(damaged(Format::Parquet, error))),
+        },
+        Ok(Err(error)) => Err(Fault::Damaged(damaged(Format::Parquet, error))),
+        Err(reason) => Err(Fault::Damaged(reason)),
+    }
+}

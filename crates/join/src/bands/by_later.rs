@@ -1,0 +1,96 @@
+//! Pairs to compare, by their later document.
+
+/// Pairs (later, earlier), in order: of each later document the earlier ones, one list after the other.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct ByLater {
+    /// Each later document, and where its list ends.
+    later: Vec<(u32, usize)>,
+    earlier: Vec<u32>,
+}
+
+/// The pairs of one later document.
+#[derive(Debug, Clone, Copy)]
+pub struct Group<'a> {
+    pub later: u32,
+    /// In order, at least one.
+    pub earlier: &'a [u32],
+}
+
+impl ByLater {
+    /// Adds the pairs of a document that is later than all before.
+    pub fn push(&mut self, later: u32, earlier: &[u32]) {
+        if !earlier.is_empty() {
+            self.earlier.extend_from_slice(earlier);
+            self.later.push((later, self.earlier.len()));
+        }
+    }
+
+    /// Adds a pair behind all others.
+    pub fn push_pair(&mut self, (later, earlier): (u32, u32)) {
+        self.earlier.push(earlier);
+        let end = self.earlier.len();
+        match self.later.last_mut() {
+            Some(last) if last.0 == later => last.1 = end,
+            _ => self.later.push((later, end)),
+        }
+    }
+
+    /// How many pairs there are.
+    pub fn len(&self) -> usize {
+        self.earlier.len()
+    }
+
+    /// The last later document.
+    pub fn last(&self) -> Option<u32> {
+        self.later.last().map(|(later, _)| *later)
+    }
+
+    pub fn clear(&mut self) {
+        self.later.clear();
+        self.earlier.clear();
+    }
+
+    /// The pairs of each later document.
+    pub fn groups(&self) -> impl Iterator<Item = Group<'_>> {
+        let mut start = 0;
+        self.later.iter().map(move |&(later, end)| Group {
+            later,
+            earlier: &self.earlier[std::mem::replace(&mut start, end)..end],
+        })
+    }
+
+    /// All pairs.
+    pub fn pairs(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        self.groups()
+            .flat_map(|Group { later, earlier }| earlier.iter().map(move |earlier| (later, *earlier)))
+    }
+}
+
+impl FromIterator<(u32, u32)> for ByLater {
+    fn from_iter<I: IntoIterator<Item = (u32, u32)>>(pairs: I) -> Self {
+        let mut all = Self::default();
+        pairs.into_iter().for_each(|pair| all.push_pair(pair));
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        #[test]
+        fn pairs_come_back_in_order(pairs in prop::collection::btree_set((0u32..40, 0u32..40), 0..200)) {
+            let all: ByLater = pairs.iter().copied().collect();
+            prop_assert_eq!(all.pairs().collect::<BTreeSet<_>>(), pairs.clone());
+            prop_assert!(all.pairs().is_sorted());
+            prop_assert_eq!((all.len(), all.last()), (pairs.len(), pairs.last().map(|pair| pair.0)));
+            let mut again = ByLater::default();
+            again.push(0, &[]);
+            all.groups().for_each(|group| again.push(group.later, group.earlier));
+            prop_assert_eq!(again, all);
+        }
+    }
+}

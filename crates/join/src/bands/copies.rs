@@ -1,0 +1,79 @@
+//! Exact groups: documents of the same text. The first in keep order stands for all of them.
+
+use super::buckets::Filter;
+use crate::verify::{AHEAD, Expected};
+use benzer_flow::Result;
+
+/// The pairs (copy, representative), by rank of the copy: documents of the same hash, after `is_equal` looked at the texts themselves. `ranks` are in order; `halves` are half of their hashes. `expect` is told
+/// of texts that will be wanted soon.
+pub fn copies(
+    (ranks, halves): (&[u32], &[u64]),
+    hash: impl Fn(u32) -> Result<u128>,
+    expect: impl Fn(u32, Expected),
+    is_equal: impl FnMut(u32, u32) -> Result<bool>,
+) -> Result<Vec<(u32, u32)>> {
+    let repeated = Filter::default().repeated(halves, ranks);
+    let whole = |&rank: &u32| Ok((hash(rank)?, rank));
+    let mut repeated: Vec<(u128, u32)> = repeated.members().iter().map(whole).collect::<Result<_>>()?;
+    repeated.sort_unstable();
+    let sorted = (0..repeated.len()).map(|i| {
+        for (ahead, what) in AHEAD {
+            repeated.get(i + ahead).into_iter().for_each(|(_, rank)| expect(*rank, what));
+        }
+        Ok(repeated[i])
+    });
+    copies_in_order(sorted, is_equal)
+}
+
+/// The same of (hash, rank) that come sorted.
+pub fn copies_in_order(
+    sorted: impl Iterator<Item = Result<(u128, u32)>>,
+    mut is_equal: impl FnMut(u32, u32) -> Result<bool>,
+) -> Result<Vec<(u32, u32)>> {
+    let mut pairs = Vec::new();
+    // More than one representative means that different texts have one hash.
+    let (mut representatives, mut last): (Vec<u32>, _) = (Vec::new(), None);
+    for record in sorted {
+        let (hash, rank) = record?;
+        if last != Some(hash) {
+            representatives.clear();
+        }
+        last = Some(hash);
+        let mut copy_of = None;
+        for &representative in &representatives {
+            if is_equal(representative, rank)? {
+                copy_of = Some(representative);
+                break;
+            }
+        }
+        match copy_of {
+            Some(representative) => pairs.push((rank, representative)),
+            None => representatives.push(rank),
+        }
+    }
+    pairs.sort_unstable();
+    Ok(pairs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_in_keep_order_stands_for_its_copies_and_a_collision_is_no_copy() {
+        let texts = ["a", "b", "a", "c", "b", "a", "d"];
+        // "c" collides with "a", and "d" shares half of its hash.
+        let hash = |rank: u32| match texts[rank as usize] {
+            "a" | "c" => 7,
+            "d" => 1 << 100 | 7,
+            _ => 9,
+        };
+        let equal = |a: u32, b: u32| Ok(texts[a as usize] == texts[b as usize]);
+        let ranks: Vec<u32> = (0..7).collect();
+        let halves: Vec<u64> = ranks.iter().map(|rank| hash(*rank) as u64).collect();
+        assert_eq!(
+            copies((&ranks, &halves), |rank| Ok(hash(rank)), |_, _| {}, equal).unwrap(),
+            [(2, 0), (4, 1), (5, 0)]
+        );
+    }
+}

@@ -1,0 +1,205 @@
+//! Whatever the threads and the budget: the pairs of brute force.
+
+use std::fs;
+use std::path::Path;
+
+use benzer_core::field::text::{Shingler, TextOptions};
+use benzer_core::hash::stream;
+use proptest::prelude::*;
+
+use super::*;
+use crate::Edge;
+use crate::verify::{Sources, Texts, Wanted, verify};
+use benzer_core::Threshold;
+use benzer_flow::Progress;
+
+struct Corpus(Vec<String>);
+
+impl Texts for Corpus {
+    fn bytes(&self, rank: u32) -> Result<u64> {
+        Ok(self.0[rank as usize].len() as u64)
+    }
+
+    fn with_text(&self, rank: u32, visit: &mut dyn FnMut(&str)) -> Result<()> {
+        visit(&self.0[rank as usize]);
+        Ok(())
+    }
+}
+
+fn shingler(n: usize) -> Shingler {
+    Shingler::new(&TextOptions { n, ..TextOptions::default() }).unwrap()
+}
+
+impl Corpus {
+    /// Texts of some families: each is the first of its family with some words replaced, and cut somewhere.
+    fn of_families(seed: u64, n: usize, (families, words, length): (u64, u64, u64)) -> Self {
+        let mut random = stream(seed);
+        let mut below = |most: u64| random.next().unwrap() % most;
+        let text = |_| {
+            let family = below(families);
+            let (noise, end) = (below(40), 1 + below(length));
+            let word = |i: usize, drawn: u64, other: u64| {
+                let own = if drawn < noise { other } else { stream(family).nth(i).unwrap() };
+                format!("w{}", own % words)
+            };
+            let drawn: Vec<String> = (0..end as usize).map(|i| word(i, below(100), below(words))).collect();
+            drawn.join(" ")
+        };
+        Self((0..n).map(text).collect())
+    }
+
+    fn members(&self) -> Vec<u32> {
+        (0..self.0.len() as u32).collect()
+    }
+
+    fn all_pairs(&self) -> Vec<(u32, u32)> {
+        (0..self.0.len() as u32).flat_map(|later| (0..later).map(move |earlier| (later, earlier))).collect()
+    }
+
+    fn reaching(&self, pairs: &[(u32, u32)], shingler: &Shingler, threshold: Threshold) -> Vec<Edge> {
+        let mut edges = Vec::new();
+        let wanted = Wanted::Reaching(threshold);
+        let sources = Sources { texts: self, shingler, remembered: 1 << 16 };
+        verify(pairs.iter().copied().map(Ok), sources, wanted, 1, |_, made| {
+            edges.extend(made.iter());
+            Ok(())
+        })
+        .unwrap();
+        edges
+    }
+
+    fn join(&self, shingler: &Shingler, threshold: Threshold, threads: usize, budget: usize) -> Joined {
+        let folder = tempfile::tempdir().unwrap();
+        let place = (budget, folder.path(), &Files::new());
+        let found = candidates(
+            &self.members(),
+            &(self as _, shingler),
+            Rule::duplicates(threshold),
+            threads,
+            place,
+            &Progress::silent(),
+        )
+        .unwrap();
+        let spilled = n_files(folder.path()) > 0;
+        let pairs = found.pairs.map(|pair| pair.unwrap()).collect();
+        assert_eq!(n_files(folder.path()), 0);
+        Joined { pairs, n_met: found.n_met, largest: found.largest, spilled }
+    }
+}
+
+#[derive(Debug, PartialEq)]
+struct Joined {
+    pairs: Vec<(u32, u32)>,
+    n_met: u64,
+    largest: u64,
+    spilled: bool,
+}
+
+fn n_files(folder: &Path) -> usize {
+    fs::read_dir(folder).unwrap().count()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn what_is_verified_is_what_brute_force_finds(
+        seed: u64,
+        n in 0usize..70,
+        shape in (1u64..6, 2u64..40, 1u64..60),
+        shingle in 1usize..4,
+        threshold in prop_oneof![300_000_000u32..=1_000_000_000, Just(1_000_000_000), Just(800_000_000), Just(500_000_000)],
+        threads in 1usize..4,
+        budget in prop_oneof![0usize..2_000, 2_000usize..200_000],
+    ) {
+        let (corpus, shingler) = (Corpus::of_families(seed, n, shape), shingler(shingle));
+        let threshold: Threshold = format!("{}.{:09}", threshold / 1_000_000_000, threshold % 1_000_000_000).parse().unwrap();
+        let found = corpus.join(&shingler, threshold, threads, budget);
+        prop_assert!(found.pairs.is_sorted_by(|a, b| a < b));
+        prop_assert!(found.pairs.iter().all(|(later, earlier)| later > earlier));
+        prop_assert_eq!(
+            corpus.reaching(&found.pairs, &shingler, threshold),
+            corpus.reaching(&corpus.all_pairs(), &shingler, threshold)
+        );
+        let alone = corpus.join(&shingler, threshold, 1, 1 << 20);
+        prop_assert_eq!((found.pairs, found.n_met, found.largest), (alone.pairs, alone.n_met, alone.largest));
+    }
+}
+
+#[test]
+fn most_of_what_is_not_similar_is_not_a_candidate() {
+    let corpus = Corpus::of_families(3, 2_000, (10, 1_000_000, 120));
+    let shingler = shingler(1);
+    let threshold: Threshold = "0.8".parse().unwrap();
+    let found = corpus.join(&shingler, threshold, 2, 1 << 20);
+    let edges = corpus.reaching(&found.pairs, &shingler, threshold).len();
+    assert!(edges > 500, "{edges}");
+    assert!(found.pairs.len() < 2 * edges, "{} candidates for {edges}", found.pairs.len());
+}
+
+#[test]
+fn a_small_budget_spills() {
+    let corpus = Corpus::of_families(5, 1_000, (3, 1_000, 80));
+    let shingler = shingler(1);
+    let threshold: Threshold = "0.4".parse().unwrap();
+    let (small, large) =
+        (corpus.join(&shingler, threshold, 2, 100_000), corpus.join(&shingler, threshold, 2, 1 << 30));
+    assert!(small.spilled && !large.spilled);
+    assert!(small.pairs.len() > 10_000 && small.pairs == large.pairs);
+}
+
+#[test]
+fn texts_shorter_than_a_shingle_are_sets_of_one_element() {
+    let corpus = Corpus(["a b", "c", "A, b!", "c d", "C"].map(String::from).to_vec());
+    let found = corpus.join(&shingler(3), "1".parse().unwrap(), 1, 0);
+    assert_eq!(found.pairs, [(2, 0), (4, 1)]);
+}
+
+#[test]
+fn members_are_any_documents_and_their_ranks_are_told() {
+    let texts = ["x y z", "p q", "x y z!", "p q r", "p q?", "(x) y z"];
+    let corpus = Corpus(texts.map(String::from).to_vec());
+    let folder = tempfile::tempdir().unwrap();
+    let place = (0, folder.path(), &Files::new());
+    let (shingler, threshold) = (shingler(2), "1".parse().unwrap());
+    let found = candidates(
+        &[1, 2, 4, 5],
+        &(&corpus as _, &shingler),
+        Rule::duplicates(threshold),
+        2,
+        place,
+        &Progress::silent(),
+    )
+    .unwrap();
+    let pairs: Vec<_> = found.pairs.map(|pair| pair.unwrap()).collect();
+    assert_eq!(pairs, [(4, 1), (5, 2)]);
+}
+
+#[test]
+fn a_text_that_cannot_be_read_ends_the_join() {
+    struct Broken;
+    impl Texts for Broken {
+        fn bytes(&self, _: u32) -> Result<u64> {
+            Ok(10)
+        }
+
+        fn with_text(&self, rank: u32, visit: &mut dyn FnMut(&str)) -> Result<()> {
+            visit("to be or not to be");
+            if rank == 700 { Err(benzer_flow::Error::Cancelled) } else { Ok(()) }
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let members: Vec<u32> = (0..1_000).collect();
+    for threads in 1..4 {
+        let place = (1 << 20, folder.path(), &Files::new());
+        let found = candidates(
+            &members,
+            &(&Broken as _, &shingler(3)),
+            Rule::duplicates("0.8".parse().unwrap()),
+            threads,
+            place,
+            &Progress::silent(),
+        );
+        assert_eq!(found.unwrap_err().to_string(), "`text` must be readable, got noise");
+    }
+}

@@ -1,0 +1,358 @@
+//! Exact similarity of candidate pairs, on the features of their texts.
+//!
+//! Texts are shingled again: that is faster than keeping the shingles. Pairs come sorted by (later, earlier), and go out in the same order. In between they are taken
+//! cluster by cluster (the module `run`), because the members of a cluster are paired with the same few documents.
+
+mod bits;
+mod features;
+mod first;
+mod index;
+mod numbers;
+mod run;
+mod set;
+
+use crate::Edge;
+use crate::bands::{ByLater, Group};
+use benzer_core::Threshold;
+use benzer_flow::Result;
+use benzer_flow::workers::in_parallel;
+pub use features::{Counter, Sources};
+pub use numbers::Numbers;
+use run::Measure;
+pub use set::ElementSet;
+
+/// How many runs, or texts of a run, before they are looked at their places are asked for, and they themselves.
+pub const AHEAD: [(usize, Expected); 2] = [(5, Expected::Place), (2, Expected::Text)];
+/// Pairs that are looked at together.
+const SLICE: usize = 4 << 20;
+/// Bytes of the later texts of a task, at most, and those of the last ones, which threads share out at the end.
+const TASK_BYTES: u64 = 4 << 20;
+const LAST_BYTES: u64 = 256 << 10;
+/// Ranks that have a place each in a table, at most.
+const TABLE: usize = 4 << 20;
+
+/// The texts of documents by rank.
+pub trait Texts: Sync {
+    /// The length of a text.
+    fn bytes(&self, rank: u32) -> Result<u64>;
+
+    /// Hands a text to `visit`.
+    fn with_text(&self, rank: u32, visit: &mut dyn FnMut(&str)) -> Result<()>;
+
+    /// A text will be wanted soon: brings into the cache what is in memory, first where it is, then itself.
+    fn expect(&self, _rank: u32, _what: Expected) {}
+}
+
+/// What is brought into the cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expected {
+    /// What says where a text is.
+    Place,
+    /// The text, as far as its place is known by now.
+    Text,
+}
+
+/// Which pairs to look at, and which to keep.
+#[derive(Debug, Clone, Copy)]
+pub enum Wanted {
+    /// Those that reach a threshold.
+    Reaching(Threshold),
+    /// All of them.
+    All,
+}
+
+impl Wanted {
+    /// Of a pair: the elements in both, and those of both together, which counts these twice.
+    #[inline]
+    fn has(self, intersection: u32, sizes: u32) -> bool {
+        match self {
+            Self::Reaching(threshold) => threshold.is_reached_by(intersection, sizes),
+            Self::All => true,
+        }
+    }
+}
+
+/// Edges in order, in the lists in which they were made.
+#[derive(Debug)]
+pub struct Measured {
+    lists: Vec<Vec<Edge>>,
+    /// Of each later document with edges its list, and where they begin and end there.
+    groups: Vec<(u32, u32, u32)>,
+}
+
+impl Measured {
+    pub fn len(&self) -> usize {
+        self.lists.iter().map(Vec::len).sum()
+    }
+
+    /// The edges of each later document that has some, in order.
+    pub fn groups(&self) -> impl Iterator<Item = &[Edge]> {
+        let edges =
+            |&(list, start, end): &(u32, u32, u32)| &self.lists[list as usize][start as usize..end as usize];
+        self.groups.iter().map(edges)
+    }
+
+    /// The edges, in order.
+    pub fn iter(&self) -> impl Iterator<Item = Edge> + '_ {
+        self.groups().flatten().copied()
+    }
+}
+
+/// Measures pairs that come sorted by (later, earlier), and hands those that are wanted to `sink`, in the same order, with the number of pairs looked at.
+pub fn verify(
+    pairs: impl Iterator<Item = Result<(u32, u32)>>,
+    sources: Sources<'_>,
+    wanted: Wanted,
+    threads: usize,
+    mut sink: impl FnMut(usize, Measured) -> Result<()>,
+) -> Result<()> {
+    let mut slice = ByLater::default();
+    for pair in pairs {
+        let pair = pair?;
+        if slice.len() >= SLICE && slice.last() != Some(pair.0) {
+            verify_held([&slice], sources, wanted, threads, &mut sink)?;
+            slice.clear();
+        }
+        slice.push_pair(pair);
+    }
+    verify_held([&slice], sources, wanted, threads, sink)
+}
+
+/// [`verify`] of pairs in memory, in several parts.
+pub fn verify_held<'a>(
+    parts: impl IntoIterator<Item = &'a ByLater>,
+    sources: Sources<'_>,
+    wanted: Wanted,
+    threads: usize,
+    mut sink: impl FnMut(usize, Measured) -> Result<()>,
+) -> Result<()> {
+    let (mut groups, mut n) = (Vec::new(), 0);
+    for group in parts.into_iter().flat_map(ByLater::groups) {
+        groups.push(group);
+        n += group.earlier.len();
+        if n >= SLICE {
+            sink(n, verify_groups(&groups, sources, wanted, threads)?)?;
+            (groups, n) = (Vec::new(), 0);
+        }
+    }
+    if n > 0 { sink(n, verify_groups(&groups, sources, wanted, threads)?) } else { Ok(()) }
+}
+
+/// The wanted edges of some groups, in their order.
+fn verify_groups(
+    groups: &[Group<'_>],
+    sources: Sources<'_>,
+    wanted: Wanted,
+    threads: usize,
+) -> Result<Measured> {
+    let mut order: Vec<(u32, u32)> = origins(groups).into_iter().zip(0..).collect();
+    order.sort_unstable();
+    let tasks = tasks(&order, groups, sources.texts, threads)?;
+    let made = in_parallel(tasks.len(), threads, Measure::default, |i, measure| -> Result<_> {
+        let (mut edges, mut ends) = (Vec::new(), Vec::new());
+        let runs: Vec<&[(u32, u32)]> = tasks[i].chunk_by(|a, b| a.0 == b.0).collect();
+        let mut of_run = Vec::new();
+        for (i, run) in runs.iter().enumerate() {
+            for (ahead, what) in AHEAD {
+                expect(runs.get(i + ahead).copied().unwrap_or_default(), what, groups, sources.texts);
+            }
+            of_run.clear();
+            of_run.extend(run.iter().map(|&(_, group)| groups[group as usize]));
+            measure.run(&of_run, sources, wanted, (&mut edges, &mut ends))?;
+        }
+        Ok((edges, ends))
+    });
+    let (mut found, mut lists) = (vec![(0, 0, 0); groups.len()], Vec::with_capacity(tasks.len()));
+    for ((task, made), list) in tasks.iter().zip(made).zip(0..) {
+        let (edges, ends) = made?;
+        let mut start = 0;
+        for (&(_, group), end) in task.iter().zip(ends) {
+            found[group as usize] = (list, start, end as u32);
+            start = end as u32;
+        }
+        lists.push(edges);
+    }
+    found.retain(|(_, start, end)| start < end);
+    Ok(Measured { lists, groups: found })
+}
+
+/// The first texts of a run will be wanted soon; a run that has more looks after them by itself.
+fn expect(run: &[(u32, u32)], what: Expected, groups: &[Group<'_>], texts: &dyn Texts) {
+    let Some(&(_, first)) = run.first() else { return };
+    let earlier = run.iter().take(2).flat_map(|(_, group)| groups[*group as usize].earlier.iter().take(2));
+    texts.expect(groups[first as usize].later, what);
+    earlier.for_each(|rank| texts.expect(*rank, what));
+}
+
+/// Of each group the document that one comes to from earlier to earlier first document: the same for most of a cluster, whose members are compared with each other.
+fn origins(groups: &[Group<'_>]) -> Vec<u32> {
+    let [first, .., last] = groups else { return groups.iter().map(|group| group.earlier[0]).collect() };
+    // Groups are sorted by their later document, so that of an earlier one is done.
+    debug_assert!(groups.is_sorted_by(|a, b| a.later < b.later));
+    let n_ranks = (last.later - first.later) as usize + 1;
+    if n_ranks > TABLE.min(16 * groups.len()) {
+        return origins_far_apart(groups);
+    }
+    // Of each rank its origin, or what no document has. A document that is later in no group is its own.
+    let mut table = vec![u32::MAX; n_ranks];
+    let origin = |group: &Group<'_>| {
+        let earliest = group.earlier[0];
+        let before = table.get(earliest.wrapping_sub(first.later) as usize).copied();
+        let origin = before.filter(|origin| *origin != u32::MAX).unwrap_or(earliest);
+        table[(group.later - first.later) as usize] = origin;
+        origin
+    };
+    groups.iter().map(origin).collect()
+}
+
+/// [`origins`] of few groups among many ranks.
+fn origins_far_apart(groups: &[Group<'_>]) -> Vec<u32> {
+    let mut origins: Vec<u32> = Vec::with_capacity(groups.len());
+    for group in groups {
+        let earliest = group.earlier[0];
+        let before = groups[..origins.len()].binary_search_by_key(&earliest, |group| group.later);
+        origins.push(before.map_or(earliest, |i| origins[i]));
+    }
+    origins
+}
+
+/// Groups that one thread measures in one go: few enough texts to be held together, and fewer towards the end, so that all threads end at the same time.
+fn tasks<'a>(
+    order: &'a [(u32, u32)],
+    groups: &[Group<'_>],
+    texts: &dyn Texts,
+    threads: usize,
+) -> Result<Vec<&'a [(u32, u32)]>> {
+    // Looked up in the order in which they lie.
+    let sizes = groups.iter().map(|group| texts.bytes(group.later)).collect::<Result<Vec<u64>>>()?;
+    let mut left: u64 = sizes.iter().sum();
+    let most = |left: u64| match threads {
+        0 | 1 => TASK_BYTES,
+        _ => (left / (2 * threads as u64)).clamp(LAST_BYTES, TASK_BYTES),
+    };
+    let (mut tasks, mut start, mut bytes) = (Vec::new(), 0, 0);
+    for (i, &(_, group)) in order.iter().enumerate() {
+        bytes += sizes[group as usize];
+        if bytes > most(left) {
+            tasks.push(&order[start..=i]);
+            left -= bytes;
+            (start, bytes) = (i + 1, 0);
+        }
+    }
+    tasks.push(&order[start..]);
+    Ok(tasks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use benzer_core::field::text::{Shingler, TextOptions};
+    use std::collections::BTreeSet;
+
+    pub(super) struct Few(pub Vec<String>);
+
+    impl Texts for Few {
+        fn bytes(&self, rank: u32) -> Result<u64> {
+            Ok(self.0[rank as usize].len() as u64)
+        }
+
+        fn with_text(&self, rank: u32, visit: &mut dyn FnMut(&str)) -> Result<()> {
+            visit(&self.0[rank as usize]);
+            Ok(())
+        }
+    }
+
+    /// All pairs of some texts, whatever the number of threads; `n` words are an element.
+    fn check(texts: Vec<String>, n: usize) {
+        let texts = Few(texts);
+        let shingler = Shingler::new(&TextOptions { n, ..TextOptions::default() }).unwrap();
+        let threshold: Threshold = "0.7".parse().unwrap();
+        let n = texts.0.len() as u32;
+        let pairs: Vec<(u32, u32)> = (0..n).flat_map(|b| (0..b).map(move |a| (b, a))).collect();
+        let sets: Vec<BTreeSet<u64>> =
+            texts.0.iter().map(|text| shingler.features(text).elements().iter().copied().collect()).collect();
+        let expected: Vec<Edge> = pairs
+            .iter()
+            .filter_map(|&(later, earlier)| {
+                let (a, b) = (&sets[earlier as usize], &sets[later as usize]);
+                let both = a.intersection(b).count();
+                let union = (a.len() + b.len() - both) as u32;
+                let edge = Edge { later, earlier, intersection: both as u32, union };
+                threshold.is_reached(both as u64, union.into()).then_some(edge)
+            })
+            .collect();
+        assert!(expected.len() > 10 && expected.len() < pairs.len());
+        for (threads, remembered) in [(1, 1000), (2, 0), (3, 70)] {
+            let all = |wanted| {
+                let (mut found, mut n) = (Vec::new(), 0);
+                let sink = |n_pairs, edges: Measured| {
+                    n += n_pairs;
+                    assert_eq!(edges.len(), edges.iter().count());
+                    found.extend(edges.iter());
+                    Ok(())
+                };
+                let sources = Sources { texts: &texts, shingler: &shingler, remembered };
+                verify(pairs.iter().copied().map(Ok), sources, wanted, threads, sink).unwrap();
+                assert_eq!(n, pairs.len());
+                found
+            };
+            assert_eq!(all(Wanted::Reaching(threshold)), expected);
+            assert_eq!(all(Wanted::All).len(), pairs.len());
+        }
+    }
+
+    fn text(words: impl Iterator<Item = u64>) -> String {
+        words.map(|i| format!("w{i} ")).collect()
+    }
+
+    #[test]
+    fn edges_are_those_of_sorted_sets() {
+        let word = |i: u64| benzer_core::hash::mix(i) % 7;
+        check((0..60).map(|t| text((t / 3..t / 3 + 30 + t % 5).map(word))).collect(), 2);
+    }
+
+    #[test]
+    fn origins_are_the_same_by_table_and_by_search() {
+        let mut random = benzer_core::hash::stream(1);
+        let mut next = |n: u64| (random.next().unwrap() % n) as u32;
+        for (spread, least) in [(1, 1), (3, 40), (12, 7)] {
+            let mut later = least;
+            let lists: Vec<(u32, Vec<u32>)> = (0..500)
+                .map(|_| {
+                    later += 1 + next(spread);
+                    (later, vec![next(later.into())])
+                })
+                .collect();
+            let groups: Vec<Group<'_>> =
+                lists.iter().map(|(later, earlier)| Group { later: *later, earlier }).collect();
+            assert_eq!(origins(&groups), origins_far_apart(&groups));
+            assert_eq!(origins(&groups[..1]), origins_far_apart(&groups[..1]));
+        }
+        assert!(origins(&[]).is_empty());
+    }
+
+    #[test]
+    fn tasks_become_smaller_towards_the_end_where_several_threads_share_them() {
+        let texts = Few(vec!["x".repeat(10_000); 4_000]);
+        let groups: Vec<Group<'_>> = (1..4_000).map(|later| Group { later, earlier: &[0] }).collect();
+        let order: Vec<(u32, u32)> = (0..groups.len() as u32).map(|i| (0, i)).collect();
+        for threads in 1..5 {
+            let tasks = tasks(&order, &groups, &texts, threads).unwrap();
+            assert_eq!(tasks.concat(), order);
+            let lengths: Vec<usize> = tasks.iter().map(|task| task.len()).collect();
+            let (longest, shortest) = (TASK_BYTES as usize / 10_000 + 1, LAST_BYTES as usize / 10_000 + 1);
+            assert!(lengths.iter().all(|length| *length <= longest), "{lengths:?}");
+            let last = lengths[lengths.len() - 2];
+            assert!(if threads == 1 { last == longest } else { last == shortest }, "{lengths:?}");
+        }
+    }
+
+    /// Too large to be held as bits, few and many.
+    #[test]
+    fn edges_of_large_documents_are_those_of_sorted_sets() {
+        for (documents, words) in [(8, 40_000), (100, 3_000)] {
+            let long = |t: u64| text(t * words / 20..t * words / 20 + words);
+            check(std::iter::once(text(0..3)).chain((0..documents).map(long)).collect(), 1);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Elements numbered as they come: 1, 2, 3.
+
+/// Numbers of elements. Open addressing without hashing, because elements are hashes already; it grows, so that sets that share most elements stay in the cache.
+#[derive(Debug, Default)]
+pub struct Numbers {
+    slots: Vec<Slot>,
+    /// Where they were before they grew.
+    outgrown: Vec<Slot>,
+    n: u32,
+}
+
+/// Number 0 marks an empty slot.
+#[derive(Debug, Default, Clone, Copy)]
+struct Slot {
+    element: u64,
+    number: u32,
+}
+
+/// Slots per element when it begins, and when it grows.
+const SPARE: usize = 4;
+
+impl Numbers {
+    /// Forgets all; about so many elements will come, or some times more.
+    pub fn clear(&mut self, expected: usize) {
+        self.n = 0;
+        self.slots.clear();
+        self.slots.resize((SPARE * expected).next_power_of_two().max(64), Slot::default());
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.n as usize
+    }
+
+    /// Appends the number of each element; new ones get the next.
+    pub fn number(&mut self, elements: &[u64], numbers: &mut Vec<u32>) {
+        for &element in elements {
+            let mut at = self.slot(element);
+            if self.slots[at].number == 0 {
+                if 2 * self.len() >= self.slots.len() {
+                    self.grow();
+                    at = self.slot(element);
+                }
+                self.n += 1;
+                self.slots[at] = Slot { element, number: self.n };
+            }
+            numbers.push(self.slots[at].number);
+        }
+    }
+
+    /// Appends the numbers of those elements that have one.
+    pub fn find(&self, elements: &[u64], numbers: &mut Vec<u32>) {
+        let mut end = numbers.len();
+        numbers.resize(end + elements.len(), 0);
+        for &element in elements {
+            let number = self.slots[self.slot(element)].number;
+            numbers[end] = number;
+            end += usize::from(number != 0);
+        }
+        numbers.truncate(end);
+    }
+
+    /// Where an element is, or would be.
+    #[inline(always)]
+    fn slot(&self, element: u64) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut at = element as usize & mask;
+        while self.slots[at].element != element && self.slots[at].number != 0 {
+            at = (at + 1) & mask;
+        }
+        at
+    }
+
+    fn grow(&mut self) {
+        std::mem::swap(&mut self.slots, &mut self.outgrown);
+        self.slots.clear();
+        self.slots.resize(SPARE * self.outgrown.len(), Slot::default());
+        for i in 0..self.outgrown.len() {
+            let old = self.outgrown[i];
+            if old.number != 0 {
+                let at = self.slot(old.element);
+                self.slots[at] = old;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    fn elements() -> impl Strategy<Value = Vec<u64>> {
+        prop::collection::vec(prop_oneof![0u64..60, (0u64..60).prop_map(|x| x << 40), any::<u64>()], 0..300)
+    }
+
+    proptest! {
+        #[test]
+        fn equal_elements_have_equal_numbers(first in elements(), second in elements(), expected in 0usize..50) {
+            let mut numbers = Numbers::default();
+            for _ in 0..2 {
+                numbers.clear(expected);
+                let (mut known, mut given, mut found) = (HashMap::new(), Vec::new(), Vec::new());
+                numbers.number(&first, &mut given);
+                for (element, number) in first.iter().zip(&given) {
+                    let next = known.len() as u32 + 1;
+                    prop_assert_eq!(*known.entry(*element).or_insert(next), *number);
+                }
+                prop_assert_eq!(numbers.len(), known.len());
+                numbers.find(&second, &mut found);
+                let expected: Vec<u32> = second.iter().filter_map(|element| known.get(element).copied()).collect();
+                prop_assert_eq!(found, expected);
+            }
+        }
+    }
+}

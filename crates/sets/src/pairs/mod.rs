@@ -1,0 +1,107 @@
+//! All pairs of sets that reach a threshold, by the exact join: none is missed, none is guessed.
+//!
+//! ```text
+//! Shelf --join--> candidates, sorted --measure, slice by slice--> pairs in order
+//! ```
+//!
+//! Pairs come in the order of their first set, then of their second, whatever the number of threads and the memory.
+
+mod measure;
+#[cfg(test)]
+pub(crate) mod tests;
+
+use crate::{Room, Shelf};
+use benzer_core::Threshold;
+use benzer_flow::Progress;
+use benzer_io::{Error, Result};
+use benzer_join::exact::{self, Measure, Rule, Sides};
+
+/// Candidates that are measured together.
+const SLICE: usize = 1 << 18;
+
+/// Which pairs to find.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wanted {
+    /// What must reach the threshold.
+    pub measure: Measure,
+    /// The threshold.
+    pub threshold: Threshold,
+    /// Only pairs of a set below this number with one from it on; containment is then that of the first in the second.
+    pub split: Option<u32>,
+}
+
+/// Two sets by their numbers, and what they share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Pair {
+    /// The first set; of containment the one that is contained.
+    pub a: u32,
+    /// The second.
+    pub b: u32,
+    /// Elements in both.
+    pub intersection: u32,
+    /// Elements of the first.
+    pub size_a: u32,
+    /// Elements of the second.
+    pub size_b: u32,
+}
+
+/// What a search gave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Found {
+    /// Pairs that were measured.
+    pub n_candidates: u64,
+    /// Pairs that reach the threshold.
+    pub n_pairs: u64,
+}
+
+impl Pair {
+    /// Elements in either.
+    pub fn union(&self) -> u64 {
+        u64::from(self.size_a) + u64::from(self.size_b) - u64::from(self.intersection)
+    }
+
+    /// The similarity by a measure.
+    pub fn similarity(&self, measure: Measure) -> f64 {
+        let whole = match measure {
+            Measure::Jaccard => self.union() as f64,
+            Measure::Containment => f64::from(self.size_a),
+        };
+        f64::from(self.intersection) / whole
+    }
+}
+
+/// Finds all pairs and hands them to `sink` in order, some at a time.
+///
+/// # Errors
+/// Too little memory, files that cannot be written or read, the wish to stop, and what `sink` returns.
+pub fn find<E: From<Error>>(
+    shelf: &Shelf,
+    wanted: &Wanted,
+    room: &Room,
+    mut sink: impl FnMut(&[Pair]) -> Result<(), E>,
+) -> Result<Found, E> {
+    let members: Vec<u32> = (0..shelf.len()).filter(|&set| shelf.size(set) > 0).collect();
+    let sides = wanted.split.map_or(Sides::One, Sides::Two);
+    let rule = Rule { measure: wanted.measure, threshold: wanted.threshold, sides };
+    let place = (room.budget(shelf.len().into())?, room.folder(), room.files());
+    room.check()?;
+    let candidates = exact::candidates(&members, shelf, rule, room.threads(), place, &Progress::silent())
+        .map_err(Error::from)?
+        .pairs;
+    let (mut found, mut slice) = (Found::default(), Vec::with_capacity(SLICE));
+    let mut candidates = candidates.map(|pair| pair.map_err(Error::from));
+    loop {
+        slice.clear();
+        for pair in candidates.by_ref().take(SLICE) {
+            slice.push(pair?);
+        }
+        if slice.is_empty() {
+            return Ok(found);
+        }
+        room.check()?;
+        let pairs = measure::measure(&slice, shelf, wanted, room.threads())?;
+        found.n_candidates += slice.len() as u64;
+        found.n_pairs += pairs.len() as u64;
+        sink(&pairs)?;
+    }
+}

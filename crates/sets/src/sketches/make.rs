@@ -1,0 +1,143 @@
+//! From a corpus to records, on any number of threads, in the order of the input.
+
+use std::ops::Range;
+
+use benzer_core::field::text::{Scratch, Shingler};
+use benzer_core::sketch::{SketchSpec, Sketcher};
+
+use super::error::Result;
+use super::format::Header;
+use super::writer::Records;
+use benzer_flow::pipeline::{self, Work};
+use benzer_io::read::{self, Batch, RawBatch, Reader, Reject};
+
+/// Words that a worker sketches at a time: 8 MiB.
+const MOST_WORDS: usize = 1 << 20;
+
+/// How a document becomes a sketch.
+#[derive(Debug)]
+pub struct Recipe {
+    shingler: Shingler,
+    sketcher: Box<dyn Sketcher>,
+}
+
+/// What became of one batch of lines.
+#[derive(Debug, Default)]
+pub struct Made {
+    /// One record for each document.
+    pub records: Records,
+    /// The lines that are not documents.
+    pub rejected: Vec<Rejected>,
+    /// Blank lines.
+    pub n_blank: u64,
+}
+
+/// A rejected line.
+#[derive(Debug)]
+pub struct Rejected {
+    /// Where and why.
+    pub reject: Reject,
+    /// Its bytes, where they are held.
+    pub line: Option<Vec<u8>>,
+}
+
+impl Recipe {
+    /// Sketches of this spec over these shingles; the spec's pipeline becomes that of the shingler.
+    ///
+    /// # Errors
+    /// A spec out of range.
+    pub fn new(shingler: Shingler, spec: &SketchSpec) -> Result<Self> {
+        let spec = SketchSpec { pipeline: shingler.pipeline().as_str().to_owned(), ..spec.clone() };
+        Ok(Self { sketcher: spec.sketcher()?, shingler })
+    }
+
+    /// The spec of every sketch, with its pipeline.
+    pub fn spec(&self) -> &SketchSpec {
+        self.sketcher.spec()
+    }
+
+    fn bags(&self, batch: &Batch) -> Result<Records> {
+        let mut records = Records::default();
+        for document in batch.documents() {
+            let features = self.shingler.features(document.text);
+            records.push(document.id, features.size(), self.sketcher.sketch(&features)?.words());
+        }
+        Ok(records)
+    }
+
+    fn sets(&self, batch: &Batch, buffers: &mut Buffers) -> Result<Records> {
+        let header = Header::of_field_ids(self.spec().clone());
+        let mut records = Records::default();
+        // Sketches of short documents can be larger than the documents: a run of them has a bounded size.
+        let run = (MOST_WORDS / self.spec().words()).max(1);
+        for start in (0..batch.n_documents()).step_by(run) {
+            let run = start..(start + run).min(batch.n_documents());
+            self.sketch_run(batch, run.clone(), buffers)?;
+            let n_words = self.spec().words();
+            for (i, document) in run.filter_map(|i| batch.document(i)).enumerate() {
+                let size = (buffers.offsets[i + 1] - buffers.offsets[i]) as f64;
+                records.push(document.id, size, &buffers.words[i * n_words..][..header.words(size)]);
+            }
+        }
+        Ok(records)
+    }
+
+    /// Leaves the sketches of a run of documents in the buffers.
+    fn sketch_run(&self, batch: &Batch, run: Range<usize>, buffers: &mut Buffers) -> Result<()> {
+        let Buffers { scratch, set, elements, offsets, words } = buffers;
+        elements.clear();
+        offsets.clear();
+        offsets.push(0);
+        words.resize(run.len() * self.spec().words(), 0);
+        for document in run.filter_map(|i| batch.document(i)) {
+            set.clear();
+            set.extend_from_slice(self.shingler.elements(document.text, scratch));
+            set.sort_unstable();
+            set.dedup();
+            elements.extend_from_slice(set);
+            offsets.push(elements.len());
+        }
+        Ok(self.sketcher.sketch_many(elements, offsets, words)?)
+    }
+}
+
+/// What a worker keeps from batch to batch.
+#[derive(Debug, Default)]
+pub struct Buffers {
+    scratch: Scratch,
+    set: Vec<u64>,
+    elements: Vec<u64>,
+    offsets: Vec<usize>,
+    words: Vec<u64>,
+}
+
+impl Work for Recipe {
+    type Batch = RawBatch;
+    type Scratch = Buffers;
+    type Made = Made;
+    type Error = super::Error;
+
+    /// Parses and sketches one batch.
+    fn make(&self, raw: RawBatch, buffers: &mut Buffers) -> Result<Made> {
+        let batch = read::parse(raw);
+        let records =
+            if self.shingler.options().bag { self.bags(&batch)? } else { self.sets(&batch, buffers)? };
+        let lines = (0..batch.rejects().len()).map(|i| batch.rejected_line(i).map(<[u8]>::to_vec));
+        let rejected = batch.rejects().iter().cloned().zip(lines);
+        let rejected = rejected.map(|(reject, line)| Rejected { reject, line }).collect();
+        Ok(Made { records, rejected, n_blank: batch.n_blank() })
+    }
+}
+
+/// Sketches everything the reader gives; `sink` gets what was made in the order of the input, whatever the number of threads.
+///
+/// # Errors
+/// An input that cannot be read to its end, or what `sink` returns; the work stops there.
+pub fn make<E: From<super::Error>>(
+    reader: Reader,
+    recipe: &Recipe,
+    threads: usize,
+    sink: impl FnMut(Made) -> Result<(), E>,
+) -> Result<(), E> {
+    pipeline::run(reader, recipe, threads, sink)
+}

@@ -1,0 +1,228 @@
+//! From pairs to triangles to triples.
+
+use super::edges::{Edge, Edges, Held};
+use super::sketch::Sketches;
+use super::{Found, Triple, Verify, Wanted};
+use crate::pairs;
+use crate::{Buffer, Room, Shelf, common, overlap};
+use benzer_flow::sort::Sorter;
+use benzer_flow::workers::in_parallel;
+use benzer_io::{Error, Result};
+use benzer_join::exact::Measure;
+use benzer_storage as files;
+
+/// Edges that pass by at a time, at most.
+const PASSING: usize = 1 << 14;
+/// Edges that a thread takes at a time.
+const TASK: usize = 64;
+/// Triangles that one slice of passing edges may have.
+const MOST_TRIANGLES: usize = 1 << 20;
+/// Triples that are handed out together.
+const SLICE: usize = 1 << 12;
+
+/// Three sets, the elements in all of them and in any.
+type Record = ((u32, u32, u32), (u32, u64));
+
+/// Finds all triples and hands them to `sink` in order, some at a time.
+///
+/// # Errors
+/// Too little memory, files that cannot be written or read, sketches that cannot tell, the wish to stop, and what `sink` returns.
+pub fn find<E: From<Error>>(
+    shelf: &Shelf,
+    wanted: &Wanted,
+    room: &Room,
+    sink: impl FnMut(&[Triple]) -> Result<(), E>,
+) -> Result<Found, E> {
+    let budget = room.budget(shelf.len().into())?;
+    within(budget, shelf, wanted, room, sink)
+}
+
+/// [`find`] with a given budget for edges and triples.
+pub(super) fn within<E: From<Error>>(
+    budget: usize,
+    shelf: &Shelf,
+    wanted: &Wanted,
+    room: &Room,
+    mut sink: impl FnMut(&[Triple]) -> Result<(), E>,
+) -> Result<Found, E> {
+    let sketches = match wanted.verify {
+        Verify::Exact => None,
+        _ => Some(Sketches::new(shelf, wanted, room)?),
+    };
+    let mut edges = Edges::new(budget / 4);
+    let similar = pairs::Wanted { measure: Measure::Jaccard, threshold: wanted.threshold, split: None };
+    pairs::find(shelf, &similar, room, |pairs| edges.append(pairs, room))?;
+    edges.finish()?;
+    let judge = Judge { shelf, wanted, sketches: sketches.as_ref() };
+    let mut found = Found { n_pairs: edges.len(), ..Found::default() };
+    let mut records = Sorter::new(budget / 4, room.folder(), room.files());
+    let (mut start, mut passing) = (0, Vec::new());
+    while start < edges.len() {
+        let most = budget / 4 / (3 * size_of::<Edge>());
+        let (held, next) = Held::load(&edges, start, shelf.len(), most)?;
+        let mut at = start;
+        while at < edges.len() {
+            room.check()?;
+            edges.read(at, PASSING, &mut passing)?;
+            passing.truncate(slice(&passing, &held));
+            at += passing.len() as u64;
+            records.extend(judge.slice(&passing, &held, room.threads(), &mut found)?).map_err(Error::from)?;
+        }
+        start = next;
+    }
+    let mut records = records.finish().map_err(Error::from)?;
+    loop {
+        room.check()?;
+        let some =
+            records.by_ref().take(SLICE).collect::<files::Result<Vec<Record>>>().map_err(Error::from)?;
+        if some.is_empty() {
+            return Ok(found);
+        }
+        let runs: Vec<&[Record]> = some.chunks(TASK).collect();
+        let triples = in_parallel(
+            runs.len(),
+            room.threads(),
+            || (),
+            |run, ()| runs[run].iter().map(|record| judge.triple(*record)).collect::<Result<Vec<_>>>(),
+        );
+        sink(&triples.into_iter().collect::<Result<Vec<_>>>()?.concat())?;
+    }
+}
+
+/// How many of the passing edges can be looked at together: at least one.
+fn slice(passing: &[Edge], held: &Held) -> usize {
+    let mut triangles = 0;
+    let fits = |edge: &&Edge| {
+        triangles += held.before(edge.a).len().min(held.before(edge.b).len());
+        triangles <= MOST_TRIANGLES
+    };
+    passing.iter().take_while(fits).count().max(1)
+}
+
+/// A triangle of edges.
+struct Triangle {
+    sizes: [u32; 3],
+    /// Elements in the first and second, first and third, second and third.
+    shared: [u32; 3],
+}
+
+impl Triangle {
+    /// Elements of the union that are not in all three: those of the sets one by one, less those of the pairs.
+    fn others(&self) -> u64 {
+        let sum = |numbers: [u32; 3]| numbers.map(u64::from).iter().sum::<u64>();
+        sum(self.sizes) - sum(self.shared)
+    }
+
+    fn most_common(&self) -> u64 {
+        self.shared.iter().copied().min().unwrap_or(0).into()
+    }
+
+    fn pair_similarities(&self) -> f64 {
+        let [a, b, c] = self.sizes.map(f64::from);
+        let [ab, ac, bc] = self.shared.map(f64::from);
+        ab / (a + b - ab) + ac / (a + c - ac) + bc / (b + c - bc)
+    }
+}
+
+/// Decides which triangles are triples.
+struct Judge<'a> {
+    shelf: &'a Shelf,
+    wanted: &'a Wanted,
+    sketches: Option<&'a Sketches>,
+}
+
+/// What a thread keeps from edge to edge.
+#[derive(Default)]
+struct Buffers {
+    a: Buffer,
+    b: Buffer,
+    c: Buffer,
+    common: Vec<u64>,
+}
+
+impl Judge<'_> {
+    /// The triples of some passing edges with the held ones.
+    fn slice(&self, passing: &[Edge], held: &Held, threads: usize, found: &mut Found) -> Result<Vec<Record>> {
+        let tasks: Vec<&[Edge]> = passing.chunks(TASK).collect();
+        let made = in_parallel(tasks.len(), threads, Buffers::default, |task, buffers| -> Result<_> {
+            let (mut records, mut counts) = (Vec::new(), Found::default());
+            for edge in tasks[task] {
+                self.edge(edge, held, buffers, (&mut records, &mut counts))?;
+            }
+            Ok((records, counts))
+        });
+        let mut all = Vec::new();
+        for made in made {
+            let (records, counts) = made?;
+            found.n_triangles += counts.n_triangles;
+            found.n_sketched += counts.n_sketched;
+            found.n_candidates += counts.n_candidates;
+            found.n_verified += counts.n_verified;
+            found.n_triples += records.len() as u64;
+            all.extend(records);
+        }
+        Ok(all)
+    }
+
+    /// The triples of an edge with the sets that have held edges to both of its ends.
+    fn edge(
+        &self,
+        edge: &Edge,
+        held: &Held,
+        buffers: &mut Buffers,
+        (records, counts): (&mut Vec<Record>, &mut Found),
+    ) -> Result<()> {
+        let (b, c) = (edge.a, edge.b);
+        let mut of_c = held.before(c).iter().peekable();
+        let mut has_common = false;
+        for &(a, ab) in held.before(b) {
+            while of_c.next_if(|other| other.0 < a).is_some() {}
+            let Some(&(_, ac)) = of_c.next_if(|other| other.0 == a) else { continue };
+            counts.n_triangles += 1;
+            let sets = [a, b, c];
+            let triangle =
+                Triangle { sizes: sets.map(|set| self.shelf.size(set)), shared: [ab, ac, edge.shared] };
+            // The sketches are asked of every triangle, so that what they can do is told apart from what the intersections do.
+            let may_reach = match (self.wanted.verify, self.sketches) {
+                (Verify::Filter, Some(sketches)) => sketches.may_reach(sets, triangle.pair_similarities())?,
+                _ => true,
+            };
+            counts.n_sketched += u64::from(may_reach);
+            let Some(least) = self.wanted.threshold.min_common(triangle.others()) else { continue };
+            if triangle.most_common() < least {
+                continue;
+            }
+            counts.n_candidates += 1;
+            if let (Verify::Estimate, Some(sketches)) = (self.wanted.verify, self.sketches) {
+                if sketches.reaches(sets, triangle.sizes)? {
+                    records.push(((a, b, c), (0, 0)));
+                }
+                continue;
+            }
+            if !may_reach {
+                continue;
+            }
+            counts.n_verified += 1;
+            if !has_common {
+                let Buffers { b: of_b, c: of_c, common: both, .. } = buffers;
+                common(self.shelf.elements_of(b, of_b)?, self.shelf.elements_of(c, of_c)?, both);
+                has_common = true;
+            }
+            let elements = self.shelf.elements_of(a, &mut buffers.a)?;
+            if let Some(all) = overlap(elements, &buffers.common, u32::try_from(least).unwrap_or(u32::MAX)) {
+                records.push(((a, b, c), (all, triangle.others() + u64::from(all))));
+            }
+        }
+        Ok(())
+    }
+
+    fn triple(&self, ((a, b, c), (all, union)): Record) -> Result<Triple> {
+        let sets = [a, b, c];
+        let sizes = sets.map(|set| self.shelf.size(set));
+        let (exact, estimate) = match (self.wanted.verify, self.sketches) {
+            (Verify::Estimate, Some(sketches)) => (None, sketches.estimate(sets, sizes)?),
+            _ => (Some((all, union)), None),
+        };
+        Ok(Triple { sets, exact, estimate })
+    }
+}

@@ -1,0 +1,129 @@
+//! # benzer-spark
+//!
+//! A deduplication, cut into stages, for an engine that moves the data (Spark and what is compatible with it).
+//!
+//! ```text
+//! documents --bands--> buckets --> partners --+
+//!                                             +--> fetch --> compare --> edges --> resolve --> evidence
+//! documents --texts---------------------------+
+//! ```
+//!
+//! A stage gets record batches and gives record batches. Between two stages the engine moves rows to where their **slice** is: all rows of a slice come to one
+//! task. A row carries many records (`parts`), so that the engine has little to do for each document.
+//!
+//! - `bands`: a document becomes its band keys; each goes to the slice of its key.
+//! - `buckets`: documents with the same key meet. Those with the same text are copies; of the others each one is to be compared with the first ones in keep order.
+//! - `partners`: all that one document is to be compared with, from all bands. Documents with the same first partner make a **group**: most of a cluster.
+//! - `texts` and `fetch`: texts go to the groups that asked for them. Who is not asked for stays behind.
+//! - `compare`: prefilter and exact similarity, by the code of a run on one machine.
+//! - `forest`, `large_star`, `small_star`: connected components of the edges.
+//! - `resolve`: who is removed, and for whom.
+//! - `first` and `block`: the same for the beginning of a graph that is too large for one task. Each task hands on its first edges in keep order, and one task decides
+//!   over the first of all.
+//!
+//! The input is read for `bands`, for `texts`, and by the engine once more for the rows that are kept. An engine computes it anew each time, and may give other ids
+//! then. So a document comes with the hash of its text (`seen`), which goes from `bands` to `fetch`, where it meets that of `texts`, and on to the engine (the
+//! stage `seen`), which compares it with that of the row it keeps. Repeated ids are noticed on the way; what is wrong is a row of the result, not the end of a task.
+//!
+//! A document is known by its **place**: bytes that compare as the keep order does, and hold the id (the module `place`). Every stage gives the same rows for the
+//! same rows, in whatever order they come and wherever they are computed again.
+#![allow(missing_docs)]
+
+mod bands;
+mod blocks;
+mod buckets;
+mod by_slice;
+mod columns;
+mod compare;
+mod components;
+mod error;
+mod fetch;
+mod functions;
+mod graph;
+mod nodes;
+mod out;
+mod partners;
+mod parts;
+mod place;
+mod port;
+mod resolve;
+mod seen;
+mod settings;
+mod tables;
+#[cfg(test)]
+mod tests;
+mod texts;
+
+use arrow_array::RecordBatch;
+
+pub use error::{Error, Result};
+pub use port::Port;
+pub use settings::Settings;
+
+/// A step of a task.
+pub trait Stage: Send + Sync {
+    /// Takes rows, and gives those that are ready.
+    ///
+    /// # Errors
+    /// Rows that are not what the stage expects; documents that cannot be told apart.
+    fn push(&mut self, batch: &RecordBatch) -> Result<Vec<RecordBatch>>;
+
+    /// There are no more rows; gives some of the rest. To be called until nothing comes.
+    ///
+    /// # Errors
+    /// As [`Stage::push`].
+    fn finish(&mut self) -> Result<Vec<RecordBatch>> {
+        Ok(Vec::new())
+    }
+}
+
+/// The stage of a name.
+///
+/// # Errors
+/// An unknown name; settings that the stage cannot work with.
+pub fn stage(name: &str, settings: Settings) -> Result<Box<dyn Stage>> {
+    Ok(match name {
+        "bands" => Box::new(bands::Bands::new(settings)?),
+        "buckets" => Box::new(by_slice::BySlice::new(buckets::Buckets::new(&settings))),
+        "partners" => Box::new(by_slice::BySlice::new(partners::Partners::new(&settings))),
+        "texts" => Box::new(texts::Texts::new(settings)),
+        "fetch" => Box::new(by_slice::BySlice::new(fetch::Fetch::new(&settings))),
+        "compare" => Box::new(by_slice::BySlice::new(compare::Compare::new(settings)?)),
+        "seen" => Box::new(seen::Seen),
+        "pairs" => Box::new(tables::Pairs::new(settings)),
+        "forest" => Box::new(components::Forest::new(&settings)),
+        "large_star" => Box::new(by_slice::BySlice::new(components::Star::new(&settings, components::large))),
+        "small_star" => Box::new(by_slice::BySlice::new(components::Star::new(&settings, components::small))),
+        "first" => Box::new(blocks::First::new(&settings)),
+        "block" => Box::new(blocks::Block::new(&settings)),
+        "resolve" => Box::new(resolve::Resolve::new(settings)?),
+        "sketch" => Box::new(functions::Sketches::new(settings)?),
+        "jaccard" => Box::new(functions::Jaccard),
+        "band_keys" => Box::new(functions::Keys::new(settings)),
+        _ => return Err(Error::parameter("stage", "the name of a stage", format!("`{name}`"))),
+    })
+}
+
+/// What the row of an exchange is.
+mod kind {
+    /// How many documents have the id of another one, and one of those ids.
+    pub const REPEATED: i32 = -3;
+    /// How many documents were others when the input was read again, and one of them.
+    pub const OTHER: i32 = -2;
+    /// Ids and the hashes of their texts.
+    pub const SEEN: i32 = -1;
+    /// A copy and its representative.
+    pub const COPY: i32 = 0;
+    /// Band keys, seats in buckets, requests for texts: what the stages between hand on.
+    pub const PARTS: i32 = 1;
+    /// Texts; in a slice they come after the requests.
+    pub const TEXTS: i32 = 2;
+    /// A pair of similar documents.
+    pub const EDGE: i32 = 3;
+    /// A link of the graph that is as it was before.
+    pub const SAME: i32 = 4;
+    /// A link that is new.
+    pub const CHANGED: i32 = 5;
+    /// The last document that a block decided, where more follow.
+    pub const LAST: i32 = 6;
+}

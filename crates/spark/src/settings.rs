@@ -1,0 +1,101 @@
+//! What all stages of a run agree on.
+
+use benzer_core::field::text::{Shingler, TextOptions};
+use benzer_core::lsh::{Banding, Prefilter};
+use benzer_core::sketch::{SketchSpec, Sketcher};
+
+use crate::error::{Error, Result};
+use benzer_core::Threshold;
+use benzer_dedup::job::{Options, Search, most_recall};
+use benzer_dedup::keep::Keep;
+
+/// The settings of a run, from its options.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    pub(super) text: TextOptions,
+    pub(super) spec: SketchSpec,
+    pub(super) banding: Banding,
+    pub(super) threshold: Threshold,
+    pub(super) keep: Keep,
+    pub(super) cap: usize,
+    /// Into how many slices rows are cut.
+    pub(super) slices: u32,
+    /// How many edges a block has at most.
+    pub(super) most: u64,
+}
+
+impl Settings {
+    /// What a run on one machine with these options does, in so many slices and with blocks of so many edges.
+    ///
+    /// # Errors
+    /// The exact join, which has no stages; no slices; blocks without edges; shingles or sketches that cannot be made.
+    pub fn new(options: &Options, slices: u32, most: u64) -> Result<Self> {
+        let Search::Bands(banding) = options.search else {
+            let most = most_recall(&options.spec, options.threshold);
+            let most = most.map_or("below that of any bands".to_owned(), |most| format!("at most {most}"));
+            return Err(Error::parameter(
+                "recall",
+                format!(
+                    "{most} at threshold {} where an engine moves the data (or join exactly on one machine, with `benzer dedup`)",
+                    options.threshold
+                ),
+                "more, which takes the exact join",
+            ));
+        };
+        if slices == 0 || slices > i32::MAX as u32 {
+            return Err(Error::parameter("slices", "between 1 and 2147483647", slices));
+        }
+        if most == 0 {
+            return Err(Error::parameter("task_edges", "at least 1", most));
+        }
+        let shingler = Shingler::new(&options.text)?;
+        let spec = SketchSpec { pipeline: shingler.pipeline().as_str().to_owned(), ..options.spec.clone() };
+        Prefilter::new(&spec, options.threshold.value())?;
+        Ok(Self {
+            text: options.text.clone(),
+            spec,
+            banding,
+            threshold: options.threshold,
+            keep: options.keep.clone(),
+            cap: options.cap,
+            slices,
+            most,
+        })
+    }
+
+    /// Refuses more documents than the band keys can tell apart.
+    ///
+    /// # Errors
+    /// Too many documents, with the remedy.
+    pub fn check_documents(&self, documents: u64) -> Result<()> {
+        Ok(self.banding.check_documents(documents)?)
+    }
+
+    /// The most documents that the band keys can tell apart.
+    pub fn most_documents(&self) -> u64 {
+        self.banding.most_documents()
+    }
+
+    pub(super) fn shingler(&self) -> Result<Shingler> {
+        Ok(Shingler::new(&self.text)?)
+    }
+
+    pub(super) fn sketcher(&self) -> Result<Box<dyn Sketcher>> {
+        Ok(self.spec.sketcher()?)
+    }
+
+    /// The slice of some bytes.
+    pub(super) fn slice(&self, bytes: &[u8]) -> u32 {
+        slice_of(twox_hash::XxHash3_64::oneshot(bytes), self.slices)
+    }
+
+    /// The slice of a band key.
+    pub(super) fn slice_of_key(&self, band: usize, key: u64) -> u32 {
+        slice_of(benzer_core::hash::mix(key ^ benzer_core::hash::mix(band as u64 + 1)), self.slices)
+    }
+}
+
+/// The high bits of the product spread evenly over any number of slices.
+fn slice_of(hash: u64, slices: u32) -> u32 {
+    ((u128::from(hash) * u128::from(slices)) >> 64) as u32
+}
