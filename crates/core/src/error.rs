@@ -68,7 +68,8 @@ pub enum Error {
 }
 
 impl Error {
-    pub(crate) fn parameter(name: &'static str, expected: impl Into<String>, got: impl ToString) -> Self {
+    /// A parameter outside its range: its name as the user knows it, the range in words, the value that was given.
+    pub fn parameter(name: &'static str, expected: impl Into<String>, got: impl ToString) -> Self {
         Self::Parameter { name, expected: expected.into(), got: got.to_string() }
     }
 

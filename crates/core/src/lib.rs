@@ -42,10 +42,12 @@ mod lines;
 pub mod lsh;
 pub mod plan;
 pub mod sketch;
+mod threshold;
 
 pub use error::{Error, Result};
 pub use features::Features;
 pub use level::Level;
+pub use threshold::Threshold;
 
 /// The example of the guide runs as a test.
 #[cfg(doctest)]
