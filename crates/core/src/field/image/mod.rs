@@ -28,11 +28,10 @@ use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
 pub use decode::{FORMATS, Limits, decode, picture};
-pub use draw::{explanation, preview};
+pub use draw::{Panel, explanation, preview};
 pub use grey::Grey;
 
-use super::PipelineId;
-use super::schema::Defaults;
+use super::{Defaults, PipelineId};
 use crate::sketch::{Packing, SketchSpec};
 use crate::{Error, Features, Result};
 
@@ -67,7 +66,7 @@ pub enum ImageFeatures {
 const PIXELS: u64 = 25_000_000;
 
 impl ImageOptions {
-    /// The usual options with these features.
+    /// The default options with these features.
     pub fn new(features: ImageFeatures) -> Self {
         Self { features, pixels: PIXELS }
     }

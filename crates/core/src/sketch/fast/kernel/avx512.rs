@@ -30,12 +30,7 @@ impl Kernel for Avx512 {
         unsafe { rehash_avx512(hashes, multiplier, rehashed) }
     }
 
-    fn hash_twice(
-        elements: &[u64],
-        seed: u64,
-        multiplier: u64,
-        (hashes, rehashed): (&mut [u64], &mut [u64]),
-    ) {
+    fn hash_twice(elements: &[u64], seed: u64, multiplier: u64, hashes: &mut [u64], rehashed: &mut [u64]) {
         // SAFETY: as above.
         unsafe { hash_twice_avx512(elements, seed, multiplier, hashes, rehashed) }
     }

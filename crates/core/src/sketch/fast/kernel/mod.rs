@@ -29,12 +29,7 @@ pub(super) trait Kernel {
 
     /// Hashes of the first round, and of the next; there is room for as many as there are elements.
     #[inline(always)]
-    fn hash_twice(
-        elements: &[u64],
-        seed: u64,
-        multiplier: u64,
-        (hashes, rehashed): (&mut [u64], &mut [u64]),
-    ) {
+    fn hash_twice(elements: &[u64], seed: u64, multiplier: u64, hashes: &mut [u64], rehashed: &mut [u64]) {
         hash_twice(elements, seed, multiplier, hashes, rehashed);
     }
 
@@ -48,7 +43,7 @@ pub(super) trait Kernel {
 
     /// [`Kernel::scatter`] of two rounds side by side, so that each hides the other's waiting.
     #[inline(always)]
-    fn scatter_twice((first, second): (&[u64], &[u64]), (bins, later): (&mut [u64], &mut [u64])) {
+    fn scatter_twice(first: &[u64], second: &[u64], bins: &mut [u64], later: &mut [u64]) {
         scatter_twice(first, second, bins, later);
     }
 
