@@ -41,7 +41,7 @@ use crate::{Error, Features, Result};
 pub struct ImageOptions {
     /// Which features are taken.
     pub features: ImageFeatures,
-    /// Most pixels of a picture; a larger one is refused before it is decoded.
+    /// Pixels of a picture, at most; a larger one is refused before it is decoded.
     pub pixels: u64,
 }
 
@@ -62,7 +62,7 @@ pub enum ImageFeatures {
     Thumbnail,
 }
 
-/// Most pixels of a picture in a document, unless the field says otherwise. Decoding takes eight times as many bytes, sixteen times where a colour has 16 bits and there is transparency.
+/// Pixels of a picture in a document, at most, unless the field says otherwise. Decoding takes eight times as many bytes, sixteen times where a colour has 16 bits and there is transparency.
 const PIXELS: u64 = 25_000_000;
 
 impl ImageOptions {
