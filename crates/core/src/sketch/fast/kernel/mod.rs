@@ -17,14 +17,12 @@ use crate::hash::mix;
 pub(super) trait Kernel {
     /// `mix(x ^ seed)` of every element.
     fn hash(elements: &[u64], seed: u64, hashes: &mut Vec<u64>) {
-        hashes.clear();
-        hashes.extend(elements.iter().map(|&x| mix(x ^ seed)));
+        hash(elements, seed, hashes);
     }
 
     /// The hashes of a later round.
     fn rehash(hashes: &[u64], multiplier: u64, rehashed: &mut Vec<u64>) {
-        rehashed.clear();
-        rehashed.extend(hashes.iter().map(|h| rehashed_word(*h, multiplier)));
+        rehash(hashes, multiplier, rehashed);
     }
 
     /// Hashes of the first round, and of the next; there is room for as many as there are elements.
@@ -151,6 +149,18 @@ fn select_empty(registers: &[u64], multipliers: &[u32], selected: &mut Vec<u32>,
     }
     selected.truncate(n.next_multiple_of(LANES));
     positions.truncate(n);
+}
+
+#[inline(always)]
+fn hash(elements: &[u64], seed: u64, hashes: &mut Vec<u64>) {
+    hashes.clear();
+    hashes.extend(elements.iter().map(|&x| mix(x ^ seed)));
+}
+
+#[inline(always)]
+fn rehash(hashes: &[u64], multiplier: u64, rehashed: &mut Vec<u64>) {
+    rehashed.clear();
+    rehashed.extend(hashes.iter().map(|h| rehashed_word(*h, multiplier)));
 }
 
 #[inline(always)]
