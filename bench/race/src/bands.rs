@@ -59,7 +59,7 @@ pub fn run(options: &Options) -> Result<()> {
     }
     for seed in 0..options.seeds {
         let spec = SketchSpec { seed: split(42, seed), ..SketchSpec::default() };
-        count(&spec, &banding, options.threshold, (&sets, &pairs), &mut bins)?;
+        count(&spec, &banding, options.threshold, &sets, &pairs, &mut bins)?;
     }
     println!(
         "{} x {} on {} documents, {} seeds\n",
@@ -92,7 +92,8 @@ fn count(
     spec: &SketchSpec,
     banding: &Banding,
     threshold: f64,
-    (sets, pairs): (&[Features], &[(Pair, usize)]),
+    sets: &[Features],
+    pairs: &[(Pair, usize)],
     bins: &mut [Bin],
 ) -> Result<()> {
     let (sketcher, prefilter) = (spec.sketcher()?, Prefilter::new(spec, threshold)?);

@@ -61,7 +61,8 @@ pub fn sketch(options: &Options) -> Result<()> {
         timed(options.runs, || entry.sketcher.sketch_many(&elements, &offsets, black_box(&mut words)))?;
     let sizes: Vec<f64> = offsets.windows(2).map(|w| (w[1] - w[0]) as f64).collect();
     let line = entry.line("sketch", "Sketcher::sketch_many", &timing)?;
-    entry.print(line, ("n_elements", elements.len(), "elements_per_s", 1.0), &timing, (&words, &sizes))
+    let amount = Amount { name: "n_elements", n: elements.len(), rate: "elements_per_s", unit: 1.0 };
+    entry.print(line, &amount, &timing, &words, &sizes)
 }
 
 /// Texts to words to 5-grams to registers, with the default pipeline.
@@ -88,8 +89,17 @@ pub fn text(options: &Options) -> Result<()> {
     let sizes: Vec<f64> = texts.iter().map(|text| shingler.features(text).len() as f64).collect();
     let api = format!("Shingler::elements and Sketcher::sketch_many, pipeline {}", shingler.pipeline());
     let line = entry.line("text", &api, &timing)?;
-    let n_bytes = texts.data.len();
-    entry.print(line, ("n_bytes", n_bytes, "mb_per_s", 1e6), &timing, (&words, &sizes))
+    let amount = Amount { name: "n_bytes", n: texts.data.len(), rate: "mb_per_s", unit: 1e6 };
+    entry.print(line, &amount, &timing, &words, &sizes)
+}
+
+/// What a run works through, and the names of its figures.
+struct Amount {
+    name: &'static str,
+    n: usize,
+    rate: &'static str,
+    /// So many make one of the rate.
+    unit: f64,
 }
 
 struct Entry<'a> {
@@ -131,15 +141,16 @@ impl<'a> Entry<'a> {
     fn print(
         &self,
         mut line: Value,
-        (amount_name, amount, speed, unit): (&str, usize, &str, f64),
+        amount: &Amount,
         timing: &Timing,
-        (words, sizes): (&[u64], &[f64]),
+        words: &[u64],
+        sizes: &[f64],
     ) -> Result<()> {
         let mut sorted = timing.seconds.clone();
         sorted.sort_by(f64::total_cmp);
         line["n_sets"] = json!(sizes.len());
-        line[amount_name] = json!(amount);
-        line[speed] = json!(amount as f64 / sorted[sorted.len() / 2] / unit);
+        line[amount.name] = json!(amount.n);
+        line[amount.rate] = json!(amount.n as f64 / sorted[sorted.len() / 2] / amount.unit);
         line["error"] = self.error(words, sizes)?;
         println!("{line}");
         Ok(())

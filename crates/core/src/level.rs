@@ -21,11 +21,11 @@ impl Level {
         *BEST.get_or_init(|| Self::available().last().copied().unwrap_or(Self::Scalar))
     }
 
-    /// Uses nothing better than `most` in this process, for measurements; gives the path that is used. The first use of any kernel
+    /// Uses nothing better than `max` in this process, for measurements; gives the path that is used. The first use of any kernel
     /// decides, so call it before.
-    pub fn limit(most: Self) -> Self {
+    pub fn limit(max: Self) -> Self {
         *BEST.get_or_init(|| {
-            Self::available().into_iter().rfind(|level| *level <= most).unwrap_or(Self::Scalar)
+            Self::available().into_iter().rfind(|level| *level <= max).unwrap_or(Self::Scalar)
         })
     }
 

@@ -1,6 +1,6 @@
 //! # benzer-core
 //!
-//! Sketches of sets and the estimators that read them.
+//! Sketches of sets and the estimators that read them: from the content of a document to the similarity of two.
 //!
 //! ```text
 //! Document --Schema--> Features --Sketcher--> Sketch --Banding--> BandKey...
@@ -8,16 +8,18 @@
 //!                                               +--estimate--> Estimate
 //! ```
 //!
-//! The crate is pure: no I/O, no threads, no clock. The same features give the same sketch on any CPU; every
-//! vector kernel has a scalar twin with identical bits.
+//! **What it must not know**: files, networks, threads, clocks and stores; which documents there are, and what is done about similar ones. The same
+//! features give the same sketch on any CPU; every vector kernel has a scalar twin with identical bits.
 //!
-//! - [`hash`]: the 64-bit element hash and the rule that derives independent seeds.
-//! - [`field`]: documents, schemas, and how values and text become features.
-//! - [`Features`]: a set (or weighted set) of 64-bit elements.
+//! **The way through**, in the order of the picture:
+//!
+//! - [`field`]: documents, schemas, and how values, texts and pictures become features; [`hash`] makes their 64-bit elements.
+//! - [`Features`]: a set (or weighted set) of these elements.
 //! - [`sketch`]: the families that turn features into a few registers, and what is kept of those.
 //! - [`estimate`]: similarities, sizes and containment from sketches, each with its error bar.
 //! - [`lsh`]: which pairs to compare at all.
 //! - [`plan`]: from a threshold, a recall and a budget to the sketch that meets them.
+//! - [`Threshold`] decides exact similarities in integers; [`slots`] and [`hint`] are what hot loops share.
 //!
 //! ```
 //! use benzer_core::{Features, estimate, sketch::SketchSpec};
@@ -42,6 +44,7 @@ mod lines;
 pub mod lsh;
 pub mod plan;
 pub mod sketch;
+pub mod slots;
 mod threshold;
 
 pub use error::{Error, Parameter, Result};

@@ -57,7 +57,7 @@ fn prefilters_are_the_known_ones() {
     let cases = known().prefilter;
     assert_eq!(cases.len(), 288);
     for Prefilter { threshold, bits, registers, least_equal } in cases {
-        let got = prefilter::least_equal(threshold, bits, registers).unwrap();
+        let got = prefilter::min_equal(threshold, bits, registers).unwrap();
         assert_eq!(got, least_equal, "{threshold} {bits:?} {registers}");
     }
 }

@@ -5,7 +5,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Mutex;
 
-use benzer_core::field::image::local::{Descriptor, Keypoint, LENGTH, Local};
+use benzer_core::field::image::local::{Descriptor, Keypoint, LENGTH, Local, Size};
 
 use benzer_dedup::Result;
 use benzer_storage::{Files, Scratch};
@@ -18,7 +18,7 @@ const RECORD: usize = 16 + LENGTH;
 pub(super) struct Place {
     offset: u64,
     n: u32,
-    size: (u32, u32),
+    size: Size,
 }
 
 /// The file while it is written, by many threads.

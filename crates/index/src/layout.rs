@@ -243,6 +243,6 @@ impl Layout {
 
     /// The most documents for which keys are long enough.
     pub fn most_documents(&self) -> u64 {
-        self.fields.iter().map(|field| field.banding.most_documents()).min().unwrap_or(u64::MAX)
+        self.fields.iter().map(|field| field.banding.max_documents()).min().unwrap_or(u64::MAX)
     }
 }

@@ -1,6 +1,6 @@
 //! What makes two pictures one, for explanations.
 
-use benzer_core::field::image::local::{LEAST_INLIERS, Local, verify};
+use benzer_core::field::image::local::{Local, MIN_INLIERS, verify};
 use benzer_core::field::image::{ImageFeatures, ImageOptions};
 use benzer_core::field::{Content, Document, Kind, Schema};
 
@@ -21,7 +21,7 @@ pub(crate) fn evidence(
     };
     let (a, b) = (local(query)?, local(found)?);
     let Some(agreement) = verify(&a, &b) else {
-        let words = format!("fewer than {LEAST_INLIERS} points lie upon each other: another picture");
+        let words = format!("fewer than {MIN_INLIERS} points lie upon each other: another picture");
         return Some((words, Vec::new()));
     };
     let words = format!(
@@ -40,6 +40,7 @@ pub(crate) fn evidence(
 
 /// Where a keypoint is, in thousandths of the sides.
 fn place(local: &Local, point: u32) -> [u16; 2] {
-    let (point, (width, height)) = (local.points()[point as usize], local.size());
-    [point.x / width as f32, point.y / height as f32].map(|share| (1000.0 * share).clamp(0.0, 1000.0) as u16)
+    let (point, size) = (local.points()[point as usize], local.size());
+    [point.x / size.width as f32, point.y / size.height as f32]
+        .map(|share| (1000.0 * share).clamp(0.0, 1000.0) as u16)
 }

@@ -73,7 +73,7 @@ impl Settings {
 
     /// The most documents that the band keys can tell apart.
     pub fn most_documents(&self) -> u64 {
-        self.banding.most_documents()
+        self.banding.max_documents()
     }
 
     pub(super) fn shingler(&self) -> Result<Shingler> {

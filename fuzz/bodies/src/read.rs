@@ -110,6 +110,12 @@ pub fn results(data: &[u8]) {
     });
 }
 
+/// A length of four bytes at a place, if it is there.
+pub(crate) fn length(bytes: &[u8], at: usize) -> Option<usize> {
+    let length = bytes.get(at..at + 4)?;
+    Some(u32::from_le_bytes(length.try_into().expect("four bytes were cut")) as usize)
+}
+
 /// Runs something on a folder with these files, in memory where the machine has a place for that.
 pub(crate) fn in_folder(files: &[(&str, &[u8])], work: impl FnOnce(&Path)) {
     let memory = Path::new("/dev/shm");

@@ -21,7 +21,7 @@ pub fn rest(data: &[u8]) {
     let end = data.iter().position(|byte| *byte == b'\n').unwrap_or(data.len());
     let Ok(line) = std::str::from_utf8(&data[..end]) else { return };
     let mut parts = line.split(' ');
-    let mut next = |usual| parts.next().filter(|part| !part.is_empty()).unwrap_or(usual).to_owned();
+    let mut next = |default| parts.next().filter(|part| !part.is_empty()).unwrap_or(default).to_owned();
     let (method, path, kind, encoding) =
         (next("POST"), next("/compare"), next("application/json"), next("identity"));
     ask(&method, &path, &kind, &encoding, data.get(end + 1..).unwrap_or_default());

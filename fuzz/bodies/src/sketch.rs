@@ -5,6 +5,8 @@ use benzer_core::hash::element;
 use benzer_core::sketch::{Sketch, SketchSpec};
 use benzer_sets::sketches::{MAGIC, SketchReader};
 
+use crate::read::length;
+
 /// Any bytes: decoding never panics, and what decodes encodes to the same bytes.
 pub fn sketch_decode(data: &[u8]) {
     for bytes in [data.to_vec(), sealed(data)] {
@@ -47,10 +49,6 @@ pub fn sketch_file_decode(data: &[u8]) {
 /// The bytes of a sketch file with the checksums of its parts made right, as far as its lengths can be followed.
 fn sealed_parts(data: &[u8]) -> Vec<u8> {
     let mut bytes = data.to_vec();
-    let length = |bytes: &[u8], at: usize| {
-        let length = bytes.get(at..at + 4)?;
-        Some(u32::from_le_bytes(length.try_into().expect("four bytes were cut")) as usize)
-    };
     let mut start = 0;
     let mut end = length(&bytes, MAGIC.len() + 2).map(|header| MAGIC.len() + 6 + header);
     while let Some(body) = end.filter(|body| body + 8 <= bytes.len()) {

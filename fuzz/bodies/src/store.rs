@@ -6,7 +6,7 @@ use benzer_core::hash::element;
 use benzer_index::portable::Import;
 use benzer_index::store::{self, Parts};
 
-use crate::read::in_folder;
+use crate::read::{in_folder, length};
 
 /// Any bytes as an exported collection. Checksums are also made right, so that mutations reach what they guard.
 pub fn export(data: &[u8]) {
@@ -24,10 +24,6 @@ pub fn export(data: &[u8]) {
 
 fn sealed_export(data: &[u8]) -> Vec<u8> {
     let mut bytes = data.to_vec();
-    let length = |bytes: &[u8], at: usize| {
-        let length = bytes.get(at..at + 4)?;
-        Some(u32::from_le_bytes(length.try_into().expect("four bytes were cut")) as usize)
-    };
     // The settings: length at 8, checksum behind it; then blocks, with the number of records before the length.
     let mut at = 8;
     while let Some(n) = length(&bytes, at) {
@@ -42,7 +38,7 @@ fn sealed_export(data: &[u8]) -> Vec<u8> {
 
 const FILES: [&str; 4] = ["collection.json", "current.json", "records-00000003.log", "segment-00000004.seg"];
 
-/// The first byte chooses a file of a collection, which the others replace: it is refused, told, or the records that are read are whole ones.
+/// The first byte chooses a file of a collection, which the others replace: it is refused, reported, or the records that are read are whole ones.
 pub fn collection(data: &[u8]) {
     let Some((which, content)) = data.split_first() else { return };
     let which = usize::from(*which) % FILES.len();

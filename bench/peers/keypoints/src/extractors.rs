@@ -2,7 +2,7 @@
 
 use benzer_core::Features;
 use benzer_core::field::image::Grey;
-use benzer_core::field::image::local::{Descriptor, Keypoint, Local};
+use benzer_core::field::image::local::{Descriptor, Keypoint, Local, Size};
 
 /// Least response of a keypoint of `lowe-sift`: its default, 0.03, leaves a picture of this size 85 keypoints, and fewer where it is dark.
 const LEAST_CONTRAST: f32 = 0.01;
@@ -26,7 +26,7 @@ pub enum Around {
 
 /// The keypoints of a picture.
 pub struct Seen {
-    size: (u32, u32),
+    size: Size,
     pub places: Vec<Keypoint>,
     pub around: Around,
 }
@@ -53,7 +53,7 @@ impl Extractor {
 
     /// At most so many keypoints of a picture, those of the strongest response.
     pub fn see(self, picture: &Grey, most: usize) -> Seen {
-        let size = (picture.width() as u32, picture.height() as u32);
+        let size = Size { width: picture.width() as u32, height: picture.height() as u32 };
         match self {
             Self::Benzer => {
                 let local = Local::new(picture);
@@ -67,7 +67,7 @@ impl Extractor {
     }
 }
 
-fn lowe(picture: &Grey, size: (u32, u32), most: usize, doubled: bool) -> Seen {
+fn lowe(picture: &Grey, size: Size, most: usize, doubled: bool) -> Seen {
     let values = picture.pixels().iter().map(|&value| value / 255.0).collect();
     let grey =
         lowe_sift::GrayImage::new(picture.width(), picture.height(), values).expect("a picture has pixels");
@@ -92,9 +92,10 @@ fn lowe(picture: &Grey, size: (u32, u32), most: usize, doubled: bool) -> Seen {
     Seen { size, places: found.iter().map(place).collect(), around }
 }
 
-fn akaze(picture: &Grey, size: (u32, u32), most: usize) -> Seen {
+fn akaze(picture: &Grey, size: Size, most: usize) -> Seen {
     let values = picture.pixels().iter().map(|&value| value.round().clamp(0.0, 255.0) as u8).collect();
-    let grey = image::GrayImage::from_raw(size.0, size.1, values).expect("a picture has all its pixels");
+    let grey =
+        image::GrayImage::from_raw(size.width, size.height, values).expect("a picture has all its pixels");
     // The dense setting: of the default one many photos have fewer than a hundred keypoints.
     let (points, bits) = akaze::Akaze::dense().extract(&image::DynamicImage::ImageLuma8(grey));
     let mut order: Vec<usize> = (0..points.len()).collect();

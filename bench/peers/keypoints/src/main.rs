@@ -12,7 +12,7 @@ use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use benzer_core::field::image::local::MOST_POINTS;
+use benzer_core::field::image::local::MAX_POINTS;
 use benzer_core::field::image::{Grey, Limits, decode};
 use serde_json::{Map, Value, json};
 
@@ -42,13 +42,13 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn run(extractor: Extractor, originals: &[Grey], transforms: &[(String, Vec<Grey>)]) -> Value {
     let started = Instant::now();
-    let seen: Vec<Seen> = originals.iter().map(|picture| extractor.see(picture, MOST_POINTS)).collect();
+    let seen: Vec<Seen> = originals.iter().map(|picture| extractor.see(picture, MAX_POINTS)).collect();
     let milliseconds = started.elapsed().as_secs_f64() * 1e3 / seen.len() as f64;
     let points = seen.iter().map(|seen| seen.places.len()).sum::<usize>() as f64 / seen.len() as f64;
     let (mut scores, mut words, mut different) = (Map::new(), Map::new(), Vec::new());
     for (name, changed) in transforms {
         eprintln!("{} {name}", extractor.name());
-        let changed: Vec<Seen> = changed.iter().map(|picture| extractor.see(picture, MOST_POINTS)).collect();
+        let changed: Vec<Seen> = changed.iter().map(|picture| extractor.see(picture, MAX_POINTS)).collect();
         let same: Vec<usize> = changed.iter().zip(&seen).map(|(a, b)| judge::inliers(a, b)).collect();
         let alike: Vec<Option<f64>> =
             changed.iter().zip(&seen).map(|(a, b)| a.words()?.jaccard(&b.words()?)).collect();

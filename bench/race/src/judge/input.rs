@@ -12,10 +12,10 @@ use crate::truth::Pair;
 
 /// Which documents were removed, and what was kept instead.
 #[derive(Debug)]
-pub struct Removals(Vec<Fate>);
+pub struct Removals(Vec<Outcome>);
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Fate {
+enum Outcome {
     Kept,
     Removed { kept_instead: Option<u32> },
 }
@@ -24,11 +24,11 @@ impl Removals {
     /// Removals among `n_docs` documents.
     #[cfg(test)]
     pub fn of(n_docs: usize, removed: &[(u32, Option<u32>)]) -> Self {
-        let mut fates = vec![Fate::Kept; n_docs];
+        let mut outcomes = vec![Outcome::Kept; n_docs];
         for &(row, kept_instead) in removed {
-            fates[row as usize] = Fate::Removed { kept_instead };
+            outcomes[row as usize] = Outcome::Removed { kept_instead };
         }
-        Self(fates)
+        Self(outcomes)
     }
 
     /// Number of documents, removed or not.
@@ -38,30 +38,30 @@ impl Removals {
 
     /// Whether a document was removed.
     pub fn is_removed(&self, row: u32) -> bool {
-        self.0[row as usize] != Fate::Kept
+        self.0[row as usize] != Outcome::Kept
     }
 
     /// The document named as kept instead of a removed one.
     pub fn kept_instead(&self, row: u32) -> Option<u32> {
         match self.0[row as usize] {
-            Fate::Kept => None,
-            Fate::Removed { kept_instead } => kept_instead,
+            Outcome::Kept => None,
+            Outcome::Removed { kept_instead } => kept_instead,
         }
     }
 }
 
 /// Reads `removed.tsv`.
 pub fn removals(path: &Path, n_docs: usize) -> Result<Removals> {
-    let mut fates = vec![Fate::Kept; n_docs];
+    let mut outcomes = vec![Outcome::Kept; n_docs];
     for_each_line(path, |line| {
         let (removed, kept) = line.split_once('\t').unwrap_or((line, ""));
         let kept_instead = if kept.is_empty() { None } else { Some(row(kept, n_docs)?) };
-        let fate = &mut fates[row(removed, n_docs)? as usize];
-        ensure!(*fate == Fate::Kept, "document `{removed}` is removed twice");
-        *fate = Fate::Removed { kept_instead };
+        let outcome = &mut outcomes[row(removed, n_docs)? as usize];
+        ensure!(*outcome == Outcome::Kept, "document `{removed}` is removed twice");
+        *outcome = Outcome::Removed { kept_instead };
         Ok(())
     })?;
-    Ok(Removals(fates))
+    Ok(Removals(outcomes))
 }
 
 /// Reads `pairs.tsv`, ordered by rows.

@@ -67,13 +67,13 @@ struct Verdict {
 /// Counts over all edges, and over those between documents with few partners.
 #[derive(Debug, PartialEq, Serialize)]
 struct Bins {
-    all: Vec<Bin>,
-    few_partners: Vec<Bin>,
+    all: Vec<EdgeBin>,
+    few_partners: Vec<EdgeBin>,
 }
 
 /// Edges with J from `low` to below `low` + 0.05, and how many of them were covered or found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-struct Bin {
+struct EdgeBin {
     low: f64,
     edges: u64,
     hits: u64,
@@ -201,8 +201,8 @@ fn firsts(found: &[Pair]) -> HashMap<u32, u32> {
     firsts
 }
 
-fn bins<'a>(edges: impl IntoIterator<Item = &'a Pair>, is_hit: impl Fn(&Pair) -> bool) -> Vec<Bin> {
-    let mut bins: Vec<Bin> = (0..BINS).map(|i| Bin { low: low(i), edges: 0, hits: 0 }).collect();
+fn bins<'a>(edges: impl IntoIterator<Item = &'a Pair>, is_hit: impl Fn(&Pair) -> bool) -> Vec<EdgeBin> {
+    let mut bins: Vec<EdgeBin> = (0..BINS).map(|i| EdgeBin { low: low(i), edges: 0, hits: 0 }).collect();
     for edge in edges {
         let bin = &mut bins[bin(edge.overlap)];
         bin.edges += 1;
@@ -230,7 +230,7 @@ mod tests {
         Edges::new(&truth, 6, 0.8)
     }
 
-    fn hits(bins: &[Bin]) -> Vec<(f64, u64, u64)> {
+    fn hits(bins: &[EdgeBin]) -> Vec<(f64, u64, u64)> {
         bins.iter().map(|bin| (bin.low, bin.edges, bin.hits)).collect()
     }
 

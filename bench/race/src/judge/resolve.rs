@@ -11,7 +11,7 @@ pub fn reaches(Overlap { intersection, union }: Overlap, threshold: f64) -> bool
     u64::from(intersection) * PARTS as u64 >= u64::from(union) * (threshold * PARTS).round() as u64
 }
 
-/// Which documents go: those with an edge to an earlier one that stays. Edges are ordered by (a, b), so that the fate of `a` is
+/// Which documents go: those with an edge to an earlier one that stays. Edges are ordered by (a, b), so that what becomes of `a` is
 /// known when its edges to later ones come.
 pub fn removed(edges: &[Pair], n_docs: usize) -> Vec<bool> {
     let mut removed = vec![false; n_docs];

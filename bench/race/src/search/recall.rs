@@ -28,7 +28,7 @@ pub struct Options {
     /// Registers
     #[arg(long, default_value_t = 128)]
     registers: u32,
-    /// Collections in memory, each with hash functions of its own, of which the first has the usual ones
+    /// Collections in memory, each with hash functions of its own, of which the first has the default ones
     #[arg(long, default_value_t = 1)]
     seeds: u64,
 }
@@ -43,7 +43,7 @@ type Truth = Vec<(u32, f64)>;
 
 /// What was found of pairs of some similarity.
 #[derive(Debug, Default)]
-struct Bin {
+struct PairBin {
     pairs: usize,
     expected: f64,
     /// For each seed.
@@ -56,13 +56,13 @@ struct Bin {
 pub fn run(options: &Options) -> Result<()> {
     let all = Sets::read(&options.corpus)?;
     let truths: Vec<Truth> = (0..all.sets.len()).map(|row| truth(&all, row, options.threshold)).collect();
-    let mut bins: BTreeMap<usize, Bin> = BTreeMap::new();
+    let mut bins: BTreeMap<usize, PairBin> = BTreeMap::new();
     let mut banding = None;
     for seed in 0..options.seeds {
         let index = Index::new(made(options, seed)?)?;
         let used = *banding.insert(index.settings().fields[0].banding);
         insert(&index, &all)?;
-        search(&index, (&truths, &used), options.threshold, &mut bins)?;
+        search(&index, &truths, &used, options.threshold, &mut bins)?;
     }
     let banding = banding.context("at least one seed")?;
     for (at, bin) in bins {
@@ -95,9 +95,10 @@ fn truth(all: &Sets, row: usize, threshold: f64) -> Truth {
 
 fn search(
     index: &Index,
-    (truths, banding): (&[Truth], &Banding),
+    truths: &[Truth],
+    banding: &Banding,
     threshold: f64,
-    bins: &mut BTreeMap<usize, Bin>,
+    bins: &mut BTreeMap<usize, PairBin>,
 ) -> Result<()> {
     let query = Query { threshold: Some(threshold), limit: usize::MAX >> 1, ..Query::default() };
     let is_first = bins.is_empty();

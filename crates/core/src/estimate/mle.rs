@@ -112,7 +112,7 @@ impl Dense {
     pub fn cells(&self, jaccard: f64) -> Vec<f64> {
         let first = self.first(jaccard);
         let n = first.len() as u32;
-        (0..n).flat_map(|i| (0..n).map(move |j| (i, j))).map(|p| self.cell(&first, jaccard, p)).collect()
+        (0..n * n).map(|cell| self.cell(&first, jaccard, cell / n, cell % n)).collect()
     }
 
     /// The maximum likelihood estimate from the value pairs of all registers.
@@ -156,8 +156,8 @@ impl Dense {
         let step = 1e-5 * (high - low);
         let j = jaccard.clamp(low + step, high - step);
         let [below, at, above] = [j - step, j, j + step].map(|j| (j, self.first(j)));
-        let score = |pair| {
-            let p = |(j, first): &(f64, Vec<f64>)| self.cell(first, *j, pair);
+        let score = |(x, y): (u32, u32)| {
+            let p = |(j, first): &(f64, Vec<f64>)| self.cell(first, *j, x, y);
             (p(&above) - p(&below)) / (2.0 * step) / p(&at).max(1e-300)
         };
         cells.iter().map(|&(pair, weight)| weight * score(pair) * score(pair)).sum()
@@ -205,7 +205,7 @@ impl Dense {
         let first = self.first(jaccard);
         cells
             .iter()
-            .map(|&(pair, count)| count * libm::log(self.cell(&first, jaccard, pair).max(1e-300)))
+            .map(|&((x, y), count)| count * libm::log(self.cell(&first, jaccard, x, y).max(1e-300)))
             .sum()
     }
 
@@ -214,13 +214,14 @@ impl Dense {
         residues((self.densities[0] + self.densities[1]) / (1.0 + jaccard), self.b)
     }
 
-    fn cell(&self, first: &[f64], jaccard: f64, (i, j): (u32, u32)) -> f64 {
+    /// Probability of the value pair `(x, y)`.
+    fn cell(&self, first: &[f64], jaccard: f64, x: u32, y: u32) -> f64 {
         let [w1, w2] = shares(self.densities);
-        let (i, j, n) = (i as usize, j as usize, first.len());
-        let both = if i == j { first[i] * jaccard } else { 0.0 };
-        let only_first = (w1 - w2 * jaccard).max(0.0) * self.gaps[1][(j + n - i) % n];
-        let only_second = (w2 - w1 * jaccard).max(0.0) * self.gaps[0][(i + n - j) % n];
-        both + first[i] * only_first + first[j] * only_second
+        let (x, y, n) = (x as usize, y as usize, first.len());
+        let both = if x == y { first[x] * jaccard } else { 0.0 };
+        let only_first = (w1 - w2 * jaccard).max(0.0) * self.gaps[1][(y + n - x) % n];
+        let only_second = (w2 - w1 * jaccard).max(0.0) * self.gaps[0][(x + n - y) % n];
+        both + first[x] * only_first + first[y] * only_second
     }
 }
 

@@ -75,9 +75,9 @@ pub fn jaccard_range_dense(densities: [f64; 2]) -> Result<[f64; 2]> {
 
 /// The intersections that two sets of these sizes can have in a universe of that many elements.
 pub fn pair_range(sizes: [f64; 2], universe: f64) -> [f64; 2] {
-    let most = sizes[0].min(sizes[1]);
+    let max = sizes[0].min(sizes[1]);
     // Rounding must not lift the lower end above the upper one when a set fills the universe.
-    [(sizes[0] + sizes[1] - universe).max(0.0).min(most), most]
+    [(sizes[0] + sizes[1] - universe).max(0.0).min(max), max]
 }
 
 /// The three-way intersections that are possible with pair intersections 12, 13, 23.
@@ -135,9 +135,9 @@ pub fn jaccard_from_difference(difference: &Estimate, sizes: [f64; 2]) -> Result
 fn scaled(jaccard: &Estimate, sizes: [f64; 2], unit: f64) -> Result<Estimate> {
     input::sizes(&sizes)?;
     let total = sizes[0] + sizes[1];
-    let most = sizes[0].min(sizes[1]);
+    let max = sizes[0].min(sizes[1]);
     Ok(jaccard.map_monotone(
-        |j| intersection_at(j, sizes).min(most) / unit,
+        |j| intersection_at(j, sizes).min(max) / unit,
         |j| total / ((1.0 + j) * (1.0 + j)) / unit,
     ))
 }

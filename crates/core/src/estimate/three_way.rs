@@ -131,8 +131,8 @@ pub(crate) fn cells(agreement: Agreement, n: f64) -> [Cell; 3] {
 pub(crate) fn range(sizes: Option<[f64; 3]>) -> Result<[f64; 2]> {
     let Some(sizes) = sizes else { return Ok([0.0, 1.0]) };
     input::sizes(&sizes)?;
-    let (least, most) = sizes.iter().fold((f64::MAX, 0.0f64), |(l, m), &f| (l.min(f), m.max(f)));
-    Ok([0.0, least / most])
+    let (min, max) = sizes.iter().fold((f64::MAX, 0.0f64), |(l, m), &f| (l.min(f), m.max(f)));
+    Ok([0.0, min / max])
 }
 
 fn weights(n: f64) -> [f64; 3] {
@@ -153,8 +153,8 @@ fn union(jaccard: f64, pairs: [f64; 3], sizes: [f64; 3]) -> f64 {
         .zip(of_pairs)
         .map(|(&j, f)| super::size::intersection_at(j, f).min(f[0].min(f[1])))
         .sum();
-    let most = f1 + f2 + f3;
-    ((most - overlap) / (1.0 - jaccard).max(1e-9)).clamp(f1.max(f2).max(f3), most)
+    let max = f1 + f2 + f3;
+    ((max - overlap) / (1.0 - jaccard).max(1e-9)).clamp(f1.max(f2).max(f3), max)
 }
 
 #[cfg(test)]

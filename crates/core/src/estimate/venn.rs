@@ -52,7 +52,7 @@ pub fn cells(counts: &[usize], scheme: super::Scheme, sizes: &[f64]) -> Result<V
     let spread = Spread::new(counts, k);
     let total: f64 = sizes.iter().sum();
     let union = (!sizes.is_empty()).then(|| total / spread.mean);
-    let sample = Sample { k, factor: registers.factor(union), spread, union };
+    let sample = PatternSample { k, factor: registers.factor(union), spread, union };
     let cells =
         (1..counts.len()).map(|members| sample.cell(members as u32, counts[members] as f64 / k)).collect();
     Ok(Venn { cells, union: union.map(|union| sample.union_of(union, counts, sizes)) })
@@ -87,14 +87,14 @@ impl Spread {
     }
 }
 
-struct Sample {
+struct PatternSample {
     k: f64,
     factor: f64,
     spread: Spread,
     union: Option<f64>,
 }
 
-impl Sample {
+impl PatternSample {
     fn cell(&self, members: u32, share: f64) -> VennCell {
         let estimate = self.estimate(share, Quadratic::BINOMIAL);
         let size = self.union.map(|union| {

@@ -26,6 +26,7 @@
 //! assert_eq!(features["body"].len(), 3); // "the quick", "quick brown", "brown fox"
 //! ```
 
+mod defaults;
 mod document;
 #[cfg(feature = "image")]
 pub mod image;
@@ -34,6 +35,7 @@ mod schema;
 pub mod text;
 pub mod values;
 
+pub use defaults::Defaults;
 pub use document::{Content, Document, Value};
 pub use pipeline::PipelineId;
-pub use schema::{Defaults, FieldSpec, Kind, Schema};
+pub use schema::{FieldSpec, Kind, Schema};

@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json};
 use super::image::ImageOptions;
 use super::text::{Shingler, TextOptions};
 use super::values::ValuesOptions;
-use super::{Content, Document, PipelineId};
+use super::{Content, Defaults, Document, PipelineId};
 use crate::sketch::{Family, Packing, SketchSpec};
 use crate::{Error, Features, Result};
 
@@ -44,19 +44,6 @@ pub enum Kind {
     /// A picture.
     #[cfg(feature = "image")]
     Image(ImageOptions),
-}
-
-/// What a kind of field uses unless it is told otherwise.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Defaults {
-    /// Registers of a sketch.
-    pub registers: u32,
-    /// Bits kept of each register.
-    pub bits: u32,
-    /// The similarity from which on documents count as similar.
-    pub threshold: f64,
-    /// The share of pairs at the threshold that must be found; bands and rows follow from it ([`crate::lsh::choose()`]).
-    pub recall: f64,
 }
 
 impl Kind {

@@ -3,7 +3,7 @@
 //! **The objective.** Of all cuts whose recall *at* the threshold is at least the target, take the one with the fewest expected candidates:
 //! the smallest probability `S(J0)` that two unrelated documents of the background similarity `J0` share a key, collision floor included.
 //! For a given number of rows, every register that is there is used: `bands = registers / rows`, less only where the caller
-//! limits the bands ([`Target::most_bands`], memory) or the rule of key bits does. What the last row left over therefore goes into
+//! limits the bands ([`Target::max_bands`], memory) or the rule of key bits does. What the last row left over therefore goes into
 //! recall and not into fewer bands: the registers are paid for, and at the same rows another band costs few candidates. With 128 registers of
 //! 8 bits, threshold 0.8 and target 0.95 this gives 18 x 7, recall 0.986 (16 x 8 would give 0.948).
 //!
@@ -33,8 +33,9 @@ pub struct Target {
     pub documents: u64,
     /// Similarity of unrelated documents, which make the candidates.
     pub background: f64,
-    /// Most bands, each of which costs memory.
-    pub most_bands: Option<u32>,
+    /// Bands, each of which costs memory, at most.
+    #[serde(rename = "most_bands")]
+    pub max_bands: Option<u32>,
 }
 
 impl Default for Target {
@@ -44,7 +45,7 @@ impl Default for Target {
             recall: 0.95,
             documents: 1_000_000,
             background: expected::DEFAULT_BACKGROUND,
-            most_bands: None,
+            max_bands: None,
         }
     }
 }
@@ -91,10 +92,10 @@ impl Target {
 /// A target out of range; a sketch that cannot be banded; a recall that these registers cannot give, with the most they can.
 pub fn choose(spec: &SketchSpec, target: &Target) -> Result<Banding> {
     target.validate()?;
-    let cuts = cuts(spec, target, |rows, bits| most_bands(rows, bits, target.documents))?;
+    let cuts = cuts(spec, target, |rows, bits| max_bands(rows, bits, target.documents))?;
     cheapest(&cuts, target).ok_or_else(|| {
-        let most_recall = cuts.iter().map(|cut| cut.probability(target.threshold)).fold(0.0, f64::max);
-        out_of_reach(spec, target, most_recall)
+        let max_recall = cuts.iter().map(|cut| cut.probability(target.threshold)).fold(0.0, f64::max);
+        out_of_reach(spec, target, max_recall)
     })
 }
 
@@ -107,8 +108,8 @@ pub fn nearest(spec: &SketchSpec, target: &Target) -> Result<Banding> {
     target.validate()?;
     let cuts = cuts(spec, target, |_, _| u128::MAX)?;
     let recall = |cut: &Banding| cut.probability(target.threshold);
-    let most_found = cuts.iter().copied().reduce(|a, b| if recall(&b) > recall(&a) { b } else { a });
-    match cheapest(&cuts, target).or(most_found) {
+    let closest = cuts.iter().copied().reduce(|a, b| if recall(&b) > recall(&a) { b } else { a });
+    match cheapest(&cuts, target).or(closest) {
         Some(banding) => Ok(banding),
         None => Banding::new(spec, Shape { bands: 1, rows: 1 }),
     }
@@ -124,17 +125,17 @@ fn cheapest(cuts: &[Banding], target: &Target) -> Option<Banding> {
 fn cuts(spec: &SketchSpec, target: &Target, by_rule: impl Fn(usize, Bits) -> u128) -> Result<Vec<Banding>> {
     Banding::new(spec, Shape { bands: 1, rows: 1 })?;
     let Packing::Bits(stored) = spec.packing else { unreachable!("a banding exists") };
-    let (k, allowed) = (spec.registers as usize, u128::from(target.most_bands.unwrap_or(u32::MAX)));
+    let (k, allowed) = (spec.registers as usize, u128::from(target.max_bands.unwrap_or(u32::MAX)));
     let cut = |rows: usize| {
         let bits = key_width(stored, rows);
         let bands = (k / rows).min(allowed.min(by_rule(rows, bits)) as usize);
         Banding::narrowed(spec, Shape { bands, rows }, bits).ok()
     };
-    Ok((1..=most_rows(stored).min(k)).filter_map(cut).collect())
+    Ok((1..=max_rows(stored).min(k)).filter_map(cut).collect())
 }
 
 /// Rows that all fit a key.
-pub fn most_rows(stored: Bits) -> usize {
+pub fn max_rows(stored: Bits) -> usize {
     (64 / stored.get().min(WIDEST_SHARE)) as usize
 }
 
@@ -146,22 +147,22 @@ pub fn key_width(stored: Bits, rows: usize) -> Bits {
 }
 
 /// Bands up to which the rule of key bits holds.
-fn most_bands(rows: usize, bits: Bits, documents: u64) -> u128 {
+fn max_bands(rows: usize, bits: Bits, documents: u64) -> u128 {
     let key_bits = (rows as u32 * bits.get()).min(64);
     ((1u128 << key_bits) >> SLACK_BITS) / u128::from(documents.max(1))
 }
 
-fn out_of_reach(spec: &SketchSpec, target: &Target, most_recall: f64) -> Error {
+fn out_of_reach(spec: &SketchSpec, target: &Target, max_recall: f64) -> Error {
     Error::parameter(
         "recall",
         format!(
             "at most {:.3} at threshold {} for {} documents in {} registers of {}{}; use more registers or more bits",
-            (most_recall * 1000.0).floor() / 1000.0,
+            (max_recall * 1000.0).floor() / 1000.0,
             target.threshold,
             target.documents,
             spec.registers,
             spec.packing,
-            target.most_bands.map_or(String::new(), |bands| format!(" and {bands} bands")),
+            target.max_bands.map_or(String::new(), |bands| format!(" and {bands} bands")),
         ),
         target.recall,
     )
@@ -201,10 +202,10 @@ mod tests {
 
     #[test]
     fn bands_are_given_up_for_memory_and_no_further() {
-        let most = |n| Target { most_bands: Some(n), ..Target::default() };
-        assert_eq!(shape(8, 128, most(14)), (14, 7));
-        assert_eq!(shape(8, 128, most(10)), (10, 6));
-        let error = choose(&spec(8, 128), &most(1)).unwrap_err().to_string();
+        let at_most = |n| Target { max_bands: Some(n), ..Target::default() };
+        assert_eq!(shape(8, 128, at_most(14)), (14, 7));
+        assert_eq!(shape(8, 128, at_most(10)), (10, 6));
+        let error = choose(&spec(8, 128), &at_most(1)).unwrap_err().to_string();
         assert!(error.starts_with("`recall` must be at most 0.411 at threshold 0.8"), "{error}");
     }
 
@@ -224,7 +225,7 @@ mod tests {
         assert_eq!((short_keys.bands(), short_keys.rows()), (42, 3));
         let few = nearest(&spec(8, 4), &Target { threshold: 0.1, ..low }).unwrap();
         assert_eq!((few.bands(), few.rows()), (4, 1));
-        assert_eq!(nearest(&spec(8, 4), &Target { most_bands: Some(0), ..low }).unwrap().bands(), 1);
+        assert_eq!(nearest(&spec(8, 4), &Target { max_bands: Some(0), ..low }).unwrap().bands(), 1);
     }
 
     #[test]
@@ -253,7 +254,7 @@ mod tests {
             let Ok(chosen) = choose(&spec, &target) else { return Ok(()) };
             prop_assert!(chosen.probability(t) >= recall && chosen.check_documents(1 << log_n).is_ok());
             prop_assert!(chosen.rows() * chosen.bits().get() as usize <= 64);
-            for rows in 1..=most_rows(chosen.stored()).min(k as usize) {
+            for rows in 1..=max_rows(chosen.stored()).min(k as usize) {
                 let shape = Shape { bands: k as usize / rows, rows };
                 let other = Banding::narrowed(&spec, shape, key_width(chosen.stored(), rows)).unwrap();
                 if other.probability(t) >= recall && other.check_documents(1 << log_n).is_ok() {

@@ -5,15 +5,15 @@
 
 use super::curve::{Quadrature, Shape, of_bands};
 
-/// The bands and rows (at most `most_rows`, `bands * rows <= k`) with the least weighted error around a containment threshold, for sets that are `ratio` times
+/// The bands and rows (at most `max_rows`, `bands * rows <= k`) with the least weighted error around a containment threshold, for sets that are `ratio` times
 /// the size of the query.
-pub fn optimal(k: usize, most_rows: usize, threshold: f64, ratio: f64, [w_fp, w_fn]: [f64; 2]) -> Shape {
+pub fn optimal(k: usize, max_rows: usize, threshold: f64, ratio: f64, [w_fp, w_fn]: [f64; 2]) -> Shape {
     let jaccard = |containment: f64| containment / (1.0 + ratio - containment);
     let below = Quadrature::new(0.0, threshold.min(ratio));
     let above = (ratio > threshold).then(|| Quadrature::new(threshold, ratio.min(1.0)));
     let mut best = (f64::INFINITY, Shape { bands: 1, rows: 1 });
     let mut costs = Vec::new();
-    for rows in 1..=most_rows.min(k) {
+    for rows in 1..=max_rows.min(k) {
         let low = below.powers_of(rows, jaccard);
         let high = above.as_ref().map(|above| (above, above.powers_of(rows, jaccard)));
         for bands in 1..=k / rows {

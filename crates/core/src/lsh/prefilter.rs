@@ -31,14 +31,15 @@ pub const LOSS: f64 = 1e-3;
 /// ```
 /// use benzer_core::{lsh::Prefilter, sketch::SketchSpec};
 /// let prefilter = Prefilter::new(&SketchSpec::default(), 0.8)?;
-/// assert_eq!(prefilter.least_equal(), 88);
+/// assert_eq!(prefilter.min_equal(), 88);
 /// # Ok::<(), benzer_core::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prefilter {
     registers: u32,
     bits: Bits,
-    least_equal: u32,
+    #[serde(rename = "least_equal")]
+    min_equal: u32,
 }
 
 impl Prefilter {
@@ -54,8 +55,8 @@ impl Prefilter {
                 remedy: "it counts equal registers: keep b bits of each register of an aligned family instead",
             });
         };
-        let least_equal = least_equal(threshold, bits, spec.registers)?;
-        Ok(Self { registers: spec.registers, bits, least_equal })
+        let min_equal = min_equal(threshold, bits, spec.registers)?;
+        Ok(Self { registers: spec.registers, bits, min_equal })
     }
 
     /// How many registers there are.
@@ -69,8 +70,8 @@ impl Prefilter {
     }
 
     /// m(T, k).
-    pub const fn least_equal(&self) -> u32 {
-        self.least_equal
+    pub const fn min_equal(&self) -> u32 {
+        self.min_equal
     }
 
     /// True if two stored sketches of the spec have enough equal registers.
@@ -79,13 +80,13 @@ impl Prefilter {
         // What a family keeps behind its registers does not count.
         let words = self.bits.words(self.registers as usize);
         let (a, b) = (&a[..words.min(a.len())], &b[..words.min(b.len())]);
-        count::mismatches(a, b, self.bits).saturating_add(self.least_equal) <= self.registers
+        count::mismatches(a, b, self.bits).saturating_add(self.min_equal) <= self.registers
     }
 
     /// Keeps those of `partners` whose sketch passes with that of `words`.
     pub fn retain<'a>(&self, words: &[u64], partners: &mut Vec<u32>, sketch: impl Fn(u32) -> &'a [u64]) {
         let n_words = self.bits.words(self.registers as usize);
-        let most = self.registers.saturating_sub(self.least_equal);
+        let max = self.registers.saturating_sub(self.min_equal);
         let (mut next, mut kept) = (0, 0);
         let places = Cell::from_mut(&mut partners[..]).as_slice_of_cells();
         let others = places.iter().map(|partner| &sketch(partner.get())[..n_words]);
@@ -93,7 +94,7 @@ impl Prefilter {
             // Written in any case: which ones pass cannot be foretold, and guessing wrong takes longer.
             places[kept].set(places[next].get());
             next += 1;
-            kept += usize::from(mismatches <= most);
+            kept += usize::from(mismatches <= max);
         });
         partners.truncate(kept);
     }
@@ -103,7 +104,7 @@ impl Prefilter {
 ///
 /// # Errors
 /// A threshold outside (0, 1]; no registers, or too many.
-pub fn least_equal(threshold: f64, bits: Bits, registers: u32) -> Result<u32> {
+pub fn min_equal(threshold: f64, bits: Bits, registers: u32) -> Result<u32> {
     if !(threshold > 0.0 && threshold <= 1.0) {
         return Err(Error::parameter("threshold", "above 0 and at most 1", threshold));
     }
@@ -125,14 +126,14 @@ pub fn least_equal(threshold: f64, bits: Bits, registers: u32) -> Result<u32> {
     Ok(registers)
 }
 
-/// The share of pairs of similarity `jaccard` that have fewer than `least` equal registers: what a prefilter loses.
-pub fn loss(least: u32, jaccard: f64, bits: Bits, registers: u32) -> f64 {
+/// The share of pairs of similarity `jaccard` that have fewer than `min` equal registers: what a prefilter loses.
+pub fn loss(min: u32, jaccard: f64, bits: Bits, registers: u32) -> f64 {
     let p = Collision::sparse(bits.get()).probability(jaccard);
     if p >= 1.0 {
-        return if least > registers { 1.0 } else { 0.0 };
+        return if min > registers { 1.0 } else { 0.0 };
     }
     let terms = Terms::new(registers, p);
-    let below = least.saturating_sub(terms.first) as usize;
+    let below = min.saturating_sub(terms.first) as usize;
     terms.terms.iter().take(below).sum::<f64>() / terms.total
 }
 
@@ -178,7 +179,7 @@ mod tests {
         #[test]
         fn it_is_the_largest_count_that_loses_no_more(k in 1u32..3000, t in 0.001f64..1.0, which in 0usize..18) {
             let b = Bits::ALL[which];
-            let m = least_equal(t, b, k).unwrap();
+            let m = min_equal(t, b, k).unwrap();
             prop_assert!(loss(m, t, b, k) <= LOSS && loss(m + 1, t, b, k) > LOSS, "{} {:?}", m, b);
         }
 
@@ -193,7 +194,7 @@ mod tests {
 
         #[test]
         fn a_higher_threshold_asks_for_no_fewer(k in 1u32..500, t in 0.01f64..0.9, more in 0.0f64..0.1) {
-            prop_assert!(least_equal(t, bits(8), k).unwrap() <= least_equal(t + more, bits(8), k).unwrap());
+            prop_assert!(min_equal(t, bits(8), k).unwrap() <= min_equal(t + more, bits(8), k).unwrap());
         }
     }
 
@@ -202,19 +203,19 @@ mod tests {
         let p: f64 = Collision::sparse(1).probability(0.8);
         let (k, z) = (65_536.0, 3.0902);
         let normal = k * p - z * (k * p * (1.0 - p)).sqrt();
-        let got = f64::from(least_equal(0.8, bits(1), 65_536).unwrap());
+        let got = f64::from(min_equal(0.8, bits(1), 65_536).unwrap());
         assert!((got - normal).abs() < 3.0, "{got} {normal}");
     }
 
     #[test]
     fn the_ends_are_right_and_nonsense_is_refused() {
-        assert_eq!(least_equal(1.0, bits(8), 128).unwrap(), 128);
-        assert_eq!(least_equal(1e-9, bits(64), 128).unwrap(), 0);
+        assert_eq!(min_equal(1.0, bits(8), 128).unwrap(), 128);
+        assert_eq!(min_equal(1e-9, bits(64), 128).unwrap(), 0);
         assert_eq!((loss(0, 0.5, bits(8), 10), loss(11, 0.5, bits(8), 10)), (0.0, 1.0));
         for t in [0.0, -0.5, 1.5, f64::NAN] {
-            assert!(least_equal(t, bits(8), 128).unwrap_err().to_string().contains("`threshold`"));
+            assert!(min_equal(t, bits(8), 128).unwrap_err().to_string().contains("`threshold`"));
         }
-        assert!(least_equal(0.5, bits(8), 0).is_err() && least_equal(0.5, bits(8), 65_537).is_err());
+        assert!(min_equal(0.5, bits(8), 0).is_err() && min_equal(0.5, bits(8), 65_537).is_err());
         let odd = SketchSpec { packing: Packing::Odd { bits: 64 }, ..SketchSpec::default() };
         assert!(Prefilter::new(&odd, 0.8).is_err());
     }
@@ -224,7 +225,7 @@ mod tests {
         let prefilter = Prefilter::new(&SketchSpec::default(), 0.8).unwrap();
         let mut words = [0u64; 16];
         for mismatch in 0..128 {
-            assert_eq!(prefilter.passes(&words, &[0; 16]), 128 - mismatch >= prefilter.least_equal());
+            assert_eq!(prefilter.passes(&words, &[0; 16]), 128 - mismatch >= prefilter.min_equal());
             words[mismatch as usize / 8] |= 1 << (8 * (mismatch % 8));
         }
     }

@@ -29,7 +29,7 @@ const EMPTY: u64 = u64::MAX;
 /// The part of a slot that is half of a key; the rest is an entry.
 const TAG: u64 = !0 << 32;
 /// Slots of an empty table.
-const FEWEST: usize = 8;
+const MIN_SLOTS: usize = 8;
 /// Up to so many candidates, each is looked for among those before it; longer lists are sorted.
 const SHORT: usize = 24;
 
@@ -64,8 +64,8 @@ impl Tables {
             rows: Vec::new(),
             links: Vec::new(),
             followed: Vec::new(),
-            slots: vec![EMPTY; bands * FEWEST],
-            n_slots: FEWEST,
+            slots: vec![EMPTY; bands * MIN_SLOTS],
+            n_slots: MIN_SLOTS,
             used: vec![0; bands],
             free: Vec::new(),
         }
@@ -90,7 +90,7 @@ impl Tables {
     pub fn reserve(&mut self, more: usize) {
         self.upper.reserve_exact(more * self.bands);
         self.rows.reserve_exact(more);
-        let wanted = (self.len() + more) * 4 / 3 + FEWEST;
+        let wanted = (self.len() + more) * 4 / 3 + MIN_SLOTS;
         if wanted > self.n_slots {
             self.resize(wanted);
         }
@@ -114,7 +114,7 @@ impl Tables {
     fn make_slots(&mut self, more: usize) {
         let wanted = self.used.iter().max().map_or(0, |used| used + more);
         if wanted * 5 > self.n_slots * 4 {
-            self.resize((self.n_slots * 3 / 2).max(wanted * 4 / 3 + FEWEST));
+            self.resize((self.n_slots * 3 / 2).max(wanted * 4 / 3 + MIN_SLOTS));
         }
     }
 

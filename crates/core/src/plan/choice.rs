@@ -5,9 +5,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::footprint::{self, Footprint};
-use super::precision::{Kept, Precision};
-use super::{Asked, Constraint};
-use crate::lsh::choose::{key_width, most_rows, nearest};
+use super::precision::{PackingKind, Precision};
+use super::{Constraint, ResolvedGoal};
+use crate::lsh::choose::{key_width, max_rows, nearest};
 use crate::lsh::{Banding, Expected, Prefilter, Shape, choose, curve};
 use crate::sketch::{Bits, Family, MAX_REGISTERS, Packing, SketchSpec};
 
@@ -50,7 +50,8 @@ pub struct Banded {
     /// Expected candidate pairs, before the prefilter.
     pub candidates: Expected,
     /// The prefilter m(T, k): equal registers that a candidate must have.
-    pub least_equal: u32,
+    #[serde(rename = "least_equal")]
+    pub min_equal: u32,
 }
 
 impl Choice {
@@ -75,37 +76,37 @@ impl Choice {
     }
 
     /// The choice at the error of the plan, with the best bands that its registers give.
-    pub(super) fn at_equal_error(kept: Kept, asked: &Asked) -> Self {
-        let precision = kept.reaching(asked.error, asked.sets);
-        let banding = matches!(kept, Kept::Bits(_)).then(|| best_bands(&precision.spec, asked));
-        Self::of(precision, banding, asked)
+    pub(super) fn at_equal_error(kind: PackingKind, goal: &ResolvedGoal) -> Self {
+        let precision = kind.reaching(goal.error, goal.sets);
+        let banding = matches!(kind, PackingKind::Bits(_)).then(|| best_bands(&precision.spec, goal));
+        Self::of(precision, banding, goal)
     }
 
     /// The choice with the least memory that meets recall, error and the rule of key bits, with as many registers as that takes;
     /// `None` if 65,536 are not enough.
-    pub(super) fn leanest(bits: Bits, asked: &Asked) -> Option<Self> {
-        let for_error = Kept::Bits(bits).reaching(asked.error, asked.sets);
-        if for_error.error > asked.error * (1.0 + 1e-12) {
+    pub(super) fn leanest(bits: Bits, goal: &ResolvedGoal) -> Option<Self> {
+        let for_error = PackingKind::Bits(bits).reaching(goal.error, goal.sets);
+        if for_error.error > goal.error * (1.0 + 1e-12) {
             return None;
         }
-        let grown = (1..=most_rows(bits)).filter_map(|rows| {
+        let grown = (1..=max_rows(bits)).filter_map(|rows| {
             let key = key_width(bits, rows);
-            let shape = Shape { bands: bands_for(asked, key, rows)?, rows };
+            let shape = Shape { bands: bands_for(goal, key, rows)?, rows };
             let registers = for_error.spec.registers.max((shape.bands * rows) as u32);
             let spec = SketchSpec { registers, ..for_error.spec.clone() };
             let banding = Banding::narrowed(&spec, shape, key).ok()?;
-            banding.check_documents(asked.target.documents).ok()?;
+            banding.check_documents(goal.target.documents).ok()?;
             Some((
-                Footprint::new(&spec, shape.bands, asked.target.documents).ram_per_document(),
+                Footprint::new(&spec, shape.bands, goal.target.documents).ram_per_document(),
                 spec,
                 banding,
             ))
         });
         let (_, spec, banding) = grown.min_by_key(|(ram, ..)| *ram)?;
-        Some(Self::of(Precision::new(spec, asked.sets), Some(banding), asked))
+        Some(Self::of(Precision::new(spec, goal.sets), Some(banding), goal))
     }
 
-    pub(super) fn of(precision: Precision, banding: Option<Banding>, asked: &Asked) -> Self {
+    pub(super) fn of(precision: Precision, banding: Option<Banding>, goal: &ResolvedGoal) -> Self {
         let Precision { spec, error, factor } = precision;
         let bands = banding.map_or(0, |b| b.bands());
         let mut choice = Self {
@@ -115,24 +116,24 @@ impl Choice {
             bits_per_document: stored_bits(&spec),
             standard_error: error,
             factor,
-            banded: banding.map(|banding| Banded::new(banding, &spec, asked)),
-            footprint: Footprint::new(&spec, bands, asked.target.documents),
+            banded: banding.map(|banding| Banded::new(banding, &spec, goal)),
+            footprint: Footprint::new(&spec, bands, goal.target.documents),
             unmet: Vec::new(),
         };
-        choice.unmet = choice.broken(asked);
+        choice.unmet = choice.broken(goal);
         choice
     }
 
-    fn broken(&self, asked: &Asked) -> Vec<Constraint> {
-        let target = &asked.target;
+    fn broken(&self, goal: &ResolvedGoal) -> Vec<Constraint> {
+        let target = &goal.target;
         let recall = self.banded.as_ref().is_some_and(|b| b.recall < target.recall);
         let keys = self.banded.as_ref().is_some_and(|b| b.banding.check_documents(target.documents).is_err());
         let all = [
             (Constraint::Bands, self.is_filter_only()),
             (Constraint::Recall, recall),
             (Constraint::KeyBits, keys),
-            (Constraint::Error, self.standard_error > asked.error * (1.0 + 1e-12)),
-            (Constraint::Memory, asked.memory.is_some_and(|memory| self.footprint.ram > memory)),
+            (Constraint::Error, self.standard_error > goal.error * (1.0 + 1e-12)),
+            (Constraint::Memory, goal.memory.is_some_and(|memory| self.footprint.ram > memory)),
         ];
         all.into_iter().filter(|(_, broken)| *broken).map(|(constraint, _)| constraint).collect()
     }
@@ -153,8 +154,8 @@ impl fmt::Display for Choice {
 }
 
 impl Banded {
-    pub(super) fn new(banding: Banding, spec: &SketchSpec, asked: &Asked) -> Self {
-        let target = &asked.target;
+    pub(super) fn new(banding: Banding, spec: &SketchSpec, goal: &ResolvedGoal) -> Self {
+        let target = &goal.target;
         Self {
             banding,
             recall: banding.probability(target.threshold),
@@ -162,30 +163,30 @@ impl Banded {
             key_bits: banding.key_bits(),
             key_bits_needed: banding.key_bits_needed(target.documents),
             candidates: Expected::new(&banding, target.documents, target.background),
-            least_equal: Prefilter::new(spec, target.threshold).expect("a banded spec").least_equal(),
+            min_equal: Prefilter::new(spec, target.threshold).expect("a banded spec").min_equal(),
         }
     }
 }
 
 /// The best bands within memory; failing that without its limit; failing that without the rule of key bits, or with less recall.
-fn best_bands(spec: &SketchSpec, asked: &Asked) -> Banding {
-    let documents = asked.target.documents;
-    let most_bands = asked.memory.map(|memory| {
+fn best_bands(spec: &SketchSpec, goal: &ResolvedGoal) -> Banding {
+    let documents = goal.target.documents;
+    let max_bands = goal.memory.map(|memory| {
         let left = (memory / documents).saturating_sub(8 * spec.words() as u64);
         (left / footprint::posting(documents)).min(u64::from(MAX_REGISTERS)) as u32
     });
-    let within = crate::lsh::Target { most_bands, ..asked.target };
+    let within = crate::lsh::Target { max_bands, ..goal.target };
     choose(spec, &within)
-        .or_else(|_| choose(spec, &asked.target))
-        .or_else(|_| nearest(spec, &asked.target))
+        .or_else(|_| choose(spec, &goal.target))
+        .or_else(|_| nearest(spec, &goal.target))
         .expect("a valid target, and b-bit registers of an aligned family")
 }
 
 /// The fewest bands of `rows` rows that reach the recall; `None` beyond the largest sketch.
-fn bands_for(asked: &Asked, key: Bits, rows: usize) -> Option<usize> {
+fn bands_for(goal: &ResolvedGoal, key: Bits, rows: usize) -> Option<usize> {
     let line = crate::estimate::collision::Collision::sparse(key.get());
-    let band = libm::pow(line.probability(asked.target.threshold), rows as f64);
-    let recall = asked.target.recall;
+    let band = libm::pow(line.probability(goal.target.threshold), rows as f64);
+    let recall = goal.target.recall;
     let needed = if band >= 1.0 { 1.0 } else { libm::log1p(-recall) / libm::log1p(-band) };
     let bands = needed.ceil().max(1.0).min(f64::from(MAX_REGISTERS) + 1.0) as usize;
     let bands = bands + usize::from(curve::of_bands(band, bands) < recall);

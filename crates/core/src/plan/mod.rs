@@ -38,7 +38,7 @@ pub use shortfall::{Remedy, Shortfall, Violation};
 use crate::lsh::{Target, expected};
 use crate::sketch::{Bits, Packing, SketchSpec};
 use crate::{Error, Result};
-use precision::{Kept, Precision, Sets};
+use precision::{PackingKind, Precision, Sets};
 
 /// The highest similarity at which errors are compared.
 const HIGHEST_COMPARED: f64 = 0.99;
@@ -57,7 +57,7 @@ pub struct Goal {
     pub documents: u64,
     /// Mean number of elements of a document.
     pub set_size: f64,
-    /// Most bytes of memory for sketches and postings together.
+    /// Bytes of memory for sketches and postings together, at most.
     pub memory: Option<u64>,
     /// Largest standard error of the similarity at the threshold; that of the default sketch if there is none.
     pub error: Option<f64>,
@@ -106,31 +106,36 @@ impl Goal {
             recall: self.recall,
             documents: self.documents,
             background: self.background,
-            most_bands: None,
+            max_bands: None,
         }
     }
 }
 
 /// A goal with its defaults worked out.
 #[derive(Debug, Clone, Copy)]
-struct Asked {
+struct ResolvedGoal {
     target: Target,
     memory: Option<u64>,
     error: f64,
     sets: Sets,
 }
 
-impl Asked {
+impl ResolvedGoal {
     fn new(goal: &Goal) -> Self {
         let sets = Sets { jaccard: goal.threshold.min(HIGHEST_COMPARED), size: goal.set_size };
-        let usual = || Precision::new(SketchSpec::default(), sets).error;
-        Self { target: goal.target(), memory: goal.memory, error: goal.error.unwrap_or_else(usual), sets }
+        let default_error = || Precision::new(SketchSpec::default(), sets).error;
+        Self {
+            target: goal.target(),
+            memory: goal.memory,
+            error: goal.error.unwrap_or_else(default_error),
+            sets,
+        }
     }
 
     /// The choice with the least memory, whether or not that is within the limit.
     fn leanest(&self) -> Option<Choice> {
-        let bits = Kept::all().into_iter().filter_map(|kept| match kept {
-            Kept::Bits(bits) => Some(bits),
+        let bits = PackingKind::all().into_iter().filter_map(|kind| match kind {
+            PackingKind::Bits(bits) => Some(bits),
             _ => None,
         });
         bits.filter_map(|bits| Choice::leanest(bits, self)).min_by_key(|c| c.footprint.ram_per_document())
@@ -197,24 +202,31 @@ pub enum Failure {
 /// A field of the goal out of range; a goal that cannot be met, with what would have to give.
 pub fn plan(goal: &Goal) -> Result<Plan, Failure> {
     goal.validate()?;
-    let asked = Asked::new(goal);
+    let resolved = ResolvedGoal::new(goal);
     let alternatives: Vec<Choice> =
-        Kept::all().into_iter().map(|kept| Choice::at_equal_error(kept, &asked)).collect();
-    let Some(chosen) = choose(&alternatives, &asked) else {
+        PackingKind::all().into_iter().map(|kind| Choice::at_equal_error(kind, &resolved)).collect();
+    let Some(chosen) = choose(&alternatives, &resolved) else {
         return Err(Box::new(Shortfall::new(goal, alternatives)).into());
     };
     let curve = curve(&chosen);
-    Ok(Plan { goal: *goal, error_at: asked.sets.jaccard, error: asked.error, chosen, alternatives, curve })
+    Ok(Plan {
+        goal: *goal,
+        error_at: resolved.sets.jaccard,
+        error: resolved.error,
+        chosen,
+        alternatives,
+        curve,
+    })
 }
 
-fn choose(alternatives: &[Choice], asked: &Asked) -> Option<Choice> {
-    let usual = Packing::Bits(Bits::new(8).expect("an allowed width"));
+fn choose(alternatives: &[Choice], resolved: &ResolvedGoal) -> Option<Choice> {
+    let default_packing = Packing::Bits(Bits::new(8).expect("an allowed width"));
     let met = || alternatives.iter().filter(|choice| choice.is_met());
     met()
-        .find(|choice| choice.packing == usual)
+        .find(|choice| choice.packing == default_packing)
         .or_else(|| met().min_by_key(|choice| choice.footprint.ram_per_document()))
         .cloned()
-        .or_else(|| asked.leanest().filter(Choice::is_met))
+        .or_else(|| resolved.leanest().filter(Choice::is_met))
 }
 
 fn curve(choice: &Choice) -> Vec<Point> {

@@ -16,18 +16,18 @@ use crate::estimate::collision::Collision;
 use crate::estimate::{Registers, Scheme, odd, size, xor};
 use crate::sketch::{Bits, MAX_REGISTERS, Packing, SketchSpec};
 
-const LEAST_REGISTERS: u32 = 16;
-const LEAST_MERGED_BITS: u32 = 64;
+const MIN_REGISTERS: u32 = 16;
+const MIN_MERGED_BITS: u32 = 64;
 
-/// What is kept of the registers, before their number is known.
+/// What is kept of the registers: a packing before its size is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Kept {
+pub(super) enum PackingKind {
     Bits(Bits),
     Xor,
     Odd,
 }
 
-impl Kept {
+impl PackingKind {
     /// Whole registers, fewer and fewer bits, then merged ones: the rows of the table.
     pub(super) fn all() -> [Self; 8] {
         let bits = |b| Self::Bits(Bits::new(b).expect("an allowed width"));
@@ -36,7 +36,7 @@ impl Kept {
 
     /// The smallest spec of the default family whose standard error is at most `error`; else the largest, and its error.
     pub(super) fn reaching(self, error: f64, sets: Sets) -> Precision {
-        let (mut low, mut high) = (self.least(), self.most(sets.jaccard));
+        let (mut low, mut high) = (self.min_size(), self.max_size(sets.jaccard));
         let at = |n| Precision::new(self.spec(n, sets.jaccard), sets);
         while low < high {
             let middle = low + (high - low) / 2;
@@ -56,11 +56,11 @@ impl Kept {
         SketchSpec { registers, packing, ..SketchSpec::default() }
     }
 
-    fn least(self) -> u32 {
-        if matches!(self, Self::Bits(_)) { LEAST_REGISTERS } else { LEAST_MERGED_BITS }
+    fn min_size(self) -> u32 {
+        if matches!(self, Self::Bits(_)) { MIN_REGISTERS } else { MIN_MERGED_BITS }
     }
 
-    fn most(self, jaccard: f64) -> u32 {
+    fn max_size(self, jaccard: f64) -> u32 {
         match self {
             Self::Bits(_) => MAX_REGISTERS,
             Self::Xor => MAX_REGISTERS / samples(jaccard),
@@ -110,7 +110,7 @@ fn samples(jaccard: f64) -> u32 {
 fn odd_registers(bits: u32, jaccard: f64) -> u32 {
     let best =
         odd::best_registers(bits as usize, jaccard).expect("enough bits, and a similarity inside (0, 1)");
-    (best as u32).clamp(LEAST_REGISTERS, MAX_REGISTERS)
+    (best as u32).clamp(MIN_REGISTERS, MAX_REGISTERS)
 }
 
 #[cfg(test)]
@@ -124,18 +124,18 @@ mod tests {
         #[test]
         fn no_smaller_sketch_would_do(jaccard in 0.05f64..0.99, size in 1.0f64..1e5, error in 0.005f64..0.2) {
             let sets = Sets { jaccard, size };
-            for kept in Kept::all() {
-                let found = kept.reaching(error, sets);
+            for kind in PackingKind::all() {
+                let found = kind.reaching(error, sets);
                 prop_assert!(found.spec.validate().is_ok() && found.error.is_finite(), "{:?}", found);
                 let n = match found.spec.packing {
                     Packing::Bits(_) => found.spec.registers,
                     Packing::Xor { samples } => found.spec.registers / samples,
                     Packing::Odd { bits } => bits,
                 };
-                let is_largest = n == kept.most(jaccard);
+                let is_largest = n == kind.max_size(jaccard);
                 prop_assert!(found.error <= error * (1.0 + 1e-12) || is_largest, "{:?}", found);
-                if n > kept.least() {
-                    prop_assert!(Precision::new(kept.spec(n - 1, jaccard), sets).error > error, "{:?}", found);
+                if n > kind.min_size() {
+                    prop_assert!(Precision::new(kind.spec(n - 1, jaccard), sets).error > error, "{:?}", found);
                 }
             }
         }
@@ -145,22 +145,22 @@ mod tests {
     fn equal_error_in_bits_is_that_of_the_papers() {
         // Large sets, where alpha is 1: 64 bits against 1 is 64 R / (1 + R).
         let sets = Sets { size: 1e9, ..SETS };
-        let stored = |kept: Kept| kept.reaching(0.01, sets).spec.bytes() as f64;
-        let [full, .., one, _, _] = Kept::all();
+        let stored = |kind: PackingKind| kind.reaching(0.01, sets).spec.bytes() as f64;
+        let [full, .., one, _, _] = PackingKind::all();
         assert!((stored(full) / stored(one) / (64.0 * 0.8 / 1.8) - 1.0).abs() < 0.01);
     }
 
     #[test]
     fn the_default_sketch_reaches_its_own_error() {
         let own = Precision::new(SketchSpec::default(), SETS);
-        let found = Kept::Bits(Bits::new(8).unwrap()).reaching(own.error, SETS);
+        let found = PackingKind::Bits(Bits::new(8).unwrap()).reaching(own.error, SETS);
         assert_eq!(found.spec, SketchSpec::default());
         assert!(own.factor < 0.9 && own.factor > 0.5, "fast spreads less than 1: {}", own.factor);
     }
 
     #[test]
     fn what_cannot_be_reached_gives_the_largest() {
-        let found = Kept::all()[0].reaching(1e-9, SETS);
+        let found = PackingKind::all()[0].reaching(1e-9, SETS);
         assert_eq!(found.spec.registers, MAX_REGISTERS);
         assert!(found.error > 1e-9);
     }

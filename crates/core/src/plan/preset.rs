@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::choice::Choice;
 use super::precision::Precision;
-use super::{Asked, Goal};
+use super::{Goal, ResolvedGoal};
 use crate::lsh::choose::key_width;
 use crate::lsh::{Banding, Shape, curve};
 use crate::sketch::{Packing, SketchSpec};
@@ -125,8 +125,8 @@ impl Preset {
     /// A field of the goal out of range.
     pub fn choice(&self, goal: &Goal) -> Result<Choice> {
         goal.validate()?;
-        let asked = Asked::new(goal);
-        Ok(Choice::of(Precision::new(self.spec(), asked.sets), Some(self.banding()), &asked))
+        let resolved = ResolvedGoal::new(goal);
+        Ok(Choice::of(Precision::new(self.spec(), resolved.sets), Some(self.banding()), &resolved))
     }
 }
 

@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Asked, Choice, Constraint, Goal, footprint::human};
+use super::{Choice, Constraint, Goal, ResolvedGoal, footprint::human};
 use crate::sketch::MAX_REGISTERS;
 
 /// A goal that cannot be met.
@@ -51,7 +51,7 @@ pub struct Remedy {
 
 impl Shortfall {
     pub(super) fn new(goal: &Goal, alternatives: Vec<Choice>) -> Self {
-        let leanest = Asked::new(goal).leanest();
+        let leanest = ResolvedGoal::new(goal).leanest();
         let remedies = remedies(goal, leanest.as_ref());
         let mut shortfall = Self { goal: *goal, violated: Vec::new(), remedies, leanest, alternatives };
         shortfall.violated = violations(&shortfall);
@@ -88,7 +88,7 @@ fn violations(shortfall: &Shortfall) -> Vec<Violation> {
     let nearest = |name: &str| remedies.iter().find(|r| r.argument == name).map(|r| r.value);
     let violation =
         |constraint, argument, asked, why| Violation { constraint, asked, nearest: nearest(argument), why };
-    let error = Asked::new(goal).error;
+    let error = ResolvedGoal::new(goal).error;
     let has_error = |choice: &Choice| choice.is_filter_only() || choice.unmet.contains(&Constraint::Error);
     if let (Some(leanest), Some(memory)) = (leanest, goal.memory) {
         let why = format!(
@@ -125,9 +125,10 @@ fn remedies(goal: &Goal, leanest: Option<&Choice>) -> Vec<Remedy> {
         .map(|x| (x * 1000.0).floor() / 1000.0)
         .filter(|&recall| recall > 0.0)
         .map(|recall| remedy("recall", recall, recall.to_string()));
-    let error = nearest_feasible([Asked::new(goal).error, 0.999], |x| Goal { error: Some(x), ..*goal })
-        .map(|x| (x * 10_000.0).ceil() / 10_000.0)
-        .map(|error| remedy("error", error, error.to_string()));
+    let error =
+        nearest_feasible([ResolvedGoal::new(goal).error, 0.999], |x| Goal { error: Some(x), ..*goal })
+            .map(|x| (x * 10_000.0).ceil() / 10_000.0)
+            .map(|error| remedy("error", error, error.to_string()));
     let documents = |log: f64| Goal { documents: (libm::exp2(log) as u64).max(1), ..*goal };
     let documents = nearest_feasible([libm::log2(goal.documents as f64), 0.0], documents)
         .map(|log| documents(log).documents)
@@ -141,8 +142,8 @@ fn remedies(goal: &Goal, leanest: Option<&Choice>) -> Vec<Remedy> {
 /// The value nearest to `from` that can be met, going to `to`; `None` if not even that can.
 fn nearest_feasible([from, to]: [f64; 2], goal: impl Fn(f64) -> Goal) -> Option<f64> {
     let is_met = |x: f64| {
-        let asked = Asked::new(&goal(x));
-        asked.leanest().is_some_and(|choice| choice.is_met())
+        let resolved = ResolvedGoal::new(&goal(x));
+        resolved.leanest().is_some_and(|choice| choice.is_met())
     };
     if !is_met(to) {
         return None;

@@ -18,7 +18,7 @@ fn the_default_goal_gives_the_default_sketch() {
     let plan = plan(&goal()).unwrap();
     assert_eq!(plan.chosen.spec(), SketchSpec::default());
     let banded = plan.chosen.banded.as_ref().unwrap();
-    assert_eq!((banded.banding.bands(), banded.banding.rows(), banded.least_equal), (18, 7, 88));
+    assert_eq!((banded.banding.bands(), banded.banding.rows(), banded.min_equal), (18, 7, 88));
     assert!((banded.recall - 0.986).abs() < 1e-3);
     assert_eq!((plan.chosen.footprint.ram, plan.chosen.bits_per_document), (344_000_000, 1024));
     assert!(plan.chosen.is_met() && plan.alternatives.contains(&plan.chosen));

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{Family, Sketcher, bottom_k, fast, odd, one_permutation, permutations, weighted};
 use crate::{Error, Result};
 
-/// Most registers a sketch may have. Bins are drawn from 16 bits of a hash, and no use of more is known.
+/// Registers that a sketch may have, at most. Bins are drawn from 16 bits of a hash, and no use of more is known.
 pub const MAX_REGISTERS: u32 = 1 << 16;
 
 /// Everything two sketches must share to be comparable.

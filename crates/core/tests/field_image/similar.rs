@@ -1,6 +1,6 @@
 //! Which pictures are found again, by which features.
 
-use benzer_core::field::image::local::{LEAST_INLIERS, Local, verify};
+use benzer_core::field::image::local::{Local, MIN_INLIERS, verify};
 use benzer_core::field::image::{Grey, ImageFeatures, ImageOptions, Limits, decode, thumbnail};
 
 use crate::scene::{Scene, jpeg};
@@ -37,7 +37,7 @@ fn local_features_find_a_picture_after_crops_turns_sizes_and_flips() {
             assert!(similarity >= threshold(ImageFeatures::Local), "{name}: {similarity}");
             let agreement = verify(&local, &whole).unwrap_or_else(|| panic!("{name} is not found"));
             let transform = agreement.transform;
-            assert!(agreement.inliers.len() >= LEAST_INLIERS && agreement.inliers.len() <= agreement.n_alike);
+            assert!(agreement.inliers.len() >= MIN_INLIERS && agreement.inliers.len() <= agreement.n_alike);
             assert_eq!(transform.mirrored, mirrored, "{name}");
             assert!((transform.scale() / scale - 1.0).abs() < 0.03, "{name}: {}", transform.scale());
             let off = (transform.degrees() - degrees) / 360.0;

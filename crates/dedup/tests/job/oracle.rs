@@ -192,7 +192,7 @@ impl<'a> Graph<'a> {
         let threshold = self.options.threshold;
         let (buckets, least, cap) = match self.options.search {
             Search::Bands(banding) => {
-                let least = Prefilter::new(&self.spec, threshold.value()).unwrap().least_equal();
+                let least = Prefilter::new(&self.spec, threshold.value()).unwrap().min_equal();
                 (self.buckets(&banding).into_values().collect(), least, self.options.cap)
             }
             Search::Exact => (vec![self.members.clone()], 0, usize::MAX),

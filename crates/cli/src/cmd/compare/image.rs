@@ -6,8 +6,8 @@ use std::io::{Read, Write};
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use benzer_core::field::image::local::{Agreement, LEAST_INLIERS, Local, verify};
-use benzer_core::field::image::{ImageFeatures, ImageOptions, Limits, decode, explanation, thumbnail};
+use benzer_core::field::image::local::{Agreement, Local, MIN_INLIERS, verify};
+use benzer_core::field::image::{ImageFeatures, ImageOptions, Limits, Panel, decode, explanation, thumbnail};
 use benzer_storage::Files;
 use serde::Serialize;
 
@@ -115,7 +115,8 @@ fn load(file: &OsString) -> anyhow::Result<Picture> {
 }
 
 fn explain(path: &Path, (a, b): (&Picture, &Picture), agreement: Option<&Agreement>) -> anyhow::Result<()> {
-    let png = explanation((&a.bytes, &b.bytes), (&a.local, &b.local), agreement, &Limits::default())?;
+    let [a, b] = [a, b].map(|Picture { bytes, local, .. }| Panel { bytes, local });
+    let png = explanation(a, b, agreement, &Limits::default())?;
     let mut file = Files::new().create(path)?;
     file.append(&png)?;
     file.commit()?;
@@ -145,7 +146,7 @@ fn report(a: Picture, b: Picture, agreement: Option<&Agreement>) -> Report {
 
 /// Pixels of the file for a pixel in which its keypoints lie.
 fn resized(picture: &Picture) -> f32 {
-    picture.side.width as f32 / picture.local.size().0 as f32
+    picture.side.width as f32 / picture.local.size().width as f32
 }
 
 fn render(report: &Report, view: &View) -> String {
@@ -173,7 +174,7 @@ fn render(report: &Report, view: &View) -> String {
     } else {
         facts.row([
             "the same picture".to_owned(),
-            format!("no: fewer than {LEAST_INLIERS} points lie upon each other"),
+            format!("no: fewer than {MIN_INLIERS} points lie upon each other"),
         ]);
     }
     for (name, similarity) in [("visual words", &report.words), ("thumbnail", &report.thumbnail)] {

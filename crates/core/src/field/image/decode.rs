@@ -17,9 +17,9 @@ pub const FORMATS: &str = "JPEG, PNG, WebP, GIF, BMP or TIFF";
 /// How large a picture may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Most bytes of a file.
+    /// Bytes of a file, at most.
     pub bytes: u64,
-    /// Most pixels of a picture.
+    /// Pixels of a picture, at most.
     pub pixels: u64,
 }
 

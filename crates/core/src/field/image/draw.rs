@@ -6,7 +6,7 @@ use image::codecs::jpeg::JpegEncoder;
 use image::imageops::FilterType;
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
 
-use super::local::{Agreement, Keypoint, Local};
+use super::local::{Agreement, Keypoint, Local, Size};
 use super::{Limits, picture};
 use crate::{Error, Result};
 
@@ -21,6 +21,15 @@ const GAP: u32 = 12;
 /// Colours of the lines, in turn, so that neighbours can be told apart.
 const COLOURS: [[u8; 3]; 6] =
     [[230, 60, 60], [40, 160, 80], [50, 110, 230], [230, 150, 20], [160, 70, 200], [20, 170, 180]];
+
+/// One of the two pictures that are drawn side by side.
+#[derive(Debug, Clone, Copy)]
+pub struct Panel<'a> {
+    /// Its file.
+    pub bytes: &'a [u8],
+    /// Its keypoints.
+    pub local: &'a Local,
+}
 
 /// A small JPEG of a file, upright, whose longer side is at most `side`.
 ///
@@ -39,13 +48,13 @@ pub fn preview(bytes: &[u8], limits: &Limits, side: u32) -> Result<Vec<u8>> {
 /// # Errors
 /// A file that cannot be decoded.
 pub fn explanation(
-    (a, b): (&[u8], &[u8]),
-    (points_a, points_b): (&Local, &Local),
+    a: Panel<'_>,
+    b: Panel<'_>,
     agreement: Option<&Agreement>,
     limits: &Limits,
 ) -> Result<Vec<u8>> {
-    let left = fitted(&picture(a, limits)?, WIDTH, HEIGHT);
-    let right = fitted(&picture(b, limits)?, WIDTH, HEIGHT);
+    let left = fitted(&picture(a.bytes, limits)?, WIDTH, HEIGHT);
+    let right = fitted(&picture(b.bytes, limits)?, WIDTH, HEIGHT);
     let height = left.height().max(right.height());
     let shift = left.width() + GAP;
     let mut canvas = RgbImage::from_pixel(shift + right.width(), height, Rgb([255; 3]));
@@ -54,8 +63,8 @@ pub fn explanation(
     let inliers = agreement.map_or(&[][..], |agreement| &agreement.inliers);
     for (number, &(i, j)) in inliers.iter().enumerate() {
         let colour = Rgb(COLOURS[number % COLOURS.len()]);
-        let from = place(&points_a.points()[i as usize], points_a, &left, 0);
-        let to = place(&points_b.points()[j as usize], points_b, &right, shift);
+        let from = Pixel::of(&a.local.points()[i as usize], a.local.size(), &left, 0);
+        let to = Pixel::of(&b.local.points()[j as usize], b.local.size(), &right, shift);
         line(&mut canvas, from, to, colour);
         ring(&mut canvas, from, colour);
         ring(&mut canvas, to, colour);
@@ -86,27 +95,35 @@ fn fitted(picture: &DynamicImage, width: u32, height: u32) -> RgbImage {
     RgbImage::from_fn(clear.width(), clear.height(), |x, y| Rgb(over_white(clear.get_pixel(x, y))))
 }
 
-/// Where a keypoint is on the canvas.
-fn place(point: &Keypoint, local: &Local, drawn: &RgbImage, shift: u32) -> (f32, f32) {
-    let (width, height) = local.size();
-    let x = point.x / width as f32 * drawn.width() as f32 + shift as f32;
-    (x, point.y / height as f32 * drawn.height() as f32)
+/// A place on the canvas.
+#[derive(Clone, Copy)]
+struct Pixel {
+    x: f32,
+    y: f32,
 }
 
-fn line(canvas: &mut RgbImage, from: (f32, f32), to: (f32, f32), colour: Rgb<u8>) {
-    let (dx, dy) = (to.0 - from.0, to.1 - from.1);
-    let steps = dx.abs().max(dy.abs()).max(1.0) as u32;
-    for step in 0..=steps {
-        let share = step as f32 / steps as f32;
-        dot(canvas, from.0 + share * dx, from.1 + share * dy, colour);
+impl Pixel {
+    /// Where a keypoint of a picture of some size is drawn.
+    fn of(point: &Keypoint, size: Size, drawn: &RgbImage, shift: u32) -> Self {
+        let x = point.x / size.width as f32 * drawn.width() as f32 + shift as f32;
+        Self { x, y: point.y / size.height as f32 * drawn.height() as f32 }
     }
 }
 
-fn ring(canvas: &mut RgbImage, (x, y): (f32, f32), colour: Rgb<u8>) {
+fn line(canvas: &mut RgbImage, from: Pixel, to: Pixel, colour: Rgb<u8>) {
+    let (dx, dy) = (to.x - from.x, to.y - from.y);
+    let steps = dx.abs().max(dy.abs()).max(1.0) as u32;
+    for step in 0..=steps {
+        let share = step as f32 / steps as f32;
+        dot(canvas, from.x + share * dx, from.y + share * dy, colour);
+    }
+}
+
+fn ring(canvas: &mut RgbImage, centre: Pixel, colour: Rgb<u8>) {
     for step in 0..24 {
         let angle = step as f32 / 24.0 * std::f32::consts::TAU;
         for radius in [3.5, 4.5] {
-            dot(canvas, x + radius * libm::cosf(angle), y + radius * libm::sinf(angle), colour);
+            dot(canvas, centre.x + radius * libm::cosf(angle), centre.y + radius * libm::sinf(angle), colour);
         }
     }
 }

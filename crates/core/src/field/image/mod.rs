@@ -28,11 +28,10 @@ use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
 pub use decode::{FORMATS, Limits, decode, picture};
-pub use draw::{explanation, preview};
+pub use draw::{Panel, explanation, preview};
 pub use grey::Grey;
 
-use super::PipelineId;
-use super::schema::Defaults;
+use super::{Defaults, PipelineId};
 use crate::sketch::{Packing, SketchSpec};
 use crate::{Error, Features, Result};
 
@@ -42,7 +41,7 @@ use crate::{Error, Features, Result};
 pub struct ImageOptions {
     /// Which features are taken.
     pub features: ImageFeatures,
-    /// Most pixels of a picture; a larger one is refused before it is decoded.
+    /// Pixels of a picture, at most; a larger one is refused before it is decoded.
     pub pixels: u64,
 }
 
@@ -63,11 +62,11 @@ pub enum ImageFeatures {
     Thumbnail,
 }
 
-/// Most pixels of a picture in a document, unless the field says otherwise. Decoding takes eight times as many bytes, sixteen times where a colour has 16 bits and there is transparency.
+/// Pixels of a picture in a document, at most, unless the field says otherwise. Decoding takes eight times as many bytes, sixteen times where a colour has 16 bits and there is transparency.
 const PIXELS: u64 = 25_000_000;
 
 impl ImageOptions {
-    /// The usual options with these features.
+    /// The default options with these features.
     pub fn new(features: ImageFeatures) -> Self {
         Self { features, pixels: PIXELS }
     }

@@ -13,7 +13,7 @@ use unicode_normalization::{IsNormalized, is_nfkc_quick};
 use unicode_script::{Script, UnicodeScript};
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::normalize;
+use super::fold;
 
 /// A set of flags about one character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,8 +115,8 @@ fn describe(c: char) -> Class {
         (Class::LETTER, alphanumeric && is_word_letter(c)),
         (Class::BOUNDARY, is_boundary(c)),
         (Class::STABLE, is_boundary(c) && is_nfkc_quick(once(c)) == IsNormalized::Yes),
-        (Class::FOLDS, is_invisible(c, category) || normalize::is_folded(c)),
-        (Class::PLAIN, normalize::lower(c).into_iter().flatten().chain(once(c)).all(is_plain)),
+        (Class::FOLDS, is_invisible(c, category) || fold::is_folded(c)),
+        (Class::PLAIN, fold::lower(c).into_iter().flatten().chain(once(c)).all(is_plain)),
         (Class::DIACRITIC, is_diacritic(c)),
     ];
     Class(flags.iter().filter(|(_, set)| *set).fold(0, |all, (flag, _)| all | flag.0))

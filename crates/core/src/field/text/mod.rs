@@ -25,6 +25,7 @@
 mod characters;
 mod class;
 mod explain;
+mod fold;
 mod kernel;
 mod normalize;
 mod options;

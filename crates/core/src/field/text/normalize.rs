@@ -21,6 +21,7 @@
 use unicode_normalization::UnicodeNormalization;
 
 use super::class::Class;
+use super::fold::{DOT_ABOVE, lower};
 use super::options::TextOptions;
 use super::trace::Trace;
 
@@ -126,25 +127,6 @@ impl Normalizer {
         }
     }
 }
-
-/// The lower case of one character on its own: one or two characters.
-pub(super) fn lower(c: char) -> [Option<char>; 2] {
-    if c == 'ς' {
-        return [Some('σ'), None];
-    }
-    match unicode_case_mapping::to_lowercase(c) {
-        [0, _] => [Some(c), None],
-        [first, 0] => [char::from_u32(first), None],
-        [first, second] => [char::from_u32(first), char::from_u32(second)],
-    }
-}
-
-/// True if some rule, other than the one about invisible characters, may change `c` when it is folded.
-pub(super) fn is_folded(c: char) -> bool {
-    matches!(c, '\u{2018}' | '\u{2019}' | DOT_ABOVE) || lower(c) != [Some(c), None]
-}
-
-const DOT_ABOVE: char = '\u{307}';
 
 #[cfg(test)]
 mod tests {

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::slots::ElementSet;
 use crate::{Error, Result, hash};
 
 /// Languages of unsegmented scripts, whose lists would remove bigrams at random.
@@ -20,11 +21,12 @@ pub fn stop_word_languages() -> impl Iterator<Item = &'static str> {
     stop_words::available_languages().iter().copied().filter(|code| !UNSEGMENTED.contains(code))
 }
 
-/// A set of token hashes with open addressing, at most a quarter full.
+/// A set of token hashes.
 #[derive(Debug, Clone)]
 pub(super) struct StopWords {
     name: String,
-    table: Vec<u64>,
+    /// Finished once more: their lowest bits say where they lie.
+    hashes: ElementSet,
 }
 
 impl StopWords {
@@ -41,7 +43,11 @@ impl StopWords {
         let codes: BTreeSet<&str> = languages.iter().map(String::as_str).collect();
         let codes = codes.into_iter().collect::<Vec<_>>().join("+");
         let name = format!("stop={codes}~{:08x}", hash::combine(&hashes) >> 32);
-        Ok(Self { name, table: table(&hashes) })
+        let mut set = ElementSet::default();
+        // Three quarters of the slots stay free, since most tokens are looked for in vain.
+        set.reset(2 * hashes.len());
+        hashes.iter().for_each(|token| _ = set.insert(hash::finish(*token)));
+        Ok(Self { name, hashes: set })
     }
 
     /// The languages and a fingerprint of the words, for the pipeline id.
@@ -51,13 +57,9 @@ impl StopWords {
 
     #[inline]
     pub fn contains(&self, token: u64) -> bool {
-        let slot = slots(token, self.table.len()).map(|i| self.table[i]).find(|&t| t == token || t == EMPTY);
-        slot == Some(token) && token != EMPTY
+        self.hashes.contains(hash::finish(token))
     }
 }
-
-/// Marks a free slot; a word with this hash would simply not be recognized.
-const EMPTY: u64 = 0;
 
 fn list(language: &str) -> Result<&'static [&'static str]> {
     let known = stop_word_languages().any(|code| code == language);
@@ -65,21 +67,6 @@ fn list(language: &str) -> Result<&'static [&'static str]> {
         let codes = stop_word_languages().collect::<Vec<_>>().join(", ");
         Error::parameter("stop_words", format!("codes among {codes}"), format!("`{language}`"))
     })
-}
-
-fn table(hashes: &[u64]) -> Vec<u64> {
-    let mut table = vec![EMPTY; (hashes.len() * 4).next_power_of_two().max(4)];
-    for &token in hashes {
-        let free = slots(token, table.len()).find(|&i| table[i] == EMPTY);
-        table[free.expect("three quarters of the table stay free")] = token;
-    }
-    table
-}
-
-#[inline]
-fn slots(token: u64, n_slots: usize) -> impl Iterator<Item = usize> {
-    let start = hash::finish(token) as usize;
-    (0..n_slots).map(move |i| start.wrapping_add(i) & (n_slots - 1))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::Features;
 use crate::hash::stream as random;
-use crate::sketch::Scheme;
+use crate::sketch::{Scheme, packed};
 
 fn spec(bits: u32, registers: u32) -> SketchSpec {
     SketchSpec { registers, packing: Packing::bits(bits).unwrap(), ..SketchSpec::default() }
@@ -171,16 +171,16 @@ fn what_cannot_be_banded_says_why() {
 #[test]
 fn the_rule_of_key_bits_is_enforced_to_the_document() {
     let banding = Banding::new(&spec(8, 128), Shape { bands: 42, rows: 3 }).unwrap();
-    assert_eq!((banding.key_bits(), banding.most_documents()), (24, (1 << 14) / 42));
+    assert_eq!((banding.key_bits(), banding.max_documents()), (24, (1 << 14) / 42));
     banding.check_documents(390).unwrap();
     let error = banding.check_documents(391).unwrap_err().to_string();
     assert!(error.starts_with("`documents` must be at most 390 for 42 bands of 3 rows of 8 bits"), "{error}");
     let banding = Banding::new(&spec(8, 128), Shape { bands: 18, rows: 7 }).unwrap();
     assert!((banding.key_bits_needed(1_000_000) - 34.1).abs() < 0.05);
     let long = Banding::new(&spec(16, 128), Shape { bands: 18, rows: 7 }).unwrap();
-    assert_eq!((long.key_bits(), long.most_documents()), (64, (1u64 << 54) / 18));
+    assert_eq!((long.key_bits(), long.max_documents()), (64, (1u64 << 54) / 18));
     let short = Banding::new(&spec(1, 128), Shape { bands: 18, rows: 7 }).unwrap();
-    assert!(short.check_documents(1).is_err() && short.most_documents() == 0);
+    assert!(short.check_documents(1).is_err() && short.max_documents() == 0);
 }
 
 #[test]

@@ -19,7 +19,7 @@ const FIRST_AHEAD: usize = 12;
 
 /// Who shares keys with an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Alike {
+enum Sharing {
     Nobody,
     Others,
     Unknown,
@@ -45,13 +45,13 @@ impl Tables {
     fn link_all(&mut self, band: usize, keys: &[u64], entries: &[u32]) {
         let bands = self.bands;
         let of_band = move |i: usize| keys.get(i * bands + band).copied();
-        (0..SLOTS_AHEAD).filter_map(of_band).for_each(|key| self.touch_slot(band, key));
+        (0..SLOTS_AHEAD).filter_map(of_band).for_each(|key| self.prefetch_slot(band, key));
         for (i, &entry) in entries.iter().enumerate() {
             if let Some(key) = of_band(i + SLOTS_AHEAD) {
-                self.touch_slot(band, key);
+                self.prefetch_slot(band, key);
             }
             if let Some(key) = of_band(i + KEYS_AHEAD) {
-                self.touch_key(band, key);
+                self.prefetch_key(band, key);
             }
             self.link(band, keys[i * bands + band], entry);
         }
@@ -62,10 +62,10 @@ impl Tables {
         let (mut open, mut heads, mut found) = (Vec::new(), Vec::new(), Vec::new());
         for keys in keys.chunks(TOGETHER * self.bands.max(1)) {
             self.first_heads(keys, &mut open, &mut heads);
-            self.retain_open(keys, &heads, &mut open, |_, alike| alike != Alike::Nobody);
+            self.retain_open(keys, &heads, &mut open, |_, sharing| sharing != Sharing::Nobody);
             (1..self.bands).for_each(|band| self.heads(band, keys, &open, &mut heads));
             let of = |row: u32| &heads[row as usize * self.bands..][..self.bands];
-            open.iter().take(ENTRIES_AHEAD).for_each(|row| self.touch_entries(of(*row)));
+            open.iter().take(ENTRIES_AHEAD).for_each(|row| self.prefetch_entries(of(*row)));
             let mut next = 0;
             for (row, keys) in (0..).zip(keys.chunks_exact(self.bands)) {
                 let heads = of(row);
@@ -74,8 +74,8 @@ impl Tables {
                     continue;
                 }
                 let ahead = |by: usize| open.get(next + by).map(|row| of(*row));
-                ahead(ENTRIES_AHEAD).into_iter().for_each(|heads| self.touch_entries(heads));
-                ahead(ENTRIES_AHEAD / 2).into_iter().for_each(|heads| self.touch_chain(heads));
+                ahead(ENTRIES_AHEAD).into_iter().for_each(|heads| self.prefetch_entries(heads));
+                ahead(ENTRIES_AHEAD / 2).into_iter().for_each(|heads| self.prefetch_chain(heads));
                 next += 1;
                 if !self.collect_equal(keys, heads, &mut found) {
                     self.collect_all(keys, heads, &mut found);
@@ -93,13 +93,13 @@ impl Tables {
             shared.clear();
             shared.resize(n, false);
             self.first_heads(keys, &mut open, &mut heads);
-            self.retain_open(keys, &heads, &mut open, |row, alike| {
+            self.retain_open(keys, &heads, &mut open, |row, sharing| {
                 let at = row as usize * self.bands;
                 // Most of what is shared is so in every band.
-                let is = alike == Alike::Others
-                    || alike == Alike::Unknown && self.is_shared(0, keys[at], heads[at]);
+                let is = sharing == Sharing::Others
+                    || sharing == Sharing::Unknown && self.is_shared(0, keys[at], heads[at]);
                 shared[row as usize] = is;
-                !is && alike == Alike::Unknown
+                !is && sharing == Sharing::Unknown
             });
             (1..self.bands).for_each(|band| self.heads(band, keys, &open, &mut heads));
             for &row in &open {
@@ -132,17 +132,17 @@ impl Tables {
         keys: &[u64],
         heads: &[u32],
         rows: &mut Vec<u32>,
-        mut is_open: impl FnMut(u32, Alike) -> bool,
+        mut is_open: impl FnMut(u32, Sharing) -> bool,
     ) {
         let first = |row: u32| heads[row as usize * self.bands];
         let mut kept = 0;
         for i in 0..rows.len() {
             if let Some(&row) = rows.get(i + FIRST_AHEAD) {
-                self.touch_entries(&[first(row)]);
+                self.prefetch_entries(&[first(row)]);
             }
             let row = rows[i];
             let keys = &keys[row as usize * self.bands..][..self.bands];
-            if is_open(row, self.alike(keys, first(row))) {
+            if is_open(row, self.sharing(keys, first(row))) {
                 rows[kept] = row;
                 kept += 1;
             }
@@ -151,15 +151,15 @@ impl Tables {
     }
 
     /// Who shares keys with a row, as far as the newest entry of its first band tells: that of the row itself, if it has one, mostly.
-    fn alike(&self, keys: &[u64], head: u32) -> Alike {
+    fn sharing(&self, keys: &[u64], head: u32) -> Sharing {
         if head == NONE || !self.has_keys(head, keys) {
-            return Alike::Unknown;
+            return Sharing::Unknown;
         }
         if self.has_links(head) {
-            return Alike::Others;
+            return Sharing::Others;
         }
         let is_followed = self.followed[head as usize / 64] >> (head % 64) & 1 != 0;
-        if is_followed { Alike::Unknown } else { Alike::Nobody }
+        if is_followed { Sharing::Unknown } else { Sharing::Nobody }
     }
 
     /// Whether several entries have the key of a band, of whose lower half the newest is known.
@@ -228,10 +228,10 @@ impl Tables {
     /// The newest entry that has the lower half of each key in a band, for some of the rows.
     fn heads(&self, band: usize, keys: &[u64], rows: &[u32], heads: &mut [u32]) {
         let key_of = |row: u32| keys[row as usize * self.bands + band];
-        rows.iter().take(SLOTS_AHEAD).for_each(|row| self.touch_slot(band, key_of(*row)));
+        rows.iter().take(SLOTS_AHEAD).for_each(|row| self.prefetch_slot(band, key_of(*row)));
         for (i, &row) in rows.iter().enumerate() {
             if let Some(&row) = rows.get(i + SLOTS_AHEAD) {
-                self.touch_slot(band, key_of(row));
+                self.prefetch_slot(band, key_of(row));
             }
             heads[row as usize * self.bands + band] = self.head(band, key_of(row));
         }
@@ -251,13 +251,13 @@ impl Tables {
     }
 
     #[inline]
-    fn touch_slot(&self, band: usize, key: u64) {
+    fn prefetch_slot(&self, band: usize, key: u64) {
         prefetch(&self.slots, self.home(band, key));
     }
 
     /// Begins to bring the key of the entry that is likely to have this one, too.
     #[inline]
-    fn touch_key(&self, band: usize, key: u64) {
+    fn prefetch_key(&self, band: usize, key: u64) {
         let slot = self.slots[self.home(band, key)];
         if slot & TAG == tag(key) {
             prefetch(&self.upper, slot as u32 as usize * self.bands + band);
@@ -266,7 +266,7 @@ impl Tables {
 
     /// Begins to bring the links of the first entry, whose row is known.
     #[inline]
-    fn touch_chain(&self, heads: &[u32]) {
+    fn prefetch_chain(&self, heads: &[u32]) {
         let Some(&head) = heads.first().filter(|head| **head != NONE) else { return };
         if let Some(row) = self.row(head) {
             prefetch(&self.links, row.start);
@@ -276,7 +276,7 @@ impl Tables {
 
     /// Begins to bring the keys of entries and where their links are, if there are any.
     #[inline]
-    fn touch_entries(&self, heads: &[u32]) {
+    fn prefetch_entries(&self, heads: &[u32]) {
         let mut last = NONE;
         for &head in heads {
             if head == last || head == NONE {

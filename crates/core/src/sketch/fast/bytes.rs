@@ -7,7 +7,7 @@
 use std::arch::x86_64::*;
 
 use super::kernel::{Avx512, Kernel};
-use super::{EMPTY, Fast, LABEL, LANES, most_small};
+use super::{EMPTY, Fast, LABEL, LANES, max_small};
 use crate::hint::prefetch_to_write;
 use crate::lines::Lines;
 
@@ -84,10 +84,10 @@ impl Pipeline {
             }
         }
         // Vectors written across two lines take twice as long.
-        let most = most_small(registers);
+        let max = max_small(registers);
         for hashes in self.slots.iter_mut().map(|slot| &mut slot.hashes).chain([&mut self.rehashed]) {
-            if hashes.len() != most {
-                *hashes = Lines::new(0, most);
+            if hashes.len() != max {
+                *hashes = Lines::new(0, max);
             }
         }
         for slot in &mut self.slots {
@@ -102,8 +102,8 @@ impl Pipeline {
         let (slot, bins) = (&mut self.slots[i % STAGES], &mut self.bins[i % 2]);
         slot.n = set.len();
         let (hashes, rehashed) = (&mut slot.hashes[..set.len()], &mut self.rehashed[..set.len()]);
-        Avx512::hash_twice(set, family.seed, family.scatter[1], (&mut *hashes, &mut *rehashed));
-        Avx512::scatter_twice((hashes, rehashed), (&mut bins.first, &mut bins.later));
+        Avx512::hash_twice(set, family.seed, family.scatter[1], hashes, rehashed);
+        Avx512::scatter_twice(hashes, rehashed, &mut bins.first, &mut bins.later);
     }
 
     /// The next stage of each of the three sets before set `i`, the oldest first.
@@ -124,7 +124,7 @@ impl Pipeline {
         }
         if let Some(words) = &mut under_way[place(1)] {
             let (slot, bins) = (&mut self.slots[place(1)], &mut self.bins[(i + 1) % 2]);
-            slot.n_open = keep(bins, &family.fill, words, (&mut slot.open, &mut slot.multipliers));
+            slot.n_open = keep(bins, &family.fill, words, &mut slot.open, &mut slot.multipliers);
         }
     }
 }
@@ -132,12 +132,7 @@ impl Pipeline {
 /// Writes the bytes of both rounds, empties the bins, and selects the multipliers of those that were empty; gives their number.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,popcnt")]
-fn keep(
-    bins: &mut Bins,
-    fill: &[u32],
-    words: &mut [u64],
-    (open, selected): (&mut [u16], &mut [u32]),
-) -> usize {
+fn keep(bins: &mut Bins, fill: &[u32], words: &mut [u64], open: &mut [u16], selected: &mut [u32]) -> usize {
     let rounds = bins.first.as_chunks_mut::<16>().0.iter_mut().zip(bins.later.as_chunks_mut::<16>().0);
     let rest = open.iter_mut().zip(fill.as_chunks::<16>().0).zip(words.as_chunks_mut::<2>().0);
     let mut n = 0;

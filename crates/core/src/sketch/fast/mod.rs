@@ -96,7 +96,7 @@ impl Fast {
 
     /// True for a set that fits one block and will surely leave bins empty after the first round.
     fn is_small(&self, elements: &[u64]) -> bool {
-        self.rounds > 1 && elements.len() <= most_small(self.registers)
+        self.rounds > 1 && elements.len() <= max_small(self.registers)
     }
 
     /// All stages, with the kernels of one path. Registers and bins are padded to whole vectors with lanes that count as filled.
@@ -108,7 +108,7 @@ impl Fast {
         } else {
             (self.first_round::<K>(elements, registers, scratch), 1)
         };
-        let n_empty = self.later_rounds::<K>(round..self.rounds, elements, n_empty, (registers, scratch));
+        let n_empty = self.later_rounds::<K>(round, elements, n_empty, registers, scratch);
         if n_empty > 0 {
             self.fill::<K>(elements, n_empty, registers, scratch);
         }
@@ -129,11 +129,9 @@ impl Fast {
         K::clear(&mut scratch.later, k);
         scratch.hashes.resize(elements.len(), 0);
         scratch.rehashed.resize(elements.len(), 0);
-        K::hash_twice(elements, self.seed, self.scatter[1], (&mut scratch.hashes, &mut scratch.rehashed));
-        K::scatter_twice(
-            (&scratch.hashes, &scratch.rehashed),
-            (&mut scratch.first[..k], &mut scratch.later[..k]),
-        );
+        let Scratch { hashes, rehashed, first, later, .. } = &mut *scratch;
+        K::hash_twice(elements, self.seed, self.scatter[1], hashes, rehashed);
+        K::scatter_twice(hashes, rehashed, &mut first[..k], &mut later[..k]);
         K::keep_two_rounds(&scratch.first, &scratch.later, registers)
     }
 
@@ -159,15 +157,17 @@ impl Fast {
         K::keep_round(0, &scratch.first, registers)
     }
 
+    /// The rounds from one on, until no register is empty.
     #[inline(always)]
     fn later_rounds<K: Kernel>(
         &self,
-        rounds: std::ops::Range<u16>,
+        from: u16,
         elements: &[u64],
         mut n_empty: usize,
-        (registers, scratch): (&mut [u64], &mut Scratch),
+        registers: &mut [u64],
+        scratch: &mut Scratch,
     ) -> usize {
-        for round in rounds {
+        for round in from..self.rounds {
             if n_empty == 0 {
                 break;
             }
@@ -200,8 +200,8 @@ impl Fast {
         scratch: &mut Scratch,
     ) {
         let Scratch { hashes, multipliers, minima, positions, .. } = scratch;
-        let most = 2 * n_empty > self.registers;
-        let multipliers = if most {
+        let is_most = 2 * n_empty > self.registers;
+        let multipliers = if is_most {
             &self.fill
         } else {
             K::select_empty(registers, &self.fill, multipliers, positions);
@@ -215,7 +215,7 @@ impl Fast {
             }
             K::lower(hashes, multipliers, minima);
         }
-        if most {
+        if is_most {
             K::take_empty(self.rounds, minima, registers);
         } else {
             K::put_back(self.rounds, minima, positions, registers);
@@ -262,7 +262,7 @@ impl Registers for Fast {
 }
 
 /// Elements of a small set ([`Fast::is_small`]), at most.
-fn most_small(registers: usize) -> usize {
+fn max_small(registers: usize) -> usize {
     BLOCK.min(4 * registers)
 }
 

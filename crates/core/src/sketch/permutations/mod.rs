@@ -66,11 +66,11 @@ pub(super) fn sketcher(spec: Arc<SketchSpec>) -> Result<Aligned<impl Registers>>
 }
 
 pub(super) fn check_universe(universe: u32, registers: u32) -> Result<()> {
-    let most = MAX_TABLE / u64::from(registers);
-    if universe == 0 || u64::from(universe) > most {
+    let max = MAX_TABLE / u64::from(registers);
+    if universe == 0 || u64::from(universe) > max {
         return Err(Error::parameter(
             "universe",
-            format!("between 1 and {most} for {registers} registers"),
+            format!("between 1 and {max} for {registers} registers"),
             universe,
         ));
     }

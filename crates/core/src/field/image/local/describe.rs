@@ -43,12 +43,12 @@ pub(super) fn describe(level: &Grey, spot: &Spot) -> Descriptor {
             let (dx, dy) = ((x as f32 - spot.x) / cell, (y as f32 - spot.y) / cell);
             let (u, v) = (cos * dx + sin * dy, cos * dy - sin * dx);
             let turned = (angle - spot.angle) / TURN;
-            let sample = Sample {
+            let position = BinPosition {
                 row: v + middle - 0.5,
                 column: u + middle - 0.5,
                 direction: (turned - turned.floor()) * DIRECTIONS as f32,
             };
-            sample.spread(magnitude * falloff(u * u + v * v), &mut values);
+            position.spread(magnitude * falloff(u * u + v * v), &mut values);
         }
     }
     bytes(&mut values)
@@ -63,13 +63,13 @@ fn falloff(squared: f32) -> f32 {
 }
 
 /// Where a gradient falls among cells and directions.
-struct Sample {
+struct BinPosition {
     row: f32,
     column: f32,
     direction: f32,
 }
 
-impl Sample {
+impl BinPosition {
     #[inline]
     fn spread(&self, weight: f32, values: &mut [f32; LENGTH]) {
         let (row, column) = (self.row.floor(), self.column.floor());

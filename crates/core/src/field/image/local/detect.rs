@@ -6,10 +6,10 @@ use super::super::Grey;
 use super::gradient::{TURN, gradient};
 use super::pyramid::{FIRST_BLUR, Octave, STEPS};
 
-/// Least contrast of a point, of 255.
-const LEAST_CONTRAST: f32 = 255.0 * 0.04 / STEPS as f32 * 0.5;
-/// Most ratio of the two curvatures: more is an edge.
-const MOST_EDGE: f32 = 10.0;
+/// Contrast of a point, of 255, at least.
+const MIN_CONTRAST: f32 = 255.0 * 0.04 / STEPS as f32 * 0.5;
+/// Ratio of the two curvatures, at most: more is an edge.
+const MAX_EDGE: f32 = 10.0;
 /// Pixels at the border of a picture that hold no points.
 const BORDER: usize = 4;
 /// Bins of the histogram of directions.
@@ -52,8 +52,8 @@ impl Spot {
     }
 }
 
-/// The `most` spots of highest contrast, with their directions.
-pub(super) fn spots(octaves: &[Octave], most: usize) -> Vec<Spot> {
+/// The `max` spots of highest contrast, with their directions.
+pub(super) fn spots(octaves: &[Octave], max: usize) -> Vec<Spot> {
     let mut found = Vec::new();
     for (number, octave) in octaves.iter().enumerate() {
         for level in 1..=STEPS {
@@ -62,13 +62,13 @@ pub(super) fn spots(octaves: &[Octave], most: usize) -> Vec<Spot> {
     }
     // A stable order, whatever is cut off.
     found.sort_by(|a, b| b.contrast.total_cmp(&a.contrast));
-    found.truncate(most);
+    found.truncate(max);
     let directed = |spot: Spot| {
         let level = &octaves[spot.octave].levels[spot.level];
         directions(level, &spot).into_iter().map(move |angle| Spot { angle, ..spot })
     };
     let mut spots: Vec<Spot> = found.into_iter().flat_map(directed).collect();
-    spots.truncate(most);
+    spots.truncate(max);
     spots
 }
 
@@ -79,7 +79,7 @@ fn extrema(octave: &Octave, number: usize, level: usize, found: &mut Vec<Spot>) 
     for y in BORDER..height.saturating_sub(BORDER) {
         let inner = here.row(y).iter().enumerate().take(width.saturating_sub(BORDER)).skip(BORDER);
         for (x, &value) in inner {
-            if value.abs() < 0.8 * LEAST_CONTRAST || !is_extreme([below, here, above], x, y, value) {
+            if value.abs() < 0.8 * MIN_CONTRAST || !is_extreme([below, here, above], x, y, value) {
                 continue;
             }
             found.extend(refined(octave, number, level, x, y));
@@ -113,8 +113,8 @@ fn refined(octave: &Octave, number: usize, level: usize, x: usize, y: usize) -> 
                 + 0.5 * (gradient[0] * offset[0] + gradient[1] * offset[1] + gradient[2] * offset[2]);
             let [[xx, xy, _], [_, yy, _], _] = hessian;
             let (trace, determinant) = (xx + yy, xx * yy - xy * xy);
-            let limit = (MOST_EDGE + 1.0) * (MOST_EDGE + 1.0) / MOST_EDGE;
-            if contrast.abs() < LEAST_CONTRAST || determinant <= 0.0 || trace * trace >= limit * determinant {
+            let limit = (MAX_EDGE + 1.0) * (MAX_EDGE + 1.0) / MAX_EDGE;
+            if contrast.abs() < MIN_CONTRAST || determinant <= 0.0 || trace * trace >= limit * determinant {
                 return None;
             }
             let step = level as f32 + offset[2];

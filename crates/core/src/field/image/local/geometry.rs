@@ -7,7 +7,7 @@
 use super::detect::Keypoint;
 use super::gradient::TURN;
 use super::matching::{Alike, alike};
-use super::{LEAST_INLIERS, Local};
+use super::{Local, MIN_INLIERS};
 
 /// How far from its place an inlier may lie, in pixels of the brought-to-size picture, for the finest points; coarser ones are less precise.
 const TOLERANCE: f32 = 4.0;
@@ -17,7 +17,7 @@ const SCALE_RATIO: f32 = 1.5;
 const ANGLE: f32 = TURN / 12.0;
 
 /// Inliers must span this share of what both pictures show.
-const LEAST_SPREAD: f32 = 0.1;
+const MIN_SPREAD: f32 = 0.1;
 /// Points of a side of the grid that measures what both show.
 const GRID: usize = 16;
 
@@ -44,9 +44,9 @@ pub struct Agreement {
 }
 
 impl Agreement {
-    /// Whether it is enough to say that the pictures are one: [`LEAST_INLIERS`], and not all of them in one corner.
+    /// Whether it is enough to say that the pictures are one: [`MIN_INLIERS`], and not all of them in one corner.
     fn decides(&self) -> bool {
-        self.inliers.len() >= LEAST_INLIERS && self.spread >= LEAST_SPREAD
+        self.inliers.len() >= MIN_INLIERS && self.spread >= MIN_SPREAD
     }
 }
 
@@ -129,7 +129,7 @@ impl Hypothesis {
     }
 }
 
-/// The best transform from one picture to another and what agrees with it, if that is at least [`LEAST_INLIERS`] keypoints all over the part that both show: then they are the same picture. A stamp or a
+/// The best transform from one picture to another and what agrees with it, if that is at least [`MIN_INLIERS`] keypoints all over the part that both show: then they are the same picture. A stamp or a
 /// line of letters that both have is not enough.
 /// The mirrored picture is tried where the picture itself is not found.
 pub fn verify(a: &Local, b: &Local) -> Option<Agreement> {
@@ -168,18 +168,19 @@ fn agreement(a: &Local, b: &Local, mirror: bool) -> Option<Agreement> {
     }
     let best = distinct(best, &points);
     let inliers = best.iter().map(|&i| (pairs[i].a as u32, pairs[i].b as u32)).collect();
-    let spread = spread(&transform, (a, b), best.iter().map(|&i| &points[i].0));
+    let spread = spread(&transform, a, b, best.iter().map(|&i| &points[i].0));
     Some(Agreement { transform, inliers, n_alike: pairs.len(), spread })
 }
 
 /// The box around points of the first picture, as a share of what both pictures show.
 fn spread<'a>(
     transform: &Transform,
-    (a, b): (&Local, &Local),
+    a: &Local,
+    b: &Local,
     points: impl Iterator<Item = &'a Keypoint>,
 ) -> f32 {
-    let ((width, height), (columns, rows)) = (a.size, b.size);
-    let (width, height, columns, rows) = (width as f32, height as f32, columns as f32, rows as f32);
+    let (width, height) = (a.size.width as f32, a.size.height as f32);
+    let (columns, rows) = (b.size.width as f32, b.size.height as f32);
     let at = |i: usize, side: f32| (i as f32 + 0.5) / GRID as f32 * side;
     let shown = (0..GRID * GRID).filter(|i| {
         let (x, y) = transform.apply(at(i % GRID, width), at(i / GRID, height));

@@ -2,8 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Kernel, rehashed_word};
-use crate::hash::mix;
+use super::Kernel;
 
 /// 256-bit vectors.
 pub(in super::super) struct Avx2;
@@ -47,14 +46,12 @@ fn keep_two_rounds_avx2(first: &[u64], later: &[u64], registers: &mut [u64]) -> 
 
 #[target_feature(enable = "avx2")]
 fn hash_avx2(elements: &[u64], seed: u64, hashes: &mut Vec<u64>) {
-    hashes.clear();
-    hashes.extend(elements.iter().map(|&x| mix(x ^ seed)));
+    super::hash(elements, seed, hashes);
 }
 
 #[target_feature(enable = "avx2")]
 fn rehash_avx2(hashes: &[u64], multiplier: u64, rehashed: &mut Vec<u64>) {
-    rehashed.clear();
-    rehashed.extend(hashes.iter().map(|h| rehashed_word(*h, multiplier)));
+    super::rehash(hashes, multiplier, rehashed);
 }
 
 #[target_feature(enable = "avx2")]

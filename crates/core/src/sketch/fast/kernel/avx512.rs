@@ -4,8 +4,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{EMPTY, Kernel, LABEL, LANES, rehashed_word};
-use crate::hash::mix;
+use super::{EMPTY, Kernel, LABEL, LANES};
 
 /// 512-bit vectors.
 pub(in super::super) struct Avx512;
@@ -30,12 +29,7 @@ impl Kernel for Avx512 {
         unsafe { rehash_avx512(hashes, multiplier, rehashed) }
     }
 
-    fn hash_twice(
-        elements: &[u64],
-        seed: u64,
-        multiplier: u64,
-        (hashes, rehashed): (&mut [u64], &mut [u64]),
-    ) {
+    fn hash_twice(elements: &[u64], seed: u64, multiplier: u64, hashes: &mut [u64], rehashed: &mut [u64]) {
         // SAFETY: as above.
         unsafe { hash_twice_avx512(elements, seed, multiplier, hashes, rehashed) }
     }
@@ -78,14 +72,12 @@ impl Kernel for Avx512 {
 
 #[target_feature(enable = "avx512f,avx512dq")]
 fn hash_avx512(elements: &[u64], seed: u64, hashes: &mut Vec<u64>) {
-    hashes.clear();
-    hashes.extend(elements.iter().map(|&x| mix(x ^ seed)));
+    super::hash(elements, seed, hashes);
 }
 
 #[target_feature(enable = "avx512f,avx512dq")]
 fn rehash_avx512(hashes: &[u64], multiplier: u64, rehashed: &mut Vec<u64>) {
-    rehashed.clear();
-    rehashed.extend(hashes.iter().map(|h| rehashed_word(*h, multiplier)));
+    super::rehash(hashes, multiplier, rehashed);
 }
 
 #[target_feature(enable = "avx512f,avx512dq")]

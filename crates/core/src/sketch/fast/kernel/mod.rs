@@ -17,24 +17,17 @@ use crate::hash::mix;
 pub(super) trait Kernel {
     /// `mix(x ^ seed)` of every element.
     fn hash(elements: &[u64], seed: u64, hashes: &mut Vec<u64>) {
-        hashes.clear();
-        hashes.extend(elements.iter().map(|&x| mix(x ^ seed)));
+        hash(elements, seed, hashes);
     }
 
     /// The hashes of a later round.
     fn rehash(hashes: &[u64], multiplier: u64, rehashed: &mut Vec<u64>) {
-        rehashed.clear();
-        rehashed.extend(hashes.iter().map(|h| rehashed_word(*h, multiplier)));
+        rehash(hashes, multiplier, rehashed);
     }
 
     /// Hashes of the first round, and of the next; there is room for as many as there are elements.
     #[inline(always)]
-    fn hash_twice(
-        elements: &[u64],
-        seed: u64,
-        multiplier: u64,
-        (hashes, rehashed): (&mut [u64], &mut [u64]),
-    ) {
+    fn hash_twice(elements: &[u64], seed: u64, multiplier: u64, hashes: &mut [u64], rehashed: &mut [u64]) {
         hash_twice(elements, seed, multiplier, hashes, rehashed);
     }
 
@@ -48,7 +41,7 @@ pub(super) trait Kernel {
 
     /// [`Kernel::scatter`] of two rounds side by side, so that each hides the other's waiting.
     #[inline(always)]
-    fn scatter_twice((first, second): (&[u64], &[u64]), (bins, later): (&mut [u64], &mut [u64])) {
+    fn scatter_twice(first: &[u64], second: &[u64], bins: &mut [u64], later: &mut [u64]) {
         scatter_twice(first, second, bins, later);
     }
 
@@ -156,6 +149,18 @@ fn select_empty(registers: &[u64], multipliers: &[u32], selected: &mut Vec<u32>,
     }
     selected.truncate(n.next_multiple_of(LANES));
     positions.truncate(n);
+}
+
+#[inline(always)]
+fn hash(elements: &[u64], seed: u64, hashes: &mut Vec<u64>) {
+    hashes.clear();
+    hashes.extend(elements.iter().map(|&x| mix(x ^ seed)));
+}
+
+#[inline(always)]
+fn rehash(hashes: &[u64], multiplier: u64, rehashed: &mut Vec<u64>) {
+    rehashed.clear();
+    rehashed.extend(hashes.iter().map(|h| rehashed_word(*h, multiplier)));
 }
 
 #[inline(always)]
