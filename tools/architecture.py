@@ -77,8 +77,10 @@ def read(path: Path, shown: Path, module: Module) -> tuple[File, set[Module]]:
             open_at.append(bracket.start())
         elif open_at:
             closings[open_at.pop()] = bracket.start()
-    file, tests = File(shown, module, text, closings, text.count("\n")), set()
+    file, tests, end = File(shown, module, text, closings, text.count("\n")), set(), 0
     for attribute in TEST_ONLY.finditer(text):
+        if attribute.start() < end:
+            continue
         end = file.item_end(attribute.end())
         item = file.text[attribute.start() : end]
         if declared := re.search(r"\bmod (\w+);", item):
@@ -117,8 +119,12 @@ def use_tree(text: str) -> Iterator[tuple[list[str], str]]:
     head, brace, rest = text.partition("{")
     names = re.findall(r"\w+", head.partition(" as ")[0])
     if brace:
-        for path, name in itertools.chain.from_iterable(map(use_tree, split(rest[: rest.rindex("}")]))):
-            yield (names, names[-1] if name == "self" else name) if path == ["self"] else (names + path, name)
+        for part in split(rest[: rest.rindex("}")]):
+            for path, name in use_tree(part):
+                if path == ["self"]:
+                    yield names, names[-1] if name == "self" else name
+                else:
+                    yield names + path, name
     elif names:
         yield names, re.findall(r"\w+", head)[-1]
 

@@ -48,6 +48,7 @@ class Cycles(Made):
 
     def test_through_self_in_a_module_with_a_body(self) -> None:
         self.assertEqual(self.cycles({"a.rs": "mod inner { use super::super::b::B; }", "b.rs": "use self::super::a::A;"}), [["a", "b"]])
+        self.assertEqual(self.cycles({"a.rs": "mod b {}\nmod inner { use super::b::B; }", "b.rs": "use crate::a::A;"}), [])
 
     def test_through_the_braces_of_a_list(self) -> None:
         self.assertEqual(self.cycles({"a.rs": "use crate::{Error, b::{self, B}, c::d as e};", "b.rs": "", "c.rs": "use crate::{a, z::Z};"}), [["a", "c"]])
