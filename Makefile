@@ -5,11 +5,12 @@
 test:
 	@bash tools/test.sh
 
-# The quick half of `make test`: format and lints only.
+# The quick half of `make test`: format, lints and what ARCHITECTURE.md says of the crates (python3 tools/architecture.py --measure prints figures).
 check:
 	cargo fmt --all --check
 	cargo clippy --release --workspace --all-targets -- -D warnings
 	@bash tools/deny.sh
+	@python3 tools/architecture.py
 
 # Hours of what `make test` does for two minutes: kills, damage, full disks, many threads, attacks, load, a million documents replaced and removed at random
 # (docs/reference/reliability.md). One part: python3 tools/torture long kills --kills 1000

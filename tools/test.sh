@@ -35,6 +35,7 @@ command -v cargo >/dev/null || { echo "cargo is missing: install Rust 1.95 or ne
 part "format" cargo fmt --all --check
 part "lints" cargo clippy --release --workspace --all-targets -- -D warnings
 command -v cargo-deny >/dev/null && part "dependencies" bash tools/deny.sh
+part "architecture" bash -c "python3 tools/architecture_test.py && python3 tools/architecture.py"
 part "without object stores and redis" cargo clippy --release --package benzer-cli --no-default-features -- -D warnings
 part "build" cargo test --release --workspace --no-run
 part "redis" bash tools/redis.sh
