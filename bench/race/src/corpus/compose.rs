@@ -22,11 +22,11 @@ impl Shares {
 }
 
 /// The largest cluster, but at most a twentieth of the corpus.
-const LARGEST_CLUSTER: usize = 5_000;
+const MAX_CLUSTER: usize = 5_000;
 /// Lengths are log-normal: the median in bytes, and the standard deviation of the logarithm.
 const MEDIAN_BYTES: f64 = 525.0;
 const SPREAD: f64 = 0.85;
-const LONGEST: usize = 30_000;
+const MAX_BYTES: usize = 30_000;
 /// Chains whose versions are similar at 0.8 only to their neighbours, and chains where that holds at 0.5.
 const CHAINS: [Steps; 2] =
     [Steps { low: 0.82, high: 0.87, limit: 0.8 }, Steps { low: 0.55, high: 0.62, limit: 0.5 }];
@@ -49,7 +49,7 @@ pub fn compose(n: usize, random: &mut Random, english: Pool, foreign: Pool) -> V
         Composer { documents: Vec::with_capacity(n), n_groups: 0, random: random.clone(), english, foreign };
     let share = |thousandths: usize| n * thousandths / 1000;
     composer.pairs(share(Shares::PAIR));
-    composer.clusters(share(Shares::CLUSTER), LARGEST_CLUSTER.min(n / 20));
+    composer.clusters(share(Shares::CLUSTER), MAX_CLUSTER.min(n / 20));
     composer.chains(share(Shares::CHAIN));
     composer.templates(share(Shares::TEMPLATE));
     composer.foreigners(share(Shares::FOREIGN));
@@ -191,7 +191,7 @@ impl Composer {
 
     fn length(&mut self, at_least: usize) -> usize {
         let bytes = MEDIAN_BYTES * libm::exp(SPREAD * self.random.normal());
-        (bytes as usize).clamp(at_least, LONGEST)
+        (bytes as usize).clamp(at_least, MAX_BYTES)
     }
 
     fn group(&mut self) -> u32 {

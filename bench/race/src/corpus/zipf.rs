@@ -3,7 +3,7 @@
 
 use crate::random::Random;
 
-const SMALLEST: usize = 2;
+const MIN_SIZE: usize = 2;
 
 /// The law, cut at a largest size. Weights are integers: the same draw on any machine.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ pub struct Zipf {
 impl Zipf {
     /// Sizes from 2 to `largest`.
     pub fn new(largest: usize) -> Self {
-        let weights = (SMALLEST..=largest.max(SMALLEST)).map(|size| (1u64 << 40) / (size * size) as u64);
+        let weights = (MIN_SIZE..=largest.max(MIN_SIZE)).map(|size| (1u64 << 40) / (size * size) as u64);
         let cumulative = weights
             .scan(0, |total, weight| {
                 *total += weight;
@@ -28,7 +28,7 @@ impl Zipf {
     pub fn draw(&self, random: &mut Random) -> usize {
         let total = *self.cumulative.last().expect("at least one size") as usize;
         let target = random.below(total) as u64;
-        SMALLEST + self.cumulative.partition_point(|&sum| sum <= target)
+        MIN_SIZE + self.cumulative.partition_point(|&sum| sum <= target)
     }
 }
 

@@ -42,23 +42,14 @@ pub fn naive(sketches: [Smallest<'_>; 2], k: usize) -> Result<f64> {
 /// The sample of [`tau_strict`], for two sets or more.
 pub fn sample(sketches: &[Smallest<'_>]) -> Result<Sample> {
     let tau = threshold(sketches);
-    let mut sample = Sample { common: 0, kept: 0 };
-    for (_, members) in merged(sketches)?.take_while(|&(hash, _)| tau.is_none_or(|tau| hash < tau)) {
-        sample.kept += 1;
-        sample.common += usize::from(members == sketches.len());
-    }
-    Ok(sample)
+    let below = merged(sketches)?.take_while(|&(hash, _)| tau.is_none_or(|tau| hash < tau));
+    Ok(counted(below, sketches.len()))
 }
 
 /// The sample of [`union_k`]: the `k` smallest of the union, or all of it.
 pub fn union_sample(sketches: &[Smallest<'_>], k: usize) -> Result<Sample> {
     input::registers(k)?;
-    let mut sample = Sample { common: 0, kept: 0 };
-    for (_, members) in merged(sketches)?.take(k) {
-        sample.kept += 1;
-        sample.common += usize::from(members == sketches.len());
-    }
-    Ok(sample)
+    Ok(counted(merged(sketches)?.take(k), sketches.len()))
 }
 
 /// Jaccard similarity of two sets, or n-way similarity of more, from every element below the common threshold.
@@ -105,6 +96,14 @@ fn sampled(sample: Sample, union: impl Fn(f64) -> f64) -> Estimate {
     };
     let ends = interval::score_moving(raw, n, variance);
     Estimate::clamped(raw, (variance(raw).at(raw) / n).sqrt(), ends, [0.0, 1.0])
+}
+
+/// The sample that hashes are, each with the number of sketches that hold it.
+fn counted(hashes: impl Iterator<Item = (u64, usize)>, n_sketches: usize) -> Sample {
+    hashes.fold(Sample { common: 0, kept: 0 }, |sample, (_, members)| Sample {
+        common: sample.common + usize::from(members == n_sketches),
+        kept: sample.kept + 1,
+    })
 }
 
 fn exact(sample: Sample) -> Estimate {

@@ -18,7 +18,7 @@ use super::{Estimate, Registers, input, interval, size};
 use crate::{Error, Result};
 
 /// No set of 64-bit elements is larger.
-const LARGEST: f64 = 18_446_744_073_709_551_616.0;
+const MAX_SIZE: f64 = 18_446_744_073_709_551_616.0;
 
 /// Probability that a bit is one after `m` elements, exactly.
 pub fn probability(m: f64, n: f64) -> f64 {
@@ -107,7 +107,7 @@ pub fn set_size(ones: usize, n: usize) -> Result<Estimate> {
     let bits = bits(n)?;
     let ones = input::count("ones", ones, n)?;
     let Some(raw) = elements(ones, bits) else {
-        return Ok(Estimate::Saturated { at_most: LARGEST });
+        return Ok(Estimate::Saturated { at_most: MAX_SIZE });
     };
     let accepts = |m: f64| {
         let distance = ones - bits * probability(m, bits);
@@ -119,8 +119,8 @@ pub fn set_size(ones: usize, n: usize) -> Result<Estimate> {
     let low = interval::edge(raw, 0.0, accepts);
     let c = raw / bits;
     let standard_error = (bits * (0.25 * libm::expm1(4.0 * c) - c)).max(0.0).sqrt();
-    let ends = [low, if high >= fair { LARGEST } else { high }];
-    Ok(Estimate::clamped(raw, standard_error, ends, [0.0, LARGEST]))
+    let ends = [low, if high >= fair { MAX_SIZE } else { high }];
+    Ok(Estimate::clamped(raw, standard_error, ends, [0.0, MAX_SIZE]))
 }
 
 /// The size of the symmetric difference of two sets from the ones of the exclusive or of their sketches over elements.
@@ -208,7 +208,7 @@ mod tests {
         let Estimate::Saturated { at_most } = jaccard(256, 512, registers, None).unwrap() else { panic!() };
         assert!(at_most > 0.6 && at_most < 0.85, "{at_most}");
         assert_eq!(jaccard(512, 512, registers, None).unwrap().value(), None);
-        assert_eq!(set_size(300, 512).unwrap(), Estimate::Saturated { at_most: LARGEST });
+        assert_eq!(set_size(300, 512).unwrap(), Estimate::Saturated { at_most: MAX_SIZE });
     }
 
     #[test]
@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn sizes_near_saturation_have_no_upper_end_below_the_universe() {
         let measured = *set_size(250, 512).unwrap().measured().unwrap();
-        assert!(measured.high == LARGEST && measured.low > 300.0 && measured.standard_error.is_finite());
+        assert!(measured.high == MAX_SIZE && measured.low > 300.0 && measured.standard_error.is_finite());
         let small = *symmetric_difference(40, 512).unwrap().measured().unwrap();
         assert!(small.low > 38.0 && small.high < 60.0 && small.value > 42.0, "{small:?}");
         let empty = *set_size(0, 512).unwrap().measured().unwrap();

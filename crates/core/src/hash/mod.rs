@@ -37,7 +37,7 @@ pub const FINISH: u64 = 0x4528_21e6_38d0_1377;
 pub const ROTATION: u32 = 13;
 /// Longest sequence that [`combine`] hashes by rotation. A shingle that repeats one token m times keeps 65 - 2^s bits of its hash, where 2^s is the
 /// largest power of two that divides m: all or nearly all bits for usual m, 49 at worst below this limit, and one at m = 64.
-pub const LONGEST_ROTATED: usize = 31;
+pub const MAX_ROTATED: usize = 31;
 
 /// Hash of an element given as bytes.
 ///
@@ -109,12 +109,12 @@ pub(crate) const TOKEN_KEYS: [u64; 2] = [K0, K1];
 
 /// Hash of a shingle: an ordered, non-empty sequence of token hashes.
 ///
-/// The state is `rotl(t[0], 13 (m-1)) ^ ... ^ rotl(t[m-2], 13) ^ t[m-1]`, then `finish(state ^ m)`. More than [`LONGEST_ROTATED`] tokens are folded
+/// The state is `rotl(t[0], 13 (m-1)) ^ ... ^ rotl(t[m-2], 13) ^ t[m-1]`, then `finish(state ^ m)`. More than [`MAX_ROTATED`] tokens are folded
 /// one after the other instead: `s = K3; for each t: s = fold(t ^ s, K2 ^ rotl(s, 32))`, then `finish(fold(s ^ K0, K1 ^ m))`.
 #[inline]
 pub fn combine(tokens: &[u64]) -> u64 {
     let m = tokens.len();
-    if m > LONGEST_ROTATED {
+    if m > MAX_ROTATED {
         return combine_long(tokens);
     }
     let state = tokens.iter().fold(0u64, |state, token| state.rotate_left(ROTATION) ^ token);

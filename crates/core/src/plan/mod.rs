@@ -41,7 +41,7 @@ use crate::{Error, Result};
 use precision::{PackingKind, Precision, Sets};
 
 /// The highest similarity at which errors are compared.
-const HIGHEST_COMPARED: f64 = 0.99;
+const MAX_COMPARED: f64 = 0.99;
 /// Steps of the curve.
 const STEPS: u32 = 100;
 
@@ -122,7 +122,7 @@ struct ResolvedGoal {
 
 impl ResolvedGoal {
     fn new(goal: &Goal) -> Self {
-        let sets = Sets { jaccard: goal.threshold.min(HIGHEST_COMPARED), size: goal.set_size };
+        let sets = Sets { jaccard: goal.threshold.min(MAX_COMPARED), size: goal.set_size };
         let default_error = || Precision::new(SketchSpec::default(), sets).error;
         Self {
             target: goal.target(),

@@ -18,9 +18,9 @@ use super::{Packing, Sketch, SketchSpec, Sketcher};
 use crate::hash::{mix, split};
 use crate::{Error, Features, Result};
 
-const SMALLEST_EXPONENT: i32 = -10;
-const SMALLEST_WEIGHT: f64 = 1.0 / (1u64 << 20) as f64;
-const LARGEST_WEIGHT: f64 = (1u64 << 60) as f64;
+const MIN_EXPONENT: i32 = -10;
+const MIN_WEIGHT: f64 = 1.0 / (1u64 << 20) as f64;
+const MAX_WEIGHT: f64 = (1u64 << 60) as f64;
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The sketcher, see the module's text.
@@ -54,9 +54,7 @@ impl Sketcher for Weighted {
     }
 
     fn sketch(&self, features: &Features) -> Result<Sketch> {
-        if let Some((_, weight)) =
-            features.pairs().find(|(_, w)| !(SMALLEST_WEIGHT..=LARGEST_WEIGHT).contains(w))
-        {
+        if let Some((_, weight)) = features.pairs().find(|(_, w)| !(MIN_WEIGHT..=MAX_WEIGHT).contains(w)) {
             return Err(Error::parameter(
                 "weight",
                 "between 2^-20 and 2^60 (scale all weights alike)",
@@ -91,8 +89,8 @@ impl Race {
     }
 
     fn enter(&mut self, h: u64, weight: f64) {
-        let top = exponent_above(weight).max(SMALLEST_EXPONENT);
-        for exponent in (SMALLEST_EXPONENT..=top).rev() {
+        let top = exponent_above(weight).max(MIN_EXPONENT);
+        for exponent in (MIN_EXPONENT..=top).rev() {
             self.arrivals(h, exponent, weight);
         }
     }
@@ -133,7 +131,7 @@ impl Race {
 
 /// The interval `[low, low + length)` of the weight axis that ends at `2^exponent`.
 fn interval(exponent: i32) -> (f64, f64) {
-    if exponent == SMALLEST_EXPONENT {
+    if exponent == MIN_EXPONENT {
         return (0.0, power_of_two(exponent));
     }
     let half = power_of_two(exponent - 1);
@@ -162,7 +160,7 @@ mod tests {
     #[test]
     fn intervals_tile_the_weight_axis() {
         let mut end = 0.0;
-        for exponent in SMALLEST_EXPONENT..=40 {
+        for exponent in MIN_EXPONENT..=40 {
             let (low, length) = interval(exponent);
             assert_eq!(low, end);
             end = low + length;

@@ -1,6 +1,6 @@
 //! Shingles: `n` neighbouring tokens become one element.
 //!
-//! An element is [`hash::combine`] of the token hashes. Up to [`hash::LONGEST_ROTATED`] tokens the combination rolls, each
+//! An element is [`hash::combine`] of the token hashes. Up to [`hash::MAX_ROTATED`] tokens the combination rolls, each
 //! shingle costs the same few instructions whatever `n` is; longer shingles are combined one by one, at a
 //! cost that grows with `n`. A text of fewer than `n` tokens is one shingle of all of them; a text of none
 //! has no shingle.
@@ -27,7 +27,7 @@ pub(super) fn write(
         out.resize(end.next_multiple_of(1024), 0);
     }
     let out = &mut out[start..end];
-    if n > hash::LONGEST_ROTATED {
+    if n > hash::MAX_ROTATED {
         out.iter_mut()
             .zip(tokens.windows(n))
             .for_each(|(element, window)| *element = hash::combine(window) >> shift);

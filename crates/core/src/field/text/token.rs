@@ -12,7 +12,7 @@ use crate::hash;
 pub(super) fn hash(text: &[u8], word: Range<usize>) -> u64 {
     let length = word.end.wrapping_sub(word.start);
     let Some(loaded) = text.get(word.start..word.start + 16).filter(|_| length <= 16) else {
-        return unusual(&text[word]);
+        return of_any_length(&text[word]);
     };
     let both = u128::from_le_bytes(loaded.try_into().expect("16 bytes were cut"));
     let [a, b] = KEEP[length];
@@ -28,7 +28,7 @@ pub(super) fn hash_each(text: &[u8; REACH + 16], words: &[[u32; 2]], tokens: &mu
     tokens.extend(words.iter().map(|&[start, end]| {
         let length = end.wrapping_sub(start) as usize;
         let start = start as usize % REACH;
-        let Some(short) = SHORT.get(length) else { return unusual(&text[start..end as usize]) };
+        let Some(short) = SHORT.get(length) else { return of_any_length(&text[start..end as usize]) };
         let loaded = text[start..start + 16].first_chunk().expect("16 bytes are behind every start");
         let [a, b] = short.keyed(loaded);
         hash::fold(a, b)
@@ -37,7 +37,7 @@ pub(super) fn hash_each(text: &[u8; REACH + 16], words: &[[u32; 2]], tokens: &mu
 
 /// A long token, or one at the end of the text.
 #[cold]
-fn unusual(word: &[u8]) -> u64 {
+fn of_any_length(word: &[u8]) -> u64 {
     hash::token(word)
 }
 

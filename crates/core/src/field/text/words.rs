@@ -31,15 +31,15 @@ pub(super) trait Cut {
 }
 
 /// UAX #29 for every stretch: the definition.
-pub(super) struct ByTheBook;
+pub(super) struct Uax29;
 
-impl Cut for ByTheBook {
+impl Cut for Uax29 {
     fn single_word(_: &str) -> Option<Range<usize>> {
         None
     }
 }
 
-/// Recognizes the usual stretch, one word, without running the algorithm.
+/// Recognizes the commonest stretch, one word, without running the algorithm.
 pub(super) struct Quick;
 
 impl Cut for Quick {
@@ -135,7 +135,7 @@ mod tests {
 
     fn cut(text: &str, counts: Class) -> Vec<&str> {
         let (mut book, mut quick) = (Vec::new(), Vec::new());
-        tokens::<ByTheBook>(text, counts, &mut |range| book.push(&text[range]));
+        tokens::<Uax29>(text, counts, &mut |range| book.push(&text[range]));
         tokens::<Quick>(text, counts, &mut |range| quick.push(&text[range]));
         assert_eq!(book, quick);
         book

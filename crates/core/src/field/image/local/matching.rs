@@ -6,7 +6,7 @@ use crate::Level;
 /// The nearest must be nearer than this share of the distance of the second nearest, squared.
 const RATIO_SQUARED: f32 = 0.8 * 0.8;
 /// Farther descriptors are never alike, whatever comes second; squared, in units of descriptors.
-const FARTHEST: u32 = 350 * 350;
+const MAX_DISTANCE_SQUARED: u32 = 350 * 350;
 
 /// A keypoint of one picture and the one of the other that looks like it, by their numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +61,7 @@ fn nearest(descriptor: &Descriptor, all: &[Descriptor]) -> Option<(usize, u32)> 
         }
     }
     let clear = (first as f32) < RATIO_SQUARED * second as f32;
-    (first <= FARTHEST && clear).then_some((number, first))
+    (first <= MAX_DISTANCE_SQUARED && clear).then_some((number, first))
 }
 
 #[inline(always)]

@@ -12,7 +12,7 @@ pub(super) const FIRST_BLUR: f32 = 1.6;
 /// Blur that a picture is taken to have already.
 const BLUR_OF_INPUT: f32 = 0.5;
 /// A smaller octave has no room for a descriptor.
-const SHORTEST_SIDE: usize = 16;
+const MIN_SIDE: usize = 16;
 
 /// One octave.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub(super) fn octaves(picture: &Grey) -> Vec<Octave> {
     let more = |wanted: f32, has: f32| libm::sqrtf((wanted * wanted - has * has).max(0.01));
     let mut first = blurred(picture, more(FIRST_BLUR, BLUR_OF_INPUT));
     let mut octaves = Vec::new();
-    while first.width().min(first.height()) >= SHORTEST_SIDE {
+    while first.width().min(first.height()) >= MIN_SIDE {
         let mut levels = vec![first];
         for step in 1..STEPS + 3 {
             let level = blurred(&levels[step - 1], more(blur(step), blur(step - 1)));

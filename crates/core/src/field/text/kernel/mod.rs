@@ -135,7 +135,7 @@ pub(super) fn edges(path: Path, text: &mut [u8], length: usize, bounds: &mut Lin
 /// # Panics
 /// If `n` is zero or longer than `hash::combine` rotates, or `out` has not one place for each window.
 pub(super) fn shingles(path: Path, tokens: &[u64], n: usize, shift: u32, out: &mut [u64]) {
-    assert!((1..=hash::LONGEST_ROTATED).contains(&n), "windows that combine by rotation");
+    assert!((1..=hash::MAX_ROTATED).contains(&n), "windows that combine by rotation");
     assert_eq!(out.len() + n - 1, tokens.len(), "one element for each window");
     match path {
         #[cfg(target_arch = "x86_64")]
