@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::query::{Query, ResolvedQuery};
 use crate::record::DocNo;
 use crate::score::{RecordPair, may_reach, reaches};
-use crate::store::{Parts, View};
+use crate::store::{Cursor, Parts, View};
 
 /// Documents that are looked up at a time.
 const BATCH: usize = 1024;
@@ -54,7 +54,7 @@ impl Index {
         let (criteria, layout) = (&query.criteria, self.recorder().layout());
         let fields = &criteria.fields;
         let (mut candidates, mut parts) = (Candidates::default(), Vec::new());
-        let mut from = Some(0);
+        let mut from = Some(Cursor::START);
         while let Some(start) = from {
             let mut batch: Vec<(DocNo, Vec<u8>, Vec<u64>)> = Vec::new();
             from = view.scan(start, BATCH, Parts::Sketches, &mut |number, record| {
@@ -72,7 +72,7 @@ impl Index {
             });
             let (numbers, later): (Vec<DocNo>, Vec<_>) = earlier.unzip();
             view.records(&numbers, Parts::Sketches, &mut |place, record| {
-                let (number, id, words) = later[place as usize];
+                let (number, id, words) = later[place];
                 let pair = RecordPair { query: words, found: record.words };
                 self.scorer().parts(layout, criteria, pair, &mut parts)?;
                 let estimate = criteria.together(&parts);
@@ -82,7 +82,7 @@ impl Index {
                 {
                     return Ok(());
                 }
-                let numbers = [numbers[place as usize], *number];
+                let numbers = [numbers[place], *number];
                 let is_enough = criteria.accepts(&parts, &estimate, reaches);
                 visit(Pair { numbers, ids: [record.id, id], estimate, is_enough })
             })?;

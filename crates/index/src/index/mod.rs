@@ -23,7 +23,7 @@ use crate::store::{Parts, Stats, Store, View, Visit};
 
 pub use bucket_stats::BucketStats;
 pub use clusters::{Cluster, Member};
-pub use list::Listed;
+pub use list::ListedDocument;
 pub use search_words::BatchMatches;
 pub use triples::Triple;
 

@@ -135,7 +135,7 @@ impl Index {
         let (layout, fields) = (self.recorder().layout(), &resolved.criteria.fields);
         let (mut asked, mut matcher) = (0, None);
         view.records(candidates.numbers(), parts, &mut |place, record| {
-            while candidates.ends()[asked] <= place as usize {
+            while candidates.ends()[asked] <= place {
                 (asked, matcher) = (asked + 1, None);
             }
             let search = &mut searches[asked];

@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::query::{Probe, ResolvedQuery};
 use crate::record::{DocNo, Record};
 use crate::score::{Rank, Ranked, Ranking, RecordPair};
-use crate::store::{Parts, Postings, View};
+use crate::store::{Cursor, Parts, Postings, View};
 
 /// Documents whose contents are read at a time.
 const READ: usize = 32;
@@ -112,7 +112,7 @@ impl Index {
             view.records(&new, Parts::Sketches, &mut |place, record| {
                 let Some(rank) = ranker.rank(&record)? else { return Ok(()) };
                 if ranking.may_be_among(&rank) {
-                    let number = new[place as usize];
+                    let number = new[place];
                     // What a store gives besides is looked at again with fewer rows.
                     match layout.share_prefix(fields, rows, &probe.words, record.words) {
                         true => ranking.push(Ranked { rank, number }),
@@ -143,7 +143,7 @@ impl Index {
         n: usize,
     ) -> Result<RankedCandidates> {
         let (mut ranker, mut ranking) = (Ranker::new(self, query, probe), Ranking::new(n));
-        let mut from = Some(0);
+        let mut from = Some(Cursor::START);
         while let Some(start) = from {
             from = view.scan(start, READ, Parts::Sketches, &mut |number, record| {
                 let rank = ranker.rank(&record)?;

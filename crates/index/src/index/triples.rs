@@ -66,7 +66,7 @@ impl Index {
         let numbers: Vec<DocNo> = around.iter().copied().chain([centre]).collect();
         view.records(&numbers, Parts::Sketches, &mut |place, record| {
             let id = String::from_utf8_lossy(record.id).into_owned();
-            records.insert(numbers[place as usize], (id, record.words.to_vec()));
+            records.insert(numbers[place], (id, record.words.to_vec()));
             Ok(())
         })?;
         for (i, &a) in around.iter().enumerate() {

@@ -51,7 +51,8 @@ pub(super) fn on_heap(source: &Source<'_>, made: Made<'_>) -> Result<Segment> {
 pub(super) fn in_file(
     source: &Source<'_>,
     made: Made<'_>,
-    (files, path): (&dyn Files, &Path),
+    files: &dyn Files,
+    path: &Path,
 ) -> Result<Segment> {
     let file = files.create(path).map_err(trouble("make", path))?;
     let target = Target { files, path: path.into(), file, written: 0, synced: 0, checksums: Vec::new() };
@@ -68,7 +69,7 @@ fn write(source: &Source<'_>, Made { layout, fingerprint }: Made<'_>, out: &mut 
     let n = source.numbers.len();
     let (first, last) = (source.numbers.first().copied(), source.numbers.last().copied());
     let (first, last) = (first.unwrap_or_default(), last.unwrap_or_default());
-    let is_dense = (last - first) as usize + 1 == n;
+    let is_dense = last.places_after(first) + 1 == n;
     out.put(&[MAGIC, fingerprint])?;
     let numbers = if is_dense { None } else { Some(out.put_bytes(bytes(source.numbers))?) };
     let places = out.put(source.places)?;

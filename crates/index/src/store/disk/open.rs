@@ -235,7 +235,7 @@ impl Folder {
     /// A segment, in a file from so many records on.
     pub fn segment(&self, source: &Source<'_>, file: usize) -> Result<Segment> {
         match self.access == Access::Write && source.numbers.len() >= file {
-            true => build::in_file(source, self.made(), (&*self.files, &self.new_file("segment", "seg"))),
+            true => build::in_file(source, self.made(), &*self.files, &self.new_file("segment", "seg")),
             false => build::on_heap(source, self.made()),
         }
     }
@@ -281,13 +281,13 @@ impl Removed {
     }
 
     pub fn add(&mut self, number: DocNo) {
-        let word = number as usize / 64;
+        let word = number.0 as usize / 64;
         self.0.resize(self.0.len().max(word + 1), 0);
-        self.0[word] |= 1 << (number % 64);
+        self.0[word] |= 1 << (number.0 % 64);
     }
 
     pub fn has(&self, number: DocNo) -> bool {
-        self.0.get(number as usize / 64).is_some_and(|bits| bits >> (number % 64) & 1 == 1)
+        self.0.get(number.0 as usize / 64).is_some_and(|bits| bits >> (number.0 % 64) & 1 == 1)
     }
 }
 

@@ -25,7 +25,7 @@ impl Store for Disk {
         self.wait_for_worker()?;
         let mut log = self.shared.log()?;
         let state = self.shared.state();
-        if records.len() as u64 > u64::from(u32::MAX) - u64::from(state.end.next) {
+        if records.len() as u64 > u64::from(u32::MAX - state.end.next.0) {
             return Err(Error::Full);
         }
         let kept = records.last_of_each_id();

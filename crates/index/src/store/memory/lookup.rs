@@ -36,7 +36,7 @@ impl State {
             numbers.get(i + RECORDS_AHEAD).into_iter().for_each(touch);
             numbers.get(i + RECORDS_AHEAD / 2).into_iter().for_each(touch_id);
             if let Some(record) = self.record(*number) {
-                visit(i as u32, record)?;
+                visit(i, record)?;
             }
         }
         Ok(())
@@ -72,7 +72,7 @@ impl State {
             let Some(many) = many else { continue };
             let many = many.iter().map(|posting| part.run.bands().local(*posting));
             match (part.run.first(), &part.removed) {
-                (Some(first), None) => postings.extend(many.map(|local| first + local)),
+                (Some(first), None) => postings.extend(many.map(|local| first.plus(local as usize))),
                 _ => postings.extend(
                     many.filter(|local| part.has(*local as usize))
                         .map(|local| part.run.number(local as usize)),
@@ -82,7 +82,7 @@ impl State {
         if self.len > 0 {
             self.newest.find(key, self.len, |place| {
                 if !self.is_removed_newest(place) {
-                    postings.push(self.first + place as u32);
+                    postings.push(self.first.plus(place));
                 }
             });
         }
@@ -93,14 +93,14 @@ impl State {
 impl Part {
     /// [`State::records`] where this is the only part, with numbers from `first` on.
     fn records(&self, first: DocNo, numbers: &[DocNo], visit: Visit<'_>) -> Result<()> {
-        let local = |number: &DocNo| number.wrapping_sub(first) as usize;
+        let local = |number: &DocNo| number.0.wrapping_sub(first.0) as usize;
         let touch = |number: &DocNo| self.run.touch(local(number));
         numbers.iter().take(RECORDS_AHEAD).for_each(touch);
         for (i, number) in numbers.iter().enumerate() {
             numbers.get(i + RECORDS_AHEAD).into_iter().for_each(touch);
             let local = local(number);
             if local < self.run.len() && self.has(local) {
-                visit(i as u32, self.run.record(local))?;
+                visit(i, self.run.record(local))?;
             }
         }
         Ok(())

@@ -10,6 +10,7 @@ use crate::hints;
 use crate::record::Texts;
 use crate::record::{DocNo, Record, Records};
 use crate::settings::Layout;
+use crate::store::Stats;
 
 /// Words of a cache line.
 const LINE: usize = 8;
@@ -36,7 +37,7 @@ enum Numbers {
 
 impl Default for Numbers {
     fn default() -> Self {
-        Self::From(0)
+        Self::From(DocNo::default())
     }
 }
 
@@ -119,7 +120,7 @@ impl Run {
     /// `numbers` are in order, one for each record.
     pub fn new(numbers: Vec<DocNo>, records: Distinct, layout: &Layout) -> Self {
         let first = numbers.first().copied().unwrap_or_default();
-        let is_dense = numbers.last().is_none_or(|last| (last - first) as usize + 1 == numbers.len());
+        let is_dense = numbers.last().is_none_or(|last| last.places_after(first) + 1 == numbers.len());
         let numbers = if is_dense { Numbers::From(first) } else { Numbers::Listed(numbers) };
         Self::of(numbers, records, layout)
     }
@@ -142,7 +143,7 @@ impl Run {
     #[inline]
     pub fn number(&self, local: usize) -> DocNo {
         match &self.numbers {
-            Numbers::From(first) => first + local as u32,
+            Numbers::From(first) => first.plus(local),
             Numbers::Listed(numbers) => numbers[local],
         }
     }
@@ -161,7 +162,7 @@ impl Run {
     pub fn local(&self, number: DocNo) -> Option<usize> {
         match &self.numbers {
             Numbers::From(first) => {
-                number.checked_sub(*first).map(|local| local as usize).filter(|local| *local < self.n)
+                number.0.checked_sub(first.0).map(|local| local as usize).filter(|local| *local < self.n)
             }
             Numbers::Listed(numbers) => numbers.binary_search(&number).ok(),
         }
@@ -170,7 +171,7 @@ impl Run {
     /// The first local number that is not before a number.
     pub fn local_from(&self, number: DocNo) -> usize {
         match &self.numbers {
-            Numbers::From(first) => (number.saturating_sub(*first) as usize).min(self.n),
+            Numbers::From(first) => (number.0.saturating_sub(first.0) as usize).min(self.n),
             Numbers::Listed(numbers) => numbers.partition_point(|other| *other < number),
         }
     }
@@ -225,7 +226,7 @@ impl Run {
         });
     }
 
-    pub fn add_bytes(&self, stats: &mut crate::store::Stats) {
+    pub fn add_bytes(&self, stats: &mut Stats) {
         stats.posting_bytes += self.bands.bytes() as u64
             + 4 * (matches!(self.numbers, Numbers::Listed(_)) as u64) * self.n as u64;
         stats.sketch_bytes += 8 * (self.records.words.capacity() + self.records.expires.capacity()) as u64;

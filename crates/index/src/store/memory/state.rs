@@ -63,7 +63,7 @@ impl State {
         Self {
             runs: Arc::default(),
             newest: Arc::new(Newest::new(layout)),
-            first: 0,
+            first: DocNo::default(),
             len: 0,
             newest_removed: [0; PLACES / 64],
             n_removed: 0,
@@ -72,7 +72,7 @@ impl State {
 
     /// The number of the next record.
     pub fn next(&self) -> DocNo {
-        self.first + self.len as u32
+        self.first.plus(self.len)
     }
 
     /// Adds one record to the newest, and replaces the one that has its id.
@@ -91,7 +91,7 @@ impl State {
         let records = Distinct::of_any(records, layout.words());
         self.remove_all(&records.records.ids);
         let run = Run::from(self.first, records, layout);
-        self.first += run.len() as u32;
+        self.first = self.first.plus(run.len());
         self.push(run, layout);
     }
 
@@ -102,7 +102,7 @@ impl State {
         }
         let (mut numbers, mut records) = (Vec::new(), Records::default());
         for place in (0..self.len).filter(|place| !self.is_removed_newest(*place)) {
-            numbers.push(self.first + place as u32);
+            numbers.push(self.first.plus(place));
             records.push(self.newest.record(place));
         }
         self.n_removed -= (self.len - numbers.len()) as u64;
@@ -231,7 +231,7 @@ impl State {
 
     fn place_of(&self, number: DocNo) -> Option<Place> {
         if number >= self.first {
-            let place = (number - self.first) as usize;
+            let place = number.places_after(self.first);
             return (place < self.len && !self.is_removed_newest(place)).then_some(Place::Newest(place));
         }
         let (part, local) = self.in_run(number)?;
@@ -252,7 +252,7 @@ impl State {
     /// The number of an id.
     pub fn number(&self, id: &[u8]) -> Option<DocNo> {
         self.place(id, id_key(id)).map(|place| match place {
-            Place::Newest(place) => self.first + place as u32,
+            Place::Newest(place) => self.first.plus(place),
             Place::Run { part, local } => self.runs[part].run.number(local),
         })
     }
@@ -272,9 +272,9 @@ impl State {
             let locals = (part.run.local_from(from)..part.run.len()).filter(|local| part.has(*local));
             locals.map(|local| (part.run.number(local), part.run.record(local)))
         });
-        let start = from.saturating_sub(self.first) as usize;
+        let start = from.0.saturating_sub(self.first.0) as usize;
         let places = (start..self.len).filter(|place| !self.is_removed_newest(*place));
-        of_runs.chain(places.map(|place| (self.first + place as u32, self.newest.record(place))))
+        of_runs.chain(places.map(|place| (self.first.plus(place), self.newest.record(place))))
     }
 
     pub fn stats(&self) -> Stats {

@@ -17,7 +17,7 @@ use super::*;
 use crate::conformance;
 use crate::record::Records;
 use crate::settings::Keeps;
-use crate::store::{Parts, Store};
+use crate::store::{Cursor, Parts, Store};
 
 /// Small segments, so that little makes files and merges.
 const SMALL: Sizes = Sizes { few: 4, at_once: 16, file: 48, backlog: 4096 };
@@ -79,7 +79,7 @@ fn made(path: &Path, way: &Way) -> Disk {
 fn content(disk: &Disk) -> Model {
     let view = disk.view().unwrap();
     let mut model = Model::new();
-    view.scan(0, usize::MAX, Parts::All, &mut |number, record| {
+    view.scan(Cursor::START, usize::MAX, Parts::All, &mut |number, record| {
         let id = String::from_utf8(record.id.to_vec()).unwrap();
         let seed = std::str::from_utf8(record.document).unwrap();
         let seed = seed.trim_start_matches("{\"seed\": ").trim_end_matches('}').parse().unwrap();
