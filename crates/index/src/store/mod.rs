@@ -86,30 +86,11 @@ pub trait View {
     /// What the store says.
     fn postings(&self, keys: &[BandKey], postings: &mut Postings) -> Result<()>;
 
-    /// For each range of keys the records that have one of them, in any order, and maybe a few others. Keys keep the order of the registers, so that a store finds a range where its first key is; one that does
-    /// not keep them in order looks at every record.
+    /// For each range of keys the records that have one of them, in any order, and maybe a few others. Keys keep the order of the registers, so that a store finds a range where its first key is.
     ///
     /// # Errors
     /// What the store says.
-    fn ranges(&self, layout: &Layout, ranges: &[BandRange], postings: &mut Postings) -> Result<()> {
-        let mut found: Vec<Vec<DocNo>> = vec![Vec::new(); ranges.len()];
-        let mut from = Some(Cursor::START);
-        while let Some(start) = from {
-            from = self.scan(start, SCANNED, Parts::Sketches, &mut |number, record| {
-                for (range, found) in ranges.iter().zip(&mut found) {
-                    if range.has(layout, record.words) {
-                        found.push(number);
-                    }
-                }
-                Ok(())
-            })?;
-        }
-        for found in found {
-            postings.extend(found.into_iter());
-            postings.end_key();
-        }
-        Ok(())
-    }
+    fn ranges(&self, layout: &Layout, ranges: &[BandRange], postings: &mut Postings) -> Result<()>;
 
     /// Hands the records of some numbers to `visit`, in the order of the list and with the place of the number in it. Numbers without a record are left out.
     ///
@@ -146,9 +127,6 @@ pub trait View {
     /// What the store says.
     fn stats(&self) -> Result<Stats>;
 }
-
-/// Records that are scanned at a time.
-const SCANNED: usize = 1024;
 
 /// Where a scan begins, or goes on: what the number means is a matter of the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
