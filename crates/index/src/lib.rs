@@ -38,6 +38,7 @@
 //! one: sets and bags, not bottom-k.
 
 mod answer;
+mod bit_set;
 mod candidates;
 pub mod compare;
 pub mod conformance;

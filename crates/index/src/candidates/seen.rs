@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use crate::bit_set::BitSet;
 use crate::record::DocNo;
 
 /// Numbers that are remembered, a power of two.
@@ -55,7 +56,7 @@ impl RecentNumbers {
 /// Numbers that came before. Most stores number documents one after the other, so that a bit for each is enough.
 #[derive(Debug, Default)]
 pub(crate) struct SeenNumbers {
-    bits: Vec<u64>,
+    bits: BitSet,
     others: HashSet<DocNo>,
 }
 
@@ -66,30 +67,16 @@ impl SeenNumbers {
     /// Those of `given` that did not come before, each once; `new` is overwritten.
     pub fn add_new(&mut self, given: &[DocNo], new: &mut Vec<DocNo>) {
         new.clear();
-        let largest = given.iter().copied().filter(|number| *number < BITS).max().unwrap_or_default();
-        let words = largest.0 as usize / 64 + 1;
-        if words > self.bits.len() {
-            self.bits.resize(words, 0);
-        }
-        new.extend(given.iter().copied().filter(|number| {
-            if *number >= BITS {
-                return self.others.insert(*number);
-            }
-            let (word, bit) = (&mut self.bits[number.0 as usize / 64], 1 << (number.0 % 64));
-            let is_new = *word & bit == 0;
-            *word |= bit;
-            is_new
+        new.extend(given.iter().copied().filter(|number| match *number < BITS {
+            true => self.bits.insert(number.0 as usize),
+            false => self.others.insert(*number),
         }));
     }
 
     /// As if a number had not come.
     pub fn forget(&mut self, number: DocNo) {
-        match self.bits.get_mut(number.0 as usize / 64).filter(|_| number < BITS) {
-            Some(word) => *word &= !(1 << (number.0 % 64)),
-            None => {
-                self.others.remove(&number);
-            }
-        }
+        self.bits.remove(number.0 as usize);
+        self.others.remove(&number);
     }
 }
 

@@ -94,7 +94,7 @@ impl Index {
         documents: &[Document],
         expires: impl Fn(usize) -> Option<u64>,
     ) -> Result<Inserted> {
-        let mut records = Records::with_room(self.recorder.layout(), documents.len());
+        let mut records = Records::with_capacity(self.recorder.layout(), documents.len());
         let outcomes = documents.iter().enumerate().map(|(i, document)| {
             // Zero means never; what was gone in 1970 is gone in the next second too.
             let expires = expires(i).map_or(0, |time| time.max(1));

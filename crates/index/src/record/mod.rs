@@ -96,8 +96,12 @@ pub struct Records {
 impl Records {
     /// Nothing yet, with room for the words of `n` records. A store takes the memory over, so this is worth more than it saves in copying: much of it comes on large pages, where a search
     /// finds its way faster.
-    pub fn with_room(layout: &Layout, n: usize) -> Self {
-        Self { words: hints::with_room(n * layout.words()), ids: Texts::with_room(n), ..Self::default() }
+    pub fn with_capacity(layout: &Layout, n: usize) -> Self {
+        Self {
+            words: hints::with_capacity(n * layout.words()),
+            ids: Texts::with_capacity(n),
+            ..Self::default()
+        }
     }
 
     /// How many there are.

@@ -110,12 +110,12 @@ impl Shared {
         let reserved = self.reserved.load(Ordering::Acquire);
         let limits = self.folder.heap_limits(reserved);
         let limits = match reserved {
-            0 => Limits { most: self.folder.sizes.at_once, ..limits },
+            0 => Limits { max: self.folder.sizes.at_once, ..limits },
             // Nobody else merges these as long as the other thread is busy.
             _ => limits,
         };
         let taken = match log.rows.next(at) {
-            Next::Block(block) => state.apply(&[block], self.folder.made(), limits),
+            Next::Block(block) => state.apply(&[block], self.folder.format(), limits),
             _ => Err(Error::Damaged {
                 path: log.path.clone(),
                 what: "what was written cannot be read".to_owned(),

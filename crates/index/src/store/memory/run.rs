@@ -48,11 +48,11 @@ pub(super) fn id_key(id: &[u8]) -> u64 {
 }
 
 /// Bands whose keys are gathered together, at most: the records are read once for all of them.
-const TOGETHER: usize = 9;
+const MAX_BANDS: usize = 9;
 
 fn bands(words: &[u64], n: usize, layout: &Layout) -> Directories {
     let mut directories = Directories::new(Cut::new(n), layout.bands());
-    let together = layout.bands().div_ceil(layout.bands().div_ceil(TOGETHER).max(1)).max(1);
+    let together = layout.bands().div_ceil(layout.bands().div_ceil(MAX_BANDS).max(1)).max(1);
     let mut columns = Columns::new(together, n);
     for first in (0..layout.bands()).step_by(together) {
         let bands = first..layout.bands().min(first + together);
@@ -67,7 +67,7 @@ fn bands(words: &[u64], n: usize, layout: &Layout) -> Directories {
 #[inline(never)]
 fn gather(words: &[u64], layout: &Layout, bands: Range<usize>, columns: &mut Columns) {
     for (records, block) in words.chunks(BLOCK * layout.words()).zip(0..) {
-        let mut keys = [[0; BLOCK]; TOGETHER];
+        let mut keys = [[0; BLOCK]; MAX_BANDS];
         layout.keys_within(records, bands.clone(), |place, band, key| match key {
             Some(key) => keys[band - bands.start][place % BLOCK] = first_half(key),
             None => columns.leave_out(band - bands.start, (block * BLOCK + place) as u32),
@@ -183,18 +183,18 @@ impl Run {
 
     /// Begins to bring the words of a record into the cache, and the place of its id.
     #[inline]
-    pub fn touch(&self, local: usize) {
+    pub fn prefetch(&self, local: usize) {
         let start = local * self.stride;
         for word in (start..start + self.stride).step_by(LINE) {
             hints::prefetch(&self.records.words, word);
         }
         hints::prefetch(&self.records.words, start + self.stride - 1);
-        self.records.ids.touch(local);
+        self.records.ids.prefetch(local);
     }
 
     /// Begins to bring the id of a record into the cache, whose place is there.
     #[inline]
-    pub fn touch_id(&self, local: usize) {
+    pub fn prefetch_id(&self, local: usize) {
         let id = self.records.ids.get(local);
         hints::prefetch(id, 0);
         hints::prefetch(id, id.len().saturating_sub(1));

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::newest::{Newest, PLACES};
 use super::run::{Distinct, Run, id_key};
+use crate::bit_set::BitSet;
 use crate::record::Texts;
 use crate::record::{DocNo, Record, Records};
 use crate::settings::Layout;
@@ -12,7 +13,7 @@ use crate::store::Stats;
 /// So many runs of one class are merged.
 const ALIKE: usize = 4;
 /// Ids that are looked up at the same time.
-const TOGETHER: usize = 16;
+const ID_BATCH: usize = 16;
 /// Runs, the newest records, and what is removed of them. Cloning it copies pointers.
 #[derive(Debug, Clone)]
 pub(super) struct State {
@@ -31,7 +32,7 @@ pub(super) struct State {
 #[derive(Debug, Clone)]
 pub(super) struct Part {
     pub(super) run: Arc<Run>,
-    pub(super) removed: Option<Arc<Vec<u64>>>,
+    pub(super) removed: Option<Arc<BitSet>>,
 }
 
 impl Part {
@@ -42,13 +43,13 @@ impl Part {
 
     #[inline]
     pub fn has(&self, local: usize) -> bool {
-        self.removed.as_ref().is_none_or(|removed| removed[local / 64] >> (local % 64) & 1 == 0)
+        self.removed.as_ref().is_none_or(|removed| !removed.has(local))
     }
 
     fn remove(&mut self, local: usize) {
         let n = self.run.len();
-        let removed = self.removed.get_or_insert_with(|| Arc::new(vec![0; n.div_ceil(64)]));
-        Arc::make_mut(removed)[local / 64] |= 1 << (local % 64);
+        let removed = self.removed.get_or_insert_with(|| Arc::new(BitSet::with_capacity(n)));
+        Arc::make_mut(removed).insert(local);
     }
 }
 
@@ -135,7 +136,7 @@ impl State {
     fn merged(&mut self, parts: &[Part], layout: &Layout) -> Option<Part> {
         let n: usize = parts.iter().map(|part| part.run.len()).sum();
         let mut numbers = Vec::with_capacity(n);
-        let mut records = Records::with_room(layout, n);
+        let mut records = Records::with_capacity(layout, n);
         for part in parts {
             let locals = (0..part.run.len()).filter(|local| part.has(*local));
             numbers.extend(locals.clone().map(|local| part.run.number(local)));
@@ -161,13 +162,13 @@ impl State {
 
     /// Removes the records of many ids.
     fn remove_all(&mut self, ids: &Texts) {
-        let mut keys = [0; TOGETHER];
-        for first in (0..ids.len()).step_by(if self.runs.is_empty() { usize::MAX } else { TOGETHER }) {
-            let together = first..ids.len().min(first + TOGETHER);
+        let mut keys = [0; ID_BATCH];
+        for first in (0..ids.len()).step_by(if self.runs.is_empty() { usize::MAX } else { ID_BATCH }) {
+            let together = first..ids.len().min(first + ID_BATCH);
             keys.iter_mut().zip(together.clone()).for_each(|(key, i)| *key = id_key(ids.get(i)));
             let keys = &keys[..together.len()];
             for part in &**self.runs {
-                keys.iter().for_each(|key| part.run.ids().touch(0, *key));
+                keys.iter().for_each(|key| part.run.ids().prefetch(0, *key));
             }
             for (i, key) in together.zip(keys) {
                 if let Some(place) = self.place(ids.get(i), *key) {

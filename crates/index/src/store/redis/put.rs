@@ -49,7 +49,7 @@ impl Redis {
 
     /// Looks where a collection is that is gone, and removes what this batch has appended to blocks that nobody knows any more.
     fn leave(&self, home: &Home, records: &Records, places: &[usize]) -> Result<Arc<Home>> {
-        let moved = self.move_house(home);
+        let moved = self.follow(home);
         if matches!(moved, Ok(_) | Err(Error::NoCollection { .. })) {
             let stride = home.layout.words();
             let mut requests = Requests::default();

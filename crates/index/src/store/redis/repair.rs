@@ -25,7 +25,7 @@ impl Redis {
             self.raise_fences(&home)?;
         }
         if !damaged.is_empty() {
-            let n = self.remove_doomed(&home, damaged)?;
+            let n = self.remove_some(&home, damaged)?;
             say(format!("{n} damaged records were taken out"));
         }
         if !surplus.is_empty() {

@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use benzer_core::hash;
 
-use super::compact::Living;
+use super::compact::LiveNumbers;
 use super::home::Home;
 use super::net::{How, Requests};
-use super::remove::Doomed;
+use super::remove::Removal;
 use super::row::{self, POSTING};
 use super::{Redis, Trouble, bytes, int, view};
 use crate::error::Result;
@@ -29,7 +29,7 @@ pub(super) type Surplus = HashMap<(u32, u32), BTreeSet<[u8; POSTING]>>;
 #[derive(Default)]
 pub(super) struct Damages {
     pub report: Report,
-    pub damaged: Vec<Doomed>,
+    pub damaged: Vec<Removal>,
     /// Postings that are missing: slice, block, posting.
     pub missing: Vec<(u32, u32, [u8; POSTING])>,
     /// Blocks that have to be written anew, by slice and block: without postings of living records that do not belong there, and without what is no posting.
@@ -42,7 +42,7 @@ pub(super) struct Damages {
 
 /// What the records say that there must be.
 struct Expected {
-    living: Living,
+    living: LiveNumbers,
     /// Of the postings of each block.
     sums: Vec<u64>,
     /// Documents of each slice.
@@ -96,7 +96,7 @@ impl Redis {
 
     /// Reads all records, and notes those that are not whole.
     fn expected(&self, home: &Arc<Home>) -> Result<Expected> {
-        let mut living = Living::new(self.ends(home)?);
+        let mut living = LiveNumbers::new(self.ends(home)?);
         let mut sums = vec![0u64; home.layout.bands() << home.entry.bits];
         let mut n_documents = vec![0i64; home.slices.len()];
         let mut damages = Damages::default();
@@ -109,7 +109,7 @@ impl Redis {
             let Some(record) = record.filter(|_| is_whole) else {
                 let name = String::from_utf8_lossy(id);
                 damages.report.records.push(format!("the record of document `{name}` is damaged"));
-                damages.damaged.push(Doomed { id: id.to_vec(), number: Some(number) });
+                damages.damaged.push(Removal { id: id.to_vec(), number: Some(number) });
                 return Ok(());
             };
             damages.report.documents += 1;
@@ -124,7 +124,7 @@ impl Redis {
     }
 
     /// Reads all blocks, whose living postings must have these sums.
-    fn read_blocks(&self, home: &Arc<Home>, living: &Living, mut sums: Vec<u64>) -> Result<BlocksRead> {
+    fn read_blocks(&self, home: &Arc<Home>, living: &LiveNumbers, mut sums: Vec<u64>) -> Result<BlocksRead> {
         let (mut suspicious, mut highest) = (BTreeSet::new(), vec![0u32; home.slices.len()]);
         self.each_block(home, &mut |home, blocks| {
             for (slice, block, bytes) in blocks {
@@ -152,7 +152,7 @@ impl Redis {
     fn expected_postings(
         &self,
         home: &Arc<Home>,
-        living: &Living,
+        living: &LiveNumbers,
         suspicious: &BTreeSet<(u32, u32)>,
     ) -> Result<ExpectedPostings> {
         let none = |of: &(u32, u32)| (*of, BTreeSet::new());
@@ -178,7 +178,7 @@ impl Redis {
     fn compare_blocks(
         &self,
         home: &Home,
-        living: &Living,
+        living: &LiveNumbers,
         expected: ExpectedPostings,
         damages: &mut Damages,
     ) -> Result<()> {
@@ -243,7 +243,7 @@ fn each_posting(home: &Home, number: DocNo, words: &[u64], mut visit: impl FnMut
 }
 
 /// The postings of a block whose numbers are alive, each once.
-fn living_postings(home: &Home, living: &Living, block: &[u8]) -> BTreeSet<[u8; POSTING]> {
+fn living_postings(home: &Home, living: &LiveNumbers, block: &[u8]) -> BTreeSet<[u8; POSTING]> {
     let alive = row::postings(block).filter(|(_, number)| living.has(home, *number));
     alive.map(|(rest, number)| row::posting(rest, number)).collect()
 }

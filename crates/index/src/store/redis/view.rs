@@ -53,7 +53,7 @@ impl<'a> Live<'a> {
         let home = Arc::clone(&self.home.borrow());
         let done = match work(&home) {
             Err(Trouble::Gone) => {
-                let moved = self.store.move_house(&home)?;
+                let moved = self.store.follow(&home)?;
                 if !self.is_fresh.get() {
                     return Err(Trouble::Gone.into());
                 }
