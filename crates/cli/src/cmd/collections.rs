@@ -4,7 +4,7 @@ use std::io::{BufReader, Write};
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
-use benzer_index::portable;
+use benzer_index::export;
 use benzer_index::store::Stats;
 use benzer_index::{Index, Settings};
 use benzer_storage::Files;
@@ -176,7 +176,7 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
         Action::Export(Export { one: One { name, db }, output }) => {
             let store = db.open()?.read(name).map_err(failed)?;
             let mut file = Files::new().create(output)?;
-            let n = portable::export(&*store, &mut file).map_err(failed)?;
+            let n = export::export(&*store, &mut file).map_err(failed)?;
             file.commit()?;
             Ok(writeln!(out, "{} documents of `{name}` are in `{}`", grouped(n), output.display())?)
         }
@@ -188,7 +188,7 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
         Action::Import(Import { one: One { name, db }, file, expected_documents }) => {
             let open = || anyhow::Ok(BufReader::new(std::fs::File::open(file)?));
             let import = || {
-                portable::Import::new(open().with_context(|| format!("cannot read `{}`", file.display()))?)
+                export::Import::new(open().with_context(|| format!("cannot read `{}`", file.display()))?)
                     .map_err(failed)
             };
             // Everything is read once before anything is made.

@@ -1,34 +1,27 @@
 //! Where collections are kept.
 //!
 //! A [`Store`] is synchronous and batch-shaped: one call is one round trip, whatever the number of documents. It knows records and band keys, never documents' meaning.
-//! Every store passes the same [`conformance`] suite.
+//! Every store passes the same [`conformance`](crate::conformance) suite.
 
 mod collections;
-pub mod conformance;
 mod disk;
-pub(crate) mod hints;
 mod memory;
+mod open;
 #[cfg(feature = "redis")]
 mod redis;
-mod searching;
 
 use std::fmt::Debug;
-use std::ops::RangeInclusive;
-use std::sync::Arc;
 
 use benzer_core::lsh::BandKey;
 use serde::Serialize;
 
 use crate::error::Result;
-use crate::record::Records;
-use crate::settings::{Layout, Settings};
+use crate::record::{DocNo, Record, Records};
+use crate::settings::{BandRange, Layout, Settings};
 
-pub use collections::{Collections, disk, open};
-pub use disk::Report;
+pub use collections::{Collections, Report};
 pub use disk::make_folders;
-
-/// The number of a record. A document that is replaced gets a new one; numbers are not used again.
-pub type DocNo = u32;
+pub use open::{disk, memory, open};
 
 /// Keeps the records of one collection.
 pub trait Store: Debug + Send + Sync {
@@ -93,30 +86,11 @@ pub trait View {
     /// What the store says.
     fn postings(&self, keys: &[BandKey], postings: &mut Postings) -> Result<()>;
 
-    /// For each range of keys the records that have one of them, in any order, and maybe a few others. Keys keep the order of the registers, so that a store finds a range where its first key is; one that does
-    /// not keep them in order looks at every record.
+    /// For each range of keys the records that have one of them, in any order, and maybe a few others. Keys keep the order of the registers, so that a store finds a range where its first key is.
     ///
     /// # Errors
     /// What the store says.
-    fn ranges(&self, layout: &Layout, ranges: &[BandRange], postings: &mut Postings) -> Result<()> {
-        let mut found: Vec<Vec<DocNo>> = vec![Vec::new(); ranges.len()];
-        let mut from = Some(0);
-        while let Some(start) = from {
-            from = self.scan(start, SCANNED, Parts::Sketches, &mut |number, record| {
-                for (range, found) in ranges.iter().zip(&mut found) {
-                    if range.has(layout, record.words) {
-                        found.push(number);
-                    }
-                }
-                Ok(())
-            })?;
-        }
-        for found in found {
-            postings.extend(found.into_iter());
-            postings.end_key();
-        }
-        Ok(())
-    }
+    fn ranges(&self, layout: &Layout, ranges: &[BandRange], postings: &mut Postings) -> Result<()>;
 
     /// Hands the records of some numbers to `visit`, in the order of the list and with the place of the number in it. Numbers without a record are left out.
     ///
@@ -125,7 +99,7 @@ pub trait View {
     fn records(&self, numbers: &[DocNo], parts: Parts, visit: Visit<'_>) -> Result<()>;
 
     /// How many searches are best looked up together: many enough to work on all of them at once, few enough for the cache.
-    fn together(&self) -> usize {
+    fn batch(&self) -> usize {
         256
     }
 
@@ -135,11 +109,17 @@ pub trait View {
     /// What the store says.
     fn numbers(&self, ids: &[&[u8]]) -> Result<Vec<Option<DocNo>>>;
 
-    /// Hands records to `visit`, with their numbers, each once, from one place on (0 is the first) and about so many at most; where to go on, if there may be more.
+    /// Hands records to `visit`, with their numbers, each once, from one place on and about so many at most; where to go on, if there may be more.
     ///
     /// # Errors
     /// What the store says, or what `visit` returns.
-    fn scan(&self, from: DocNo, most: usize, parts: Parts, visit: Visit<'_>) -> Result<Option<DocNo>>;
+    fn scan(
+        &self,
+        from: Cursor,
+        max: usize,
+        parts: Parts,
+        visit: VisitNumbered<'_>,
+    ) -> Result<Option<Cursor>>;
 
     /// Numbers of the collection.
     ///
@@ -148,28 +128,20 @@ pub trait View {
     fn stats(&self) -> Result<Stats>;
 }
 
-/// Records that are scanned at a time.
-const SCANNED: usize = 1024;
+/// Where a scan begins, or goes on: what the number means is a matter of the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cursor(pub u32);
 
-/// Keys of a band that lie side by side.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BandRange {
-    /// The band.
-    pub band: u32,
-    /// The keys.
-    pub keys: RangeInclusive<u64>,
+impl Cursor {
+    /// Before the first record.
+    pub const START: Self = Self(0);
 }
 
-impl BandRange {
-    /// Whether a record has such a key.
-    #[inline]
-    pub fn has(&self, layout: &Layout, record: &[u64]) -> bool {
-        layout.key(record, self.band as usize).is_some_and(|key| self.keys.contains(&key))
-    }
-}
+/// What is done with each record that was asked for: its place in the list of numbers, and the record.
+pub type Visit<'a> = &'a mut dyn FnMut(usize, Record<'_>) -> Result<()>;
 
-/// What is done with each record: its place or number, and the record.
-pub type Visit<'a> = &'a mut dyn FnMut(u32, Record<'_>) -> Result<()>;
+/// What is done with each record of a scan: its number, and the record.
+pub type VisitNumbered<'a> = &'a mut dyn FnMut(DocNo, Record<'_>) -> Result<()>;
 
 /// Which parts of records are wanted; the others may be empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -178,19 +150,6 @@ pub enum Parts {
     Sketches,
     /// The contents too.
     All,
-}
-
-/// A stored record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Record<'a> {
-    /// Its id.
-    pub id: &'a [u8],
-    /// Its words, as [`Layout`] cuts them.
-    pub words: &'a [u64],
-    /// Its contents as JSON; empty if they are not kept, or not wanted.
-    pub document: &'a [u8],
-    /// From when on it is gone; 0 means never.
-    pub expires: u64,
 }
 
 /// The records of keys, one list after the other.
@@ -258,12 +217,4 @@ pub struct Stats {
     pub document_bytes: u64,
     /// Of the bytes of band keys, about those that are there for containment.
     pub containment_bytes: u64,
-}
-
-/// A collection in memory, which ends with the process.
-///
-/// # Errors
-/// Settings that are not compatible with this version.
-pub fn memory(settings: Settings) -> Result<Arc<dyn Store>> {
-    Ok(Arc::new(memory::Memory::new(settings)?))
 }

@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use benzer_core::field::{Document, Schema};
 use benzer_index::store::{self, Collections};
-use benzer_index::{Asked, Containment, Index, Keeps, Query, Records, Settings, Triple};
+use benzer_index::{Containment, Index, Keeps, Query, QueryDocument, Records, Settings, Triple};
 
 use crate::error;
 use crate::parallel::Pulse;
@@ -60,7 +60,7 @@ impl Collection {
                 (opened, settings) => {
                     let store = opened.map_err(error::index)?;
                     if let Some(settings) = settings {
-                        settings.expect(store.settings()).map_err(error::index)?;
+                        settings.require(store.settings()).map_err(error::index)?;
                     }
                     store
                 }
@@ -85,7 +85,7 @@ impl Collection {
         }
         py.detach(|| {
             let (recorder, mut pulse) = (index.recorder(), Pulse::new());
-            let mut records = Records::with_room(recorder.layout(), taken.len());
+            let mut records = Records::with_capacity(recorder.layout(), taken.len());
             let mut troubles = Vec::with_capacity(taken.len());
             for document in taken {
                 pulse.check()?;
@@ -146,10 +146,10 @@ impl Collection {
         py.detach(|| {
             let query: Query = parsed(query)?;
             let asked = match (&document, &ids.0) {
-                (Some(document), _) => Asked::Document(document),
-                (None, id) => Asked::Id(id.as_deref().unwrap_or_default()),
+                (Some(document), _) => QueryDocument::Document(document),
+                (None, id) => QueryDocument::Id(id.as_deref().unwrap_or_default()),
             };
-            json(&index.search_third([asked, Asked::Id(&ids.1)], &query).map_err(error::index)?)
+            json(&index.three_way_search([asked, QueryDocument::Id(&ids.1)], &query).map_err(error::index)?)
         })
     }
 

@@ -112,7 +112,7 @@ pub async fn stats(
     At(name): At<String>,
 ) -> Result<Response> {
     let measure = |_: &Shared, _: &str, index: &Arc<benzer_index::Index>| {
-        Ok(CollectionStats::of(index.stats()?, index.skew()?))
+        Ok(CollectionStats::of(index.stats()?, index.bucket_stats()?))
     };
     Ok(json(&reading(&state, &access, name, measure).await?))
 }

@@ -9,6 +9,7 @@ use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use benzer_core::field::Document;
+use benzer_index::store::Cursor;
 use benzer_index::{Error, Index, Keeps};
 use serde_json::value::RawValue;
 
@@ -160,9 +161,12 @@ pub async fn list(
         return Err(ApiError::bad(format!("`limit` must be between 1 and 1000, got {limit}")));
     }
     let get = move |_: &Shared, _: &str, index: &Arc<Index>| {
-        let (documents, next) = index.list(from, limit)?;
-        let documents = documents.into_iter().map(|(id, fields)| ListedDocument { id, fields }).collect();
-        Ok(json(&DocumentList { documents, next }))
+        let (documents, next) = index.list(Cursor(from), limit)?;
+        let documents = documents
+            .into_iter()
+            .map(|listed| ListedDocument { id: listed.id, fields: listed.fields })
+            .collect();
+        Ok(json(&DocumentList { documents, next: next.map(|next| next.0) }))
     };
     reading(&state, &access, name, get).await
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
-use benzer_index::{Asked, Index};
+use benzer_index::{Index, QueryDocument};
 
 use super::at::At;
 use super::{json, milliseconds, reading};
@@ -45,14 +45,14 @@ pub async fn search(
         let begin = Instant::now();
         let document = request.document.map(|document| document.document());
         let asked = match (&document, &request.id) {
-            (Some(document), None) => Asked::Document(document),
-            (None, Some(id)) => Asked::Id(id),
+            (Some(document), None) => QueryDocument::Document(document),
+            (None, Some(id)) => QueryDocument::Id(id),
             _ => return Err(ApiError::bad("give either `document` or `id`")),
         };
         let answer = match (&request.with, asked) {
-            (Some(with), _) => index.search_third([asked, Asked::Id(with)], &query)?,
-            (None, Asked::Document(document)) => index.search(document, &query)?,
-            (None, Asked::Id(id)) => index.search_id(id, &query)?,
+            (Some(with), _) => index.three_way_search([asked, QueryDocument::Id(with)], &query)?,
+            (None, QueryDocument::Document(document)) => index.search(document, &query)?,
+            (None, QueryDocument::Id(id)) => index.search_id(id, &query)?,
         };
         shared.metrics.search(answer.n_candidates, answer.n_matches, begin.elapsed());
         Ok(json(&SearchAnswer::of(answer, milliseconds(start))))

@@ -1,8 +1,8 @@
 //! Records whose keys lie side by side: lines are in the order of keys.
 
 use super::state::State;
-use crate::settings::Layout;
-use crate::store::{BandRange, Postings};
+use crate::settings::{BandRange, Layout};
+use crate::store::Postings;
 
 impl State {
     /// Appends the numbers of records that have a key of each range, and of a few others.
@@ -17,7 +17,7 @@ impl State {
             }
             let newest = (0..self.len).filter(|place| !self.is_removed_newest(*place));
             let newest = newest.filter(|place| range.has(layout, self.newest.record(*place).words));
-            postings.extend(newest.map(|place| self.first + place as u32));
+            postings.extend(newest.map(|place| self.first.plus(place)));
             postings.end_key();
         }
     }

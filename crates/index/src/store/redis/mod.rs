@@ -83,13 +83,13 @@ impl Redis {
     }
 
     /// Looks where the collection is now, after it was not where it had been.
-    fn move_house(&self, old: &Home) -> Result<Arc<Home>> {
+    fn follow(&self, old: &Home) -> Result<Arc<Home>> {
         let entry = collections::entry(&self.client, &self.name)?;
         if entry.uid == old.entry.uid {
             // It is being removed, and its name still there.
             return Err(Trouble::Gone.into());
         }
-        self.settings.expect(&entry.settings)?;
+        self.settings.require(&entry.settings)?;
         let home = Arc::new(Home::new(entry, &self.client.address.namespace)?);
         *self.home.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&home);
         Ok(home)
@@ -106,7 +106,7 @@ impl Redis {
         let mut home = self.home();
         loop {
             match work(&home) {
-                Err(Trouble::Gone) => home = self.move_house(&home)?,
+                Err(Trouble::Gone) => home = self.follow(&home)?,
                 Err(Trouble::Closed) if Instant::now() < deadline => sleep(CLOSED),
                 other => return Ok(other?),
             }
