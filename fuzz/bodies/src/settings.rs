@@ -6,7 +6,7 @@ use benzer_core::field::{Content, Document, Schema};
 use benzer_core::hash::element;
 use benzer_dedup::files::{Check, Manifest, State};
 use benzer_index::{Index, Query, Settings, store};
-use benzer_server::keys::Keys;
+use benzer_server::access::keys::Keys;
 
 use crate::read::in_folder;
 

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use anyhow::bail;
-use benzer_server::keys::{Key, Keys, Scope};
+use benzer_server::access::keys::{Key, Keys, Scope};
 use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
 

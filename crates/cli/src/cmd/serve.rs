@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use benzer_server::log::{self, LogFormat};
-use benzer_server::serve::told_to_stop;
+use benzer_server::serve::stop_signal;
 use benzer_server::{Config, Limits, Server, StartError, Tls};
 use clap::{Args, ValueEnum};
 
@@ -128,7 +128,7 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
     let config = config(arguments)?;
     let (tls, threads) = (config.tls.is_some(), config.limits.threads);
     let server = Server::new(config).map_err(refused)?;
-    let needs_key = server.state().gate.needs_key();
+    let needs_key = server.state().authenticator.needs_key();
     if arguments.check {
         return Ok(writeln!(out, "ready to serve `{}` on {}", arguments.db.shown(), arguments.listen)?);
     }
@@ -142,7 +142,7 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
         .context("cannot start threads")?;
     runtime.block_on(async {
         // Whoever reads the address may tell it to stop at once.
-        let stop = told_to_stop();
+        let stop = stop_signal();
         let listener = server.listen().await.map_err(refused)?;
         let address = listener.local_addr()?;
         let url = format!("{}://{address}", if tls { "https" } else { "http" });

@@ -119,12 +119,12 @@ pub struct PageQuery {
     #[param(default = 0)]
     pub from: u32,
     /// Documents of a page.
-    #[serde(default = "usual_page")]
+    #[serde(default = "default_page")]
     #[param(default = 20, minimum = 1, maximum = 1000)]
     pub limit: usize,
 }
 
-const fn usual_page() -> usize {
+const fn default_page() -> usize {
     20
 }
 

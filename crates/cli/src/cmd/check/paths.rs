@@ -8,7 +8,7 @@ use anyhow::Context;
 use benzer_dedup::integrity;
 use benzer_index::portable::{self, Import};
 use benzer_index::store;
-use benzer_server::keys::Keys;
+use benzer_server::access::keys::Keys;
 use serde_json::{Value, json};
 
 use super::{Checked, of_collection};

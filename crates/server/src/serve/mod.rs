@@ -1,28 +1,27 @@
-//! Listening: connections are taken up to a limit, encrypted if there is a certificate, and finished when the server is told to stop.
+//! A server from its start to its end: everything is checked, the address is bound, connections are served until it is told to stop.
+
+mod connections;
+mod housekeeping;
+mod tls;
 
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use axum::Router;
-use hyper::server::conn::http1;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
-use hyper_util::service::TowerToHyperService;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 
-use crate::app::{self, Shared, State};
+use crate::access::keys::Keys;
+use crate::app;
+use crate::collections::demo;
 use crate::config::Config;
-use crate::{demo, tls};
+use crate::state::{Shared, State};
+use connections::Connections;
 
-/// How long the head of a request, or the hello of TLS, may take.
-const HEAD: Duration = Duration::from_secs(10);
+pub use housekeeping::compact_if_wasteful;
 
 /// Why a server does not start.
 #[derive(Debug, thiserror::Error)]
@@ -74,7 +73,7 @@ impl Server {
             collections = demo::beside(collections)?;
         }
         let state = Arc::new(State::new(&config, collections)?);
-        if !config.listen.ip().is_loopback() && crate::keys::Keys::read(&config.keys)?.keys.is_empty() {
+        if !config.listen.ip().is_loopback() && Keys::read(&config.keys)?.keys.is_empty() {
             let keys = config.keys.display().to_string();
             return Err(StartError::NoKey { listen: config.listen, keys });
         }
@@ -107,80 +106,31 @@ impl Server {
     /// A sample collection that cannot be made.
     pub async fn run(self, listener: TcpListener, stop: impl Future<Output = ()>) -> Result<(), StartError> {
         let Self { config, state, router, acceptor } = self;
-        let shared = Arc::clone(&state);
-        let is_demo = config.demo;
+        let (shared, is_demo) = (Arc::clone(&state), config.demo);
         let opened = tokio::task::spawn_blocking(move || open_all(&shared, is_demo));
         opened.await.map_err(io::Error::other)??;
-        let housekeeping = tokio::spawn(app::housekeeping(Arc::clone(&state)));
-        let graceful = GracefulShutdown::new();
-        let places = Arc::new(Semaphore::new(config.limits.connections));
-        let mut stop = std::pin::pin!(stop);
-        loop {
-            let accepted = async {
-                let place = Arc::clone(&places).acquire_owned().await;
-                (listener.accept().await, place)
-            };
-            let (stream, place) = tokio::select! {
-                (stream, place) = accepted => (stream, place),
-                () = &mut stop => break,
-            };
-            let stream = match stream {
-                Ok((stream, _)) => stream,
-                Err(error) => {
-                    // Out of file handles, or a client that is gone already: others may still be served.
-                    tracing::warn!(%error, "a connection could not be taken");
-                    tokio::time::sleep(Duration::from_millis(50)).await;
-                    continue;
-                }
-            };
-            let _ = stream.set_nodelay(true);
-            let watcher = graceful.watcher();
-            let (router, acceptor) = (router.clone(), acceptor.clone());
-            tokio::spawn(async move {
-                let _place = place;
-                match acceptor {
-                    None => connection(stream, router, watcher).await,
-                    Some(acceptor) => match tokio::time::timeout(HEAD, acceptor.accept(stream)).await {
-                        Ok(Ok(stream)) => connection(stream, router, watcher).await,
-                        Ok(Err(error)) => tracing::debug!(%error, "no TLS"),
-                        Err(_) => tracing::debug!("no TLS in time"),
-                    },
-                }
-            });
-        }
+        let housekeeping = tokio::spawn(housekeeping::run(Arc::clone(&state)));
+        let connections = Connections::new(router, acceptor, config.limits.connections);
+        connections.accept(&listener, stop).await;
         drop(listener);
         state.stopping.store(true, Ordering::Relaxed);
         tracing::info!("stopping: finishing the requests in flight");
-        if tokio::time::timeout(config.grace, graceful.shutdown()).await.is_err() {
-            tracing::warn!("requests were still in flight after {:?}; they are cut off", config.grace);
-        }
+        connections.finish(config.grace).await;
         housekeeping.abort();
         tracing::info!("stopped");
         Ok(())
     }
 }
 
-async fn connection<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
-    stream: S,
-    router: Router,
-    watcher: hyper_util::server::graceful::Watcher,
-) {
-    let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(64 << 10);
-    let connection = builder.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
-    if let Err(error) = watcher.watch(connection).await {
-        tracing::debug!(%error, "a connection ended");
-    }
-}
-
 /// Opens every collection, so that the first request does not wait for it; makes the sample if it is wanted.
 fn open_all(state: &State, is_demo: bool) -> Result<(), StartError> {
     if is_demo {
-        demo::fill(&state.shelf).map_err(|error| io::Error::other(error.detail().message.clone()))?;
+        demo::fill(&state.collections).map_err(|error| io::Error::other(error.detail().message.clone()))?;
     }
-    let names = state.shelf.names().map_err(|error| io::Error::other(error.detail().message.clone()))?;
+    let names =
+        state.collections.names().map_err(|error| io::Error::other(error.detail().message.clone()))?;
     for name in &names {
-        match state.shelf.get(name) {
+        match state.collections.get(name) {
             Ok(_) => tracing::info!(collection = %name, "open"),
             Err(error) => {
                 tracing::error!(collection = %name, error = %error.detail().message, "cannot be opened")
@@ -194,7 +144,7 @@ fn open_all(state: &State, is_demo: bool) -> Result<(), StartError> {
 ///
 /// # Panics
 /// Outside of a runtime.
-pub fn told_to_stop() -> impl Future<Output = ()> {
+pub fn stop_signal() -> impl Future<Output = ()> {
     #[cfg(unix)]
     let mut signals = {
         use tokio::signal::unix::{SignalKind, signal};

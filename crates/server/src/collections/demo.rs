@@ -8,13 +8,13 @@ use benzer_index::store::{Collections, Report, Store};
 use benzer_index::{Result as IndexResult, Settings};
 use serde_json::Value;
 
+use super::OpenCollections;
 use crate::error::{ApiError, Result};
-use crate::shelf::Shelf;
 
 /// The name of the sample collection.
 pub const NAME: &str = "demo";
 
-const ARTICLES: &str = include_str!("../../../examples/articles.jsonl");
+const ARTICLES: &str = include_str!("../../../../examples/articles.jsonl");
 const SCHEMA: &str =
     r#"{"fields": {"title": {"kind": "text", "n": 1, "weight": 0.2}, "text": {"kind": "text", "n": 3}}}"#;
 
@@ -88,13 +88,13 @@ impl Collections for WithSample {
 ///
 /// # Errors
 /// What the store says.
-pub fn fill(shelf: &Shelf) -> Result<()> {
-    if shelf.names()?.iter().any(|name| name == NAME) {
+pub fn fill(collections: &OpenCollections) -> Result<()> {
+    if collections.names()?.iter().any(|name| name == NAME) {
         return Ok(());
     }
     let schema = serde_json::from_str(SCHEMA).expect("the schema of the sample is one");
     let settings = Settings::with_target(schema, 0.7, 0.95, benzer_index::Keeps::Documents)?;
-    let (index, _) = shelf.create(NAME, settings)?;
+    let (index, _) = collections.create(NAME, settings)?;
     let inserted = index.insert(&documents())?;
     let failed = inserted.outcomes.into_iter().find_map(Result::err);
     failed.map_or(Ok(()), |error| Err(ApiError::from(error)))
@@ -115,10 +115,10 @@ mod tests {
 
     #[test]
     fn the_sample_has_all_articles_and_is_made_once() {
-        let shelf = Shelf::new(benzer_index::store::open("memory:").unwrap());
-        fill(&shelf).unwrap();
-        fill(&shelf).unwrap();
-        let index = shelf.get(NAME).unwrap();
+        let collections = OpenCollections::new(benzer_index::store::open("memory:").unwrap());
+        fill(&collections).unwrap();
+        fill(&collections).unwrap();
+        let index = collections.get(NAME).unwrap();
         assert_eq!(index.stats().unwrap().documents, ARTICLES.lines().count() as u64);
         assert!(!index.clusters(None, || Ok(())).unwrap().is_empty());
     }
@@ -128,18 +128,18 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("data");
         let open = || beside(benzer_index::store::open(place.to_str().unwrap()).unwrap()).unwrap();
-        let shelf = Shelf::new(open());
-        fill(&shelf).unwrap();
-        assert_eq!(shelf.names().unwrap(), [NAME]);
+        let collections = OpenCollections::new(open());
+        fill(&collections).unwrap();
+        assert_eq!(collections.names().unwrap(), [NAME]);
         assert!(!place.exists(), "the sample is on the disk");
         // Once it is gone, its name is anybody's.
-        let settings = shelf.get(NAME).unwrap().settings().clone();
-        shelf.remove(NAME).unwrap();
-        shelf.create(NAME, settings).unwrap();
+        let settings = collections.get(NAME).unwrap().settings().clone();
+        collections.remove(NAME).unwrap();
+        collections.create(NAME, settings).unwrap();
         assert!(place.join(NAME).exists());
-        drop(shelf);
-        let shelf = Shelf::new(open());
-        fill(&shelf).unwrap();
-        assert_eq!(shelf.get(NAME).unwrap().stats().unwrap().documents, 0, "the user's own is filled");
+        drop(collections);
+        let collections = OpenCollections::new(open());
+        fill(&collections).unwrap();
+        assert_eq!(collections.get(NAME).unwrap().stats().unwrap().documents, 0, "the user's own is filled");
     }
 }

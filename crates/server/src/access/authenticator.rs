@@ -1,89 +1,46 @@
-//! Who asks, and what they may do.
+//! Lets requests in: those with a key of the file, or those of this machine where no key is needed.
 
-use std::collections::HashMap;
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::{Instant, SystemTime};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::SystemTime;
 
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 
+use super::Access;
+use super::keys::{Key, Keys};
+use super::rate::RateLimiter;
 use crate::config::Config;
 use crate::error::{ApiError, Result};
-use crate::keys::{Key, Keys, Scope};
-
-/// What a request may do.
-#[derive(Debug, Clone)]
-pub struct Access {
-    /// Nothing where no key is needed.
-    key: Option<Key>,
-}
-
-impl Access {
-    /// Refuses what the key is not for.
-    ///
-    /// # Errors
-    /// 403 for a scope that the key lacks; a collection that it is not for looks as if it were not there.
-    pub fn check(&self, scope: Scope, collection: Option<&str>) -> Result<()> {
-        let Some(key) = &self.key else { return Ok(()) };
-        if !key.scopes.contains(&scope) {
-            let name = if scope == Scope::Read { "read" } else { "write" };
-            let message = format!("this key has not the scope `{name}`");
-            return Err(ApiError::new(StatusCode::FORBIDDEN, "forbidden", message));
-        }
-        match collection {
-            Some(name) if !self.sees(name) => Err(ApiError::no_collection(name)),
-            None if !key.collections.is_empty() => Err(ApiError::new(
-                StatusCode::FORBIDDEN,
-                "forbidden",
-                "this key is limited to some collections",
-            )),
-            _ => Ok(()),
-        }
-    }
-
-    /// Whether a collection is there for this key.
-    pub fn sees(&self, collection: &str) -> bool {
-        let all =
-            |key: &Key| key.collections.is_empty() || key.collections.iter().any(|name| name == collection);
-        self.key.as_ref().is_none_or(all)
-    }
-
-    /// May read something, without regard to collections.
-    ///
-    /// # Errors
-    /// 403 without the scope.
-    pub fn check_read(&self) -> Result<()> {
-        match &self.key {
-            Some(key) if !key.scopes.contains(&Scope::Read) => self.check(Scope::Read, None),
-            _ => Ok(()),
-        }
-    }
-}
 
 /// The keys of the file, read again when it changes, and how often each was used lately.
 #[derive(Debug)]
-pub struct Gate {
+pub struct Authenticator {
     path: PathBuf,
-    keys: RwLock<(Option<SystemTime>, Arc<Keys>)>,
+    file: RwLock<KeyFile>,
     needs_key: bool,
     /// Origins whose pages may ask, or `*`, beside the server's own.
     origins: Vec<String>,
-    /// Requests per second; 0 is no limit.
-    rate: f64,
-    buckets: Mutex<HashMap<String, (f64, Instant)>>,
+    rate: RateLimiter,
 }
 
-impl Gate {
+/// What the file of keys had when it was read.
+#[derive(Debug)]
+struct KeyFile {
+    changed: Option<SystemTime>,
+    keys: Arc<Keys>,
+}
+
+impl Authenticator {
     /// With the keys of a file. A key is needed if there is one, or if the server is reached from beyond this machine.
     ///
     /// # Errors
     /// A file that cannot be read.
     pub fn new(config: &Config) -> std::io::Result<Self> {
         let path = config.keys.clone();
-        let keys = (changed(&path), Arc::new(Keys::read(&path)?));
-        let needs_key = !config.listen.ip().is_loopback() || !keys.1.keys.is_empty();
-        let (origins, rate) = (config.cors.clone(), config.limits.rate);
-        Ok(Self { path, keys: RwLock::new(keys), needs_key, origins, rate, buckets: Mutex::default() })
+        let file = KeyFile { changed: changed(&path), keys: Arc::new(Keys::read(&path)?) };
+        let needs_key = !config.listen.ip().is_loopback() || !file.keys.keys.is_empty();
+        let (origins, rate) = (config.cors.clone(), RateLimiter::new(config.limits.rate));
+        Ok(Self { path, file: RwLock::new(file), needs_key, origins, rate })
     }
 
     /// Whether requests need a key.
@@ -93,14 +50,15 @@ impl Gate {
 
     /// Reads the file again if it has changed; a file that cannot be read leaves the keys as they are.
     pub fn refresh(&self) {
-        let now = changed(&self.path);
-        if now == self.keys.read().unwrap_or_else(PoisonError::into_inner).0 {
+        let changed = changed(&self.path);
+        if changed == self.file.read().unwrap_or_else(PoisonError::into_inner).changed {
             return;
         }
         match Keys::read(&self.path) {
             Ok(keys) => {
                 tracing::info!(keys = keys.keys.len(), "the file of keys has changed");
-                *self.keys.write().unwrap_or_else(PoisonError::into_inner) = (now, Arc::new(keys));
+                let file = KeyFile { changed, keys: Arc::new(keys) };
+                *self.file.write().unwrap_or_else(PoisonError::into_inner) = file;
             }
             Err(error) => tracing::error!(%error, "the keys stay as they were"),
         }
@@ -119,7 +77,7 @@ impl Gate {
                 Access { key: None }
             }
         };
-        self.count(access.key.as_ref().map_or("", |key| &key.id))?;
+        self.rate.count(access.key.as_ref().map_or("", |key| &key.id))?;
         Ok(access)
     }
 
@@ -153,34 +111,12 @@ impl Gate {
         if !scheme.eq_ignore_ascii_case("bearer") {
             return Err(refused("send the key as `Authorization: Bearer bz_...`"));
         }
-        let keys = Arc::clone(&self.keys.read().unwrap_or_else(PoisonError::into_inner).1);
+        let keys = Arc::clone(&self.file.read().unwrap_or_else(PoisonError::into_inner).keys);
         keys.find(key.trim()).cloned().ok_or_else(|| refused("there is no such key, or it was revoked"))
-    }
-
-    /// A bucket of tokens for each key: it holds those of one second.
-    fn count(&self, id: &str) -> Result<()> {
-        if self.rate <= 0.0 {
-            return Ok(());
-        }
-        let (now, most) = (Instant::now(), self.rate.max(1.0));
-        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
-        if !buckets.contains_key(id) {
-            buckets.insert(id.to_owned(), (most, now));
-        }
-        let (tokens, last) = buckets.get_mut(id).expect("it was just put there");
-        *tokens = (*tokens + now.duration_since(*last).as_secs_f64() * self.rate).min(most);
-        *last = now;
-        if *tokens < 1.0 {
-            let wait = ((1.0 - *tokens) / self.rate).ceil().max(1.0) as u64;
-            let message = format!("more than {} requests per second; slow down", self.rate);
-            return Err(ApiError::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message).after(wait));
-        }
-        *tokens -= 1.0;
-        Ok(())
     }
 }
 
-fn changed(path: &std::path::Path) -> Option<SystemTime> {
+fn changed(path: &Path) -> Option<SystemTime> {
     std::fs::metadata(path).and_then(|metadata| metadata.modified()).ok()
 }
 
@@ -216,12 +152,13 @@ fn own_name(headers: &HeaderMap, uri: &Uri) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::access::keys::Scope;
 
-    fn gate(keys: &std::path::Path, cors: &[&str], rate: f64) -> Gate {
+    fn authenticator(keys: &Path, cors: &[&str], rate: f64) -> Authenticator {
         let mut config = Config { keys: keys.to_owned(), ..Config::default() };
         config.cors = cors.iter().map(|&origin| origin.to_owned()).collect();
         config.limits.rate = rate;
-        Gate::new(&config).unwrap()
+        Authenticator::new(&config).unwrap()
     }
 
     fn headers(name: header::HeaderName, value: &str) -> HeaderMap {
@@ -230,7 +167,7 @@ mod tests {
 
     #[test]
     fn only_this_machine_by_its_own_name_needs_no_key() {
-        let gate = gate("no-such-file".as_ref(), &[], 0.0);
+        let authenticator = authenticator("no-such-file".as_ref(), &[], 0.0);
         for (host, status) in [
             ("localhost:7700", None),
             ("127.0.0.1", None),
@@ -239,12 +176,12 @@ mod tests {
             ("10.0.0.1", Some(421)),
             ("localhost.evil.example", Some(421)),
         ] {
-            let entered = gate.enter(&headers(header::HOST, host), &Uri::from_static("/"));
+            let entered = authenticator.enter(&headers(header::HOST, host), &Uri::from_static("/"));
             assert_eq!(entered.err().map(|error| error.status().as_u16()), status, "{host}");
         }
         let beyond =
             Config { listen: ([0, 0, 0, 0], 0).into(), keys: "no-such-file".into(), ..Config::default() };
-        assert!(Gate::new(&beyond).unwrap().needs_key());
+        assert!(Authenticator::new(&beyond).unwrap().needs_key());
     }
 
     #[test]
@@ -252,7 +189,8 @@ mod tests {
         let enter = |cors: &[&str], origin: &str| {
             let mut both = headers(header::HOST, "localhost:7700");
             both.insert(header::ORIGIN, origin.parse().unwrap());
-            let entered = gate("no-such-file".as_ref(), cors, 0.0).enter(&both, &Uri::from_static("/"));
+            let entered =
+                authenticator("no-such-file".as_ref(), cors, 0.0).enter(&both, &Uri::from_static("/"));
             entered.err().map(|error| error.status().as_u16())
         };
         for own in ["http://localhost:7700", "http://LOCALHOST:7700"] {
@@ -280,14 +218,16 @@ mod tests {
         let mut keys = Keys::default();
         let old = keys.create("old", &[Scope::Read], &[]).unwrap();
         keys.write(&path).unwrap();
-        let gate = gate(&path, &[], 0.0);
+        let authenticator = authenticator(&path, &[], 0.0);
         let enter = |key: &str| {
-            gate.enter(&headers(header::AUTHORIZATION, &format!("Bearer {key}")), &Uri::from_static("/"))
+            authenticator
+                .enter(&headers(header::AUTHORIZATION, &format!("Bearer {key}")), &Uri::from_static("/"))
         };
         assert!(enter(&old).is_ok() && enter("bz_x_y").is_err());
-        assert!(gate.enter(&HeaderMap::new(), &Uri::from_static("/")).is_err());
+        assert!(authenticator.enter(&HeaderMap::new(), &Uri::from_static("/")).is_err());
         assert!(
-            gate.enter(&headers(header::AUTHORIZATION, &format!("Basic {old}")), &Uri::from_static("/"))
+            authenticator
+                .enter(&headers(header::AUTHORIZATION, &format!("Basic {old}")), &Uri::from_static("/"))
                 .is_err()
         );
         let mut keys = Keys::default();
@@ -299,7 +239,7 @@ mod tests {
             .unwrap()
             .set_modified(SystemTime::UNIX_EPOCH)
             .unwrap();
-        gate.refresh();
+        authenticator.refresh();
         assert!(enter(&old).is_err());
         let access = enter(&new).unwrap();
         assert!(access.check(Scope::Write, Some("a")).is_ok());
@@ -311,8 +251,8 @@ mod tests {
 
     #[test]
     fn too_many_requests_of_one_key_are_told_when_to_come_back() {
-        let gate = gate("no-such-file".as_ref(), &[], 5.0);
-        let enter = || gate.enter(&HeaderMap::new(), &Uri::from_static("/"));
+        let authenticator = authenticator("no-such-file".as_ref(), &[], 5.0);
+        let enter = || authenticator.enter(&HeaderMap::new(), &Uri::from_static("/"));
         assert!((0..5).all(|_| enter().is_ok()));
         assert_eq!(enter().unwrap_err().status(), StatusCode::TOO_MANY_REQUESTS);
     }

@@ -12,7 +12,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use axum::http::StatusCode;
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::error::{ApiError, Result};
@@ -52,16 +51,16 @@ impl Pool {
         work: impl FnOnce() -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let span = tracing::Span::current();
-        let (tell, told) = oneshot::channel();
+        let (sender, answer) = oneshot::channel();
         let call = move || {
-            if !tell.is_closed() {
+            if !sender.is_closed() {
                 let outcome = catch_unwind(AssertUnwindSafe(|| span.in_scope(work)));
                 // Nobody may be waiting any more.
-                let _ = tell.send(outcome.unwrap_or_else(|_| Err(stopped())));
+                let _ = sender.send(outcome.unwrap_or_else(|_| Err(ApiError::unforeseen())));
             }
         };
-        self.calls.send(Box::new(call)).map_err(|_| stopped())?;
-        told.await.map_err(|_| stopped())?
+        self.calls.send(Box::new(call)).map_err(|_| ApiError::unforeseen())?;
+        answer.await.map_err(|_| ApiError::unforeseen())?
     }
 }
 
@@ -95,7 +94,8 @@ impl LongPool {
     pub async fn start(&self, work: impl FnOnce() + Send + 'static) -> Result<()> {
         let busy = |_| ApiError::overloaded("as many long requests as there are threads for run already");
         let slot = Arc::clone(&self.slots).acquire_owned();
-        let slot = tokio::time::timeout(MOMENT, slot).await.map_err(busy)?.map_err(|_| stopped())?;
+        let slot =
+            tokio::time::timeout(MOMENT, slot).await.map_err(busy)?.map_err(|_| ApiError::unforeseen())?;
         tokio::task::spawn_blocking(move || {
             let _slot = slot;
             work();
@@ -104,24 +104,20 @@ impl LongPool {
     }
 }
 
-fn stopped() -> ApiError {
-    let message = "the request ended in a way that was not foreseen; the server's log says how";
-    ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use axum::http::StatusCode;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[tokio::test]
     async fn no_more_calls_run_than_there_are_threads() {
-        let (pool, running, most) =
+        let (pool, running, max) =
             (Pool::new("test", 2).unwrap(), Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let call = || {
-            let (running, most) = (Arc::clone(&running), Arc::clone(&most));
+            let (running, max) = (Arc::clone(&running), Arc::clone(&max));
             pool.run(move || {
-                most.fetch_max(running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                max.fetch_max(running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
                 std::thread::sleep(Duration::from_millis(5));
                 running.fetch_sub(1, Ordering::SeqCst);
                 Ok(())
@@ -129,7 +125,7 @@ mod tests {
         };
         let (a, b, c, d) = tokio::join!(call(), call(), call(), call());
         assert!([a, b, c, d].iter().all(Result::is_ok));
-        assert_eq!(most.load(Ordering::SeqCst), 2);
+        assert_eq!(max.load(Ordering::SeqCst), 2);
     }
 
     #[tokio::test]

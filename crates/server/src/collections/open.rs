@@ -11,18 +11,18 @@ use benzer_index::{Error, Index, Settings};
 use crate::error::{ApiError, Result};
 
 /// How long a removal waits for requests that use the collection.
-const PATIENCE: Duration = Duration::from_secs(10);
+const REMOVAL_WAIT: Duration = Duration::from_secs(10);
 
 /// The collections of a store, opened as they are needed. All calls may block.
 #[derive(Debug)]
-pub struct Shelf {
+pub struct OpenCollections {
     collections: Box<dyn Collections>,
     open: RwLock<HashMap<String, Arc<Index>>>,
     /// Held while a collection is opened, made or removed.
     changing: Mutex<()>,
 }
 
-impl Shelf {
+impl OpenCollections {
     /// Of these collections.
     pub fn new(collections: Box<dyn Collections>) -> Self {
         Self { collections, open: RwLock::default(), changing: Mutex::default() }
@@ -101,7 +101,7 @@ impl Shelf {
             let start = Instant::now();
             while let Err(used) = Arc::try_unwrap(index).map(drop) {
                 index = used;
-                if start.elapsed() > PATIENCE {
+                if start.elapsed() > REMOVAL_WAIT {
                     self.open.write().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), index);
                     let message = format!("`{name}` is in use; try again when its requests are done");
                     return Err(ApiError::new(StatusCode::CONFLICT, "in_use", message).after(5));
@@ -137,27 +137,27 @@ mod tests {
     #[test]
     fn a_collection_can_be_made_again_as_it_is_but_not_otherwise() {
         let folder = tempfile::tempdir().unwrap();
-        let shelf = Shelf::new(store::open(folder.path().to_str().unwrap()).unwrap());
-        assert!(shelf.create("a", settings(2)).unwrap().1);
-        assert!(!shelf.create("a", settings(2)).unwrap().1);
-        assert_eq!(shelf.create("a", settings(3)).unwrap_err().status(), StatusCode::CONFLICT);
-        assert_eq!(shelf.names().unwrap(), ["a"]);
-        assert_eq!(shelf.get("b").unwrap_err().status(), StatusCode::NOT_FOUND);
+        let collections = OpenCollections::new(store::open(folder.path().to_str().unwrap()).unwrap());
+        assert!(collections.create("a", settings(2)).unwrap().1);
+        assert!(!collections.create("a", settings(2)).unwrap().1);
+        assert_eq!(collections.create("a", settings(3)).unwrap_err().status(), StatusCode::CONFLICT);
+        assert_eq!(collections.names().unwrap(), ["a"]);
+        assert_eq!(collections.get("b").unwrap_err().status(), StatusCode::NOT_FOUND);
     }
 
     #[test]
     fn a_removal_waits_for_those_who_use_the_collection() {
         let folder = tempfile::tempdir().unwrap();
-        let shelf = Shelf::new(store::open(folder.path().to_str().unwrap()).unwrap());
-        let (used, _) = shelf.create("a", settings(2)).unwrap();
+        let collections = OpenCollections::new(store::open(folder.path().to_str().unwrap()).unwrap());
+        let (used, _) = collections.create("a", settings(2)).unwrap();
         std::thread::scope(|scope| {
-            let removal = scope.spawn(|| shelf.remove("a"));
+            let removal = scope.spawn(|| collections.remove("a"));
             std::thread::sleep(Duration::from_millis(20));
             assert!(!removal.is_finished());
             drop(used);
             removal.join().unwrap().unwrap();
         });
-        assert!(shelf.get("a").is_err() && shelf.names().unwrap().is_empty());
-        assert!(shelf.create("a", settings(3)).unwrap().1);
+        assert!(collections.get("a").is_err() && collections.names().unwrap().is_empty());
+        assert!(collections.create("a", settings(3)).unwrap().1);
     }
 }

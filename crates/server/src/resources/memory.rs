@@ -7,35 +7,35 @@ use crate::error::{ApiError, Result};
 
 /// Bytes that all requests share.
 #[derive(Debug, Clone)]
-pub struct Budget {
+pub struct MemoryBudget {
     left: Arc<AtomicUsize>,
 }
 
 /// Bytes that one request has taken; they are given back when it is dropped.
 #[derive(Debug)]
-pub struct Taken {
+pub struct Reservation {
     left: Arc<AtomicUsize>,
     bytes: usize,
 }
 
-impl Budget {
+impl MemoryBudget {
     /// So many bytes.
     pub fn new(bytes: usize) -> Self {
         Self { left: Arc::new(AtomicUsize::new(bytes)) }
     }
 
     /// Nothing yet, for one request.
-    pub fn take(&self) -> Taken {
-        Taken { left: Arc::clone(&self.left), bytes: 0 }
+    pub fn reserve(&self) -> Reservation {
+        Reservation { left: Arc::clone(&self.left), bytes: 0 }
     }
 }
 
-impl Taken {
+impl Reservation {
     /// Takes more.
     ///
     /// # Errors
     /// There is not so much left.
-    pub fn more(&mut self, bytes: usize) -> Result<()> {
+    pub fn grow(&mut self, bytes: usize) -> Result<()> {
         let taken =
             self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes));
         let full = |_| ApiError::overloaded("the memory for bodies is used up by other requests; try again");
@@ -45,7 +45,7 @@ impl Taken {
     }
 }
 
-impl Drop for Taken {
+impl Drop for Reservation {
     fn drop(&mut self) {
         self.left.fetch_add(self.bytes, Ordering::Relaxed);
     }
@@ -57,14 +57,14 @@ mod tests {
 
     #[test]
     fn what_is_taken_comes_back() {
-        let budget = Budget::new(100);
-        let mut first = budget.take();
-        first.more(60).unwrap();
-        let mut second = budget.take();
-        assert!(second.more(50).is_err());
-        second.more(40).unwrap();
+        let budget = MemoryBudget::new(100);
+        let mut first = budget.reserve();
+        first.grow(60).unwrap();
+        let mut second = budget.reserve();
+        assert!(second.grow(50).is_err());
+        second.grow(40).unwrap();
         drop(first);
-        second.more(60).unwrap();
-        assert!(second.more(1).is_err());
+        second.grow(60).unwrap();
+        assert!(second.grow(1).is_err());
     }
 }

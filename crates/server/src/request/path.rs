@@ -8,9 +8,9 @@ use crate::error::{ApiError, Result};
 
 /// The named parts of a path; one that is not text is refused like everything else.
 #[derive(Debug)]
-pub struct At<T>(pub T);
+pub struct PathParts<T>(pub T);
 
-impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for At<T> {
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for PathParts<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {

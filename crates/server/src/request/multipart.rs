@@ -9,7 +9,7 @@ use crate::error::{ApiError, Result};
 /// The part that is the document.
 const DOCUMENT: &str = "document";
 /// More parts than anybody has fields.
-const MOST_PARTS: usize = 65;
+const MAX_PARTS: usize = 65;
 
 /// What stands between the parts.
 pub fn boundary(headers: &HeaderMap) -> Option<String> {
@@ -63,8 +63,8 @@ fn parts<'a>(bytes: &'a [u8], boundary: &str) -> Result<Vec<&'a [u8]>> {
         let body = rest.strip_prefix(b"\r\n").ok_or_else(broken)?;
         let end = find(body, &mark).ok_or_else(broken)?;
         parts.push(&body[..end]);
-        if parts.len() > MOST_PARTS {
-            return Err(ApiError::too_large(format!("the body has more than {MOST_PARTS} parts")));
+        if parts.len() > MAX_PARTS {
+            return Err(ApiError::too_large(format!("the body has more than {MAX_PARTS} parts")));
         }
         rest = &body[end + mark.len()..];
     }

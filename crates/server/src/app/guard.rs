@@ -1,4 +1,4 @@
-//! What every request goes through: it is counted, logged and answered with safe headers; those of the API need a key, a place and an end.
+//! What every request goes through: it is counted, logged and answered with safe headers; those of the API need a key, a permit and an end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,8 +11,8 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use tower_http::cors::{AllowOrigin, Any, CorsLayer};
 
-use crate::app::Shared;
 use crate::error::ApiError;
+use crate::state::Shared;
 
 /// The policy of the page: its own files, its own API, nothing else.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
@@ -30,8 +30,8 @@ pub async fn observe(State(state): State<Shared>, request: Request, next: Next) 
     let path = tracing::enabled!(tracing::Level::INFO).then(|| request.uri().path().to_owned());
     let mut response = next.run(request).await;
     let (time, status) = (start.elapsed(), response.status().as_u16());
-    let known = if is_usual(&method) { method.as_str() } else { "OTHER" };
-    state.metrics.request(known, route.as_ref().map_or("other", |route| route.as_str()), status, time);
+    let name = if is_known(&method) { method.as_str() } else { "OTHER" };
+    state.metrics.request(name, route.as_ref().map_or("other", |route| route.as_str()), status, time);
     if let Some(path) = path {
         let ms = time.as_secs_f64() * 1000.0;
         tracing::info!(request = id, %method, path, status, ms, "request");
@@ -50,16 +50,16 @@ pub async fn observe(State(state): State<Shared>, request: Request, next: Next) 
     response
 }
 
-fn is_usual(method: &Method) -> bool {
+fn is_known(method: &Method) -> bool {
     matches!(
         *method,
         Method::GET | Method::PUT | Method::POST | Method::DELETE | Method::HEAD | Method::OPTIONS
     )
 }
 
-/// Lets a request in: with a good key, within its rate, if there is a place; and ends it when its time is up.
+/// Lets a request in: with a good key, within its rate, if there is a permit; and ends it when its time is up.
 pub async fn admit(State(state): State<Shared>, mut request: Request, next: Next) -> Response {
-    let access = match state.gate.enter(request.headers(), request.uri()) {
+    let access = match state.authenticator.enter(request.headers(), request.uri()) {
         Ok(access) => access,
         Err(refused) => {
             if refused.status().as_u16() == 429 {
@@ -68,12 +68,12 @@ pub async fn admit(State(state): State<Shared>, mut request: Request, next: Next
             return refused.into_response();
         }
     };
-    let Ok(_place) = Arc::clone(&state.places).try_acquire_owned() else {
+    let Ok(_permit) = Arc::clone(&state.permits).try_acquire_owned() else {
         state.metrics.refused("overloaded");
         let message = format!("{} requests are being served already; try again", state.limits.requests);
         return ApiError::overloaded(message).into_response();
     };
-    if let Some(refused) = unread(&request) {
+    if let Some(refused) = refuse_unread(&request) {
         return refused.into_response();
     }
     request.extensions_mut().insert(access);
@@ -89,13 +89,13 @@ pub async fn admit(State(state): State<Shared>, mut request: Request, next: Next
 }
 
 /// The routes that take parameters behind `?`.
-const ASKED: [&str; 2] = ["/collections/{name}/documents", "/collections/{name}/duplicates"];
+const WITH_PARAMETERS: [&str; 2] = ["/collections/{name}/documents", "/collections/{name}/duplicates"];
 
 /// Refuses parameters that nobody would read.
-fn unread(request: &Request) -> Option<ApiError> {
+fn refuse_unread(request: &Request) -> Option<ApiError> {
     let query = request.uri().query().filter(|query| !query.is_empty())?;
     let route = request.extensions().get::<MatchedPath>()?.as_str();
-    let is_read = request.method() == Method::GET && ASKED.contains(&route);
+    let is_read = request.method() == Method::GET && WITH_PARAMETERS.contains(&route);
     let message = || format!("`{} {route}` takes no parameters, got `?{query}`", request.method());
     (!is_read).then(|| ApiError::bad(message()))
 }
