@@ -10,7 +10,7 @@ use benzer_dedup::sketches::Rejected;
 use serde::Serialize;
 
 use crate::Usage;
-use crate::view::{grouped, printable};
+use crate::output::{grouped, printable};
 
 /// So many rejected lines are named on standard error.
 const NAMED: usize = 5;

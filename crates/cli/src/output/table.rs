@@ -1,6 +1,6 @@
 //! Tables of text that fit a width: columns that do not fit go below, under the first column repeated.
 
-use crate::view::{HEADING, View};
+use super::{HEADING, View};
 
 /// A table. The first column names the rows.
 #[derive(Debug, Default)]
@@ -99,7 +99,7 @@ fn length(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::Format;
+    use crate::output::Format;
 
     fn view(width: usize, color: bool) -> View {
         View { format: Format::Table, color, width }

@@ -1,21 +1,22 @@
 //! `benzer collections`: what there is, how large it is, putting it in order, taking it elsewhere.
 
+mod duplicates;
+
+use std::fs::File;
 use std::io::{BufReader, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use benzer_dedup::files::Files;
+use benzer_index::Settings;
 use benzer_index::portable;
 use benzer_index::store::Stats;
-use benzer_index::{Index, Settings};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
-use crate::cmd::{duplicates, write_json};
 use crate::options::collection::{CollectionArguments, SCHEMA};
 use crate::options::db::{DbArguments, failed};
-use crate::table::{Align, Table};
-use crate::view::{self, View, grouped, printable};
+use crate::output::{Align, Format, Table, View, grouped, printable};
 
 /// What the command does, for its help.
 pub const ABOUT: &str = "\
@@ -146,84 +147,86 @@ struct Collection {
 /// No such collection; what the store says.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     match &arguments.action {
-        Action::List(All { db }) => {
-            let names = db.open()?.list().map_err(failed)?;
-            let all = names.iter().map(|name| collection(db, name)).collect::<anyhow::Result<Vec<_>>>()?;
-            if view.format == view::Format::Json { write_json(out, &all) } else { shown(&all, view, out) }
+        Action::List(All { db }) => list(db, view, out),
+        Action::Create(Create { one, made }) => {
+            let collections = one.db.open_for(made.expected_documents)?;
+            drop(collections.create(&one.name, made.settings()?).map_err(failed)?);
+            show(one, view, out)
         }
-        Action::Create(Create { one: One { name, db }, made }) => {
-            let store =
-                db.open_for(made.expected_documents)?.create(name, made.settings()?).map_err(failed)?;
-            drop(store);
-            show(db, name, view, out)
-        }
-        Action::Stats(One { name, db }) => show(db, name, view, out),
-        Action::Compact(One { name, db }) => {
-            let index = Index::new(db.open()?.open(name).map_err(failed)?).map_err(failed)?;
+        Action::Stats(one) => show(one, view, out),
+        Action::Compact(one) => {
+            let index = one.db.index(&one.name)?;
             index.expire().and_then(|_| index.compact()).map_err(failed)?;
             drop(index);
-            show(db, name, view, out)
+            show(one, view, out)
         }
         Action::Duplicates(arguments) => duplicates::run(arguments, view, out),
-        Action::Remove(arguments) => remove(arguments, view, out),
-        Action::Drop(One { name, db }) => {
-            db.open()?.remove(name).map_err(failed)?;
-            if view.format == view::Format::Table {
-                writeln!(out, "`{name}` is gone")?;
+        Action::Remove(Remove { one, ids }) => remove(one, ids, view, out),
+        Action::Drop(one) => {
+            one.db.open()?.remove(&one.name).map_err(failed)?;
+            match view.format {
+                Format::Json => Ok(()),
+                Format::Table => Ok(writeln!(out, "`{}` is gone", one.name)?),
             }
-            Ok(())
         }
-        Action::Export(Export { one: One { name, db }, output }) => {
-            let store = db.open()?.read(name).map_err(failed)?;
-            let mut file = Files::new().create(output)?;
-            let n = portable::export(&*store, &mut file).map_err(failed)?;
-            file.commit()?;
-            Ok(writeln!(out, "{} documents of `{name}` are in `{}`", grouped(n), output.display())?)
+        Action::Export(Export { one, output }) => export(one, output, out),
+        Action::Reshard(Reshard { one, expected_documents }) => {
+            one.db.open()?.reshard(&one.name, *expected_documents).map_err(failed)?;
+            show(one, view, out)
         }
-        Action::Reshard(Reshard { one: One { name, db }, expected_documents }) => {
-            db.open()?.reshard(name, *expected_documents).map_err(failed)?;
-            let one = collection(db, name)?;
-            if view.format == view::Format::Json { write_json(out, &one) } else { shown(&[one], view, out) }
-        }
-        Action::Import(Import { one: One { name, db }, file, expected_documents }) => {
-            let open = || anyhow::Ok(BufReader::new(std::fs::File::open(file)?));
-            let import = || {
-                portable::Import::new(open().with_context(|| format!("cannot read `{}`", file.display()))?)
-                    .map_err(failed)
-            };
-            // Everything is read once before anything is made.
-            import()?
-                .try_for_each(|records| records.map(drop))
-                .map_err(failed)
-                .with_context(|| format!("`{}`", file.display()))?;
-            let import = import()?;
-            let collections = db.open_for(*expected_documents)?;
-            let store = collections.create(name, import.settings().clone()).map_err(failed)?;
-            for records in import {
-                store.put(records.map_err(failed)?).map_err(failed)?;
-            }
-            drop(store);
-            show(db, name, view, out)
+        Action::Import(Import { one, file, expected_documents }) => {
+            import(one, file, *expected_documents)?;
+            show(one, view, out)
         }
     }
 }
 
-fn remove(arguments: &Remove, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
-    let Remove { one: One { name, db }, ids } = arguments;
-    let index = Index::new(db.open()?.open(name).map_err(failed)?).map_err(failed)?;
+fn list(db: &DbArguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
+    let names = db.open()?.list().map_err(failed)?;
+    let all = names.iter().map(|name| collection(db, name)).collect::<anyhow::Result<Vec<_>>>()?;
+    view.show(out, &all, || match all.is_empty() {
+        true => "there are no collections; `benzer index` makes them\n".to_owned(),
+        false => render(&all, view),
+    })
+}
+
+fn export(One { name, db }: &One, output: &Path, out: &mut dyn Write) -> anyhow::Result<()> {
+    let store = db.open()?.read(name).map_err(failed)?;
+    let mut file = Files::new().create(output)?;
+    let n = portable::export(&*store, &mut file).map_err(failed)?;
+    file.commit()?;
+    Ok(writeln!(out, "{} documents of `{name}` are in `{}`", grouped(n), output.display())?)
+}
+
+fn import(One { name, db }: &One, file: &Path, expected_documents: Option<u64>) -> anyhow::Result<()> {
+    let open = || {
+        let opened = File::open(file).with_context(|| format!("cannot read `{}`", file.display()))?;
+        portable::Import::new(BufReader::new(opened)).map_err(failed)
+    };
+    // Everything is read once before anything is made.
+    let mut all = open()?;
+    let read = all.try_for_each(|records| records.map(drop));
+    read.map_err(failed).with_context(|| format!("`{}`", file.display()))?;
+    let import = open()?;
+    let collections = db.open_for(expected_documents)?;
+    let store = collections.create(name, import.settings().clone()).map_err(failed)?;
+    for records in import {
+        store.put(records.map_err(failed)?).map_err(failed)?;
+    }
+    Ok(())
+}
+
+fn remove(one: &One, ids: &[String], view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
+    let One { name, db } = one;
+    let index = db.index(name)?;
     let bytes: Vec<&[u8]> = ids.iter().map(String::as_bytes).collect();
     let numbers = index.store().view().and_then(|view| view.numbers(&bytes)).map_err(failed)?;
     let removed = index.remove(ids).map_err(failed)?;
     let left = index.stats().map_err(failed)?.documents;
-    match view.format {
-        view::Format::Json => {
-            write_json(out, &serde_json::json!({"removed": removed, "documents": left}))?;
-        }
-        view::Format::Table => {
-            let (removed, left) = (grouped(removed), grouped(left));
-            writeln!(out, "{removed} documents removed from `{name}`; it has {left} now")?;
-        }
-    }
+    view.show(out, &serde_json::json!({"removed": removed, "documents": left}), || {
+        let (removed, left) = (grouped(removed), grouped(left));
+        format!("{removed} documents removed from `{name}`; it has {left} now\n")
+    })?;
     let missing = ids.iter().zip(numbers).filter(|(_, number)| number.is_none());
     let missing: Vec<String> = missing.map(|(id, _)| format!("`{}`", printable(id))).collect();
     match missing.is_empty() {
@@ -232,13 +235,13 @@ fn remove(arguments: &Remove, view: &View, out: &mut dyn Write) -> anyhow::Resul
     }
 }
 
-fn show(db: &DbArguments, name: &str, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
+fn show(One { name, db }: &One, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     let one = collection(db, name)?;
-    if view.format == view::Format::Json { write_json(out, &one) } else { shown(&[one], view, out) }
+    view.show(out, &one, || render(std::slice::from_ref(&one), view))
 }
 
 fn collection(db: &DbArguments, name: &str) -> anyhow::Result<Collection> {
-    let index = Index::new(db.open()?.read(name).map_err(failed)?).map_err(failed)?;
+    let index = db.read(name)?;
     let stats = index.stats().map_err(failed)?;
     let warnings: Vec<String> = index.store().trouble().into_iter().collect();
     for warning in &warnings {
@@ -247,17 +250,14 @@ fn collection(db: &DbArguments, name: &str) -> anyhow::Result<Collection> {
     Ok(Collection { name: name.to_owned(), stats, settings: index.settings().clone(), warnings })
 }
 
-fn shown(all: &[Collection], view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
-    if all.is_empty() {
-        return Ok(writeln!(out, "there are no collections; `benzer index` makes them")?);
-    }
+fn render(all: &[Collection], view: &View) -> String {
     let headings =
         ["documents", "removed", "threshold", "fields", "bytes per document", "for containment", "parts"];
-    let table =
-        headings.into_iter().fold(Table::default().column("collection", Align::Left), |table, heading| {
-            table.column(heading, if heading == "fields" { Align::Left } else { Align::Right })
-        });
-    let table = all.iter().fold(table, |mut table, Collection { name, stats, settings, .. }| {
+    let mut table = Table::default().column("collection", Align::Left);
+    for heading in headings {
+        table = table.column(heading, if heading == "fields" { Align::Left } else { Align::Right });
+    }
+    for Collection { name, stats, settings, .. } in all {
         let bytes = stats.posting_bytes + stats.sketch_bytes + stats.id_bytes + stats.document_bytes;
         let fields: Vec<&str> = settings.fields.iter().map(|field| field.name.as_str()).collect();
         table.row([
@@ -270,7 +270,6 @@ fn shown(all: &[Collection], view: &View, out: &mut dyn Write) -> anyhow::Result
             grouped(stats.containment_bytes / stats.documents.max(1)),
             grouped(stats.parts),
         ]);
-        table
-    });
-    Ok(out.write_all(table.render(view).as_bytes())?)
+    }
+    table.render(view)
 }

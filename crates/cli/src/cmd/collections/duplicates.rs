@@ -4,13 +4,13 @@ use std::io::Write;
 
 use anyhow::bail;
 use benzer_core::estimate::Estimate;
-use benzer_index::{Error, Index};
+use benzer_index::Error;
 use clap::Args;
 use serde::Serialize;
 
 use crate::Usage;
 use crate::options::db::{DbArguments, failed};
-use crate::view::{self, View, printable};
+use crate::output::{Format, View, printable};
 
 /// Which collection, and what of it.
 #[derive(Debug, Args)]
@@ -49,7 +49,7 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
     if arguments.limit == Some(0) {
         bail!(Usage::new("--limit must be at least 1"));
     }
-    let index = Index::new(arguments.db.open()?.read(&arguments.name).map_err(failed)?).map_err(failed)?;
+    let index = arguments.db.read(&arguments.name)?;
     let (mut n, mut trouble) = (0, None);
     let mut put = |ids: &[&str], estimate: &Estimate| {
         let written = line(ids, estimate, view, out);
@@ -93,13 +93,13 @@ fn over() -> Error {
 }
 
 fn line(ids: &[&str], estimate: &Estimate, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
-    if view.format == view::Format::Json {
+    if view.format == Format::Json {
         serde_json::to_writer(&mut *out, &Line { ids, estimate })?;
         return Ok(writeln!(out)?);
     }
     let ids: Vec<String> = ids.iter().map(|id| printable(id)).collect();
-    let told = estimate.measured().map_or(String::new(), |measured| {
+    let similarity = estimate.measured().map_or(String::new(), |measured| {
         format!("{:.3}  ({:.3} to {:.3})", measured.value, measured.low, measured.high)
     });
-    Ok(writeln!(out, "{told}  {}", ids.join("  "))?)
+    Ok(writeln!(out, "{similarity}  {}", ids.join("  "))?)
 }

@@ -9,8 +9,8 @@ use benzer_dedup::files::{FileWriter, Files};
 use benzer_dedup::write::{Cell, Kind, Table};
 use clap::ValueEnum;
 
+use super::Format;
 use crate::Usage;
-use crate::view::Format;
 
 /// How rows are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

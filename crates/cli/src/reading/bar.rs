@@ -4,7 +4,9 @@ use std::io::IsTerminal;
 use std::time::Duration;
 
 use benzer_dedup::read::Progress;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
+
+use crate::output::bar_style;
 
 /// Bytes read so far, on a terminal.
 pub(crate) struct Bar {
@@ -17,9 +19,9 @@ impl Bar {
         let bar = match progress.bytes_total() {
             _ if !std::io::stderr().is_terminal() => ProgressBar::hidden(),
             Some(total) => {
-                ProgressBar::new(total).with_style(style("{wide_bar} {bytes}/{total_bytes} {eta}"))
+                ProgressBar::new(total).with_style(bar_style("{wide_bar} {bytes}/{total_bytes} {eta}"))
             }
-            None => ProgressBar::new_spinner().with_style(style("{spinner} {bytes} {elapsed}")),
+            None => ProgressBar::new_spinner().with_style(bar_style("{spinner} {bytes} {elapsed}")),
         };
         bar.enable_steady_tick(Duration::from_millis(200));
         Self { bar, progress: progress.clone() }
@@ -32,8 +34,4 @@ impl Bar {
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
-}
-
-fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).expect("the template is a constant")
 }

@@ -1,9 +1,12 @@
 //! How results are shown: format, colour, width.
 
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
+use serde::Serialize;
+
+use super::write_json;
 
 /// What a command prints on standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -37,9 +40,9 @@ pub struct View {
 }
 
 /// A narrower terminal is taken for one of this width.
-const NARROWEST: usize = 40;
+const MIN_WIDTH: usize = 40;
 /// Lines longer than this are hard to read.
-const WIDEST: usize = 120;
+const MAX_WIDTH: usize = 120;
 
 impl View {
     /// What suits standard output.
@@ -51,6 +54,22 @@ impl View {
             Color::Never => false,
         };
         Self { format, color, width: width() }
+    }
+
+    /// Writes a result: as indented JSON, or as the text that is made of it.
+    ///
+    /// # Errors
+    /// What the writer says.
+    pub fn show(
+        &self,
+        out: &mut dyn Write,
+        result: &impl Serialize,
+        text: impl FnOnce() -> String,
+    ) -> anyhow::Result<()> {
+        match self.format {
+            Format::Json => write_json(out, result),
+            Format::Table => Ok(out.write_all(text().as_bytes())?),
+        }
     }
 
     /// The text in a style, if colour is on.
@@ -77,60 +96,9 @@ pub const QUIET: Style = Style::new().dimmed();
 fn width() -> usize {
     let columns = || std::env::var("COLUMNS").ok()?.parse().ok();
     let terminal = || Some(terminal_size::terminal_size()?.0.0.into());
-    columns().or_else(terminal).unwrap_or(80).clamp(NARROWEST, WIDEST)
+    columns().or_else(terminal).unwrap_or(80).clamp(MIN_WIDTH, MAX_WIDTH)
 }
 
 fn set(name: &str) -> bool {
     std::env::var_os(name).is_some_and(|value| !value.is_empty())
-}
-
-/// Text from outside, fit for a terminal: control characters would be commands to it.
-pub fn printable(text: &str) -> String {
-    let shown = |c: char| if c.is_control() && !matches!(c, '\n' | '\t') { '\u{fffd}' } else { c };
-    text.replace("\r\n", "\n").chars().map(shown).collect()
-}
-
-/// A whole number with its digits in groups of three.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-/// A number of bytes, in the unit that leaves one to four digits before the point.
-pub fn bytes(bytes: f64) -> String {
-    let units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"];
-    let mut size = bytes;
-    let mut unit = 0;
-    while size >= 1000.0 && unit + 1 < units.len() {
-        size /= 1024.0;
-        unit += 1;
-    }
-    if unit == 0 { format!("{size:.0} bytes") } else { format!("{size:.1} {}", units[unit]) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_grouped_and_bytes_have_a_unit() {
-        assert_eq!(
-            ["1", "1,000", "12,345,678"],
-            [1, 1000, 12_345_678].map(grouped).each_ref().map(|s| &s[..])
-        );
-        assert_eq!(bytes(144.0), "144 bytes");
-        assert_eq!(bytes(3.5 * 1024.0 * 1024.0), "3.5 MiB");
-    }
-
-    #[test]
-    fn control_characters_do_not_reach_the_terminal() {
-        assert_eq!(printable("a\u{1b}[31mb\r\nc\td"), "a\u{fffd}[31mb\nc\td");
-    }
 }
