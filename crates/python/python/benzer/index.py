@@ -199,8 +199,8 @@ class Index:
             raise SchemaError("`search` takes a document or an `id`: give one of them")
         if with_id is not None:
             probe = None if document is None else self._probe("document", document)
-            ids = (maybe(lambda name, value: identity(name, value), "id", id), identity("with_id", with_id))
-            return _matches(json.loads(self._inner.search_third(probe, ids, query)), self._ids)
+            first, other = maybe(lambda name, value: identity(name, value), "id", id), identity("with_id", with_id)
+            return _matches(json.loads(self._inner.search_third(probe, first, other, query)), self._ids)
         if id is not None:
             return _matches(json.loads(self._inner.search_id(identity("id", id), query)), self._ids)
         (answer,) = self._inner.search([self._probe("document", document)], query)

@@ -5,9 +5,9 @@ use pyo3::prelude::*;
 
 use benzer_core::sketch::packed;
 
-use crate::sketch::{Sketcher, kept};
 use crate::error;
 use crate::parallel::{self, Division};
+use crate::sketch::{Sketcher, kept};
 
 /// The columns with a one, `registers` for each row.
 #[pyfunction]

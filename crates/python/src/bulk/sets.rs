@@ -5,9 +5,9 @@ use pyo3::prelude::*;
 
 use benzer_core::sketch::count;
 
-use crate::sketch::{Sketcher, extend, kept};
 use crate::error;
 use crate::parallel::{self, Division};
+use crate::sketch::{Sketcher, extend, kept};
 
 /// Sketches of sets of elements that are hashed already: set i is `elements[offsets[i]:offsets[i + 1]]`.
 #[pyfunction]

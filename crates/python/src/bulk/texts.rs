@@ -7,9 +7,9 @@ use pyo3::types::PyList;
 
 use benzer_core::field::text::Scratch;
 
-use crate::sketch::Sketcher;
 use crate::error;
 use crate::parallel::{self, Division};
+use crate::sketch::Sketcher;
 
 /// Steps of work that a byte of text takes until it is hashed, as [`parallel::at_a_time`] counts them.
 const STEPS_OF_A_BYTE: usize = 32;

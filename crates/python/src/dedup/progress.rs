@@ -11,7 +11,7 @@ const UNKNOWN: u64 = u64::MAX;
 
 /// Where a run is.
 #[derive(Debug, Default)]
-pub(super) struct Watch {
+pub(super) struct Progress {
     /// One more than the number of the stage in [`Stage::ALL`].
     stage: AtomicUsize,
     done: AtomicU64,
@@ -19,14 +19,14 @@ pub(super) struct Watch {
     cancelled: AtomicBool,
 }
 
-impl Watch {
+impl Progress {
     /// Asks the run to stop.
     pub(super) fn cancel(&self) {
         self.cancelled.store(true, Relaxed);
     }
 
     /// Calls `progress(stage, done, total)`.
-    pub(super) fn tell(&self, progress: &Bound<'_, PyAny>) -> PyResult<()> {
+    pub(super) fn report(&self, progress: &Bound<'_, PyAny>) -> PyResult<()> {
         let stage = self.stage.load(Relaxed);
         let Some(stage) = stage.checked_sub(1).and_then(|stage| Stage::ALL.get(stage)) else { return Ok(()) };
         let total = Some(self.total.load(Relaxed)).filter(|&total| total != UNKNOWN);
@@ -34,7 +34,7 @@ impl Watch {
     }
 }
 
-impl Observer for Watch {
+impl Observer for Progress {
     fn begin(&self, stage: Stage, total: Option<u64>) {
         let place = Stage::ALL.iter().position(|&other| other == stage).map_or(0, |place| place + 1);
         self.done.store(0, Relaxed);
