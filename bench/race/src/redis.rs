@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use benzer_core::field::Schema;
 use benzer_core::hash::mix;
-use benzer_index::{Hits, Index, Keeps, Settings, store};
+use benzer_index::{BatchMatches, Index, Keeps, Settings, store};
 use clap::Args;
 
 use crate::store::{WORDS, push, records};
@@ -71,7 +71,7 @@ fn search(index: &Index, queries: &[u64], together: usize) -> Result<(f64, usize
     let mut words = Vec::new();
     queries.iter().for_each(|i| push(*i, &mut words));
     let stride = 1 + WORDS as usize;
-    let (mut hits, mut n) = (Hits::default(), 0);
+    let (mut hits, mut n) = (BatchMatches::default(), 0);
     let start = Instant::now();
     for batch in words.chunks(stride * together) {
         index.search_words(batch, 0.8, &mut hits)?;

@@ -10,7 +10,7 @@ use std::time::Instant;
 use anyhow::Result;
 use benzer_core::field::Schema;
 use benzer_core::hash::mix;
-use benzer_index::{Hits, Index, Keeps, Records, Settings, store};
+use benzer_index::{BatchMatches, Index, Keeps, Records, Settings, store};
 use clap::Args;
 
 /// Options of `benzer-bench store`.
@@ -106,7 +106,7 @@ fn search(index: &Index, options: &Options, when: &str) -> Result<()> {
     let mut words = Vec::new();
     queries.iter().for_each(|i| push(*i, &mut words));
     let stride = 1 + WORDS as usize;
-    let mut hits = Hits::default();
+    let mut hits = BatchMatches::default();
     // Once to warm up.
     for query in words.chunks_exact(stride) {
         index.search_words(query, 0.8, &mut hits)?;

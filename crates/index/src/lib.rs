@@ -1,14 +1,22 @@
 //! # benzer-index
 //!
-//! Collections of documents that can be searched for similar ones.
+//! Collections of documents that can be searched for similar ones: an [`Index`] is a [`Store`](store::Store) and the [`Settings`] it was made with.
+//!
+//! It must not know where requests come from (HTTP, a command line, Python) nor how whole corpora are deduplicated. The modules are a line, and each knows only those before it:
 //!
 //! ```text
-//! insert: Document --Schema--> Features --Sketcher--> sketch words --Store::put
-//! search: Document --the same--> sketch words --band keys--> Store::postings --> Store::records --> Match
+//! settings    what a collection is: its fields, how they are sketched, and under which band keys a record is filed
+//! record      from a document to what a store keeps: Document --Schema--> Features --Sketcher--> sketch words
+//! store       keeps records in memory, on disk or on Redis, and finds them by their band keys
+//! query       a Query as it is asked, and a ResolvedQuery: what it means for this collection
+//! candidates  the records that share a band key with the query
+//! score       how similar each of them is, by its sketch or exactly
+//! answer      the best of them as Matches, and which share of the truth they are
+//! index       all of it together: Index::insert, Index::search
 //! ```
 //!
-//! An [`Index`] is a collection: its [`Settings`] and a [`Store`](store::Store) that keeps it. Inserting and searching make records through one function
-//! ([`Recorder`]), so they cannot disagree. The store never sketches; the sketcher never stores.
+//! Inserting and searching make records through one function ([`Recorder`]), so they cannot disagree. The store never sketches; the sketcher never stores. Beside the line stand [`export`],
+//! [`compare`], and the [`conformance`] suite of stores.
 //!
 //! ```
 //! use benzer_core::field::{Content, Document, Schema};
@@ -29,55 +37,23 @@
 //! **Limits.** A collection has at most 4,294,967,295 documents in its life, replaced and removed ones counted. Fields need a family with aligned registers kept one by
 //! one: sets and bags, not bottom-k.
 
-mod best;
+mod answer;
 mod candidates;
-mod clusters;
 pub mod compare;
-mod contain;
-mod duplicates;
+pub mod conformance;
 mod error;
-mod exact;
-mod explain;
-mod hits;
+pub mod export;
+mod hints;
 mod index;
-mod ladder;
-mod layout;
-mod list;
-mod measure;
-mod offer;
-mod overlap;
-#[cfg(feature = "image")]
-mod picture;
-pub mod portable;
-mod probe;
 mod query;
-mod ranking;
-mod recall;
 mod record;
-mod rule;
 mod score;
-mod search;
 mod settings;
-mod skew;
-mod sort;
 pub mod store;
-mod texts;
-mod third;
-mod top;
-mod triples;
 
-pub use clusters::{Cluster, Member};
+pub use answer::{Answer, Explanation, FieldMatch, Match, Piece, RatioRecall};
 pub use error::{Error, Result};
-pub use hits::Hits;
-pub use index::{Index, Inserted};
-pub use ladder::Containment;
-pub use list::Listed;
-pub use measure::Measure;
-pub use probe::Asked;
-pub use query::{Answer, Explanation, FieldMatch, Match, Piece, Query, RatioRecall};
-pub use record::{Recorder, Records};
-pub use rule::Rule;
-pub use settings::{FieldSettings, Keeps, Layout, Settings};
-pub use skew::Skew;
-pub use texts::Texts;
-pub use triples::Triple;
+pub use index::{BatchMatches, BucketStats, Cluster, Index, Inserted, Listed, Member, Triple};
+pub use query::{Measure, Query, QueryDocument, Rule};
+pub use record::{DocNo, Record, Recorder, Records, Texts};
+pub use settings::{BandRange, Containment, FieldSettings, Keeps, Layout, Settings};

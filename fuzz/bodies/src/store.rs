@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use benzer_core::hash::element;
-use benzer_index::portable::Import;
+use benzer_index::export::Import;
 use benzer_index::store::{self, Parts};
 
 use crate::read::in_folder;

@@ -13,7 +13,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use benzer_core::field::Schema;
 use benzer_core::lsh::{Banding, Shape};
-use benzer_index::{Hits, Index, Keeps, Records, Settings, store};
+use benzer_index::{BatchMatches, Index, Keeps, Records, Settings, store};
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 use signatures::REGISTERS;
@@ -141,7 +141,7 @@ fn queries(index: &Index, records: &Records, options: &Options, out: &mut Map<St
     let stride = index.recorder().layout().words();
     let first = records.len().saturating_sub(options.queries);
     let (words, n) = (&records.words[first * stride..], records.len() - first);
-    let mut hits = Hits::default();
+    let mut hits = BatchMatches::default();
     let one_by_one = || -> Result<f64> {
         seconds(|| {
             words.chunks_exact(stride).try_for_each(|query| {
@@ -157,7 +157,7 @@ fn queries(index: &Index, records: &Records, options: &Options, out: &mut Map<St
     if !options.parts.contains(&Part::BulkQuery) {
         return Ok(());
     }
-    let mut hits = Hits::default();
+    let mut hits = BatchMatches::default();
     let in_bulk = || seconds(|| Ok(index.search_words(words, options.threshold, &mut hits)?));
     out.insert("bulk_query".to_owned(), rates(options.runs, n, in_bulk)?);
     let found: HashSet<(usize, usize)> = (0..n)

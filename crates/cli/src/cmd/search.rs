@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use benzer_core::field::{Content, Document, Kind};
-use benzer_index::{Answer, Asked, Explanation, Index, Keeps, Measure, Piece, Query};
+use benzer_index::{Answer, Explanation, Index, Keeps, Measure, Piece, Query, QueryDocument};
 use clap::Args;
 
 use crate::Usage;
@@ -123,14 +123,14 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
         query.fields = document.fields.keys().cloned().collect();
     }
     let asked = match (id, &document) {
-        (Some(id), _) => Asked::Id(id),
-        (_, Some(document)) => Asked::Document(document),
+        (Some(id), _) => QueryDocument::Id(id),
+        (_, Some(document)) => QueryDocument::Document(document),
         _ => bail!(Usage::new("give --text, --file or --id")),
     };
     let answer = match (&arguments.kind.with, asked) {
-        (Some(with), _) => index.search_third([asked, Asked::Id(with)], &query),
-        (None, Asked::Id(id)) => index.search_id(id, &query),
-        (None, Asked::Document(document)) => index.search(document, &query),
+        (Some(with), _) => index.three_way_search([asked, QueryDocument::Id(with)], &query),
+        (None, QueryDocument::Id(id)) => index.search_id(id, &query),
+        (None, QueryDocument::Document(document)) => index.search(document, &query),
     };
     let answer = answer.map_err(failed)?;
     view.show(out, &answer, || {

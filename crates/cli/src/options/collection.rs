@@ -95,7 +95,7 @@ impl CollectionArguments {
         }
         let keeps = if self.sketches_only { Keeps::Sketches } else { Keeps::Documents };
         let schema = self.schema()?;
-        let threshold = self.threshold.unwrap_or_else(|| Settings::usual_threshold(&schema));
+        let threshold = self.threshold.unwrap_or_else(|| Settings::default_threshold(&schema));
         let recall = self.recall.unwrap_or(Target::default().recall);
         let target = Target { threshold, recall, ..Target::default() };
         Settings::with_registers(schema, &target, keeps, self.registers)
@@ -143,7 +143,7 @@ impl CollectionArguments {
     pub fn expect(&self, found: &Settings) -> anyhow::Result<()> {
         let advice = "the collection was made with other settings; leave out --text, --threshold and the like, or name another collection";
         if self.has_fields() {
-            return self.settings()?.expect(found).map_err(failed).context(advice);
+            return self.settings()?.require(found).map_err(failed).context(advice);
         }
         if !self.shingles.is_default() || self.registers.is_some() || self.containment.is_some() {
             bail!(Usage::new("shingles, registers and containment are said when a collection is made"));
@@ -152,7 +152,7 @@ impl CollectionArguments {
         let (threshold, recall) =
             (self.threshold.unwrap_or(found.threshold), self.recall.unwrap_or(found.recall));
         let asked = Settings { keeps, threshold, recall, ..found.clone() };
-        asked.expect(found).map_err(failed).context(advice)
+        asked.require(found).map_err(failed).context(advice)
     }
 }
 

@@ -5,8 +5,10 @@ use std::collections::HashSet;
 use benzer_core::field::text::Shingler;
 use serde::Serialize;
 
+use crate::answer::covered;
+
 /// Longer texts are not cut: nobody reads them side by side.
-const LONGEST: usize = 200_000;
+const MAX_TEXT: usize = 200_000;
 
 /// A piece of a text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -20,7 +22,7 @@ pub struct Passage {
 /// Every text in pieces, each with the other documents that have it too; nothing if a text is missing or too long.
 pub(super) fn passages(shingler: &Shingler, texts: &[Option<&str>]) -> Option<Vec<Vec<Passage>>> {
     let texts: Vec<&str> = texts.iter().map(|text| text.unwrap_or_default()).collect();
-    if texts.iter().any(|text| text.len() > LONGEST) {
+    if texts.iter().any(|text| text.len() > MAX_TEXT) {
         return None;
     }
     let shingles: Vec<_> = texts.iter().map(|text| shingler.shingles(text)).collect();
@@ -38,21 +40,6 @@ pub(super) fn passages(shingler: &Shingler, texts: &[Option<&str>]) -> Option<Ve
         pieces(text, &masks)
     };
     Some(texts.iter().enumerate().map(cut).collect())
-}
-
-/// For each byte whether it lies in some range, with whole characters. Ranges may be long and many: each costs two steps.
-pub(crate) fn covered(text: &str, ranges: impl Iterator<Item = std::ops::Range<usize>>) -> Vec<bool> {
-    let mut steps = vec![0i64; text.len() + 1];
-    for range in ranges {
-        steps[text.floor_char_boundary(range.start)] += 1;
-        steps[text.ceil_char_boundary(range.end)] -= 1;
-    }
-    let mut depth = 0;
-    let is_in = |step: i64| {
-        depth += step;
-        depth > 0
-    };
-    steps.into_iter().take(text.len()).map(is_in).collect()
 }
 
 fn pieces(text: &str, masks: &[Vec<bool>]) -> Vec<Passage> {
@@ -104,6 +91,6 @@ mod tests {
         let cut = cut(&[&text, &text], TextOptions { unit: Unit::Bytes, n: 1_000, ..TextOptions::default() });
         assert_eq!(cut[0].len(), 1);
         let shingler = Shingler::new(&TextOptions::default()).unwrap();
-        assert_eq!(passages(&shingler, &[Some(&"x".repeat(LONGEST + 1)), Some("y")]), None);
+        assert_eq!(passages(&shingler, &[Some(&"x".repeat(MAX_TEXT + 1)), Some("y")]), None);
     }
 }

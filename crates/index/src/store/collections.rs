@@ -1,23 +1,16 @@
-//! Collections by name: in memory, or in a folder that has one folder for each.
+//! Collections by name, and what is found when one is read as a whole.
 
-use std::collections::BTreeMap;
 use std::fmt::Debug;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
-use super::disk::{self, Access, Disk, Report};
-use super::{Store, memory};
+use serde::Serialize;
+
+use super::Store;
 use crate::error::{Error, Result};
 use crate::settings::Settings;
 
 /// The longest name of a collection, in bytes.
-const LONGEST: usize = 100;
-
-/// What can be opened.
-#[cfg(feature = "redis")]
-const KINDS: &str = "`memory:`, the path of a folder, or an address that begins with redis://, rediss://, redis+cluster:// or rediss+cluster://";
-#[cfg(not(feature = "redis"))]
-const KINDS: &str = "`memory:` or the path of a folder (this build has no Redis)";
+const MAX_NAME: usize = 100;
 
 /// Collections by name.
 pub trait Collections: Debug + Send + Sync {
@@ -76,155 +69,36 @@ pub trait Collections: Debug + Send + Sync {
     }
 }
 
-/// The collections of `memory:`, of a folder, or of a server: `redis://`, `redis+cluster://`, or with TLS `rediss://`, `rediss+cluster://`.
-///
-/// # Errors
-/// Another kind of address; a server that cannot be used.
-pub fn open(url: &str) -> Result<Box<dyn Collections>> {
-    match url {
-        "memory:" => Ok(Box::new(InMemory::default())),
-        #[cfg(feature = "redis")]
-        _ if super::redis::is_redis(url) => Ok(Box::new(super::redis::OnRedis::new(url)?)),
-        _ if url.is_empty() || url.contains("://") => Err(Error::parameter(
-            "db",
-            KINDS,
-            format!("`{}`", url.split('@').next_back().unwrap_or_default()),
-        )),
-        _ => Ok(Box::new(OnDisk { folder: url.into() })),
+/// What was found when everything was read.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Report {
+    /// Documents that are whole.
+    pub documents: u64,
+    /// What is wrong with records, each with its number and, where it can be read, its id.
+    pub records: Vec<String>,
+    /// What is wrong with what is derived from them.
+    pub derived: Vec<String>,
+    /// What was done about it.
+    pub repaired: Vec<String>,
+    /// What is not wrong, and should be looked after.
+    pub warnings: Vec<String>,
+}
+
+impl Report {
+    /// True if nothing is wrong.
+    pub fn is_whole(&self) -> bool {
+        self.records.is_empty() && self.derived.is_empty()
     }
 }
 
 pub(super) fn check_name(name: &str) -> Result<()> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    match !name.is_empty() && name.len() <= LONGEST && name.chars().all(is_plain) && !name.starts_with('.') {
+    match !name.is_empty() && name.len() <= MAX_NAME && name.chars().all(is_plain) && !name.starts_with('.') {
         true => Ok(()),
         false => Err(Error::parameter(
             "name",
-            format!("1 to {LONGEST} of a-z, A-Z, 0-9, `-`, `_` and `.`, and not begin with `.`"),
+            format!("1 to {MAX_NAME} of a-z, A-Z, 0-9, `-`, `_` and `.`, and not begin with `.`"),
             format!("`{name}`"),
         )),
     }
-}
-
-/// Collections that end with the process.
-#[derive(Debug, Default)]
-struct InMemory {
-    collections: Mutex<BTreeMap<String, Arc<dyn Store>>>,
-}
-
-impl InMemory {
-    fn all(&self) -> MutexGuard<'_, BTreeMap<String, Arc<dyn Store>>> {
-        self.collections.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Collections for InMemory {
-    fn list(&self) -> Result<Vec<String>> {
-        Ok(self.all().keys().cloned().collect())
-    }
-
-    fn create(&self, name: &str, settings: Settings) -> Result<Arc<dyn Store>> {
-        check_name(name)?;
-        let mut all = self.all();
-        if all.contains_key(name) {
-            return Err(Error::Exists { name: name.to_owned() });
-        }
-        let store = memory(settings)?;
-        all.insert(name.to_owned(), Arc::clone(&store));
-        Ok(store)
-    }
-
-    fn open(&self, name: &str) -> Result<Arc<dyn Store>> {
-        self.all().get(name).cloned().ok_or_else(|| Error::NoCollection { name: name.to_owned() })
-    }
-
-    fn read(&self, name: &str) -> Result<Arc<dyn Store>> {
-        self.open(name)
-    }
-
-    fn remove(&self, name: &str) -> Result<()> {
-        let removed = self.all().remove(name);
-        removed.map(drop).ok_or_else(|| Error::NoCollection { name: name.to_owned() })
-    }
-
-    fn verify(&self, name: &str) -> Result<Report> {
-        let documents = self.open(name)?.view()?.stats()?.documents;
-        Ok(Report { documents, ..Report::default() })
-    }
-
-    fn repair(&self, name: &str) -> Result<Report> {
-        self.verify(name)
-    }
-}
-
-/// Collections in a folder.
-#[derive(Debug)]
-struct OnDisk {
-    folder: PathBuf,
-}
-
-impl OnDisk {
-    fn path(&self, name: &str) -> Result<PathBuf> {
-        check_name(name)?;
-        Ok(self.folder.join(name))
-    }
-
-    /// Errors name collections, not folders.
-    fn named<T>(name: &str, result: Result<T>) -> Result<T> {
-        result.map_err(|error| match error {
-            Error::NoCollection { .. } => Error::NoCollection { name: name.to_owned() },
-            Error::Exists { .. } => Error::Exists { name: name.to_owned() },
-            other => other,
-        })
-    }
-
-    fn disk(&self, name: &str, access: Access) -> Result<Disk> {
-        Self::named(name, Disk::open(&self.path(name)?, access))
-    }
-}
-
-impl Collections for OnDisk {
-    fn list(&self) -> Result<Vec<String>> {
-        disk::names(&self.folder)
-    }
-
-    fn create(&self, name: &str, settings: Settings) -> Result<Arc<dyn Store>> {
-        let path = self.path(name)?;
-        Self::named(name, Disk::create(&path, &settings))?;
-        self.open(name)
-    }
-
-    fn open(&self, name: &str) -> Result<Arc<dyn Store>> {
-        Ok(Arc::new(self.disk(name, Access::Write)?))
-    }
-
-    fn read(&self, name: &str) -> Result<Arc<dyn Store>> {
-        Ok(Arc::new(self.disk(name, Access::Read)?))
-    }
-
-    fn remove(&self, name: &str) -> Result<()> {
-        Self::named(name, disk::remove(&self.path(name)?))
-    }
-
-    fn verify(&self, name: &str) -> Result<Report> {
-        self.disk(name, Access::Read)?.verify()
-    }
-
-    fn repair(&self, name: &str) -> Result<Report> {
-        Self::named(name, Disk::repair(&self.path(name)?))
-    }
-}
-
-/// A collection in a folder, which is made if it is not there, and must have been made with these settings if it is.
-///
-/// # Errors
-/// Other settings; another writer; what the operating system says.
-pub fn disk(path: &Path, settings: &Settings) -> Result<Arc<dyn Store>> {
-    match Disk::create(path, settings) {
-        Ok(()) | Err(Error::Exists { .. }) => {}
-        Err(error) => return Err(error),
-    }
-    let disk = Disk::open(path, Access::Write)?;
-    settings.expect(disk.settings())?;
-    Ok(Arc::new(disk))
 }

@@ -1,34 +1,27 @@
 //! Where collections are kept.
 //!
 //! A [`Store`] is synchronous and batch-shaped: one call is one round trip, whatever the number of documents. It knows records and band keys, never documents' meaning.
-//! Every store passes the same [`conformance`] suite.
+//! Every store passes the same [`conformance`](crate::conformance) suite.
 
 mod collections;
-pub mod conformance;
 mod disk;
-pub(crate) mod hints;
 mod memory;
+mod open;
 #[cfg(feature = "redis")]
 mod redis;
-mod searching;
 
 use std::fmt::Debug;
-use std::ops::RangeInclusive;
-use std::sync::Arc;
 
 use benzer_core::lsh::BandKey;
 use serde::Serialize;
 
 use crate::error::Result;
-use crate::record::Records;
-use crate::settings::{Layout, Settings};
+use crate::record::{DocNo, Record, Records};
+use crate::settings::{BandRange, Layout, Settings};
 
-pub use collections::{Collections, disk, open};
-pub use disk::Report;
+pub use collections::{Collections, Report};
 pub use disk::make_folders;
-
-/// The number of a record. A document that is replaced gets a new one; numbers are not used again.
-pub type DocNo = u32;
+pub use open::{disk, memory, open};
 
 /// Keeps the records of one collection.
 pub trait Store: Debug + Send + Sync {
@@ -125,7 +118,7 @@ pub trait View {
     fn records(&self, numbers: &[DocNo], parts: Parts, visit: Visit<'_>) -> Result<()>;
 
     /// How many searches are best looked up together: many enough to work on all of them at once, few enough for the cache.
-    fn together(&self) -> usize {
+    fn batch(&self) -> usize {
         256
     }
 
@@ -151,23 +144,6 @@ pub trait View {
 /// Records that are scanned at a time.
 const SCANNED: usize = 1024;
 
-/// Keys of a band that lie side by side.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BandRange {
-    /// The band.
-    pub band: u32,
-    /// The keys.
-    pub keys: RangeInclusive<u64>,
-}
-
-impl BandRange {
-    /// Whether a record has such a key.
-    #[inline]
-    pub fn has(&self, layout: &Layout, record: &[u64]) -> bool {
-        layout.key(record, self.band as usize).is_some_and(|key| self.keys.contains(&key))
-    }
-}
-
 /// What is done with each record: its place or number, and the record.
 pub type Visit<'a> = &'a mut dyn FnMut(u32, Record<'_>) -> Result<()>;
 
@@ -178,19 +154,6 @@ pub enum Parts {
     Sketches,
     /// The contents too.
     All,
-}
-
-/// A stored record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Record<'a> {
-    /// Its id.
-    pub id: &'a [u8],
-    /// Its words, as [`Layout`] cuts them.
-    pub words: &'a [u64],
-    /// Its contents as JSON; empty if they are not kept, or not wanted.
-    pub document: &'a [u8],
-    /// From when on it is gone; 0 means never.
-    pub expires: u64,
 }
 
 /// The records of keys, one list after the other.
@@ -258,12 +221,4 @@ pub struct Stats {
     pub document_bytes: u64,
     /// Of the bytes of band keys, about those that are there for containment.
     pub containment_bytes: u64,
-}
-
-/// A collection in memory, which ends with the process.
-///
-/// # Errors
-/// Settings that are not compatible with this version.
-pub fn memory(settings: Settings) -> Result<Arc<dyn Store>> {
-    Ok(Arc::new(memory::Memory::new(settings)?))
 }

@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use benzer_core::field::{Document, Schema};
 use benzer_index::store::{self, Collections};
-use benzer_index::{Asked, Containment, Index, Keeps, Query, Records, Settings, Triple};
+use benzer_index::{Containment, Index, Keeps, Query, QueryDocument, Records, Settings, Triple};
 
 use crate::error;
 use crate::parallel::Pulse;
@@ -60,7 +60,7 @@ impl Collection {
                 (opened, settings) => {
                     let store = opened.map_err(error::index)?;
                     if let Some(settings) = settings {
-                        settings.expect(store.settings()).map_err(error::index)?;
+                        settings.require(store.settings()).map_err(error::index)?;
                     }
                     store
                 }
@@ -147,10 +147,10 @@ impl Collection {
         py.detach(|| {
             let query: Query = parsed(query)?;
             let asked = match &document {
-                Some(document) => Asked::Document(document),
-                None => Asked::Id(id.unwrap_or_default()),
+                Some(document) => QueryDocument::Document(document),
+                None => QueryDocument::Id(id.unwrap_or_default()),
             };
-            json(&index.search_third([asked, Asked::Id(with_id)], &query).map_err(error::index)?)
+            json(&index.three_way_search([asked, QueryDocument::Id(with_id)], &query).map_err(error::index)?)
         })
     }
 

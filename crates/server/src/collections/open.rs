@@ -84,7 +84,7 @@ impl OpenCollections {
             }
         }
         let index = self.get(name)?;
-        match settings.expect(index.settings()) {
+        match settings.require(index.settings()) {
             Ok(()) => Ok((index, false)),
             Err(_) => Err(Error::Exists { name: name.to_owned() }.into()),
         }

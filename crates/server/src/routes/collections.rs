@@ -88,6 +88,7 @@ pub async fn remove(caller: Caller, PathParts(name): PathParts<String>) -> Resul
         Failures
 ))]
 pub async fn stats(caller: Caller, PathParts(name): PathParts<String>) -> Result<Response> {
-    let measure = |found: Opened<'_>| Ok(CollectionStats::of(found.index.stats()?, found.index.skew()?));
+    let measure =
+        |found: Opened<'_>| Ok(CollectionStats::of(found.index.stats()?, found.index.bucket_stats()?));
     Ok(json(&caller.read(name, measure).await?))
 }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use axum::response::Response;
-use benzer_index::Asked;
+use benzer_index::QueryDocument;
 
 use super::{Failures, json, milliseconds};
 use crate::error::{ApiError, Result};
@@ -37,14 +37,14 @@ pub async fn search(
         let begin = Instant::now();
         let document = request.document.map(|document| document.document());
         let asked = match (&document, &request.id) {
-            (Some(document), None) => Asked::Document(document),
-            (None, Some(id)) => Asked::Id(id),
+            (Some(document), None) => QueryDocument::Document(document),
+            (None, Some(id)) => QueryDocument::Id(id),
             _ => return Err(ApiError::bad("give either `document` or `id`")),
         };
         let answer = match (&request.with, asked) {
-            (Some(with), _) => index.search_third([asked, Asked::Id(with)], &query)?,
-            (None, Asked::Document(document)) => index.search(document, &query)?,
-            (None, Asked::Id(id)) => index.search_id(id, &query)?,
+            (Some(with), _) => index.three_way_search([asked, QueryDocument::Id(with)], &query)?,
+            (None, QueryDocument::Document(document)) => index.search(document, &query)?,
+            (None, QueryDocument::Id(id)) => index.search_id(id, &query)?,
         };
         found.state.metrics.search(answer.n_candidates, answer.n_matches, begin.elapsed());
         Ok(json(&SearchAnswer::of(answer, milliseconds(start))))

@@ -2,7 +2,7 @@
 
 use benzer_core::lsh::{Banding, Target};
 use benzer_index::store::Stats;
-use benzer_index::{Index, Settings, Skew};
+use benzer_index::{BucketStats, Index, Settings};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -81,7 +81,7 @@ impl NewCollection {
             Keeps::Sketches => benzer_index::Keeps::Sketches,
         };
         let schema = self.fields.schema()?;
-        let threshold = self.threshold.unwrap_or_else(|| Settings::usual_threshold(&schema));
+        let threshold = self.threshold.unwrap_or_else(|| Settings::default_threshold(&schema));
         let settings = Settings::with_target(schema, threshold, self.recall, keeps)?;
         match self.containment {
             Some(Containment { threshold, ratio }) => settings
@@ -219,7 +219,7 @@ pub struct Bytes {
 
 impl CollectionStats {
     /// Of what the index says.
-    pub fn of(stats: Stats, skew: Skew) -> Self {
+    pub fn of(stats: Stats, skew: BucketStats) -> Self {
         let bytes = stats.posting_bytes + stats.sketch_bytes + stats.id_bytes + stats.document_bytes;
         Self {
             documents: stats.documents,

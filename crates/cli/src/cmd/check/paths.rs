@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use benzer_dedup::integrity;
-use benzer_index::portable::{self, Import};
+use benzer_index::export::{self, Import};
 use benzer_index::store;
 use benzer_server::access::keys::Keys;
 use serde_json::{Value, json};
@@ -83,8 +83,8 @@ fn of_report(name: String, report: &integrity::Report) -> Checked {
 fn begins(path: &Path) -> anyhow::Result<bool> {
     let read = || -> std::io::Result<bool> {
         let mut start = Vec::new();
-        File::open(path)?.take(portable::MAGIC.len() as u64).read_to_end(&mut start)?;
-        Ok(start == portable::MAGIC)
+        File::open(path)?.take(export::MAGIC.len() as u64).read_to_end(&mut start)?;
+        Ok(start == export::MAGIC)
     };
     read().with_context(|| format!("cannot read `{}`", path.display()))
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use benzer_dedup::files::Files;
 use benzer_index::Settings;
-use benzer_index::portable;
+use benzer_index::export;
 use benzer_index::store::Stats;
 use clap::{Args, Subcommand};
 use serde::Serialize;
@@ -193,7 +193,7 @@ fn list(db: &DbArguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()
 fn export(One { name, db }: &One, output: &Path, out: &mut dyn Write) -> anyhow::Result<()> {
     let store = db.open()?.read(name).map_err(failed)?;
     let mut file = Files::new().create(output)?;
-    let n = portable::export(&*store, &mut file).map_err(failed)?;
+    let n = export::export(&*store, &mut file).map_err(failed)?;
     file.commit()?;
     Ok(writeln!(out, "{} documents of `{name}` are in `{}`", grouped(n), output.display())?)
 }
@@ -201,7 +201,7 @@ fn export(One { name, db }: &One, output: &Path, out: &mut dyn Write) -> anyhow:
 fn import(One { name, db }: &One, file: &Path, expected_documents: Option<u64>) -> anyhow::Result<()> {
     let open = || {
         let opened = File::open(file).with_context(|| format!("cannot read `{}`", file.display()))?;
-        portable::Import::new(BufReader::new(opened)).map_err(failed)
+        export::Import::new(BufReader::new(opened)).map_err(failed)
     };
     // Everything is read once before anything is made.
     let mut all = open()?;

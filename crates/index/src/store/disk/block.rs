@@ -13,7 +13,8 @@ use benzer_core::hash;
 
 use super::map::{Map, bytes, cells};
 use super::row::{self, Row};
-use crate::store::{DocNo, Parts, Record};
+use crate::record::{DocNo, Record};
+use crate::store::Parts;
 
 /// Words of the header of a block.
 const BLOCK: usize = 5;

@@ -12,8 +12,8 @@ use super::map::{Words, bytes};
 use super::segment::{CHECKED, End, HEADER, MAGIC, Segment, Shape, id_key};
 use super::trouble;
 use crate::error::{Error, Result};
+use crate::record::DocNo;
 use crate::settings::Layout;
-use crate::store::DocNo;
 
 /// Keys that are held at a time; the records are read again for every few bands of a large segment.
 const HELD: usize = 24_000_000;

@@ -15,7 +15,8 @@ use super::segment::End;
 use super::state::State;
 use super::work::Job;
 use crate::error::{Error, Result};
-use crate::store::{DocNo, Parts, Record};
+use crate::record::{DocNo, Record};
+use crate::store::Parts;
 
 /// Words of rows in a block.
 const BLOCK: usize = 1 << 20;

@@ -17,8 +17,8 @@ use super::segment::End;
 use super::state::State;
 use super::trouble;
 use crate::error::{Error, Result};
+use crate::record::DocNo;
 use crate::settings::Settings;
-use crate::store::DocNo;
 
 /// What the collection is; a folder without it is not a collection.
 pub(super) const COLLECTION: &str = "collection.json";

@@ -11,7 +11,7 @@ use std::ops::RangeInclusive;
 use serde::{Deserialize, Serialize};
 
 use super::map::cells;
-use crate::store::hints::prefetch;
+use crate::hints::prefetch;
 
 /// Keys per bucket, about.
 const PER_BUCKET: usize = 8;

@@ -14,7 +14,7 @@ use super::files::{self, Files};
 use super::map::{Map, bytes};
 use super::trouble;
 use crate::error::{Error, Result};
-use crate::store::DocNo;
+use crate::record::DocNo;
 
 /// Words of the header of a log.
 pub(super) const HEADER: usize = 6;

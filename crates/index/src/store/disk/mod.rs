@@ -44,8 +44,9 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use crate::error::{Error, Result};
+use crate::record::DocNo;
 use crate::settings::Settings;
-use crate::store::DocNo;
+use crate::store::Report;
 use current::{COLLECTION, CURRENT, Current};
 use files::{Files, Real};
 use lock::Lock;
@@ -55,7 +56,6 @@ use open::{Folder, Found};
 use policy::Tier;
 use segment::End;
 use state::State;
-pub use verify::Report;
 use work::Worker;
 
 /// When segments go where, in records.

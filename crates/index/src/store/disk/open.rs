@@ -15,8 +15,9 @@ use super::segment::{End, Segment};
 use super::state::State;
 use super::{Sizes, Way, trouble};
 use crate::error::{Error, Result};
+use crate::record::DocNo;
 use crate::settings::Layout;
-use crate::store::{DocNo, Parts};
+use crate::store::Parts;
 
 /// Records of a segment when everything is derived again: more would take more memory.
 const REBUILT: usize = 4_000_000;

@@ -7,7 +7,7 @@ use super::build::{self, Made, Source};
 use super::policy::Tier;
 use super::segment::{End, Segment};
 use crate::error::Result;
-use crate::store::DocNo;
+use crate::record::DocNo;
 
 /// What may be merged.
 #[derive(Debug, Clone, Copy)]

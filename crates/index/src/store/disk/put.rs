@@ -1,6 +1,5 @@
 //! What changes a collection.
 
-use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 
 use super::block::{Batch, Next};
@@ -9,9 +8,12 @@ use super::part::Limits;
 use super::state::State;
 use super::{Access, Disk, Shared, view};
 use crate::error::{Error, Result};
-use crate::record::Records;
+use crate::record::{DocNo, Records};
 use crate::settings::Settings;
-use crate::store::{DocNo, Record, Store, View};
+use crate::store::{Store, View};
+
+/// The largest document, in bytes.
+const MAX_BYTES: usize = 1 << 30;
 
 impl Store for Disk {
     fn settings(&self) -> &Settings {
@@ -26,12 +28,12 @@ impl Store for Disk {
         if records.len() as u64 > u64::from(u32::MAX) - u64::from(state.end.next) {
             return Err(Error::Full);
         }
-        let kept = last_of_each(&records);
+        let kept = records.last_of_each_id();
         let ids: Vec<&[u8]> = kept.iter().map(|i| records.ids.get(*i)).collect();
         let mut batch = Batch::default();
         batch.removed.extend(state.numbers(&ids).into_iter().flatten());
         for i in kept {
-            batch.push(&record(&records, i, self.shared.folder.layout.words()));
+            batch.push(&records.get(i, self.shared.folder.layout.words()));
         }
         self.shared.commit(&mut log, &batch)?;
         drop(log);
@@ -89,38 +91,11 @@ impl Store for Disk {
 }
 
 fn check(records: &Records, stride: usize) -> Result<()> {
-    if records.len() * stride != records.words.len() {
-        return Err(Error::parameter(
-            "words",
-            format!("{stride} for each record"),
-            format!("{} for {} records", records.words.len(), records.len()),
-        ));
-    }
-    let longest = records.ids.iter().chain(records.documents.iter()).map(<[u8]>::len).max();
-    if longest.is_some_and(|longest| longest > 1 << 30) {
+    records.check(stride)?;
+    if records.max_bytes() > MAX_BYTES {
         return Err(Error::parameter("a document", "at most 1 GiB", "one that is larger"));
     }
     Ok(())
-}
-
-fn record(records: &Records, i: usize, stride: usize) -> Record<'_> {
-    Record {
-        id: records.ids.get(i),
-        words: &records.words[i * stride..(i + 1) * stride],
-        document: records.documents.get(i),
-        expires: records.expires(i),
-    }
-}
-
-/// The places of records whose id does not come again after them, in order.
-fn last_of_each(records: &Records) -> Vec<usize> {
-    let last: HashMap<&[u8], usize> = records.ids.iter().zip(0..).collect();
-    if last.len() == records.len() {
-        return (0..records.len()).collect();
-    }
-    let mut kept: Vec<usize> = last.into_values().collect();
-    kept.sort_unstable();
-    kept
 }
 
 impl Shared {

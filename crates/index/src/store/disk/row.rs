@@ -7,7 +7,8 @@
 use benzer_core::hash;
 
 use super::map::{bytes, cells};
-use crate::store::{Parts, Record};
+use crate::record::Record;
+use crate::store::Parts;
 
 /// Words of a row beside those of its record.
 const FIXED: usize = 3;

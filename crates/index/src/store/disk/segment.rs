@@ -18,8 +18,8 @@ use super::directory::Place;
 use super::map::{Map, Words, bytes, cells};
 use super::trouble;
 use crate::error::{Error, Result};
+use crate::record::DocNo;
 use crate::settings::Layout;
-use crate::store::DocNo;
 
 /// Words of the header.
 pub(super) const HEADER: usize = 2;

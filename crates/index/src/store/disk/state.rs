@@ -10,8 +10,9 @@ use super::policy;
 use super::row::Row;
 use super::segment::{End, id_key};
 use crate::error::Result;
-use crate::store::hints::prefetch;
-use crate::store::{DocNo, Parts, Postings, Stats};
+use crate::hints::prefetch;
+use crate::record::DocNo;
+use crate::store::{Parts, Postings, Stats};
 
 /// Keys that are looked up at the same time.
 const TOGETHER: usize = 72;

@@ -2,8 +2,6 @@
 
 use std::sync::PoisonError;
 
-use serde::Serialize;
-
 use super::Shared;
 use super::block::Next;
 use super::compact::OnDamage;
@@ -13,29 +11,8 @@ use super::part::Part;
 use super::segment::id_key;
 use super::state::State;
 use crate::error::Result;
-use crate::store::{DocNo, Parts};
-
-/// What was found when everything was read.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct Report {
-    /// Documents that are whole.
-    pub documents: u64,
-    /// What is wrong with records, each with its number and, where it can be read, its id.
-    pub records: Vec<String>,
-    /// What is wrong with what is derived from them.
-    pub derived: Vec<String>,
-    /// What was done about it.
-    pub repaired: Vec<String>,
-    /// What is not wrong, and should be looked after.
-    pub warnings: Vec<String>,
-}
-
-impl Report {
-    /// True if nothing is wrong.
-    pub fn is_whole(&self) -> bool {
-        self.records.is_empty() && self.derived.is_empty()
-    }
-}
+use crate::record::DocNo;
+use crate::store::{Parts, Report};
 
 impl Shared {
     pub fn verify(&self) -> Result<Report> {

@@ -13,8 +13,9 @@ use super::open::Found;
 use super::state::{FETCHED, State};
 use super::{Shared, trouble};
 use crate::error::Result;
-use crate::settings::{Keeps, Layout};
-use crate::store::{BandRange, DocNo, Parts, Postings, Stats, View, Visit};
+use crate::record::DocNo;
+use crate::settings::{BandRange, Keeps, Layout};
+use crate::store::{Parts, Postings, Stats, View, Visit};
 
 /// The state at one moment.
 pub(super) struct Snapshot<'a> {

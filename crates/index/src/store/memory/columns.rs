@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::store::hints;
+use crate::hints;
 
 /// Records whose keys are written together: about a cache line. Of larger arrays the library would write all zeros that the system gives anyway.
 pub(super) const BLOCK: usize = 16;

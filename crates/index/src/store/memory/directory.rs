@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 
 use super::columns::{Columns, Parted, first_half};
 use super::line::{Line, POSTINGS};
-use crate::store::hints;
+use crate::hints;
 
 /// Keys for each line.
 const PER_LINE: usize = 9;

@@ -4,7 +4,8 @@ use benzer_core::lsh::BandKey;
 
 use super::state::{Part, State};
 use crate::error::Result;
-use crate::store::{DocNo, Postings, Visit};
+use crate::record::DocNo;
+use crate::store::{Postings, Visit};
 
 /// Keys whose lines are on their way into the cache while one is looked up. More at a time are slower: the processor has room for so many.
 const KEYS_AHEAD: usize = 20;

@@ -22,9 +22,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use benzer_core::lsh::BandKey;
 
 use crate::error::{Error, Result};
-use crate::record::Records;
-use crate::settings::{Layout, Settings};
-use crate::store::{BandRange, DocNo, Parts, Postings, Record, Stats, Store, View, Visit};
+use crate::record::{DocNo, Records};
+use crate::settings::{BandRange, Layout, Settings};
+use crate::store::{Parts, Postings, Stats, Store, View, Visit};
 use newest::PLACES;
 use state::State;
 
@@ -74,13 +74,7 @@ impl Store for Memory {
         if records.len() as u64 > most {
             return Err(Error::Full);
         }
-        if records.len() * self.layout.words() != records.words.len() {
-            return Err(Error::parameter(
-                "words",
-                format!("{} for each record", self.layout.words()),
-                format!("{} for {} records", records.words.len(), records.len()),
-            ));
-        }
+        records.check(self.layout.words())?;
         if records.len() <= PLACES / 4 {
             for i in 0..records.len() {
                 state.add(&records, i, &self.layout);
@@ -101,9 +95,8 @@ impl Store for Memory {
 
     fn expire(&self, now: u64) -> Result<u64> {
         let (_guard, mut state) = self.write();
-        let is_gone = |record: &Record<'_>| record.expires != 0 && record.expires <= now;
         let gone: Vec<DocNo> =
-            state.scan(0).filter(|(_, record)| is_gone(record)).map(|(number, _)| number).collect();
+            state.scan(0).filter(|(_, record)| record.is_gone(now)).map(|(number, _)| number).collect();
         gone.iter().for_each(|number| state.remove_number(*number));
         self.publish(state);
         Ok(gone.len() as u64)
@@ -160,7 +153,7 @@ impl View for Snapshot {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::conformance;
+    use crate::conformance;
 
     #[test]
     fn memory_conforms() {

@@ -10,9 +10,8 @@ use benzer_core::hash::mix;
 use benzer_core::lsh::BandKey;
 
 use super::run::id_key;
-use crate::record::Records;
+use crate::record::{Record, Records};
 use crate::settings::Layout;
-use crate::store::Record;
 
 /// Places.
 pub(super) const PLACES: usize = 2048;

@@ -1,8 +1,8 @@
 //! Records whose keys lie side by side: lines are in the order of keys.
 
 use super::state::State;
-use crate::settings::Layout;
-use crate::store::{BandRange, Postings};
+use crate::settings::{BandRange, Layout};
+use crate::store::Postings;
 
 impl State {
     /// Appends the numbers of records that have a key of each range, and of a few others.

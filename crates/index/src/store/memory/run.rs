@@ -1,16 +1,15 @@
 //! Records that do not change any more, with a directory for each band and one for the ids.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use benzer_core::hash;
 
 use super::columns::{BLOCK, Columns, first_half};
 use super::directory::{Cut, Directories};
-use crate::record::Records;
+use crate::hints;
+use crate::record::Texts;
+use crate::record::{DocNo, Record, Records};
 use crate::settings::Layout;
-use crate::store::{DocNo, Record, hints};
-use crate::texts::Texts;
 
 /// Words of a cache line.
 const LINE: usize = 8;
@@ -110,11 +109,8 @@ impl Distinct {
         if !distinct.ids.any_pair(is_same) {
             return distinct;
         }
-        let last: HashMap<&[u8], usize> = records.ids.iter().zip(0..).collect();
-        let mut kept: Vec<usize> = last.into_values().collect();
-        kept.sort_unstable();
         let mut some = Records::default();
-        kept.into_iter().for_each(|i| some.push(records.get(i, stride)));
+        records.last_of_each_id().into_iter().for_each(|i| some.push(records.get(i, stride)));
         Self::of_distinct(some)
     }
 }

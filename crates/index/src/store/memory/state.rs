@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::newest::{Newest, PLACES};
 use super::run::{Distinct, Run, id_key};
-use crate::record::Records;
+use crate::record::Texts;
+use crate::record::{DocNo, Record, Records};
 use crate::settings::Layout;
-use crate::store::{DocNo, Record, Stats};
-use crate::texts::Texts;
+use crate::store::Stats;
 
 /// So many runs of one class are merged.
 const ALIKE: usize = 4;

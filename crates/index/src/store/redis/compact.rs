@@ -9,7 +9,7 @@ use super::home::Home;
 use super::net::How;
 use super::row::POSTING;
 use super::{Redis, Requests, Trouble, add_function, bytes, int, list, refused, row};
-use crate::store::DocNo;
+use crate::record::DocNo;
 
 /// Id buckets of one call of the function, and calls of one round trip.
 const BUCKETS: usize = 64;

@@ -10,8 +10,8 @@ use benzer_core::lsh::BandKey;
 
 use super::slot;
 use super::trouble::Trouble;
+use crate::record::DocNo;
 use crate::settings::{Layout, Settings};
-use crate::store::DocNo;
 
 const MAGIC: &str = "BENZRED1";
 /// Fewest and most slices.

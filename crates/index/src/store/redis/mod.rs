@@ -89,7 +89,7 @@ impl Redis {
             // It is being removed, and its name still there.
             return Err(Trouble::Gone.into());
         }
-        self.settings.expect(&entry.settings)?;
+        self.settings.require(&entry.settings)?;
         let home = Arc::new(Home::new(entry, &self.client.address.namespace)?);
         *self.home.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&home);
         Ok(home)

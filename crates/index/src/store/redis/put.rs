@@ -11,16 +11,15 @@ use super::net::How;
 use super::row::{self, POSTING};
 use super::{CLOSED, Redis, Requests, Trouble, add_function, int, is_stale, refused};
 use crate::error::{Error, Result};
-use crate::record::Records;
+use crate::record::{DocNo, Records};
 use crate::settings::Keeps;
-use crate::store::{DocNo, Record};
 
 /// Bytes of records of one call of the function, about.
 const BYTES: usize = 1 << 18;
 /// How often a batch is sent with new numbers, because compaction has passed the old ones.
 const TRIES: usize = 8;
 /// The longest value that a server takes by default.
-const LONGEST: usize = 512 << 20;
+const MAX_VALUE: usize = 512 << 20;
 
 /// Places of records in a batch, by slice.
 type BySlice = BTreeMap<u32, Vec<usize>>;
@@ -30,7 +29,7 @@ type Numbers = HashMap<usize, DocNo>;
 impl Redis {
     pub(super) fn put_all(&self, records: &Records) -> Result<()> {
         check(records, self.home().layout.words(), self.settings.keeps)?;
-        let (mut home, mut left) = (self.home(), last_of_each(records));
+        let (mut home, mut left) = (self.home(), records.last_of_each_id());
         let deadline = Instant::now() + self.client.address.retry;
         let mut tries = 0;
         while !left.is_empty() {
@@ -256,7 +255,7 @@ fn add_puts(
         arguments.number(ahead.into());
         arguments.number((POSTING * n_keys) as u64);
         for (&place, bucket) in places.iter().zip(buckets) {
-            let (record, number) = (record(records, place, stride), numbers[&place]);
+            let (record, number) = (records.get(place, stride), numbers[&place]);
             arguments.number(bucket as u64);
             arguments.word(record.id);
             arguments.word(&home.parts(number).1.to_be_bytes());
@@ -272,37 +271,13 @@ fn add_puts(
     });
 }
 
-fn record(records: &Records, i: usize, stride: usize) -> Record<'_> {
-    Record {
-        id: records.ids.get(i),
-        words: &records.words[i * stride..(i + 1) * stride],
-        document: records.documents.get(i),
-        expires: records.expires(i),
-    }
-}
-
 fn check(records: &Records, stride: usize, keeps: Keeps) -> Result<()> {
-    if records.len() * stride != records.words.len() {
-        return Err(Error::parameter(
-            "words",
-            format!("{stride} for each record"),
-            format!("{} for {} records", records.words.len(), records.len()),
-        ));
-    }
+    records.check(stride)?;
     if keeps == Keeps::Documents && (0..records.len()).any(|i| records.documents.get(i).is_empty()) {
         return Err(Error::parameter("documents", "given with each record", "records without them"));
     }
-    let longest = records.ids.iter().chain(records.documents.iter()).map(<[u8]>::len).max();
-    if longest.is_some_and(|longest| longest > LONGEST / 2) {
+    if records.max_bytes() > MAX_VALUE / 2 {
         return Err(Error::parameter("a document", "at most 256 MiB on Redis", "one that is larger"));
     }
     Ok(())
-}
-
-/// The places of records whose id does not come again after them, in order.
-fn last_of_each(records: &Records) -> Vec<usize> {
-    let last: HashMap<&[u8], usize> = records.ids.iter().zip(0..).collect();
-    let mut kept: Vec<usize> = last.into_values().collect();
-    kept.sort_unstable();
-    kept
 }

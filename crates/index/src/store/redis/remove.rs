@@ -1,11 +1,11 @@
 //! Removing documents, by id or because their time has come.
 
+use crate::record::DocNo;
 use std::collections::BTreeMap;
 
 use super::functions::Function;
 use super::home::Home;
 use super::{Redis, Requests, Trouble, add_function, bytes, int, list, refused, row};
-use crate::store::DocNo;
 
 /// Documents of one call of the function.
 const AT_ONCE: usize = 256;

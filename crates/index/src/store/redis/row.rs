@@ -9,9 +9,8 @@
 //! Numbers are little-endian. A checksum is the lower half of the element hash of the number (u32, big-endian), and of everything behind the checksum; that of a record begins with the flags. So a
 //! value under another number is damaged too.
 
+use crate::record::{DocNo, Record};
 use benzer_core::hash;
-
-use crate::store::{DocNo, Record};
 
 const VERSION: u8 = 1;
 const EXPIRES: u8 = 1;

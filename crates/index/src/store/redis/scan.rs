@@ -12,8 +12,9 @@ use super::trouble::Trouble;
 use super::view::Live;
 use super::{add_function, bytes, list, refused};
 use crate::error::Result;
+use crate::record::DocNo;
 use crate::settings::Keeps;
-use crate::store::{DocNo, Parts};
+use crate::store::Parts;
 
 /// Id buckets of one call of the function, if documents are wanted and if not.
 const BUCKETS: (usize, usize) = (8, 32);

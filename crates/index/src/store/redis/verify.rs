@@ -15,8 +15,9 @@ use super::remove::Doomed;
 use super::row::{self, POSTING};
 use super::{Redis, Trouble, bytes, int, view};
 use crate::error::Result;
+use crate::record::DocNo;
 use crate::settings::Keeps;
-use crate::store::{DocNo, Parts, Report};
+use crate::store::{Parts, Report};
 
 /// Lines of a report about one kind of damage.
 const LINES: usize = 20;

@@ -12,8 +12,9 @@ use super::net::How;
 use super::row::{self, POSTING};
 use super::{Redis, Requests, Trouble, bytes, int, list, scan};
 use crate::error::Result;
-use crate::settings::{Keeps, Layout};
-use crate::store::{BandRange, DocNo, Parts, Postings, Record, Stats, View, Visit};
+use crate::record::{DocNo, Record};
+use crate::settings::{BandRange, Keeps, Layout};
+use crate::store::{Parts, Postings, Stats, View, Visit};
 
 /// The collection as it is whenever it is looked at.
 pub(super) struct Live<'a> {
@@ -193,7 +194,7 @@ impl View for Live<'_> {
     }
 
     /// Whatever their number, they are two round trips.
-    fn together(&self) -> usize {
+    fn batch(&self) -> usize {
         usize::MAX
     }
 

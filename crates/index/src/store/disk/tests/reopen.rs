@@ -106,7 +106,7 @@ fn another_version_is_refused_with_expected_and_found() {
     current::write(&Quick, &path, "collection", &later).unwrap();
     assert_eq!(refused(), ("format 1".to_owned(), "format 7".to_owned()));
     // What a collection was made for is told by the first difference.
-    let error = test_settings().expect(&Settings { recall: 0.9, ..test_settings() }).unwrap_err();
+    let error = test_settings().require(&Settings { recall: 0.9, ..test_settings() }).unwrap_err();
     assert!(error.to_string().contains("expected recall 0.95, found recall 0.9"), "{error}");
 }
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::lab::{Cluster, Server, documents, made};
+use crate::conformance::{Atomic, run_atomic};
 use crate::query::Query;
 use crate::settings::Keeps;
-use crate::store::conformance::{Atomic, run_atomic};
 use crate::store::redis::OnRedis;
 use crate::store::redis::home::Home;
 use crate::store::{Collections, Store};
