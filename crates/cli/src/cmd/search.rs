@@ -55,7 +55,7 @@ pub struct Arguments {
     #[arg(long, value_name = "T")]
     threshold: Option<f64>,
     /// Matches to show
-    #[arg(long, value_name = "N", default_value = "10")]
+    #[arg(long, value_name = "N", default_value_t = Query::DEFAULT_LIMIT)]
     limit: usize,
     /// Matches to pass over first
     #[arg(long, value_name = "N", default_value = "0")]
@@ -127,10 +127,9 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
         (_, Some(document)) => QueryDocument::Document(document),
         _ => bail!(Usage::new("give --text, --file or --id")),
     };
-    let answer = match (&arguments.kind.with, asked) {
-        (Some(with), _) => index.three_way_search([asked, QueryDocument::Id(with)], &query),
-        (None, QueryDocument::Id(id)) => index.search_id(id, &query),
-        (None, QueryDocument::Document(document)) => index.search(document, &query),
+    let answer = match &arguments.kind.with {
+        Some(with) => index.three_way_search([asked, QueryDocument::Id(with)], &query),
+        None => index.search_by(asked, &query),
     };
     let answer = answer.map_err(failed)?;
     view.show(out, &answer, || {

@@ -134,7 +134,7 @@ impl Collection {
     }
 
     /// The documents that have most in common with a document or the one of an id, and another of the collection, as JSON.
-    fn search_third(
+    fn three_way_search(
         &self,
         py: Python<'_>,
         document: Option<(String, Bound<'_, PyDict>)>,

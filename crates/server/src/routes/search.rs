@@ -27,13 +27,12 @@ pub async fn search(
     Json(request): Json<SearchRequest>,
 ) -> Result<Response> {
     let start = Instant::now();
-    let max = if request.explain { MAX_EXPLAINED } else { MAX_MATCHES };
-    if request.wanted() > max {
-        let name = if request.top.is_some() { "top" } else { "limit" };
-        return Err(ApiError::bad(format!("`{name}` must be at most {max}, got {}", request.wanted())));
+    let (query, max) = (request.query(), if request.explain { MAX_EXPLAINED } else { MAX_MATCHES });
+    if query.n_wanted() > max {
+        let name = if query.top.is_some() { "top" } else { "limit" };
+        return Err(ApiError::bad(format!("`{name}` must be at most {max}, got {}", query.n_wanted())));
     }
     let find = move |found: Opened<'_>| {
-        let (index, query) = (found.index, request.query());
         let begin = Instant::now();
         let document = request.document.map(|document| document.document());
         let asked = match (&document, &request.id) {
@@ -41,10 +40,9 @@ pub async fn search(
             (None, Some(id)) => QueryDocument::Id(id),
             _ => return Err(ApiError::bad("give either `document` or `id`")),
         };
-        let answer = match (&request.with, asked) {
-            (Some(with), _) => index.three_way_search([asked, QueryDocument::Id(with)], &query)?,
-            (None, QueryDocument::Document(document)) => index.search(document, &query)?,
-            (None, QueryDocument::Id(id)) => index.search_id(id, &query)?,
+        let answer = match &request.with {
+            Some(with) => found.index.three_way_search([asked, QueryDocument::Id(with)], &query)?,
+            None => found.index.search_by(asked, &query)?,
         };
         found.state.metrics.search(answer.n_candidates, answer.n_matches, begin.elapsed());
         Ok(json(&SearchAnswer::of(answer, milliseconds(start))))

@@ -92,8 +92,8 @@ pub enum Measure {
     Contained,
 }
 
-fn default_limit() -> usize {
-    Query::default().limit
+const fn default_limit() -> usize {
+    Query::DEFAULT_LIMIT
 }
 
 impl SearchRequest {
@@ -120,11 +120,6 @@ impl SearchRequest {
             ratio: self.ratio,
             top: self.top,
         }
-    }
-
-    /// Matches that are asked for.
-    pub fn wanted(&self) -> usize {
-        self.top.unwrap_or(self.limit)
     }
 }
 
