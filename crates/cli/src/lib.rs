@@ -10,8 +10,7 @@
 //! file or folder of [`cmd`] each, from its arguments to bytes on a writer. What several commands take is in [`options`], what is said while inputs are read in `reading`, how results look in [`output`]: on a
 //! terminal, and as rows for programs. `failure` makes one line and an exit code of an error.
 //!
-//! The crate knows how people ask and what they see; it computes nothing. What a command finds out is asked of `benzer-dedup`, `benzer-index`, `benzer-server` or `benzer-eval`, and none of them knows
-//! a flag: their messages name parameters, and here these become flags.
+//! The crate knows how people ask and what they see; what a command finds out is asked of the other crates. None of them knows a flag: their messages name parameters, and here these become flags.
 //!
 //! Exit codes: 0 success (a closed pipe is one), 1 the data or the wish cannot be served, 2 the arguments are wrong.
 //!

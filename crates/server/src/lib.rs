@@ -10,8 +10,9 @@
 //! [`request`] reads path and body, within the memory of [`resources`]; `search` in [`routes`] has a pool of threads of [`resources`] call the index, which [`collections`] has open; [`wire`] makes JSON of
 //! what was found.
 //!
-//! There is no logic of similarity here: everything is asked of `benzer-index`. Its calls block, so they run on bounded pools of threads and never on those that serve connections. Nothing but [`wire`]
-//! knows how JSON looks, and nothing below [`request`] knows of HTTP but the statuses of [`error`]. The page in `ui/` is plain files that are part of the binary, and uses the public API only.
+//! There is no logic of similarity here: everything is asked of `benzer-index`. Its calls block, so they run on bounded pools of threads and never on those that serve connections. A route asks and
+//! converts: the JSON of requests and answers stands in [`wire`], that of refusals in [`error`], and the index knows neither. The page in `ui/` is plain files that are part of the binary, and uses the public
+//! API only.
 //!
 //! ```no_run
 //! use benzer_server::{Config, Server, serve::stop_signal};

@@ -54,30 +54,44 @@ pub struct Arguments {
     output: PathBuf,
 }
 
-#[derive(Debug, Default, Serialize)]
+/// An experiment, and what became of it if it was run, for programs.
+#[derive(Debug, Serialize)]
 struct Line<'a> {
     name: &'static str,
     source: &'static str,
     title: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    holds: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    seconds: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    checks: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    failures: Option<&'a [String]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    claim: Option<Claim>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    verdict: Option<&'a str>,
+    #[serde(flatten)]
+    run: Option<Run<'a>>,
 }
 
-impl Line<'_> {
-    /// What is known of an experiment before it is run.
-    fn of(experiment: &Experiment) -> Self {
+#[derive(Debug, Serialize)]
+struct Run<'a> {
+    holds: bool,
+    seconds: f64,
+    checks: String,
+    failures: &'a [String],
+    claim: Claim,
+    verdict: &'a str,
+}
+
+impl<'a> From<&'a Report> for Run<'a> {
+    fn from(report: &'a Report) -> Self {
+        let Report { outcome, seconds, .. } = report;
+        Self {
+            holds: report.holds(),
+            seconds: *seconds,
+            checks: outcome.checks.summary(),
+            failures: outcome.checks.failures(),
+            claim: outcome.claim,
+            verdict: &outcome.verdict,
+        }
+    }
+}
+
+impl<'a> Line<'a> {
+    fn new(experiment: &Experiment, run: Option<Run<'a>>) -> Self {
         let Experiment { name, source, title, .. } = *experiment;
-        Self { name, source, title, ..Self::default() }
+        Self { name, source, title, run }
     }
 }
 
@@ -128,23 +142,16 @@ fn command(arguments: &Arguments) -> String {
 }
 
 fn list(view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
-    let lines: Vec<Line<'_>> = ALL.iter().map(Line::of).collect();
+    let lines: Vec<Line<'_>> = ALL.iter().map(|experiment| Line::new(experiment, None)).collect();
     let width = ALL.iter().map(|experiment| experiment.name.len()).max().unwrap_or(0);
     let text = |one: &Experiment| format!("{:width$}  {} ({})\n", one.name, one.title, one.source);
     view.show(out, &lines, || ALL.iter().map(text).collect())
 }
 
 fn show(reports: &[Report], view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
-    let lines = reports.iter().map(|report| Line {
-        holds: Some(report.holds()),
-        seconds: Some(report.seconds),
-        checks: Some(report.outcome.checks.summary()),
-        failures: Some(report.outcome.checks.failures()),
-        claim: Some(report.outcome.claim),
-        verdict: Some(&report.outcome.verdict),
-        ..Line::of(&report.experiment)
-    });
-    view.show(out, &lines.collect::<Vec<_>>(), || reports.iter().map(render).collect())
+    let lines: Vec<Line<'_>> =
+        reports.iter().map(|report| Line::new(&report.experiment, Some(report.into()))).collect();
+    view.show(out, &lines, || reports.iter().map(render).collect())
 }
 
 fn render(report: &Report) -> String {
