@@ -15,7 +15,7 @@ use benzer_core::hash;
 use crate::error::{Error, Result};
 use crate::record::Records;
 use crate::settings::{Keeps, Settings};
-use crate::store::{Parts, Store};
+use crate::store::{Cursor, Parts, Store};
 
 /// How an exported collection begins.
 pub const MAGIC: &[u8; 8] = b"BENZCOL1";
@@ -44,7 +44,7 @@ pub fn export(store: &dyn Store, out: &mut dyn Write) -> Result<u64> {
     head.extend(settings);
     out.write_all(&head).map_err(trouble)?;
     let view = store.view()?;
-    let (mut from, mut all) = (Some(0), 0u64);
+    let (mut from, mut all) = (Some(Cursor::START), 0u64);
     while let Some(start) = from {
         let (mut payload, mut n) = (Vec::new(), 0u32);
         from = view.scan(start, BLOCK, Parts::All, &mut |_, record| {

@@ -24,7 +24,7 @@ pub(crate) fn large_pages<T>(memory: &Vec<T>) {
 pub(crate) fn large_pages<T>(_: &Vec<T>) {}
 
 /// An empty vector with room for `n`, on large pages.
-pub(crate) fn with_room<T>(n: usize) -> Vec<T> {
+pub(crate) fn with_capacity<T>(n: usize) -> Vec<T> {
     let room = Vec::with_capacity(n);
     large_pages(&room);
     room

@@ -38,6 +38,7 @@
 //! one: sets and bags, not bottom-k.
 
 mod answer;
+mod bit_set;
 mod candidates;
 pub mod compare;
 pub mod conformance;
@@ -53,7 +54,7 @@ pub mod store;
 
 pub use answer::{Answer, Explanation, FieldMatch, Match, Piece, RatioRecall};
 pub use error::{Error, Result};
-pub use index::{BatchMatches, BucketStats, Cluster, Index, Inserted, Listed, Member, Triple};
+pub use index::{BatchMatches, BucketStats, Cluster, Index, Inserted, ListedDocument, Member, Triple};
 pub use query::{Measure, Query, QueryDocument, Rule};
 pub use record::{DocNo, Record, Recorder, Records, Texts};
 pub use settings::{BandRange, Containment, FieldSettings, Keeps, Layout, Settings};

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use benzer_core::hash::element;
 use benzer_index::export::Import;
-use benzer_index::store::{self, Parts};
+use benzer_index::store::{self, Cursor, Parts};
 
 use crate::read::in_folder;
 
@@ -18,7 +18,7 @@ pub fn export(data: &[u8]) {
             let _ = to.put(records);
         }
         let view = to.view().expect("memory can always be read");
-        let _ = view.scan(0, 100, Parts::All, &mut |_, _| Ok(()));
+        let _ = view.scan(Cursor::START, 100, Parts::All, &mut |_, _| Ok(()));
     }
 }
 
@@ -72,7 +72,7 @@ fn used(folder: &Path) {
     if let Ok(store) = collections.read("c")
         && let Ok(view) = store.view()
     {
-        let _ = view.scan(0, 1000, Parts::All, &mut |_, record| {
+        let _ = view.scan(Cursor::START, 1000, Parts::All, &mut |_, record| {
             assert!(std::str::from_utf8(record.id).is_ok_and(|id| id.len() < 100));
             Ok(())
         });

@@ -113,7 +113,7 @@ fn empty(settings: &Settings) -> Result<Index> {
 }
 
 fn records(settings: &Settings, registers: &[u32]) -> Result<Records> {
-    let mut records = Records::with_room(&settings.layout()?, registers.len() / REGISTERS);
+    let mut records = Records::with_capacity(&settings.layout()?, registers.len() / REGISTERS);
     for (signature, i) in registers.chunks_exact(REGISTERS).zip(0..) {
         push(&mut records, signature, i);
     }

@@ -112,10 +112,10 @@ mod tests {
     fn numbers_come_once_and_in_order() {
         let mut recent = RecentNumbers::default();
         for round in 0..3 {
-            let mut numbers = vec![9, 9];
-            recent.add_new(&[5, 1029, 5, 7, 1029, 0, 0, u32::MAX, 7], &mut numbers);
+            let mut numbers = vec![DocNo(9); 2];
+            recent.add_new(&[5, 1029, 5, 7, 1029, 0, 0, u32::MAX, 7].map(DocNo), &mut numbers);
             sort_from(&mut numbers, 2, &mut Vec::new());
-            assert_eq!(numbers, [9, 9, 0, 5, 7, 1029, u32::MAX], "round {round}");
+            assert_eq!(numbers, [9, 9, 0, 5, 7, 1029, u32::MAX].map(DocNo), "round {round}");
         }
     }
 }

@@ -25,7 +25,7 @@ impl Marks {
             return false;
         }
         let (low, high) =
-            given.iter().fold((u32::MAX, 0), |(low, high), &number| (low.min(number), high.max(number)));
+            given.iter().fold((u32::MAX, 0), |(low, high), number| (low.min(number.0), high.max(number.0)));
         let n_words = ((high - low) / 64) as usize + 1;
         if n_words > WORDS {
             return false;
@@ -36,7 +36,7 @@ impl Marks {
         }
         let (words, groups) = (&mut self.words[..], &mut self.groups[..n_words.div_ceil(64)]);
         for number in given {
-            let place = (number - low) as usize;
+            let place = (number.0 - low) as usize;
             words[place / 64] |= 1 << (place % 64);
             groups[place / 4096] |= 1 << (place / 64 % 64);
         }
@@ -45,7 +45,7 @@ impl Marks {
             for place in ones(std::mem::take(group)) {
                 let word = 64 * i + place as usize;
                 let first = low + 64 * word as u32;
-                numbers.extend(ones(std::mem::take(&mut words[word])).map(|place| first + place));
+                numbers.extend(ones(std::mem::take(&mut words[word])).map(|place| DocNo(first + place)));
             }
         }
         true
@@ -66,9 +66,9 @@ pub(super) fn numbers(numbers: &mut [DocNo], scratch: &mut Vec<DocNo>) {
     if numbers.len() < FEW {
         return numbers.sort_unstable();
     }
-    let differing = numbers.iter().fold(0, |bits, number| bits | (number ^ numbers[0]));
+    let differing = numbers.iter().fold(0, |bits, number| bits | (number.0 ^ numbers[0].0));
     scratch.clear();
-    scratch.resize(numbers.len(), 0);
+    scratch.resize(numbers.len(), DocNo::default());
     let (mut from, mut to) = (&mut *numbers, &mut scratch[..]);
     let mut is_swapped = false;
     for shift in (0..32).step_by(8).filter(|shift| differing >> shift & 0xff != 0) {
@@ -83,7 +83,7 @@ pub(super) fn numbers(numbers: &mut [DocNo], scratch: &mut Vec<DocNo>) {
 
 /// Orders numbers by one digit, and leaves those that have the same in their order.
 fn by_digit(from: &[DocNo], to: &mut [DocNo], shift: u32) {
-    let digit = |number: DocNo| (number >> shift) as u8 as usize;
+    let digit = |number: DocNo| (number.0 >> shift) as u8 as usize;
     let mut starts = [0u32; DIGITS];
     from.iter().for_each(|number| starts[digit(*number)] += 1);
     let mut start = 0;
@@ -106,9 +106,9 @@ mod tests {
         #[test]
         fn sorted_as_by_comparing(given in prop::collection::vec(prop_oneof![any::<u32>(), 0u32..300, 70_000u32..90_000, Just(u32::MAX)], 0..400), same in any::<u32>()) {
             for given in [given.clone(), given.iter().map(|number| number % 7 + same / 2).collect()] {
-                let mut sorted = given.clone();
-                numbers(&mut sorted, &mut vec![5; 3]);
-                let mut expected = given;
+                let mut expected: Vec<DocNo> = given.into_iter().map(DocNo).collect();
+                let mut sorted = expected.clone();
+                numbers(&mut sorted, &mut vec![DocNo(5); 3]);
                 expected.sort_unstable();
                 prop_assert_eq!(&sorted, &expected);
                 expected.dedup();
@@ -117,7 +117,7 @@ mod tests {
                     prop_assert_eq!(&distinct, &expected);
                     prop_assert!(marks.words.iter().chain(&marks.groups).all(|word| *word == 0));
                 }
-                prop_assert!(sorted.len() < FEW || !distinct.is_empty() || sorted[sorted.len() - 1] - sorted[0] >= 64 * (WORDS as u32 - 1));
+                prop_assert!(sorted.len() < FEW || !distinct.is_empty() || sorted[sorted.len() - 1].places_after(sorted[0]) >= 64 * (WORDS - 1));
             }
         }
     }

@@ -54,9 +54,9 @@ fn counted(features: &[&Features]) -> Vec<f64> {
             if members == 0 {
                 break;
             }
-            let least = counts.iter().filter(|count| **count > 0.0).copied().fold(f64::INFINITY, f64::min);
-            sizes[members] += least;
-            counts.iter_mut().for_each(|count| *count = (*count - least).max(0.0));
+            let smallest = counts.iter().filter(|count| **count > 0.0).copied().fold(f64::INFINITY, f64::min);
+            sizes[members] += smallest;
+            counts.iter_mut().for_each(|count| *count = (*count - smallest).max(0.0));
         }
     }
     sizes

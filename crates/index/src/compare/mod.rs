@@ -14,7 +14,7 @@ use crate::index::Index;
 use crate::query::{Criteria, Query};
 use crate::record::Recorder;
 use crate::score::{RecordPair, Scorer, exact};
-use crate::settings::{Layout, Settings};
+use crate::settings::{FieldLayout, Settings};
 use crate::store::Parts;
 
 pub use cells::Cell;
@@ -173,8 +173,8 @@ pub fn compare(settings: &Settings, subjects: &[Subject], with_passages: bool) -
         Ok(Together { of, estimate: criteria.together(&parts), exact })
     };
     let mut fields = Vec::new();
-    for i in 0..settings.fields.len() {
-        fields.extend(compared_field(settings, &layout, i, subjects, with_passages)?);
+    for (place, field) in layout.fields().iter().enumerate() {
+        fields.extend(compared_field(settings, field, place, subjects, with_passages)?);
     }
     Ok(Comparison { pairs: pairs(subjects.len()).map(together).collect::<Result<_>>()?, fields })
 }
@@ -185,57 +185,57 @@ fn pairs(n: usize) -> impl Iterator<Item = [usize; 2]> {
 
 fn compared_field(
     settings: &Settings,
-    layout: &Layout,
+    field: &FieldLayout,
     place: usize,
     subjects: &[Subject],
     with_passages: bool,
 ) -> Result<Option<ComparedField>> {
-    let field = &layout.fields()[place];
     let sizes: Vec<f64> = subjects.iter().map(|subject| field.size(&subject.words)).collect();
     if sizes.iter().all(|size| *size <= 0.0) {
         return Ok(None);
     }
     let sketch = |subject: &Subject| {
-        Sketch::from_parts(
-            field.spec.clone(),
-            field.size(&subject.words),
-            field.sketch(&subject.words).to_vec(),
-        )
+        let words = field.sketch(&subject.words).to_vec();
+        Sketch::from_parts(field.spec.clone(), field.size(&subject.words), words)
     };
     let sketches = subjects.iter().map(sketch).collect::<benzer_core::Result<Vec<_>>>()?;
-    let features: Option<Vec<&Features>> = subjects.iter().map(|subject| subject.features(place)).collect();
-    let pair = |of: [usize; 2]| -> Result<ComparedPair> {
-        let (a, b) = (&sketches[of[0]], &sketches[of[1]]);
-        let contents = of.map(|i| subjects[i].features(place));
-        Ok(ComparedPair {
-            of,
-            estimate: of::jaccard(a, b)?,
-            containment: of::containment(a, b)?,
-            intersection: of::intersection(a, b)?,
-            exact: contents[0].zip(contents[1]).map(|(a, b)| exact_pair(a, b)),
-        })
-    };
-    let cells = cells::cells(&field.spec, &sketches, features.as_deref());
+    let features: Vec<Option<&Features>> = subjects.iter().map(|subject| subject.features(place)).collect();
+    let pair = |of: [usize; 2]| compared_pair(of, of.map(|i| &sketches[i]), of.map(|i| features[i]));
+    let all_features: Option<Vec<&Features>> = features.iter().copied().collect();
+    let cells = cells::cells(&field.spec, &sketches, all_features.as_deref());
     let three_way = match &sketches[..] {
         [a, b, c] => Some(ThreeWay {
             estimate: of::three_way(a, b, c)?,
-            exact: features.is_some().then(|| cells::resemblance(&cells)).flatten(),
+            exact: all_features.is_some().then(|| cells::resemblance(&cells)).flatten(),
         }),
         _ => None,
+    };
+    let passages = || {
+        let texts: Vec<Option<&str>> = subjects.iter().map(|subject| subject.text(&field.name)).collect();
+        passages::passages(settings.schema.shingler(&field.name)?, &texts)
     };
     Ok(Some(ComparedField {
         field: field.name.clone(),
         pairs: pairs(subjects.len()).map(pair).collect::<Result<_>>()?,
         three_way,
         cells,
-        passages: with_passages
-            .then(|| {
-                let texts: Vec<Option<&str>> = subjects.iter().map(|s| s.text(&field.name)).collect();
-                passages::passages(settings.schema.shingler(&field.name)?, &texts)
-            })
-            .flatten(),
+        passages: with_passages.then(passages).flatten(),
         sizes,
     }))
+}
+
+fn compared_pair(
+    of: [usize; 2],
+    [a, b]: [&Sketch; 2],
+    features: [Option<&Features>; 2],
+) -> Result<ComparedPair> {
+    Ok(ComparedPair {
+        of,
+        estimate: of::jaccard(a, b)?,
+        containment: of::containment(a, b)?,
+        intersection: of::intersection(a, b)?,
+        exact: features[0].zip(features[1]).map(|(a, b)| exact_pair(a, b)),
+    })
 }
 
 fn exact_pair(a: &Features, b: &Features) -> ExactPair {

@@ -18,7 +18,7 @@ use crate::index::Index;
 use crate::query::Query;
 use crate::record::Records;
 use crate::settings::{Keeps, Settings};
-use crate::store::{Parts, Postings, Store};
+use crate::store::{Cursor, Parts, Postings, Store};
 
 /// Makes an empty collection of some settings.
 pub type Make<'a> = &'a mut dyn FnMut(Settings) -> Result<Arc<dyn Store>>;
@@ -234,7 +234,7 @@ fn every_document_is_there_at_every_moment(make: Make<'_>) {
                     is_last = done.load(Ordering::Relaxed);
                     let view = index.store().view().expect("a view");
                     let mut seen = BTreeMap::new();
-                    view.scan(0, usize::MAX, Parts::Sketches, &mut |_, record| {
+                    view.scan(Cursor::START, usize::MAX, Parts::Sketches, &mut |_, record| {
                         let old = seen.insert(record.id.to_vec(), record.words.to_vec());
                         assert!(old.is_none(), "an id is seen once");
                         Ok(())
@@ -256,7 +256,7 @@ fn a_view_does_not_change(make: Make<'_>) {
     index.remove(&["b"]).expect("removed");
     index.compact().expect("compacted");
     let mut ids = Vec::new();
-    let next = view.scan(0, usize::MAX, Parts::All, &mut |_, record| {
+    let next = view.scan(Cursor::START, usize::MAX, Parts::All, &mut |_, record| {
         ids.push(String::from_utf8_lossy(record.id).into_owned());
         Ok(())
     });

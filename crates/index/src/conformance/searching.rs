@@ -9,9 +9,9 @@ use super::Make;
 use crate::answer::Answer;
 use crate::index::{Index, Triple};
 use crate::query::{Measure, Query, QueryDocument};
-use crate::record::Record;
+use crate::record::{DocNo, Record};
 use crate::settings::{BandRange, Containment, Keeps, Settings};
-use crate::store::{Parts, Postings};
+use crate::store::{Cursor, Parts, Postings};
 
 /// Sets of a family have most of this many elements in common.
 const BASE: u64 = 60;
@@ -211,7 +211,7 @@ fn documents_with_a_prefix_are_found(lived: &Lived) {
     let layout = lived.index.recorder().layout();
     let view = lived.index.store().view().expect("a view");
     let mut records = BTreeMap::new();
-    let mut from = Some(0);
+    let mut from = Some(Cursor::START);
     while let Some(start) = from {
         let add = &mut |number, record: Record<'_>| {
             records.insert(number, record.words.to_vec());
@@ -220,16 +220,16 @@ fn documents_with_a_prefix_are_found(lived: &Lived) {
         from = view.scan(start, 100, Parts::Sketches, add).expect("a scan");
     }
     let ids: Vec<&[u8]> = lived.sets.keys().map(String::as_bytes).collect();
-    let live: BTreeSet<u32> = view.numbers(&ids).expect("numbers").into_iter().flatten().collect();
+    let live: BTreeSet<DocNo> = view.numbers(&ids).expect("numbers").into_iter().flatten().collect();
     for words in records.values().step_by(40) {
         for rows in [1, 2, 100] {
             let ranges: Vec<BandRange> = layout.prefixes(words, &[0], rows);
             let mut postings = Postings::default();
             view.ranges(layout, &ranges, &mut postings).expect("ranges");
             for (i, range) in ranges.iter().enumerate() {
-                let found: BTreeSet<u32> = postings.of(i).iter().copied().collect();
-                let has = |number: &&u32| range.has(layout, &records[*number]);
-                let missed: Vec<&u32> = live.iter().filter(has).filter(|n| !found.contains(n)).collect();
+                let found: BTreeSet<DocNo> = postings.of(i).iter().copied().collect();
+                let has = |number: &&DocNo| range.has(layout, &records[*number]);
+                let missed: Vec<&DocNo> = live.iter().filter(has).filter(|n| !found.contains(n)).collect();
                 assert!(missed.is_empty(), "{missed:?} of {range:?} with {rows} rows");
                 let wrong = found.iter().filter(|n| records.contains_key(n) && !has(n)).count();
                 assert!(wrong <= 40, "{wrong} others in {range:?}");

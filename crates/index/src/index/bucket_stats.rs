@@ -4,8 +4,7 @@ use serde::Serialize;
 
 use super::Index;
 use crate::error::Result;
-use crate::record::DocNo;
-use crate::store::{Parts, Postings};
+use crate::store::{Cursor, Parts, Postings};
 
 /// Documents that are looked at.
 const SAMPLE: u64 = 500;
@@ -39,7 +38,7 @@ impl Index {
         let numbers = stats.documents + stats.removed;
         let (mut records, mut last) = (Vec::<Vec<u64>>::new(), None);
         for i in 0..SAMPLE.min(stats.documents) {
-            let from = (i * numbers / SAMPLE.min(stats.documents)) as DocNo;
+            let from = Cursor((i * numbers / SAMPLE.min(stats.documents)) as u32);
             view.scan(from, 1, Parts::Sketches, &mut |number, record| {
                 if last.replace(number) != Some(number) {
                     records.push(record.words.to_vec());

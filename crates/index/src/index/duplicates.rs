@@ -3,18 +3,19 @@
 use benzer_core::estimate::Estimate;
 
 use super::Index;
+use super::search::Search;
 use crate::candidates::Candidates;
 use crate::error::Result;
-use crate::query::{Query, ResolvedQuery};
+use crate::query::Query;
 use crate::record::DocNo;
 use crate::score::{RecordPair, may_reach, reaches};
-use crate::store::{Parts, View};
+use crate::store::{Cursor, Parts};
 
 /// Documents that are looked up at a time.
 const BATCH: usize = 1024;
 
 /// Two documents that may be similar enough; the one that came first is first.
-pub(crate) struct Pair<'a> {
+pub(super) struct Pair<'a> {
     pub numbers: [DocNo; 2],
     ids: [&'a [u8]; 2],
     estimate: Estimate,
@@ -33,9 +34,8 @@ impl Index {
         threshold: Option<f64>,
         mut visit: impl FnMut(&str, &str, &Estimate) -> Result<()>,
     ) -> Result<()> {
-        let query = self.resolve(&Query { threshold, ..Query::default() })?;
-        let view = self.store().view()?;
-        self.near_pairs(&*view, &query, &mut |pair| {
+        let search = Search::new(self, &Query { threshold, ..Query::default() })?;
+        search.near_pairs(&mut |pair| {
             if !pair.is_enough {
                 return Ok(());
             }
@@ -43,18 +43,16 @@ impl Index {
             visit(&first, &second, &pair.estimate)
         })
     }
+}
 
+impl Search<'_> {
     /// Hands all pairs that share a band key and may reach the threshold to `visit`.
-    pub(crate) fn near_pairs(
-        &self,
-        view: &dyn View,
-        query: &ResolvedQuery,
-        visit: &mut dyn FnMut(Pair<'_>) -> Result<()>,
-    ) -> Result<()> {
-        let (criteria, layout) = (&query.criteria, self.recorder().layout());
+    pub fn near_pairs(&self, visit: &mut dyn FnMut(Pair<'_>) -> Result<()>) -> Result<()> {
+        let Search { index, view, query } = self;
+        let (criteria, layout) = (&query.criteria, self.layout());
         let fields = &criteria.fields;
         let (mut candidates, mut parts) = (Candidates::default(), Vec::new());
-        let mut from = Some(0);
+        let mut from = Some(Cursor::START);
         while let Some(start) = from {
             let mut batch: Vec<(DocNo, Vec<u8>, Vec<u64>)> = Vec::new();
             from = view.scan(start, BATCH, Parts::Sketches, &mut |number, record| {
@@ -64,7 +62,7 @@ impl Index {
                 Ok(())
             })?;
             let words = batch.iter().map(|(_, _, words)| &words[..]);
-            candidates.find(view, layout, fields, words)?;
+            candidates.find(&**view, layout, fields, words)?;
             let lists = candidates.lists().zip(&batch);
             let earlier = lists.flat_map(|(numbers, later)| {
                 let n = numbers.partition_point(|number| *number < later.0);
@@ -72,9 +70,9 @@ impl Index {
             });
             let (numbers, later): (Vec<DocNo>, Vec<_>) = earlier.unzip();
             view.records(&numbers, Parts::Sketches, &mut |place, record| {
-                let (number, id, words) = later[place as usize];
+                let (number, id, words) = later[place];
                 let pair = RecordPair { query: words, found: record.words };
-                self.scorer().parts(layout, criteria, pair, &mut parts)?;
+                index.scorer().parts(layout, criteria, pair, &mut parts)?;
                 let estimate = criteria.together(&parts);
                 if !criteria.accepts(&parts, &estimate, may_reach)
                     || query.is_gone(&record)
@@ -82,7 +80,7 @@ impl Index {
                 {
                     return Ok(());
                 }
-                let numbers = [numbers[place as usize], *number];
+                let numbers = [numbers[place], *number];
                 let is_enough = criteria.accepts(&parts, &estimate, reaches);
                 visit(Pair { numbers, ids: [record.id, id], estimate, is_enough })
             })?;

@@ -6,18 +6,24 @@ use benzer_core::field::Content;
 
 use super::Index;
 use crate::error::Result;
-use crate::record::{DocNo, now};
-use crate::store::Parts;
+use crate::record::now;
+use crate::store::{Cursor, Parts};
 
-/// A document of a list: its id, and its contents where they are kept.
-pub type Listed = (String, Option<BTreeMap<String, Content>>);
+/// A document of a list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ListedDocument {
+    /// Its id.
+    pub id: String,
+    /// Its contents, where they are kept.
+    pub fields: Option<BTreeMap<String, Content>>,
+}
 
 impl Index {
     /// Documents in the order in which they came, from a place on and at most so many; and the place to go on from, if there may be more.
     ///
     /// # Errors
     /// What the store says.
-    pub fn list(&self, from: DocNo, max: usize) -> Result<(Vec<Listed>, Option<DocNo>)> {
+    pub fn list(&self, from: Cursor, max: usize) -> Result<(Vec<ListedDocument>, Option<Cursor>)> {
         let (view, now) = (self.store().view()?, now());
         let mut listed = Vec::new();
         let next = view.scan(from, max, Parts::All, &mut |_, record| {
@@ -25,7 +31,7 @@ impl Index {
                 let id = String::from_utf8_lossy(record.id).into_owned();
                 let has_content = !record.document.is_empty();
                 let document = has_content.then(|| record.to_document()).transpose()?;
-                listed.push((id, document.map(|document| document.fields)));
+                listed.push(ListedDocument { id, fields: document.map(|document| document.fields) });
             }
             Ok(())
         })?;
@@ -51,11 +57,11 @@ mod tests {
             index.insert(&(0..25).map(document).collect::<Vec<_>>()).unwrap();
             index.insert_until(&[document(99)], |_| Some(1)).unwrap();
             index.remove(&["7"]).unwrap();
-            let (mut ids, mut from) = (Vec::new(), Some(0));
+            let (mut ids, mut from) = (Vec::new(), Some(Cursor::START));
             while let Some(start) = from {
                 let (page, next) = index.list(start, 10).unwrap();
-                assert!(page.iter().all(|(_, fields)| fields.is_some() == (keeps == Keeps::Documents)));
-                ids.extend(page.into_iter().map(|(id, _)| id));
+                assert!(page.iter().all(|listed| listed.fields.is_some() == (keeps == Keeps::Documents)));
+                ids.extend(page.into_iter().map(|listed| listed.id));
                 from = next;
             }
             let expected: Vec<String> = (0..25).filter(|i| *i != 7).map(|i| i.to_string()).collect();

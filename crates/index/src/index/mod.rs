@@ -23,7 +23,7 @@ use crate::store::{Parts, Stats, Store, View, Visit};
 
 pub use bucket_stats::BucketStats;
 pub use clusters::{Cluster, Member};
-pub use list::Listed;
+pub use list::ListedDocument;
 pub use search_words::BatchMatches;
 pub use triples::Triple;
 
@@ -94,7 +94,7 @@ impl Index {
         documents: &[Document],
         expires: impl Fn(usize) -> Option<u64>,
     ) -> Result<Inserted> {
-        let mut records = Records::with_room(self.recorder.layout(), documents.len());
+        let mut records = Records::with_capacity(self.recorder.layout(), documents.len());
         let outcomes = documents.iter().enumerate().map(|(i, document)| {
             // Zero means never; what was gone in 1970 is gone in the next second too.
             let expires = expires(i).map_or(0, |time| time.max(1));

@@ -12,8 +12,15 @@ use crate::record::Record;
 use crate::settings::Layout;
 use crate::store::{Parts, View};
 
+/// A query, and the collection as it is when it is asked.
+pub(super) struct Search<'a> {
+    pub index: &'a Index,
+    pub view: Box<dyn View + 'a>,
+    pub query: ResolvedQuery,
+}
+
 /// One of the documents that are searched for together.
-struct Search<'a> {
+struct Lookup<'a> {
     probe: &'a Probe,
     /// Of a search for containment.
     plan: Option<ContainmentPlan<'a>>,
@@ -60,103 +67,100 @@ impl Index {
         documents: impl Iterator<Item = QueryDocument<'a>>,
         query: &Query,
     ) -> Result<Vec<Answer>> {
-        let resolved = self.resolve(query)?;
-        let view = self.store().view()?;
-        let probes = documents.map(|document| self.probe(&*view, document)).collect::<Result<Vec<_>>>()?;
+        let search = Search::new(self, query)?;
+        let probes = documents.map(|document| search.probe(document)).collect::<Result<Vec<_>>>()?;
         match query.top {
-            Some(n) => probes.iter().map(|probe| self.top(&*view, &resolved, probe, n)).collect(),
-            None => self.similar(&*view, &resolved, &probes, query),
+            Some(n) => probes.iter().map(|probe| search.top(probe, n)).collect(),
+            None => search.similar(&probes, query.offset, query.limit),
         }
     }
+}
 
-    pub(super) fn resolve(&self, query: &Query) -> Result<ResolvedQuery> {
-        ResolvedQuery::new(self.settings(), self.recorder().layout(), query)
+impl<'a> Search<'a> {
+    pub fn new(index: &'a Index, query: &Query) -> Result<Self> {
+        let query = ResolvedQuery::new(index.settings(), index.recorder().layout(), query)?;
+        Ok(Self { index, view: index.store().view()?, query })
     }
 
-    pub(super) fn probe(&self, view: &dyn View, document: QueryDocument<'_>) -> Result<Probe> {
+    pub fn probe(&self, document: QueryDocument<'_>) -> Result<Probe> {
+        let recorder = self.index.recorder();
         let id = match document {
-            QueryDocument::Document(document) => return Probe::of_document(self.recorder(), document),
+            QueryDocument::Document(document) => return Probe::of_document(recorder, document),
             QueryDocument::Id(id) => id,
         };
         let mut probe = None;
-        self.visit(view, id, Parts::All, &mut |_, record| {
-            probe = Some(Probe::of_record(self.recorder(), &record)?);
+        self.index.visit(&*self.view, id, Parts::All, &mut |_, record| {
+            probe = Some(Probe::of_record(recorder, &record)?);
             Ok(())
         })?;
         probe.ok_or_else(|| Error::NoDocument { id: id.to_owned() })
     }
 
+    pub fn layout(&self) -> &'a Layout {
+        self.index.recorder().layout()
+    }
+
+    pub fn matcher<'b>(&'b self, probe: &'b Probe, cutoff: Cutoff) -> Matcher<'b> {
+        Matcher::new(self.index.recorder(), self.index.scorer(), &self.query, probe, cutoff)
+    }
+
     /// What is said of a search by similarity, where similarities are exact or not.
-    pub(super) fn stated(&self, query: &ResolvedQuery, is_exact: bool) -> Stated {
-        let mut stated = Stated::new(self.recorder(), self.scorer(), query, is_exact);
-        stated.warnings.extend(self.store().damage());
+    pub fn stated(&self, is_exact: bool) -> Stated {
+        let mut stated = Stated::new(self.index.recorder(), self.index.scorer(), &self.query, is_exact);
+        stated.warnings.extend(self.index.store().damage());
         stated
     }
 
     /// The documents that reach the thresholds.
-    fn similar(
-        &self,
-        view: &dyn View,
-        resolved: &ResolvedQuery,
-        probes: &[Probe],
-        query: &Query,
-    ) -> Result<Vec<Answer>> {
-        let (layout, settings) = (self.recorder().layout(), self.settings());
-        let max = query.offset.saturating_add(query.limit);
-        let search = |probe| Search::new(layout, resolved, probe, settings.recall, max);
-        let mut searches: Vec<Search<'_>> = probes.iter().map(search).collect();
-        let mut candidates = Candidates::default();
-        let fields = &resolved.criteria.fields;
-        candidates.find_by(view, searches.iter(), |search, keys| search.keys(layout, fields, keys))?;
-        let parts = Probe::parts_for(probes, settings);
-        self.compare(view, resolved, &candidates, parts, &mut searches)?;
-        let is_exact = probes.iter().all(|probe| probe.is_exact(settings));
-        let stated = self.stated(resolved, is_exact);
-        let answer = |search: Search<'_>| {
-            let probe = search.probe;
-            let mut answer = search.answer(query.offset, &stated);
+    fn similar(&self, probes: &[Probe], offset: usize, limit: usize) -> Result<Vec<Answer>> {
+        let (layout, settings) = (self.layout(), self.index.settings());
+        let lookup = |probe| Lookup {
+            probe,
+            plan: ContainmentPlan::new(layout, &self.query, &probe.words, settings.recall),
+            best: Best::new(offset.saturating_add(limit)),
+            n_candidates: 0,
+        };
+        let mut lookups: Vec<Lookup<'_>> = probes.iter().map(lookup).collect();
+        let (mut candidates, fields) = (Candidates::default(), &self.query.criteria.fields);
+        candidates.find_by(&*self.view, lookups.iter(), |lookup, keys| lookup.keys(layout, fields, keys))?;
+        self.compare(&candidates, Probe::parts_for(probes, settings), &mut lookups)?;
+        let stated = self.stated(probes.iter().all(|probe| probe.is_exact(settings)));
+        let answer = |lookup: Lookup<'_>| {
+            let probe = lookup.probe;
+            let mut answer = lookup.answer(offset, &stated);
             if answer.n_matches == 0 {
-                answer.warnings.extend(self.why_nothing(probe, resolved, answer.n_candidates));
+                answer.warnings.extend(self.why_nothing(probe, answer.n_candidates));
             }
             answer
         };
-        Ok(searches.into_iter().map(answer).collect())
+        Ok(lookups.into_iter().map(answer).collect())
     }
 
-    /// Compares all candidates of searches.
-    fn compare(
-        &self,
-        view: &dyn View,
-        resolved: &ResolvedQuery,
-        candidates: &Candidates,
-        parts: Parts,
-        searches: &mut [Search<'_>],
-    ) -> Result<()> {
-        let (layout, fields) = (self.recorder().layout(), &resolved.criteria.fields);
+    /// Compares all candidates.
+    fn compare(&self, candidates: &Candidates, parts: Parts, lookups: &mut [Lookup<'_>]) -> Result<()> {
+        let (layout, fields) = (self.layout(), &self.query.criteria.fields);
         let (mut asked, mut matcher) = (0, None);
-        view.records(candidates.numbers(), parts, &mut |place, record| {
-            while candidates.ends()[asked] <= place as usize {
+        self.view.records(candidates.numbers(), parts, &mut |place, record| {
+            while candidates.ends()[asked] <= place {
                 (asked, matcher) = (asked + 1, None);
             }
-            let search = &mut searches[asked];
-            if search.is_same(&record)
-                || resolved.is_gone(&record)
-                || !search.share_key(layout, fields, &record)
+            let lookup = &mut lookups[asked];
+            let probe = lookup.probe;
+            if probe.is_of(&record)
+                || self.query.is_gone(&record)
+                || !lookup.share_key(layout, fields, &record)
             {
                 return Ok(());
             }
-            search.n_candidates += 1;
-            let probe = search.probe;
-            let matcher = matcher.get_or_insert_with(|| {
-                Matcher::new(self.recorder(), self.scorer(), resolved, probe, Cutoff::Thresholds)
-            });
-            matcher.offer(&record, &mut search.best)
+            lookup.n_candidates += 1;
+            let matcher = matcher.get_or_insert_with(|| self.matcher(probe, Cutoff::Thresholds));
+            matcher.offer(&record, &mut lookup.best)
         })
     }
 
     /// What to say of a search by several fields that found nothing: why documents that are alike in one of them may not count.
-    fn why_nothing(&self, probe: &Probe, resolved: &ResolvedQuery, n_candidates: usize) -> Option<String> {
-        let (criteria, layout) = (&resolved.criteria, self.recorder().layout());
+    fn why_nothing(&self, probe: &Probe, n_candidates: usize) -> Option<String> {
+        let (criteria, layout) = (&self.query.criteria, self.layout());
         if criteria.measure != Measure::Jaccard || criteria.rule == Rule::Any || criteria.fields.len() < 2 {
             return None;
         }
@@ -179,12 +183,7 @@ impl Index {
     }
 }
 
-impl<'a> Search<'a> {
-    fn new(layout: &'a Layout, query: &ResolvedQuery, probe: &'a Probe, recall: f64, max: usize) -> Self {
-        let plan = ContainmentPlan::new(layout, query, &probe.words, recall);
-        Self { probe, plan, best: Best::new(max), n_candidates: 0 }
-    }
-
+impl Lookup<'_> {
     /// The keys to look up.
     fn keys(&self, layout: &Layout, fields: &[usize], keys: &mut Vec<BandKey>) {
         match &self.plan {
@@ -200,12 +199,6 @@ impl<'a> Search<'a> {
             Some(plan) => plan.share_key(layout, &self.probe.words, record.words),
             None => layout.share_key(fields, &self.probe.words, record.words),
         }
-    }
-
-    /// True for the document itself.
-    #[inline]
-    fn is_same(&self, record: &Record<'_>) -> bool {
-        record.id == self.probe.id.as_bytes()
     }
 
     fn answer(self, offset: usize, stated: &Stated) -> Answer {

@@ -79,7 +79,7 @@ impl Index {
         candidates.find(view, layout, fields, words.chunks_exact(layout.words()))?;
         let mut asked = 0;
         view.records(candidates.numbers(), Parts::Sketches, &mut |place, record| {
-            while candidates.ends()[asked] <= place as usize {
+            while candidates.ends()[asked] <= place {
                 asked += 1;
                 ends.push(estimates.len());
             }

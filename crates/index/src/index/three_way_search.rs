@@ -7,10 +7,11 @@ use benzer_core::estimate::{Estimate, of};
 use benzer_core::sketch::Sketch;
 
 use super::Index;
+use super::search::Search;
 use crate::answer::{Answer, Best, Match, Stated};
 use crate::candidates::Candidates;
 use crate::error::Result;
-use crate::query::{Probe, Query, QueryDocument, ResolvedQuery};
+use crate::query::{Probe, Query, QueryDocument};
 use crate::record::Record;
 use crate::score::{RecordPair, exact, may_reach, reaches};
 use crate::store::Parts;
@@ -22,42 +23,43 @@ impl Index {
     /// No such document; a query that makes no sense; what the store says.
     pub fn three_way_search(&self, two: [QueryDocument<'_>; 2], query: &Query) -> Result<Answer> {
         query.check_three_way()?;
-        let resolved = self.resolve(query)?;
-        let view = self.store().view()?;
+        let search = Search::new(self, query)?;
         let [first, second] = two;
-        let probes = [self.probe(&*view, first)?, self.probe(&*view, second)?];
-        let (layout, fields) = (self.recorder().layout(), &resolved.criteria.fields);
+        let probes = [search.probe(first)?, search.probe(second)?];
+        let (layout, fields) = (search.layout(), &search.query.criteria.fields);
         let mut candidates = Candidates::default();
-        candidates.find_by(&*view, std::iter::once(&probes), |probes, keys| {
+        candidates.find_by(&*search.view, std::iter::once(&probes), |probes, keys| {
             probes.iter().for_each(|probe| layout.keys_of(&probe.words, fields, |key| keys.push(key)));
         })?;
         let mut best = Best::new(query.offset.saturating_add(query.limit));
         let mut n_candidates = 0;
         let is_exact = probes.iter().all(|probe| probe.is_exact(self.settings()));
         let parts = if is_exact { Parts::All } else { Parts::Sketches };
-        view.records(candidates.numbers(), parts, &mut |_, record| {
-            let is_one = probes.iter().any(|probe| probe.id.as_bytes() == record.id);
+        search.view.records(candidates.numbers(), parts, &mut |_, record| {
+            let is_one = probes.iter().any(|probe| probe.is_of(&record));
             let is_near = || probes.iter().any(|probe| layout.share_key(fields, &probe.words, record.words));
-            if is_one || resolved.is_gone(&record) || !is_near() {
+            if is_one || search.query.is_gone(&record) || !is_near() {
                 return Ok(());
             }
             n_candidates += 1;
-            self.offer_three_way(&probes, &record, &resolved, &mut best)
+            search.offer_three_way(&probes, &record, &mut best)
         })?;
         let (mut matches, n_matches) = best.into_sorted();
         matches.drain(..query.offset.min(matches.len()));
-        let Stated { recall, shown, mut warnings, .. } = self.stated(&resolved, is_exact);
-        warnings.extend(self.far_apart(&probes, &resolved)?);
+        let Stated { recall, shown, mut warnings, .. } = search.stated(is_exact);
+        warnings.extend(search.far_apart(&probes)?);
         Ok(Answer { matches, n_matches, n_candidates, recall, shown, recall_by_ratio: Vec::new(), warnings })
     }
+}
 
+impl Search<'_> {
     /// What to say if no third document can reach the threshold.
-    fn far_apart(&self, [first, second]: &[Probe; 2], query: &ResolvedQuery) -> Result<Option<String>> {
-        let (layout, mut parts) = (self.recorder().layout(), Vec::new());
+    fn far_apart(&self, [first, second]: &[Probe; 2]) -> Result<Option<String>> {
+        let (criteria, mut parts) = (&self.query.criteria, Vec::new());
         let pair = RecordPair { query: &first.words, found: &second.words };
-        self.scorer().parts(layout, &query.criteria, pair, &mut parts)?;
-        let together = query.criteria.together(&parts);
-        if query.criteria.accepts(&parts, &together, may_reach) {
+        self.index.scorer().parts(self.layout(), criteria, pair, &mut parts)?;
+        let together = criteria.together(&parts);
+        if criteria.accepts(&parts, &together, may_reach) {
             return Ok(None);
         }
         Ok(Some(format!(
@@ -66,15 +68,9 @@ impl Index {
         )))
     }
 
-    fn offer_three_way(
-        &self,
-        probes: &[Probe; 2],
-        record: &Record<'_>,
-        query: &ResolvedQuery,
-        best: &mut Best,
-    ) -> Result<()> {
-        let (settings, criteria) = (self.settings(), &query.criteria);
-        let parts = self.three_way(&criteria.fields, [&probes[0].words, &probes[1].words, record.words])?;
+    fn offer_three_way(&self, probes: &[Probe; 2], record: &Record<'_>, best: &mut Best) -> Result<()> {
+        let (settings, criteria) = (self.index.settings(), &self.query.criteria);
+        let parts = self.three_way([&probes[0].words, &probes[1].words, record.words])?;
         let together = criteria.together(&parts);
         let estimated = || Match::estimated(settings, record.id, &parts, together);
         if !probes.iter().all(|probe| probe.is_exact(settings)) {
@@ -87,7 +83,7 @@ impl Index {
             return Ok(());
         }
         let document = record.to_document()?;
-        let features = self.recorder().features(&document)?;
+        let features = self.index.recorder().features(&document)?;
         let value = |&i: &usize| {
             Some((i, exact::three_way([&probes[0].features[i], &probes[1].features[i], &features[i]])?))
         };
@@ -96,7 +92,7 @@ impl Index {
         best.offer(similarity, record.id, || {
             let mut found = estimated();
             found.set_exact(similarity, &parts, &values);
-            if query.explain {
+            if self.query.explain {
                 found.explain(settings, &probes[0], &document, &features);
             }
             Ok(found)
@@ -104,10 +100,10 @@ impl Index {
     }
 
     /// Three-way estimates of the fields that are not empty in all three.
-    pub(super) fn three_way(&self, fields: &[usize], records: [&[u64]; 3]) -> Result<Vec<(usize, Estimate)>> {
+    pub fn three_way(&self, records: [&[u64]; 3]) -> Result<Vec<(usize, Estimate)>> {
         let mut parts = Vec::new();
-        for &i in fields {
-            let field = &self.recorder().layout().fields()[i];
+        for &i in &self.query.criteria.fields {
+            let field = &self.layout().fields()[i];
             let sizes = records.map(|record| field.size(record));
             if sizes.iter().all(|size| *size <= 0.0) {
                 continue;

@@ -6,14 +6,14 @@
 
 use benzer_core::estimate::Estimate;
 
-use super::Index;
-use crate::answer::{Answer, Best, Cutoff, Matcher, of_best};
+use super::search::Search;
+use crate::answer::{Answer, Best, Cutoff, of_best};
 use crate::candidates::SeenNumbers;
 use crate::error::Result;
-use crate::query::{Probe, ResolvedQuery};
+use crate::query::Probe;
 use crate::record::{DocNo, Record};
 use crate::score::{Rank, Ranked, Ranking, RecordPair};
-use crate::store::{Parts, Postings, View};
+use crate::store::{Cursor, Parts, Postings};
 
 /// Documents whose contents are read at a time.
 const READ: usize = 32;
@@ -32,47 +32,40 @@ struct RankedCandidates {
 
 /// Ranks records by their similarity to a document.
 struct Ranker<'a> {
-    index: &'a Index,
-    query: &'a ResolvedQuery,
+    search: &'a Search<'a>,
     probe: &'a Probe,
     parts: Vec<(usize, Estimate)>,
     n_compared: usize,
 }
 
 impl<'a> Ranker<'a> {
-    fn new(index: &'a Index, query: &'a ResolvedQuery, probe: &'a Probe) -> Self {
-        Self { index, query, probe, parts: Vec::new(), n_compared: 0 }
+    fn new(search: &'a Search<'_>, probe: &'a Probe) -> Self {
+        Self { search, probe, parts: Vec::new(), n_compared: 0 }
     }
 
     /// Nothing for the document itself, for one that has lived its time, and where no field says anything.
     #[inline]
     fn rank(&mut self, record: &Record<'_>) -> Result<Option<Rank>> {
-        if record.id == self.probe.id.as_bytes() || self.query.is_gone(record) {
+        let Search { index, query, .. } = self.search;
+        if self.probe.is_of(record) || query.is_gone(record) {
             return Ok(None);
         }
         self.n_compared += 1;
         let pair = RecordPair { query: &self.probe.words, found: record.words };
-        let layout = self.index.recorder().layout();
-        self.index.scorer().rank(layout, &self.query.criteria, pair, &mut self.parts)
+        index.scorer().rank(index.recorder().layout(), &query.criteria, pair, &mut self.parts)
     }
 }
 
-impl Index {
+impl Search<'_> {
     /// The most similar `n`.
-    pub(super) fn top(
-        &self,
-        view: &dyn View,
-        query: &ResolvedQuery,
-        probe: &Probe,
-        n: usize,
-    ) -> Result<Answer> {
-        let RankedCandidates { ranked, rows, n_compared } = self.ranked(view, query, probe, n)?;
+    pub fn top(&self, probe: &Probe, n: usize) -> Result<Answer> {
+        let RankedCandidates { ranked, rows, n_compared } = self.ranked(probe, n)?;
         let mut best = Best::new(n);
-        self.read_best(view, query, probe, &ranked, &mut best)?;
+        self.read_best(probe, &ranked, &mut best)?;
         let (matches, _) = best.into_sorted();
-        let chance = |similarity: f64| self.recall_of_prefixes(query, rows, similarity);
+        let chance = |similarity: f64| self.recall_of_prefixes(rows, similarity);
         let recall = of_best(matches.iter().map(|found| Rank::exact(found.similarity)), n, chance);
-        let shown = match probe.is_exact(self.settings()) {
+        let shown = match probe.is_exact(self.index.settings()) {
             true => recall,
             false => of_best(ranked.iter().map(|one| one.rank), n, chance),
         };
@@ -93,26 +86,20 @@ impl Index {
     }
 
     /// Looks at beginnings of bands, at shorter and shorter ones.
-    fn ranked(
-        &self,
-        view: &dyn View,
-        query: &ResolvedQuery,
-        probe: &Probe,
-        n: usize,
-    ) -> Result<RankedCandidates> {
-        let (layout, fields) = (self.recorder().layout(), &query.criteria.fields);
+    fn ranked(&self, probe: &Probe, n: usize) -> Result<RankedCandidates> {
+        let (layout, fields) = (self.layout(), &self.query.criteria.fields);
         let all_rows = fields.iter().map(|&i| layout.fields()[i].banding.rows()).max().unwrap_or(1);
         let (mut seen, mut new, mut postings) = (SeenNumbers::default(), Vec::new(), Postings::default());
-        let (mut ranker, mut ranking) = (Ranker::new(self, query, probe), Ranking::new(n));
+        let (mut ranker, mut ranking) = (Ranker::new(self, probe), Ranking::new(n));
         for rows in (1..=all_rows).rev() {
             let ranges = layout.prefixes(&probe.words, fields, rows);
             postings.clear();
-            view.ranges(layout, &ranges, &mut postings)?;
+            self.view.ranges(layout, &ranges, &mut postings)?;
             seen.add_new(postings.of_all(0..ranges.len()), &mut new);
-            view.records(&new, Parts::Sketches, &mut |place, record| {
+            self.view.records(&new, Parts::Sketches, &mut |place, record| {
                 let Some(rank) = ranker.rank(&record)? else { return Ok(()) };
                 if ranking.may_be_among(&rank) {
-                    let number = new[place as usize];
+                    let number = new[place];
                     // What a store gives besides is looked at again with fewer rows.
                     match layout.share_prefix(fields, rows, &probe.words, record.words) {
                         true => ranking.push(Ranked { rank, number }),
@@ -121,9 +108,9 @@ impl Index {
                 }
                 Ok(())
             })?;
-            let is_enough = |last: f64| self.recall_of_prefixes(query, rows, last) >= self.settings().recall;
+            let is_enough = |last: f64| self.recall_of_prefixes(rows, last) >= self.index.settings().recall;
             let is_found = ranking.last().is_some_and(is_enough);
-            if is_found || (rows == 1 && view.stats()?.documents > SCANNED) {
+            if is_found || (rows == 1 && self.view.stats()?.documents > SCANNED) {
                 return Ok(RankedCandidates {
                     ranked: ranking.sorted(),
                     rows,
@@ -131,21 +118,15 @@ impl Index {
                 });
             }
         }
-        self.all_ranked(view, query, probe, n)
+        self.all_ranked(probe, n)
     }
 
     /// Looks at all documents.
-    fn all_ranked(
-        &self,
-        view: &dyn View,
-        query: &ResolvedQuery,
-        probe: &Probe,
-        n: usize,
-    ) -> Result<RankedCandidates> {
-        let (mut ranker, mut ranking) = (Ranker::new(self, query, probe), Ranking::new(n));
-        let mut from = Some(0);
+    fn all_ranked(&self, probe: &Probe, n: usize) -> Result<RankedCandidates> {
+        let (mut ranker, mut ranking) = (Ranker::new(self, probe), Ranking::new(n));
+        let mut from = Some(Cursor::START);
         while let Some(start) = from {
-            from = view.scan(start, READ, Parts::Sketches, &mut |number, record| {
+            from = self.view.scan(start, READ, Parts::Sketches, &mut |number, record| {
                 let rank = ranker.rank(&record)?;
                 rank.into_iter().for_each(|rank| ranking.push(Ranked { rank, number }));
                 Ok(())
@@ -155,16 +136,9 @@ impl Index {
     }
 
     /// Reads candidates, the most similar first, as long as one can be among the best.
-    fn read_best(
-        &self,
-        view: &dyn View,
-        query: &ResolvedQuery,
-        probe: &Probe,
-        ranked: &[Ranked],
-        best: &mut Best,
-    ) -> Result<()> {
-        let is_exact = probe.is_exact(self.settings());
-        let mut matcher = Matcher::new(self.recorder(), self.scorer(), query, probe, Cutoff::Nothing);
+    fn read_best(&self, probe: &Probe, ranked: &[Ranked], best: &mut Best) -> Result<()> {
+        let is_exact = probe.is_exact(self.index.settings());
+        let mut matcher = self.matcher(probe, Cutoff::Nothing);
         // How similar those from a place on can be.
         let limit = |one: &Ranked| if is_exact { one.rank.highest } else { one.rank.value };
         let mut limits: Vec<f64> = ranked.iter().map(limit).collect();
@@ -177,17 +151,17 @@ impl Index {
             let may = |one: &&Ranked| worst.is_none_or(|worst| limit(one) >= worst);
             let numbers: Vec<DocNo> = some.iter().filter(may).map(|ranked| ranked.number).collect();
             let wanted = if is_exact { Parts::All } else { Parts::Sketches };
-            view.records(&numbers, wanted, &mut |_, record| matcher.offer(&record, best))?;
+            self.view.records(&numbers, wanted, &mut |_, record| matcher.offer(&record, best))?;
         }
         Ok(())
     }
 
     /// The chance that a document of some similarity shares so many rows of a band; all share none.
-    fn recall_of_prefixes(&self, query: &ResolvedQuery, rows: usize, similarity: f64) -> f64 {
+    fn recall_of_prefixes(&self, rows: usize, similarity: f64) -> f64 {
         if rows == 0 {
             return 1.0;
         }
-        let fields = query.criteria.fields.iter().map(|&i| &self.recorder().layout().fields()[i]);
+        let fields = self.query.criteria.fields.iter().map(|&i| &self.layout().fields()[i]);
         fields.map(|field| field.banding.prefix_probability(similarity, rows)).fold(1.0, f64::min)
     }
 }

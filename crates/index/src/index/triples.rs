@@ -8,11 +8,12 @@ use benzer_core::estimate::Estimate;
 use serde::Serialize;
 
 use super::Index;
+use super::search::Search;
 use crate::error::Result;
-use crate::query::{Query, ResolvedQuery};
+use crate::query::Query;
 use crate::record::DocNo;
 use crate::score::reaches;
-use crate::store::{Parts, View};
+use crate::store::Parts;
 
 /// Three documents, and what they have in common.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -32,26 +33,25 @@ impl Index {
     /// # Errors
     /// A threshold that makes no sense; what the store says, or what `visit` returns.
     pub fn triples(&self, threshold: Option<f64>, mut visit: impl FnMut(Triple) -> Result<()>) -> Result<()> {
-        let query = self.resolve(&Query { threshold, ..Query::default() })?;
-        let view = self.store().view()?;
+        let search = Search::new(self, &Query { threshold, ..Query::default() })?;
         let mut neighbours = Neighbours::new();
-        self.near_pairs(&*view, &query, &mut |pair| {
+        search.near_pairs(&mut |pair| {
             let [a, b] = pair.numbers;
             neighbours.entry(a).or_default().insert(b);
             neighbours.entry(b).or_default().insert(a);
             Ok(())
         })?;
         for centre in neighbours.keys() {
-            self.around(&*view, &query, &neighbours, *centre, &mut visit)?;
+            search.around(&neighbours, *centre, &mut visit)?;
         }
         Ok(())
     }
+}
 
+impl Search<'_> {
     /// The triples of a document and two of its neighbours that are not found around an earlier one.
     fn around(
         &self,
-        view: &dyn View,
-        query: &ResolvedQuery,
         neighbours: &Neighbours,
         centre: DocNo,
         visit: &mut impl FnMut(Triple) -> Result<()>,
@@ -64,9 +64,9 @@ impl Index {
         }
         let mut records: BTreeMap<DocNo, (String, Vec<u64>)> = BTreeMap::new();
         let numbers: Vec<DocNo> = around.iter().copied().chain([centre]).collect();
-        view.records(&numbers, Parts::Sketches, &mut |place, record| {
+        self.view.records(&numbers, Parts::Sketches, &mut |place, record| {
             let id = String::from_utf8_lossy(record.id).into_owned();
-            records.insert(numbers[place as usize], (id, record.words.to_vec()));
+            records.insert(numbers[place], (id, record.words.to_vec()));
             Ok(())
         })?;
         for (i, &a) in around.iter().enumerate() {
@@ -74,9 +74,9 @@ impl Index {
                 let mut three = [a, b, centre];
                 three.sort_unstable();
                 let [Some(a), Some(b), Some(c)] = three.map(|number| records.get(&number)) else { continue };
-                let parts = self.three_way(&query.criteria.fields, [&a.1, &b.1, &c.1])?;
-                let estimate = query.criteria.together(&parts);
-                if query.criteria.accepts(&parts, &estimate, reaches) {
+                let parts = self.three_way([&a.1, &b.1, &c.1])?;
+                let estimate = self.query.criteria.together(&parts);
+                if self.query.criteria.accepts(&parts, &estimate, reaches) {
                     visit(Triple { ids: [a, b, c].map(|(id, _)| id.clone()), estimate })?;
                 }
             }

@@ -45,6 +45,12 @@ impl Probe {
         Ok(Self { words: record.words.to_vec(), features: features.unwrap_or_default(), document, id })
     }
 
+    /// True for the record of this document.
+    #[inline]
+    pub fn is_of(&self, record: &Record<'_>) -> bool {
+        record.id == self.id.as_bytes()
+    }
+
     /// Whether similarities to it are exact.
     pub fn is_exact(&self, settings: &Settings) -> bool {
         settings.keeps == Keeps::Documents && !self.features.is_empty()

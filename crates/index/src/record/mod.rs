@@ -4,9 +4,11 @@ mod recorder;
 mod texts;
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use benzer_core::field::{Content, Document};
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::hints;
@@ -16,7 +18,29 @@ pub use recorder::Recorder;
 pub use texts::Texts;
 
 /// The number of a record. A document that is replaced gets a new one; numbers are not used again.
-pub type DocNo = u32;
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[repr(transparent)]
+pub struct DocNo(pub u32);
+
+impl DocNo {
+    /// The number of the record that is `n` places after this one, where all follow each other.
+    #[inline]
+    pub(crate) fn plus(self, n: usize) -> Self {
+        Self(self.0 + n as u32)
+    }
+
+    /// How many places after another one, which is not greater.
+    #[inline]
+    pub(crate) fn places_after(self, first: Self) -> usize {
+        (self.0 - first.0) as usize
+    }
+}
+
+impl fmt::Display for DocNo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
 
 /// A stored record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,8 +96,12 @@ pub struct Records {
 impl Records {
     /// Nothing yet, with room for the words of `n` records. A store takes the memory over, so this is worth more than it saves in copying: much of it comes on large pages, where a search
     /// finds its way faster.
-    pub fn with_room(layout: &Layout, n: usize) -> Self {
-        Self { words: hints::with_room(n * layout.words()), ids: Texts::with_room(n), ..Self::default() }
+    pub fn with_capacity(layout: &Layout, n: usize) -> Self {
+        Self {
+            words: hints::with_capacity(n * layout.words()),
+            ids: Texts::with_capacity(n),
+            ..Self::default()
+        }
     }
 
     /// How many there are.

@@ -20,8 +20,8 @@ const ID_BYTES: usize = 16;
 
 impl Texts {
     /// Nothing yet, with room for `n` short ones.
-    pub fn with_room(n: usize) -> Self {
-        Self { bytes: hints::with_room(n * ID_BYTES), ..Self::default() }
+    pub fn with_capacity(n: usize) -> Self {
+        Self { bytes: hints::with_capacity(n * ID_BYTES), ..Self::default() }
     }
 
     /// How many there are.
@@ -48,7 +48,7 @@ impl Texts {
 
     /// Begins to bring one into the cache, or the place where it is, if that has to be looked up.
     #[inline]
-    pub(crate) fn touch(&self, i: usize) {
+    pub(crate) fn prefetch(&self, i: usize) {
         if self.ends.is_empty() {
             hints::prefetch(&self.bytes, i.wrapping_mul(self.width));
         } else {
@@ -100,7 +100,7 @@ impl Texts {
     /// Writes down where each ends, since the next is longer or shorter.
     #[cold]
     fn keep_ends(&mut self) {
-        self.ends = hints::with_room(self.n.max(self.bytes.capacity() / ID_BYTES));
+        self.ends = hints::with_capacity(self.n.max(self.bytes.capacity() / ID_BYTES));
         self.ends.extend((1..=self.n).map(|i| i * self.width));
     }
 

@@ -88,10 +88,10 @@ mod tests {
         let mut ranking = Ranking::new(2);
         assert!(ranking.may_be_among(&rank(0.0)) && ranking.last().is_none());
         for (value, number) in [(0.3, 1), (0.9, 2), (0.5, 3)] {
-            ranking.push(Ranked { rank: rank(value), number });
+            ranking.push(Ranked { rank: rank(value), number: DocNo(number) });
         }
         assert_eq!(ranking.last(), Some(0.5));
         assert!(ranking.may_be_among(&rank(0.45)) && !ranking.may_be_among(&rank(0.43)));
-        assert_eq!(ranking.sorted().iter().map(|ranked| ranked.number).collect::<Vec<_>>(), [2, 3, 1]);
+        assert_eq!(ranking.sorted().iter().map(|ranked| ranked.number.0).collect::<Vec<_>>(), [2, 3, 1]);
     }
 }

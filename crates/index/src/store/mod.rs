@@ -86,30 +86,11 @@ pub trait View {
     /// What the store says.
     fn postings(&self, keys: &[BandKey], postings: &mut Postings) -> Result<()>;
 
-    /// For each range of keys the records that have one of them, in any order, and maybe a few others. Keys keep the order of the registers, so that a store finds a range where its first key is; one that does
-    /// not keep them in order looks at every record.
+    /// For each range of keys the records that have one of them, in any order, and maybe a few others. Keys keep the order of the registers, so that a store finds a range where its first key is.
     ///
     /// # Errors
     /// What the store says.
-    fn ranges(&self, layout: &Layout, ranges: &[BandRange], postings: &mut Postings) -> Result<()> {
-        let mut found: Vec<Vec<DocNo>> = vec![Vec::new(); ranges.len()];
-        let mut from = Some(0);
-        while let Some(start) = from {
-            from = self.scan(start, SCANNED, Parts::Sketches, &mut |number, record| {
-                for (range, found) in ranges.iter().zip(&mut found) {
-                    if range.has(layout, record.words) {
-                        found.push(number);
-                    }
-                }
-                Ok(())
-            })?;
-        }
-        for found in found {
-            postings.extend(found.into_iter());
-            postings.end_key();
-        }
-        Ok(())
-    }
+    fn ranges(&self, layout: &Layout, ranges: &[BandRange], postings: &mut Postings) -> Result<()>;
 
     /// Hands the records of some numbers to `visit`, in the order of the list and with the place of the number in it. Numbers without a record are left out.
     ///
@@ -128,11 +109,17 @@ pub trait View {
     /// What the store says.
     fn numbers(&self, ids: &[&[u8]]) -> Result<Vec<Option<DocNo>>>;
 
-    /// Hands records to `visit`, with their numbers, each once, from one place on (0 is the first) and about so many at most; where to go on, if there may be more.
+    /// Hands records to `visit`, with their numbers, each once, from one place on and about so many at most; where to go on, if there may be more.
     ///
     /// # Errors
     /// What the store says, or what `visit` returns.
-    fn scan(&self, from: DocNo, most: usize, parts: Parts, visit: Visit<'_>) -> Result<Option<DocNo>>;
+    fn scan(
+        &self,
+        from: Cursor,
+        max: usize,
+        parts: Parts,
+        visit: VisitNumbered<'_>,
+    ) -> Result<Option<Cursor>>;
 
     /// Numbers of the collection.
     ///
@@ -141,11 +128,20 @@ pub trait View {
     fn stats(&self) -> Result<Stats>;
 }
 
-/// Records that are scanned at a time.
-const SCANNED: usize = 1024;
+/// Where a scan begins, or goes on: what the number means is a matter of the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cursor(pub u32);
 
-/// What is done with each record: its place or number, and the record.
-pub type Visit<'a> = &'a mut dyn FnMut(u32, Record<'_>) -> Result<()>;
+impl Cursor {
+    /// Before the first record.
+    pub const START: Self = Self(0);
+}
+
+/// What is done with each record that was asked for: its place in the list of numbers, and the record.
+pub type Visit<'a> = &'a mut dyn FnMut(usize, Record<'_>) -> Result<()>;
+
+/// What is done with each record of a scan: its number, and the record.
+pub type VisitNumbered<'a> = &'a mut dyn FnMut(DocNo, Record<'_>) -> Result<()>;
 
 /// Which parts of records are wanted; the others may be empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -85,7 +85,7 @@ impl Collection {
         }
         py.detach(|| {
             let (recorder, mut pulse) = (index.recorder(), Pulse::new());
-            let mut records = Records::with_room(recorder.layout(), taken.len());
+            let mut records = Records::with_capacity(recorder.layout(), taken.len());
             let mut troubles = Vec::with_capacity(taken.len());
             for document in taken {
                 pulse.check()?;

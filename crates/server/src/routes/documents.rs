@@ -7,6 +7,7 @@ use axum::extract::rejection::QueryRejection;
 use axum::http::StatusCode;
 use axum::response::Response;
 use benzer_core::field::Document;
+use benzer_index::store::Cursor;
 use benzer_index::{Error, Keeps};
 use serde_json::value::RawValue;
 
@@ -153,9 +154,9 @@ pub async fn list(
         return Err(ApiError::bad(format!("`limit` must be between 1 and 1000, got {limit}")));
     }
     let get = move |found: Opened<'_>| {
-        let (documents, next) = found.index.list(from, limit)?;
-        let documents = documents.into_iter().map(|(id, fields)| ListedDocument { id, fields }).collect();
-        Ok(json(&DocumentList { documents, next }))
+        let (documents, next) = found.index.list(Cursor(from), limit)?;
+        let documents = documents.into_iter().map(ListedDocument::from).collect();
+        Ok(json(&DocumentList { documents, next: next.map(|next| next.0) }))
     };
     caller.read(name, get).await
 }

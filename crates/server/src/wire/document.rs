@@ -109,6 +109,13 @@ pub struct ListedDocument {
     pub fields: Option<BTreeMap<String, Content>>,
 }
 
+impl From<benzer_index::ListedDocument> for ListedDocument {
+    fn from(listed: benzer_index::ListedDocument) -> Self {
+        let benzer_index::ListedDocument { id, fields } = listed;
+        Self { id, fields }
+    }
+}
+
 /// Which page is wanted.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]

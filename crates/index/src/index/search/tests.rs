@@ -247,36 +247,36 @@ fn what_makes_no_sense_is_refused_with_the_remedy() {
     }
     let refused = |index: &Index, query: Query| index.search(&document(1), &query).unwrap_err().to_string();
     let one = |name: &str, value: f64| BTreeMap::from([(name.to_owned(), value)]);
-    let plainly = Query::default;
-    let told = refused(&plain, Query { measure: Measure::Containing, ..plainly() });
+    let default = Query::default;
+    let told = refused(&plain, Query { measure: Measure::Containing, ..default() });
     assert!(told.contains("--containment") && told.contains("benzer pairs --measure containment"), "{told}");
-    let far = Query { measure: Measure::Contained, ratio: Some(300.0), ..plainly() };
+    let far = Query { measure: Measure::Contained, ratio: Some(300.0), ..default() };
     let told = refused(&contains, far);
     assert!(told.starts_with("`ratio` must be at most ") && told.contains("the exact join"), "{told}");
-    let low = Query { measure: Measure::Contained, threshold: Some(0.05), ..plainly() };
+    let low = Query { measure: Measure::Contained, threshold: Some(0.05), ..default() };
     assert!(refused(&contains, low).contains("at containment 0.05"));
-    assert!(refused(&plain, Query { ratio: Some(2.0), ..plainly() }).contains("a search for containment"));
+    assert!(refused(&plain, Query { ratio: Some(2.0), ..default() }).contains("a search for containment"));
     assert!(
-        refused(&plain, Query { weights: one("x", 1.0), ..plainly() })
+        refused(&plain, Query { weights: one("x", 1.0), ..default() })
             .contains("some of authors, body, title")
     );
-    assert!(refused(&plain, Query { weights: one("body", -1.0), ..plainly() }).contains("not negative"));
-    let nothing = Query { weights: one("body", 0.0), fields: vec!["body".into()], ..plainly() };
+    assert!(refused(&plain, Query { weights: one("body", -1.0), ..default() }).contains("not negative"));
+    let nothing = Query { weights: one("body", 0.0), fields: vec!["body".into()], ..default() };
     assert!(refused(&plain, nothing).contains("above 0 for some field"));
-    assert!(refused(&plain, Query { thresholds: one("body", 1.5), ..plainly() }).contains("at most 1"));
+    assert!(refused(&plain, Query { thresholds: one("body", 1.5), ..default() }).contains("at most 1"));
     for bad in [
-        Query { top: Some(0), ..plainly() },
-        Query { top: Some(3), threshold: Some(0.5), ..plainly() },
-        Query { top: Some(3), offset: 1, ..plainly() },
+        Query { top: Some(0), ..default() },
+        Query { top: Some(3), threshold: Some(0.5), ..default() },
+        Query { top: Some(3), offset: 1, ..default() },
     ] {
         assert!(refused(&plain, bad).starts_with("`top` must be"));
     }
     let two = [QueryDocument::Id("1"), QueryDocument::Id("1")];
-    let error = plain.three_way_search(two, &Query { top: Some(1), ..plainly() }).unwrap_err();
+    let error = plain.three_way_search(two, &Query { top: Some(1), ..default() }).unwrap_err();
     assert!(error.to_string().contains("without containment and top"));
     assert!(
         plain
-            .three_way_search([QueryDocument::Id("1"), QueryDocument::Id("2")], &plainly())
+            .three_way_search([QueryDocument::Id("1"), QueryDocument::Id("2")], &default())
             .unwrap_err()
             .to_string()
             .contains("`2`")

@@ -60,10 +60,10 @@ impl Block<'_> {
     /// Numbers and places of its rows.
     pub fn places(&self) -> impl Iterator<Item = (DocNo, usize)> {
         let mut at = self.rows_at;
-        (self.first..).zip(self.lengths).map(move |(number, length)| {
+        (self.first.0..).zip(self.lengths).map(move |(number, length)| {
             let place = at;
             at += *length as usize;
-            (number, place)
+            (DocNo(number), place)
         })
     }
 
@@ -73,7 +73,7 @@ impl Block<'_> {
 
     /// The number after its records.
     pub fn next(&self) -> DocNo {
-        self.first + self.lengths.len() as u32
+        self.first.plus(self.lengths.len())
     }
 }
 
@@ -127,12 +127,12 @@ impl Rows {
         let length = head[2] as usize;
         let rows = rest.get(..length.checked_sub(BLOCK + tables.len())?);
         let is_whole = rows.is_some_and(|rows| hash::element(bytes(rows)) == head[3]);
-        let (removed, lengths) = cells::<u32>(tables).split_at(n_removed);
+        let lengths = &cells::<u32>(tables)[n_removed..];
         Some(Block {
             at,
             end: at + length,
-            first: (head[0] >> 32) as u32,
-            removed,
+            first: DocNo((head[0] >> 32) as u32),
+            removed: &cells(tables)[..n_removed],
             lengths: &lengths[..n],
             rows_at: at + BLOCK + tables.len(),
             is_whole,
@@ -175,13 +175,13 @@ impl Batch {
 
     /// The words of a block at a place.
     pub fn encode(&self, first: DocNo, salt: u64, at: usize) -> Vec<u64> {
-        let mut tables = self.removed.clone();
+        let mut tables: Vec<u32> = self.removed.iter().map(|number| number.0).collect();
         tables.extend_from_slice(&self.lengths);
         tables.resize(tables.len().next_multiple_of(2), 0);
         let tables: Vec<u64> =
             tables.chunks_exact(2).map(|pair| u64::from(pair[0]) | u64::from(pair[1]) << 32).collect();
         let mut words = Vec::with_capacity(BLOCK + tables.len() + self.rows.len());
-        words.push(u64::from(BLOCK_MAGIC) | u64::from(first) << 32);
+        words.push(u64::from(BLOCK_MAGIC) | u64::from(first.0) << 32);
         words.push(self.lengths.len() as u64 | (self.removed.len() as u64) << 32);
         words.push((BLOCK + tables.len() + self.rows.len()) as u64);
         words.push(hash::element(bytes(&self.rows)));

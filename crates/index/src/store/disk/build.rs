@@ -33,42 +33,47 @@ pub(super) struct Source<'a> {
     pub to: End,
 }
 
-/// For which collection.
+/// How the collection of a segment is laid out, and what tells it from others.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Made<'a> {
+pub(super) struct SegmentFormat<'a> {
     pub layout: &'a Layout,
     pub fingerprint: u64,
 }
 
 /// Builds a segment on the heap.
-pub(super) fn on_heap(source: &Source<'_>, made: Made<'_>) -> Result<Segment> {
+pub(super) fn on_heap(source: &Source<'_>, format: SegmentFormat<'_>) -> Result<Segment> {
     let mut out = Out { words: Vec::new(), file: None };
-    let shape = write(source, made, &mut out)?;
+    let shape = write(source, format, &mut out)?;
     Ok(Segment::new(shape, Words::Heap(out.words), None))
 }
 
 /// Builds a segment in a file, which is durable when it returns.
 pub(super) fn in_file(
     source: &Source<'_>,
-    made: Made<'_>,
-    (files, path): (&dyn Files, &Path),
+    format: SegmentFormat<'_>,
+    files: &dyn Files,
+    path: &Path,
 ) -> Result<Segment> {
     let file = files.create(path).map_err(trouble("make", path))?;
     let target = Target { files, path: path.into(), file, written: 0, synced: 0, checksums: Vec::new() };
     let mut out = Out { words: Vec::new(), file: Some(target) };
-    let written = write(source, made, &mut out).and_then(|shape| out.finish(shape));
+    let written = write(source, format, &mut out).and_then(|shape| out.finish(shape));
     if let Err(error) = written {
         files.remove(path).ok();
         return Err(error);
     }
-    Segment::open(path, made.fingerprint, made.layout)
+    Segment::open(path, format.fingerprint, format.layout)
 }
 
-fn write(source: &Source<'_>, Made { layout, fingerprint }: Made<'_>, out: &mut Out<'_>) -> Result<Shape> {
+fn write(
+    source: &Source<'_>,
+    SegmentFormat { layout, fingerprint }: SegmentFormat<'_>,
+    out: &mut Out<'_>,
+) -> Result<Shape> {
     let n = source.numbers.len();
     let (first, last) = (source.numbers.first().copied(), source.numbers.last().copied());
     let (first, last) = (first.unwrap_or_default(), last.unwrap_or_default());
-    let is_dense = (last - first) as usize + 1 == n;
+    let is_dense = last.places_after(first) + 1 == n;
     out.put(&[MAGIC, fingerprint])?;
     let numbers = if is_dense { None } else { Some(out.put_bytes(bytes(source.numbers))?) };
     let places = out.put(source.places)?;
@@ -187,9 +192,9 @@ impl Out<'_> {
     }
 
     /// Writes whole stretches to the file, as long as there are so many words.
-    fn flush(&mut self, least: usize) -> Result<()> {
+    fn flush(&mut self, min: usize) -> Result<()> {
         let Some(file) = &mut self.file else { return Ok(()) };
-        let n = match least {
+        let n = match min {
             WRITTEN => self.words.len() / WRITTEN * WRITTEN,
             _ => self.words.len(),
         };

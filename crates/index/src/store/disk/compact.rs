@@ -106,9 +106,16 @@ impl Shared {
         let log = Log::create(&self.folder.files, &path.with_extension("tmp"), &self.folder.known(None))?;
         let state = State::new(log.rows.clone(), End::START);
         let read = old.end;
-        let mut copy =
-            Copy { log, state, path, read, batch: Batch::default(), first: 0, damaged: Vec::new() };
-        for (number, row) in old.scan(0, Parts::All) {
+        let mut copy = Copy {
+            log,
+            state,
+            path,
+            read,
+            batch: Batch::default(),
+            first: DocNo::default(),
+            damaged: Vec::new(),
+        };
+        for (number, row) in old.scan(DocNo::default(), Parts::All) {
             match (row, on_damage) {
                 (Ok(row), _) => copy.push(number, &row.record)?,
                 (Err(number), OnDamage::Fail) => return Err(self.damaged(number)),
@@ -197,7 +204,7 @@ impl Copy {
             match (rows.whole(place, Parts::All), on_damage) {
                 (Some(row), _) => {
                     self.push(number, &row.record)?;
-                    next = number + 1;
+                    next = number.plus(1);
                 }
                 (None, OnDamage::Fail) => return Err(shared.damaged(number)),
                 (None, OnDamage::LeaveOut) => self.damaged.push(number),
@@ -212,7 +219,7 @@ impl Copy {
     }
 
     fn push(&mut self, number: DocNo, record: &Record<'_>) -> Result<()> {
-        if number != self.first + self.batch.len() as u32 || self.batch.words() >= BLOCK {
+        if number != self.first.plus(self.batch.len()) || self.batch.words() >= BLOCK {
             self.flush()?;
             self.first = number;
         }

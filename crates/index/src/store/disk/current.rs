@@ -39,7 +39,7 @@ pub(super) struct Current {
     #[serde(default)]
     pub acknowledged: usize,
     /// Segments, in the order of their numbers.
-    pub segments: Vec<Listed>,
+    pub segments: Vec<ListedSegment>,
     /// Numbers in these segments that are removed.
     pub removed: Vec<DocNo>,
     /// [`State::has_lost`].
@@ -50,7 +50,7 @@ pub(super) struct Current {
 /// A segment, which must be the one of this stretch of the log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Listed {
+pub(super) struct ListedSegment {
     pub file: String,
     pub from: usize,
     pub to: End,
@@ -61,7 +61,7 @@ impl Current {
     pub fn of(state: &State, log: String) -> Self {
         let listed = |file: &Path, from, to| {
             let file = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            Listed { file, from, to }
+            ListedSegment { file, from, to }
         };
         let parts = state.parts.iter().map_while(|part| Some((part, part.segment.path.as_ref()?)));
         let mut current = Self {

@@ -18,7 +18,7 @@ const PER_BUCKET: usize = 8;
 /// A larger bucket is sorted, and searched by halving.
 const SCANNED: usize = 32;
 /// Bits of buckets that are made at the same time, so that they stay in the cache.
-const TOGETHER: u32 = 12;
+const BATCH_BITS: u32 = 12;
 
 /// The bits of a key after those of its bucket, and the lower and upper half of the local number.
 pub(super) type Posting = [u16; 3];
@@ -135,7 +135,7 @@ impl Built {
     pub fn fill(&mut self, keys: &[u64], locals: impl Iterator<Item = u32>) {
         // At least one bit, so that the shift is less than 64.
         self.bits = (keys.len() / PER_BUCKET).max(2).next_power_of_two().trailing_zeros();
-        let within = self.bits.min(TOGETHER);
+        let within = self.bits.min(BATCH_BITS);
         self.deal(keys, locals, self.bits - within, within);
         self.buckets.clear();
         self.buckets.reserve((1 << self.bits) + 1);

@@ -21,7 +21,7 @@ pub(super) const HEADER: usize = 6;
 const LOG_MAGIC: u32 = u32::from_le_bytes(*b"BNZR");
 const VERSION: u32 = 1;
 /// The least that is mapped.
-const LEAST: usize = 64 << 20;
+const MIN_MAPPED: usize = 64 << 20;
 
 /// A log that is written.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ impl Log {
         header.push(hash::element(bytes(&header)));
         let file = files.create(path).map_err(trouble("make", path))?;
         files.write(path, &file, 0, bytes(&header)).map_err(trouble("write", path))?;
-        let map = Map::new(&file, LEAST, 8 * HEADER).map_err(trouble("map", path))?;
+        let map = Map::new(&file, MIN_MAPPED, 8 * HEADER).map_err(trouble("map", path))?;
         let rows = Rows { map: Arc::new(map), salt, stride, acknowledged: 0 };
         Ok(Self { files: files.clone(), path: path.into(), file, rows, end: HEADER, is_broken: false })
     }
@@ -57,7 +57,7 @@ impl Log {
         let options = options.read(true).write(access == Access::Write);
         let file = options.open(path).map_err(trouble("open", path))?;
         let length = file.metadata().map_err(trouble("open", path))?.len() as usize;
-        let map = Map::new(&file, LEAST.max(2 * length), length).map_err(trouble("map", path))?;
+        let map = Map::new(&file, MIN_MAPPED.max(2 * length), length).map_err(trouble("map", path))?;
         let salt = match (check_header(map.words(), known, path), known.salt) {
             (Ok(salt), None) => salt,
             (Ok(salt), Some(known)) if salt == known => salt,

@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use memmap2::{MmapOptions, MmapRaw};
 
+use crate::record::DocNo;
+
 #[cfg(target_endian = "big")]
 compile_error!("the files of the disk store are little-endian, and read as they are");
 
@@ -68,11 +70,12 @@ impl Cell for u8 {}
 impl Cell for u16 {}
 impl Cell for u32 {}
 impl Cell for u64 {}
+impl Cell for DocNo {}
 
 /// Words as smaller numbers.
 #[inline]
 pub(super) fn cells<T: Cell>(words: &[u64]) -> &[T] {
-    // SAFETY: `T` is an integer of at most eight bytes: every pattern of bits is one, and the alignment of words is enough.
+    // SAFETY: `T` is an integer of at most eight bytes, with a name or without: every pattern of bits is one, and the alignment of words is enough.
     unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), words.len() * (8 / size_of::<T>())) }
 }
 

@@ -76,7 +76,7 @@ impl Sizes {
 
     /// What the tiers of segments are. There are at most so many files.
     fn tiers(&self, files: usize) -> [Tier; 4] {
-        let tier = |unit, most| Tier { unit, most };
+        let tier = |unit, max| Tier { unit, max };
         [tier(1, 2), tier(self.few, 2), tier(self.at_once, 2), tier(self.file, files)]
     }
 }
@@ -84,14 +84,14 @@ impl Sizes {
 /// So many files' worth of records on the heap are told.
 const LATE: usize = 8;
 
-/// How a collection is kept; other ways serve tests.
+/// How a collection is kept; others than the default serve tests.
 #[derive(Debug, Clone)]
-struct Way {
+struct DiskOptions {
     files: Arc<dyn Files>,
     sizes: Sizes,
 }
 
-impl Default for Way {
+impl Default for DiskOptions {
     fn default() -> Self {
         Self { files: Arc::new(Real), sizes: Sizes::DEFAULT }
     }
@@ -141,18 +141,18 @@ impl Drop for Disk {
 impl Disk {
     /// Makes a collection in a folder that has none.
     pub fn create(path: &Path, settings: &Settings) -> Result<()> {
-        Self::create_with(path, settings, Way::default())
+        Self::create_with(path, settings, DiskOptions::default())
     }
 
-    fn create_with(path: &Path, settings: &Settings, way: Way) -> Result<()> {
+    fn create_with(path: &Path, settings: &Settings, options: DiskOptions) -> Result<()> {
         settings.check()?;
         let layout = settings.layout()?;
-        files::make_folders(&*way.files, path).map_err(trouble("make", path))?;
+        files::make_folders(&*options.files, path).map_err(trouble("make", path))?;
         let _lock = Lock::acquire(path)?;
         if path.join(COLLECTION).exists() {
             return Err(Error::Exists { name: path.display().to_string() });
         }
-        let folder = Folder::new(path, way, layout, current::fingerprint(settings), Access::Write)?;
+        let folder = Folder::new(path, options, layout, current::fingerprint(settings), Access::Write)?;
         folder.begin()?;
         current::write(&*folder.files, &path.join(COLLECTION), "collection", settings)?;
         files::sync_folder_of(&*folder.files, path).map_err(trouble("sync", path))
@@ -160,14 +160,14 @@ impl Disk {
 
     /// Opens a collection.
     pub fn open(path: &Path, access: Access) -> Result<Self> {
-        Self::open_with(path, access, Way::default())
+        Self::open_with(path, access, DiskOptions::default())
     }
 
-    fn open_with(path: &Path, access: Access, way: Way) -> Result<Self> {
+    fn open_with(path: &Path, access: Access, options: DiskOptions) -> Result<Self> {
         let settings = settings(path)?;
         let lock = if access == Access::Write { Some(Lock::acquire(path)?) } else { None };
         let fingerprint = current::fingerprint(&settings);
-        let folder = Folder::new(path, way, settings.layout()?, fingerprint, access)?;
+        let folder = Folder::new(path, options, settings.layout()?, fingerprint, access)?;
         let seen = Mutex::new(view::Stamp::of(&path.join(CURRENT)));
         let Found { log, state, rebuilt } = folder.load()?;
         if access == Access::Write {
@@ -201,7 +201,8 @@ impl Disk {
         let lock = Lock::acquire(path)?;
         let settings = settings(path)?;
         let fingerprint = current::fingerprint(&settings);
-        let folder = Folder::new(path, Way::default(), settings.layout()?, fingerprint, Access::Write)?;
+        let folder =
+            Folder::new(path, DiskOptions::default(), settings.layout()?, fingerprint, Access::Write)?;
         let lost = folder.short_log();
         let length = |log: &PathBuf| fs::metadata(log).map_or(0, |log| log.len());
         match lost.as_ref().map(length) {

@@ -6,14 +6,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::block::{Next, Rows};
-use super::build::{self, Made, Source};
+use super::build::{self, SegmentFormat, Source};
 use super::current::{self, CURRENT, Current};
 use super::files::Files;
 use super::log::{Access, HEADER, Known, Log};
 use super::part::{Limits, Part};
 use super::segment::{End, Segment};
 use super::state::State;
-use super::{Sizes, Way, trouble};
+use super::{DiskOptions, Sizes, trouble};
+use crate::bit_set::BitSet;
 use crate::error::{Error, Result};
 use crate::record::DocNo;
 use crate::settings::Layout;
@@ -45,12 +46,18 @@ pub(super) struct Found {
 }
 
 impl Folder {
-    pub fn new(path: &Path, way: Way, layout: Layout, fingerprint: u64, access: Access) -> Result<Self> {
+    pub fn new(
+        path: &Path,
+        options: DiskOptions,
+        layout: Layout,
+        fingerprint: u64,
+        access: Access,
+    ) -> Result<Self> {
         let next_file = AtomicU64::new(1);
         let folder = Self {
             path: path.into(),
-            files: way.files,
-            sizes: way.sizes,
+            files: options.files,
+            sizes: options.sizes,
             layout,
             fingerprint,
             access,
@@ -61,8 +68,8 @@ impl Folder {
         Ok(folder)
     }
 
-    pub fn made(&self) -> Made<'_> {
-        Made { layout: &self.layout, fingerprint: self.fingerprint }
+    pub fn format(&self) -> SegmentFormat<'_> {
+        SegmentFormat { layout: &self.layout, fingerprint: self.fingerprint }
     }
 
     pub fn known(&self, salt: Option<u64>) -> Known {
@@ -71,7 +78,7 @@ impl Folder {
 
     /// What is merged on the heap from a part on: what is worth a file is left as it is.
     pub fn heap_limits(&self, first: usize) -> Limits {
-        Limits { first, most: 2 * self.sizes.file, tiers: self.sizes.tiers(1 << 20) }
+        Limits { first, max: 2 * self.sizes.file, tiers: self.sizes.tiers(1 << 20) }
     }
 
     /// A name that was not used before.
@@ -177,10 +184,10 @@ impl Folder {
                     state.has_lost = true;
                     at = until;
                 }
-                Next::End => return state.apply(&blocks, self.made(), limits),
+                Next::End => return state.apply(&blocks, self.format(), limits),
             }
             if n >= REBUILT {
-                state.apply(&std::mem::take(&mut blocks), self.made(), limits)?;
+                state.apply(&std::mem::take(&mut blocks), self.format(), limits)?;
                 n = 0;
             }
         }
@@ -235,8 +242,8 @@ impl Folder {
     /// A segment, in a file from so many records on.
     pub fn segment(&self, source: &Source<'_>, file: usize) -> Result<Segment> {
         match self.access == Access::Write && source.numbers.len() >= file {
-            true => build::in_file(source, self.made(), (&*self.files, &self.new_file("segment", "seg"))),
-            false => build::on_heap(source, self.made()),
+            true => build::in_file(source, self.format(), &*self.files, &self.new_file("segment", "seg")),
+            false => build::on_heap(source, self.format()),
         }
     }
 
@@ -263,7 +270,7 @@ impl Folder {
 
 /// The removed numbers of a whole log.
 #[derive(Debug, Default)]
-pub(super) struct Removed(Vec<u64>);
+pub(super) struct Removed(BitSet);
 
 impl Removed {
     pub fn of(rows: &Rows) -> Self {
@@ -281,13 +288,11 @@ impl Removed {
     }
 
     pub fn add(&mut self, number: DocNo) {
-        let word = number as usize / 64;
-        self.0.resize(self.0.len().max(word + 1), 0);
-        self.0[word] |= 1 << (number % 64);
+        self.0.insert(number.0 as usize);
     }
 
     pub fn has(&self, number: DocNo) -> bool {
-        self.0.get(number as usize / 64).is_some_and(|bits| bits >> (number % 64) & 1 == 1)
+        self.0.has(number.0 as usize)
     }
 }
 

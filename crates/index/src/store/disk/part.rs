@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::block::Rows;
-use super::build::{self, Made, Source};
+use super::build::{self, SegmentFormat, Source};
 use super::policy::Tier;
 use super::segment::{End, Segment};
+use crate::bit_set::BitSet;
 use crate::error::Result;
 use crate::record::DocNo;
 
@@ -15,7 +16,7 @@ pub(super) struct Limits {
     /// The first part; those before it are in the hands of another.
     pub first: usize,
     /// Records, at most.
-    pub most: usize,
+    pub max: usize,
     pub tiers: [Tier; 4],
 }
 
@@ -23,7 +24,7 @@ pub(super) struct Limits {
 #[derive(Debug, Clone)]
 pub(super) struct Part {
     pub segment: Arc<Segment>,
-    removed: Option<Arc<Vec<u64>>>,
+    removed: Option<Arc<BitSet>>,
     pub n_removed: usize,
 }
 
@@ -34,8 +35,7 @@ impl Part {
 
     #[inline]
     pub fn has(&self, local: usize) -> bool {
-        local < self.segment.len()
-            && self.removed.as_ref().is_none_or(|removed| removed[local / 64] >> (local % 64) & 1 == 0)
+        local < self.segment.len() && self.removed.as_ref().is_none_or(|removed| !removed.has(local))
     }
 
     /// Removes a record, if it is here.
@@ -50,8 +50,8 @@ impl Part {
             return;
         }
         let n = self.segment.len();
-        let removed = self.removed.get_or_insert_with(|| Arc::new(vec![0; n.div_ceil(64)]));
-        Arc::make_mut(removed)[local / 64] |= 1 << (local % 64);
+        let removed = self.removed.get_or_insert_with(|| Arc::new(BitSet::with_capacity(n)));
+        Arc::make_mut(removed).insert(local);
         self.n_removed += 1;
     }
 
@@ -94,10 +94,10 @@ impl Merge {
     }
 
     /// A segment on the heap; nothing if nothing is left.
-    pub fn on_heap(&self, rows: &Rows, made: Made<'_>) -> Result<Option<Segment>> {
+    pub fn on_heap(&self, rows: &Rows, format: SegmentFormat<'_>) -> Result<Option<Segment>> {
         match self.numbers.is_empty() {
             true => Ok(None),
-            false => build::on_heap(&self.source(rows), made).map(Some),
+            false => build::on_heap(&self.source(rows), format).map(Some),
         }
     }
 }

@@ -9,7 +9,7 @@
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tier {
     pub unit: usize,
-    pub most: usize,
+    pub max: usize,
 }
 
 /// From which segment on all should be one, if there is something to do. The last one may be new.
@@ -49,7 +49,7 @@ fn left_behind(sizes: &[usize], tiers: &[Tier]) -> Option<usize> {
     for of_tier in whole.chunk_by(|a, b| level(*a) == level(*b)) {
         let tier = level(of_tier[0]).checked_sub(1).map(|i| tiers[i]);
         if let Some((tier, (last, others))) = tier.zip(of_tier.split_last())
-            && others.len() >= tier.most
+            && others.len() >= tier.max
         {
             return Some(start + staying(others, *last, tier));
         }
@@ -59,10 +59,10 @@ fn left_behind(sizes: &[usize], tiers: &[Tier]) -> Option<usize> {
 }
 
 /// How many of the first segments of a tier stay as they are when a new one comes.
-pub(super) fn staying(sizes: &[usize], coming: usize, Tier { unit, most }: Tier) -> usize {
+pub(super) fn staying(sizes: &[usize], coming: usize, Tier { unit, max }: Tier) -> usize {
     let mut left = coming + sizes.iter().sum::<usize>();
     for (i, size) in sizes.iter().enumerate() {
-        let may_be = most - i;
+        let may_be = max - i;
         if may_be == 1 || *size / unit < term(left / unit, may_be) {
             return i;
         }
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     const TIERS: [Tier; 3] =
-        [Tier { unit: 1, most: 2 }, Tier { unit: 100, most: 2 }, Tier { unit: 1000, most: 3 }];
+        [Tier { unit: 1, max: 2 }, Tier { unit: 100, max: 2 }, Tier { unit: 1000, max: 3 }];
 
     /// Puts batches one after the other; segments in the end, and how often a record was written on average.
     fn filled(n: usize, batch: impl Fn(usize) -> usize) -> (Vec<usize>, f64) {
@@ -104,8 +104,8 @@ mod tests {
                 sizes.push(merged);
                 written += merged;
             }
-            let most: usize = TIERS.iter().map(|tier| tier.most).sum();
-            assert!(sizes.len() <= most, "{sizes:?}");
+            let max: usize = TIERS.iter().map(|tier| tier.max).sum();
+            assert!(sizes.len() <= max, "{sizes:?}");
             assert!(sizes.iter().filter(|size| **size >= 1000).count() <= 3, "{sizes:?}");
         }
         (sizes, written as f64 / all as f64)
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn sizes_of_a_tier_are_terms_of_binomial_coefficients() {
-        let tier = [Tier { unit: 1, most: 2 }];
+        let tier = [Tier { unit: 1, max: 2 }];
         let mut sizes = Vec::new();
         let mut seen = Vec::new();
         for _ in 0..7 {

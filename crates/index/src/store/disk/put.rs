@@ -25,7 +25,7 @@ impl Store for Disk {
         self.wait_for_worker()?;
         let mut log = self.shared.log()?;
         let state = self.shared.state();
-        if records.len() as u64 > u64::from(u32::MAX) - u64::from(state.end.next) {
+        if records.len() as u64 > u64::from(u32::MAX - state.end.next.0) {
             return Err(Error::Full);
         }
         let kept = records.last_of_each_id();
@@ -110,12 +110,12 @@ impl Shared {
         let reserved = self.reserved.load(Ordering::Acquire);
         let limits = self.folder.heap_limits(reserved);
         let limits = match reserved {
-            0 => Limits { most: self.folder.sizes.at_once, ..limits },
+            0 => Limits { max: self.folder.sizes.at_once, ..limits },
             // Nobody else merges these as long as the other thread is busy.
             _ => limits,
         };
         let taken = match log.rows.next(at) {
-            Next::Block(block) => state.apply(&[block], self.folder.made(), limits),
+            Next::Block(block) => state.apply(&[block], self.folder.format(), limits),
             _ => Err(Error::Damaged {
                 path: log.path.clone(),
                 what: "what was written cannot be read".to_owned(),

@@ -68,7 +68,7 @@ pub(super) struct End {
 
 impl End {
     /// Of a log without blocks.
-    pub const START: Self = Self { place: super::log::HEADER, n_rows: 0, next: 0 };
+    pub const START: Self = Self { place: super::log::HEADER, n_rows: 0, next: DocNo(0) };
 
     /// After one more block.
     pub fn after(self, block: &Block<'_>) -> Self {
@@ -132,13 +132,13 @@ impl Segment {
     }
 
     fn numbers(&self, at: usize) -> &[DocNo] {
-        &cells::<u32>(&self.words()[at..])[..self.shape.n]
+        &cells(&self.words()[at..])[..self.shape.n]
     }
 
     #[inline]
     pub fn number(&self, local: usize) -> DocNo {
         match self.shape.numbers {
-            None => self.shape.first + local as u32,
+            None => self.shape.first.plus(local),
             Some(at) => self.numbers(at)[local],
         }
     }
@@ -148,7 +148,7 @@ impl Segment {
     pub fn local(&self, number: DocNo) -> Option<usize> {
         match self.shape.numbers {
             None => {
-                let local = number.checked_sub(self.shape.first)? as usize;
+                let local = number.0.checked_sub(self.shape.first.0)? as usize;
                 (local < self.shape.n).then_some(local)
             }
             Some(at) => self.numbers(at).binary_search(&number).ok(),
@@ -158,7 +158,7 @@ impl Segment {
     /// The first local number that is not before a number.
     pub fn local_from(&self, number: DocNo) -> usize {
         match self.shape.numbers {
-            None => (number.saturating_sub(self.shape.first) as usize).min(self.shape.n),
+            None => (number.0.saturating_sub(self.shape.first.0) as usize).min(self.shape.n),
             Some(at) => self.numbers(at).partition_point(|other| *other < number),
         }
     }
@@ -190,7 +190,7 @@ impl Shape {
             && self.checksums.len() == self.words.div_ceil(CHECKED)
             && self.n <= u32::MAX as usize
             && self.last >= self.first
-            && (self.last - self.first) as usize + 1 >= self.n
+            && self.last.places_after(self.first) + 1 >= self.n
             && range(self.places, self.n)
             && self.numbers.is_none_or(|at| range(at, self.n.div_ceil(2)))
             && self.directories.iter().all(|place| place.is_within(self.words))

@@ -3,7 +3,7 @@
 use benzer_core::lsh::BandKey;
 
 use super::block::{Block, Rows};
-use super::build::{self, Made, Source};
+use super::build::{self, SegmentFormat, Source};
 use super::directory::Place;
 use super::part::{Limits, Merge, Part};
 use super::policy;
@@ -15,7 +15,7 @@ use crate::record::DocNo;
 use crate::store::{Parts, Postings, Stats};
 
 /// Keys that are looked up at the same time.
-const TOGETHER: usize = 72;
+const KEY_BATCH: usize = 72;
 /// Records that are asked for at the same time.
 pub(super) const FETCHED: usize = 8;
 
@@ -37,7 +37,7 @@ impl State {
     }
 
     /// Takes batches in, and merges segments on the heap. Damaged rows are left out.
-    pub fn apply(&mut self, blocks: &[Block<'_>], made: Made<'_>, limits: Limits) -> Result<()> {
+    pub fn apply(&mut self, blocks: &[Block<'_>], format: SegmentFormat<'_>, limits: Limits) -> Result<()> {
         let Some(from) = blocks.first().map(|block| block.at) else { return Ok(()) };
         let (mut numbers, mut places, mut removed) = (Vec::new(), Vec::new(), Vec::new());
         for block in blocks {
@@ -52,12 +52,12 @@ impl State {
         removed.iter().for_each(|number| self.remove(*number));
         if let Some(&first) = numbers.first() {
             let source = Source { rows: &self.rows, numbers: &numbers, places: &places, from, to: self.end };
-            self.parts.push(Part::new(build::on_heap(&source, made)?));
+            self.parts.push(Part::new(build::on_heap(&source, format)?));
             // Those that a later one of these batches has removed.
             removed.iter().filter(|number| **number >= first).for_each(|number| self.remove(*number));
         }
         while let Some(from) = self.unmerged(limits) {
-            let segment = Merge::new(&self.parts[from..]).on_heap(&self.rows, made)?;
+            let segment = Merge::new(&self.parts[from..]).on_heap(&self.rows, format)?;
             self.parts.truncate(from);
             self.parts.extend(segment.map(Part::new));
         }
@@ -69,7 +69,7 @@ impl State {
         let sizes: Vec<usize> =
             self.parts.get(limits.first..)?.iter().map(|part| part.segment.len()).collect();
         let from = policy::unmerged(&sizes, &limits.tiers)?;
-        (sizes[from..].iter().sum::<usize>() <= limits.most).then_some(limits.first + from)
+        (sizes[from..].iter().sum::<usize>() <= limits.max).then_some(limits.first + from)
     }
 
     /// Records in parts that are on the heap.
@@ -102,8 +102,8 @@ impl State {
             .iter()
             .filter_map(|part| Some((part, part.segment.words(), part.segment.ids()?)))
             .collect();
-        let mut keys = Vec::with_capacity(TOGETHER);
-        for (ids, found) in ids.chunks(TOGETHER).zip(found.chunks_mut(TOGETHER)) {
+        let mut keys = Vec::with_capacity(KEY_BATCH);
+        for (ids, found) in ids.chunks(KEY_BATCH).zip(found.chunks_mut(KEY_BATCH)) {
             keys.clear();
             keys.extend(ids.iter().map(|id| id_key(id)));
             for (_, words, place) in &parts {
@@ -174,8 +174,8 @@ impl State {
         let parts: Vec<(&Part, &[u64])> =
             self.parts.iter().map(|part| (part, part.segment.words())).collect();
         let place = |part: &Part, key: &BandKey| part.segment.shape.directories[key.band as usize];
-        let mut some: Vec<(u32, u32)> = Vec::with_capacity(TOGETHER * parts.len());
-        for keys in keys.chunks(TOGETHER) {
+        let mut some: Vec<(u32, u32)> = Vec::with_capacity(KEY_BATCH * parts.len());
+        for keys in keys.chunks(KEY_BATCH) {
             for (part, words) in &parts {
                 keys.iter().for_each(|key| prefetch(words, place(part, key).at(key.key)));
             }

@@ -15,7 +15,7 @@ use super::{Shared, trouble};
 use crate::error::Result;
 use crate::record::DocNo;
 use crate::settings::{BandRange, Keeps, Layout};
-use crate::store::{Parts, Postings, Stats, View, Visit};
+use crate::store::{Cursor, Parts, Postings, Stats, View, Visit, VisitNumbered};
 
 /// The state at one moment.
 pub(super) struct Snapshot<'a> {
@@ -64,11 +64,17 @@ impl View for Snapshot<'_> {
         Ok(self.state.numbers(ids))
     }
 
-    fn scan(&self, from: DocNo, most: usize, parts: Parts, visit: Visit<'_>) -> Result<Option<DocNo>> {
+    fn scan(
+        &self,
+        from: Cursor,
+        max: usize,
+        parts: Parts,
+        visit: VisitNumbered<'_>,
+    ) -> Result<Option<Cursor>> {
         let mut next = None;
-        for (number, row) in self.state.scan(from, parts).take(most) {
+        for (number, row) in self.state.scan(DocNo(from.0), parts).take(max) {
             visit(number, row.map_err(|number| self.shared.damaged(number))?.record)?;
-            next = number.checked_add(1);
+            next = number.0.checked_add(1).map(Cursor);
         }
         Ok(next)
     }

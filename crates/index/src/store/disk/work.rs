@@ -148,7 +148,7 @@ impl Shared {
             let before: Vec<usize> = state.parts[..on_heap].iter().map(|part| part.segment.len()).collect();
             let first = match before.len() < files {
                 true => on_heap,
-                false => policy::staying(&before, state.n_on_heap(), Tier { unit: sizes.file, most: files }),
+                false => policy::staying(&before, state.n_on_heap(), Tier { unit: sizes.file, max: files }),
             };
             let is_worth_it = state.n_on_heap() >= sizes.at_once;
             is_worth_it.then_some(Job { parts: first..state.parts.len(), file: sizes.at_once })
@@ -214,7 +214,7 @@ impl Shared {
         let source = merge.source(&state.rows);
         let segment = match is_behind_files {
             true => self.folder.segment(&source, file),
-            false => build::on_heap(&source, self.folder.made()),
+            false => build::on_heap(&source, self.folder.format()),
         };
         Ok(Some(Part::new(segment?)))
     }
@@ -223,7 +223,7 @@ impl Shared {
 /// What should be merged next.
 fn next_job(state: &State, sizes: &Sizes) -> Option<Job> {
     let (n, file) = (state.parts.len(), sizes.file);
-    let no_limits = Limits { first: 0, most: usize::MAX, tiers: sizes.tiers(FILES) };
+    let no_limits = Limits { first: 0, max: usize::MAX, tiers: sizes.tiers(FILES) };
     let parts = state.unmerged(no_limits).map(|from| from..n).or_else(|| {
         let on_heap = state.parts.iter().position(|part| part.segment.path.is_none())?;
         (state.parts[on_heap].segment.len() >= file).then_some(on_heap..on_heap + 1)

@@ -120,7 +120,7 @@ pub(super) struct Directories {
 impl Directories {
     /// Nothing yet, with room for some bands.
     pub fn new(cut: Cut, bands: usize) -> Self {
-        Self { cut, lines: hints::with_room(cut.lines * bands), ..Self::default() }
+        Self { cut, lines: hints::with_capacity(cut.lines * bands), ..Self::default() }
     }
 
     /// Appends so many bands, whose keys are in columns.
@@ -202,13 +202,13 @@ impl Directories {
 
     /// Begins to bring what a key needs into the cache.
     #[inline]
-    pub fn touch(&self, band: usize, key: u64) {
+    pub fn prefetch(&self, band: usize, key: u64) {
         hints::prefetch(&self.lines, band * self.cut.lines + self.cut.place(key).0);
     }
 
     /// Begins to bring the postings of a key into the cache, if they are not in its line, which is there.
     #[inline]
-    pub fn touch_spilled(&self, band: usize, key: u64) {
+    pub fn prefetch_spilled(&self, band: usize, key: u64) {
         let line = &self.lines[band * self.cut.lines + self.cut.place(key).0];
         if let Some(range) = line.is_spilled() {
             let first = self.spilled_of[band] + range.start;

@@ -20,23 +20,23 @@ impl State {
         {
             return part.records(first, numbers, visit);
         }
-        let touch = |number: &DocNo| {
+        let prefetch = |number: &DocNo| {
             if let Some((part, local)) = self.in_run(*number) {
-                self.runs[part].run.touch(local);
+                self.runs[part].run.prefetch(local);
             }
         };
-        let touch_id = |number: &DocNo| {
+        let prefetch_id = |number: &DocNo| {
             if let Some((part, local)) = self.in_run(*number) {
-                self.runs[part].run.touch_id(local);
+                self.runs[part].run.prefetch_id(local);
             }
         };
-        numbers.iter().take(RECORDS_AHEAD).for_each(touch);
-        numbers.iter().take(RECORDS_AHEAD / 2).for_each(touch_id);
+        numbers.iter().take(RECORDS_AHEAD).for_each(prefetch);
+        numbers.iter().take(RECORDS_AHEAD / 2).for_each(prefetch_id);
         for (i, number) in numbers.iter().enumerate() {
-            numbers.get(i + RECORDS_AHEAD).into_iter().for_each(touch);
-            numbers.get(i + RECORDS_AHEAD / 2).into_iter().for_each(touch_id);
+            numbers.get(i + RECORDS_AHEAD).into_iter().for_each(prefetch);
+            numbers.get(i + RECORDS_AHEAD / 2).into_iter().for_each(prefetch_id);
             if let Some(record) = self.record(*number) {
-                visit(i as u32, record)?;
+                visit(i, record)?;
             }
         }
         Ok(())
@@ -45,18 +45,18 @@ impl State {
     /// Appends the numbers of records that have each key, in order, and of a few others. What many keys need is asked for before the first of them is looked up, so that the memory works on all at
     /// once.
     pub fn postings(&self, keys: &[BandKey], postings: &mut Postings) {
-        let touch = |key: &BandKey| {
-            self.runs.iter().for_each(|part| part.run.bands().touch(key.band as usize, key.key));
+        let prefetch = |key: &BandKey| {
+            self.runs.iter().for_each(|part| part.run.bands().prefetch(key.band as usize, key.key));
         };
-        let touch_spilled = |key: &BandKey| {
-            self.runs.iter().for_each(|part| part.run.bands().touch_spilled(key.band as usize, key.key));
+        let prefetch_spilled = |key: &BandKey| {
+            self.runs.iter().for_each(|part| part.run.bands().prefetch_spilled(key.band as usize, key.key));
         };
         let ahead = (KEYS_AHEAD / self.runs.len().max(1)).max(2);
-        keys.iter().take(ahead).for_each(touch);
-        keys.iter().take(ahead / 2).for_each(touch_spilled);
+        keys.iter().take(ahead).for_each(prefetch);
+        keys.iter().take(ahead / 2).for_each(prefetch_spilled);
         for (i, key) in keys.iter().enumerate() {
-            keys.get(i + ahead).into_iter().for_each(touch);
-            keys.get(i + ahead / 2).into_iter().for_each(touch_spilled);
+            keys.get(i + ahead).into_iter().for_each(prefetch);
+            keys.get(i + ahead / 2).into_iter().for_each(prefetch_spilled);
             self.postings_of(*key, postings);
         }
     }
@@ -72,7 +72,7 @@ impl State {
             let Some(many) = many else { continue };
             let many = many.iter().map(|posting| part.run.bands().local(*posting));
             match (part.run.first(), &part.removed) {
-                (Some(first), None) => postings.extend(many.map(|local| first + local)),
+                (Some(first), None) => postings.extend(many.map(|local| first.plus(local as usize))),
                 _ => postings.extend(
                     many.filter(|local| part.has(*local as usize))
                         .map(|local| part.run.number(local as usize)),
@@ -82,7 +82,7 @@ impl State {
         if self.len > 0 {
             self.newest.find(key, self.len, |place| {
                 if !self.is_removed_newest(place) {
-                    postings.push(self.first + place as u32);
+                    postings.push(self.first.plus(place));
                 }
             });
         }
@@ -93,14 +93,14 @@ impl State {
 impl Part {
     /// [`State::records`] where this is the only part, with numbers from `first` on.
     fn records(&self, first: DocNo, numbers: &[DocNo], visit: Visit<'_>) -> Result<()> {
-        let local = |number: &DocNo| number.wrapping_sub(first) as usize;
-        let touch = |number: &DocNo| self.run.touch(local(number));
-        numbers.iter().take(RECORDS_AHEAD).for_each(touch);
+        let local = |number: &DocNo| number.0.wrapping_sub(first.0) as usize;
+        let prefetch = |number: &DocNo| self.run.prefetch(local(number));
+        numbers.iter().take(RECORDS_AHEAD).for_each(prefetch);
         for (i, number) in numbers.iter().enumerate() {
-            numbers.get(i + RECORDS_AHEAD).into_iter().for_each(touch);
+            numbers.get(i + RECORDS_AHEAD).into_iter().for_each(prefetch);
             let local = local(number);
             if local < self.run.len() && self.has(local) {
-                visit(i as u32, self.run.record(local))?;
+                visit(i, self.run.record(local))?;
             }
         }
         Ok(())

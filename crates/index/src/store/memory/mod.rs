@@ -24,7 +24,7 @@ use benzer_core::lsh::BandKey;
 use crate::error::{Error, Result};
 use crate::record::{DocNo, Records};
 use crate::settings::{BandRange, Layout, Settings};
-use crate::store::{Parts, Postings, Stats, Store, View, Visit};
+use crate::store::{Cursor, Parts, Postings, Stats, Store, View, Visit, VisitNumbered};
 use newest::PLACES;
 use state::State;
 
@@ -70,8 +70,8 @@ impl Store for Memory {
     fn put(&self, records: Records) -> Result<()> {
         let (_guard, mut state) = self.write();
         // The highest numbers mean something else in lines.
-        let most = u64::from(u32::MAX - 1).saturating_sub(u64::from(state.next()));
-        if records.len() as u64 > most {
+        let max = u64::from(u32::MAX - 1).saturating_sub(state.next().0.into());
+        if records.len() as u64 > max {
             return Err(Error::Full);
         }
         records.check(self.layout.words())?;
@@ -95,8 +95,11 @@ impl Store for Memory {
 
     fn expire(&self, now: u64) -> Result<u64> {
         let (_guard, mut state) = self.write();
-        let gone: Vec<DocNo> =
-            state.scan(0).filter(|(_, record)| record.is_gone(now)).map(|(number, _)| number).collect();
+        let gone: Vec<DocNo> = state
+            .scan(DocNo::default())
+            .filter(|(_, record)| record.is_gone(now))
+            .map(|(number, _)| number)
+            .collect();
         gone.iter().for_each(|number| state.remove_number(*number));
         self.publish(state);
         Ok(gone.len() as u64)
@@ -136,11 +139,11 @@ impl View for Snapshot {
         Ok(ids.iter().map(|id| self.0.number(id)).collect())
     }
 
-    fn scan(&self, from: DocNo, most: usize, _: Parts, visit: Visit<'_>) -> Result<Option<DocNo>> {
+    fn scan(&self, from: Cursor, max: usize, _: Parts, visit: VisitNumbered<'_>) -> Result<Option<Cursor>> {
         let mut next = None;
-        for (number, record) in self.0.scan(from).take(most) {
+        for (number, record) in self.0.scan(DocNo(from.0)).take(max) {
             visit(number, record)?;
-            next = number.checked_add(1);
+            next = number.0.checked_add(1).map(Cursor);
         }
         Ok(next)
     }

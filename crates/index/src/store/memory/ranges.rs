@@ -17,7 +17,7 @@ impl State {
             }
             let newest = (0..self.len).filter(|place| !self.is_removed_newest(*place));
             let newest = newest.filter(|place| range.has(layout, self.newest.record(*place).words));
-            postings.extend(newest.map(|place| self.first + place as u32));
+            postings.extend(newest.map(|place| self.first.plus(place)));
             postings.end_key();
         }
     }

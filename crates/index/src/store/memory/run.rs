@@ -10,6 +10,7 @@ use crate::hints;
 use crate::record::Texts;
 use crate::record::{DocNo, Record, Records};
 use crate::settings::Layout;
+use crate::store::Stats;
 
 /// Words of a cache line.
 const LINE: usize = 8;
@@ -36,7 +37,7 @@ enum Numbers {
 
 impl Default for Numbers {
     fn default() -> Self {
-        Self::From(0)
+        Self::From(DocNo::default())
     }
 }
 
@@ -47,11 +48,11 @@ pub(super) fn id_key(id: &[u8]) -> u64 {
 }
 
 /// Bands whose keys are gathered together, at most: the records are read once for all of them.
-const TOGETHER: usize = 9;
+const MAX_BANDS: usize = 9;
 
 fn bands(words: &[u64], n: usize, layout: &Layout) -> Directories {
     let mut directories = Directories::new(Cut::new(n), layout.bands());
-    let together = layout.bands().div_ceil(layout.bands().div_ceil(TOGETHER).max(1)).max(1);
+    let together = layout.bands().div_ceil(layout.bands().div_ceil(MAX_BANDS).max(1)).max(1);
     let mut columns = Columns::new(together, n);
     for first in (0..layout.bands()).step_by(together) {
         let bands = first..layout.bands().min(first + together);
@@ -66,7 +67,7 @@ fn bands(words: &[u64], n: usize, layout: &Layout) -> Directories {
 #[inline(never)]
 fn gather(words: &[u64], layout: &Layout, bands: Range<usize>, columns: &mut Columns) {
     for (records, block) in words.chunks(BLOCK * layout.words()).zip(0..) {
-        let mut keys = [[0; BLOCK]; TOGETHER];
+        let mut keys = [[0; BLOCK]; MAX_BANDS];
         layout.keys_within(records, bands.clone(), |place, band, key| match key {
             Some(key) => keys[band - bands.start][place % BLOCK] = first_half(key),
             None => columns.leave_out(band - bands.start, (block * BLOCK + place) as u32),
@@ -119,7 +120,7 @@ impl Run {
     /// `numbers` are in order, one for each record.
     pub fn new(numbers: Vec<DocNo>, records: Distinct, layout: &Layout) -> Self {
         let first = numbers.first().copied().unwrap_or_default();
-        let is_dense = numbers.last().is_none_or(|last| (last - first) as usize + 1 == numbers.len());
+        let is_dense = numbers.last().is_none_or(|last| last.places_after(first) + 1 == numbers.len());
         let numbers = if is_dense { Numbers::From(first) } else { Numbers::Listed(numbers) };
         Self::of(numbers, records, layout)
     }
@@ -142,7 +143,7 @@ impl Run {
     #[inline]
     pub fn number(&self, local: usize) -> DocNo {
         match &self.numbers {
-            Numbers::From(first) => first + local as u32,
+            Numbers::From(first) => first.plus(local),
             Numbers::Listed(numbers) => numbers[local],
         }
     }
@@ -161,7 +162,7 @@ impl Run {
     pub fn local(&self, number: DocNo) -> Option<usize> {
         match &self.numbers {
             Numbers::From(first) => {
-                number.checked_sub(*first).map(|local| local as usize).filter(|local| *local < self.n)
+                number.0.checked_sub(first.0).map(|local| local as usize).filter(|local| *local < self.n)
             }
             Numbers::Listed(numbers) => numbers.binary_search(&number).ok(),
         }
@@ -170,7 +171,7 @@ impl Run {
     /// The first local number that is not before a number.
     pub fn local_from(&self, number: DocNo) -> usize {
         match &self.numbers {
-            Numbers::From(first) => (number.saturating_sub(*first) as usize).min(self.n),
+            Numbers::From(first) => (number.0.saturating_sub(first.0) as usize).min(self.n),
             Numbers::Listed(numbers) => numbers.partition_point(|other| *other < number),
         }
     }
@@ -182,18 +183,18 @@ impl Run {
 
     /// Begins to bring the words of a record into the cache, and the place of its id.
     #[inline]
-    pub fn touch(&self, local: usize) {
+    pub fn prefetch(&self, local: usize) {
         let start = local * self.stride;
         for word in (start..start + self.stride).step_by(LINE) {
             hints::prefetch(&self.records.words, word);
         }
         hints::prefetch(&self.records.words, start + self.stride - 1);
-        self.records.ids.touch(local);
+        self.records.ids.prefetch(local);
     }
 
     /// Begins to bring the id of a record into the cache, whose place is there.
     #[inline]
-    pub fn touch_id(&self, local: usize) {
+    pub fn prefetch_id(&self, local: usize) {
         let id = self.records.ids.get(local);
         hints::prefetch(id, 0);
         hints::prefetch(id, id.len().saturating_sub(1));
@@ -225,7 +226,7 @@ impl Run {
         });
     }
 
-    pub fn add_bytes(&self, stats: &mut crate::store::Stats) {
+    pub fn add_bytes(&self, stats: &mut Stats) {
         stats.posting_bytes += self.bands.bytes() as u64
             + 4 * (matches!(self.numbers, Numbers::Listed(_)) as u64) * self.n as u64;
         stats.sketch_bytes += 8 * (self.records.words.capacity() + self.records.expires.capacity()) as u64;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::newest::{Newest, PLACES};
 use super::run::{Distinct, Run, id_key};
+use crate::bit_set::BitSet;
 use crate::record::Texts;
 use crate::record::{DocNo, Record, Records};
 use crate::settings::Layout;
@@ -12,7 +13,7 @@ use crate::store::Stats;
 /// So many runs of one class are merged.
 const ALIKE: usize = 4;
 /// Ids that are looked up at the same time.
-const TOGETHER: usize = 16;
+const ID_BATCH: usize = 16;
 /// Runs, the newest records, and what is removed of them. Cloning it copies pointers.
 #[derive(Debug, Clone)]
 pub(super) struct State {
@@ -31,7 +32,7 @@ pub(super) struct State {
 #[derive(Debug, Clone)]
 pub(super) struct Part {
     pub(super) run: Arc<Run>,
-    pub(super) removed: Option<Arc<Vec<u64>>>,
+    pub(super) removed: Option<Arc<BitSet>>,
 }
 
 impl Part {
@@ -42,13 +43,13 @@ impl Part {
 
     #[inline]
     pub fn has(&self, local: usize) -> bool {
-        self.removed.as_ref().is_none_or(|removed| removed[local / 64] >> (local % 64) & 1 == 0)
+        self.removed.as_ref().is_none_or(|removed| !removed.has(local))
     }
 
     fn remove(&mut self, local: usize) {
         let n = self.run.len();
-        let removed = self.removed.get_or_insert_with(|| Arc::new(vec![0; n.div_ceil(64)]));
-        Arc::make_mut(removed)[local / 64] |= 1 << (local % 64);
+        let removed = self.removed.get_or_insert_with(|| Arc::new(BitSet::with_capacity(n)));
+        Arc::make_mut(removed).insert(local);
     }
 }
 
@@ -63,7 +64,7 @@ impl State {
         Self {
             runs: Arc::default(),
             newest: Arc::new(Newest::new(layout)),
-            first: 0,
+            first: DocNo::default(),
             len: 0,
             newest_removed: [0; PLACES / 64],
             n_removed: 0,
@@ -72,7 +73,7 @@ impl State {
 
     /// The number of the next record.
     pub fn next(&self) -> DocNo {
-        self.first + self.len as u32
+        self.first.plus(self.len)
     }
 
     /// Adds one record to the newest, and replaces the one that has its id.
@@ -91,7 +92,7 @@ impl State {
         let records = Distinct::of_any(records, layout.words());
         self.remove_all(&records.records.ids);
         let run = Run::from(self.first, records, layout);
-        self.first += run.len() as u32;
+        self.first = self.first.plus(run.len());
         self.push(run, layout);
     }
 
@@ -102,7 +103,7 @@ impl State {
         }
         let (mut numbers, mut records) = (Vec::new(), Records::default());
         for place in (0..self.len).filter(|place| !self.is_removed_newest(*place)) {
-            numbers.push(self.first + place as u32);
+            numbers.push(self.first.plus(place));
             records.push(self.newest.record(place));
         }
         self.n_removed -= (self.len - numbers.len()) as u64;
@@ -135,7 +136,7 @@ impl State {
     fn merged(&mut self, parts: &[Part], layout: &Layout) -> Option<Part> {
         let n: usize = parts.iter().map(|part| part.run.len()).sum();
         let mut numbers = Vec::with_capacity(n);
-        let mut records = Records::with_room(layout, n);
+        let mut records = Records::with_capacity(layout, n);
         for part in parts {
             let locals = (0..part.run.len()).filter(|local| part.has(*local));
             numbers.extend(locals.clone().map(|local| part.run.number(local)));
@@ -161,13 +162,13 @@ impl State {
 
     /// Removes the records of many ids.
     fn remove_all(&mut self, ids: &Texts) {
-        let mut keys = [0; TOGETHER];
-        for first in (0..ids.len()).step_by(if self.runs.is_empty() { usize::MAX } else { TOGETHER }) {
-            let together = first..ids.len().min(first + TOGETHER);
+        let mut keys = [0; ID_BATCH];
+        for first in (0..ids.len()).step_by(if self.runs.is_empty() { usize::MAX } else { ID_BATCH }) {
+            let together = first..ids.len().min(first + ID_BATCH);
             keys.iter_mut().zip(together.clone()).for_each(|(key, i)| *key = id_key(ids.get(i)));
             let keys = &keys[..together.len()];
             for part in &**self.runs {
-                keys.iter().for_each(|key| part.run.ids().touch(0, *key));
+                keys.iter().for_each(|key| part.run.ids().prefetch(0, *key));
             }
             for (i, key) in together.zip(keys) {
                 if let Some(place) = self.place(ids.get(i), *key) {
@@ -231,7 +232,7 @@ impl State {
 
     fn place_of(&self, number: DocNo) -> Option<Place> {
         if number >= self.first {
-            let place = (number - self.first) as usize;
+            let place = number.places_after(self.first);
             return (place < self.len && !self.is_removed_newest(place)).then_some(Place::Newest(place));
         }
         let (part, local) = self.in_run(number)?;
@@ -252,7 +253,7 @@ impl State {
     /// The number of an id.
     pub fn number(&self, id: &[u8]) -> Option<DocNo> {
         self.place(id, id_key(id)).map(|place| match place {
-            Place::Newest(place) => self.first + place as u32,
+            Place::Newest(place) => self.first.plus(place),
             Place::Run { part, local } => self.runs[part].run.number(local),
         })
     }
@@ -272,9 +273,9 @@ impl State {
             let locals = (part.run.local_from(from)..part.run.len()).filter(|local| part.has(*local));
             locals.map(|local| (part.run.number(local), part.run.record(local)))
         });
-        let start = from.saturating_sub(self.first) as usize;
+        let start = from.0.saturating_sub(self.first.0) as usize;
         let places = (start..self.len).filter(|place| !self.is_removed_newest(*place));
-        of_runs.chain(places.map(|place| (self.first + place as u32, self.newest.record(place))))
+        of_runs.chain(places.map(|place| (self.first.plus(place), self.newest.record(place))))
     }
 
     pub fn stats(&self) -> Stats {

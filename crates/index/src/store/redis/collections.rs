@@ -29,7 +29,7 @@ pub(in crate::store) struct OnRedis {
 }
 
 /// What stands in the list of names, and the bytes of it.
-pub(super) struct Listed {
+pub(super) struct ListedCollection {
     pub entry: Entry,
     pub raw: Vec<u8>,
 }
@@ -38,11 +38,11 @@ fn key(client: &Client, list: &str) -> String {
     format!("{}:{{{TAG}}}:{list}", client.address.namespace)
 }
 
-fn listed(client: &Client, name: &str) -> Result<Listed> {
+fn listed(client: &Client, name: &str) -> Result<ListedCollection> {
     let answer =
         client.ask(slot::of(TAG.as_bytes()), &[b"HGET", key(client, "names").as_bytes(), name.as_bytes()])?;
     let raw = bytes(&answer).ok_or_else(|| Error::NoCollection { name: name.to_owned() })?;
-    Ok(Listed { entry: Entry::decode(raw, name)?, raw: raw.to_vec() })
+    Ok(ListedCollection { entry: Entry::decode(raw, name)?, raw: raw.to_vec() })
 }
 
 /// What a collection is.
@@ -55,7 +55,7 @@ impl OnRedis {
         Ok(Self { client: Arc::new(Client::new(Address::parse(url)?)?) })
     }
 
-    pub(super) fn listed(&self, name: &str) -> Result<Listed> {
+    pub(super) fn listed(&self, name: &str) -> Result<ListedCollection> {
         listed(&self.client, name)
     }
 
@@ -106,7 +106,7 @@ impl OnRedis {
     pub(super) fn publish(
         &self,
         name: &str,
-        old: Option<&Listed>,
+        old: Option<&ListedCollection>,
         new: Option<&Entry>,
     ) -> Result<bool, Trouble> {
         let raw = old.map_or(&[][..], |old| &old.raw);

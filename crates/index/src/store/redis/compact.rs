@@ -24,13 +24,13 @@ pub(super) type VisitBlocks<'a> = &'a mut dyn FnMut(&Home, Vec<Block>) -> Result
 
 /// Which numbers are alive, slice by slice.
 #[derive(Debug)]
-pub(super) struct Living {
+pub(super) struct LiveNumbers {
     bits: Vec<Vec<u64>>,
     /// Numbers of a slice from here on are not known.
     ends: Vec<u32>,
 }
 
-impl Living {
+impl LiveNumbers {
     pub fn new(ends: Vec<u32>) -> Self {
         let bits = ends.iter().map(|end| vec![0; *end as usize / 64 + 1]).collect();
         Self { bits, ends }
@@ -94,8 +94,8 @@ impl Redis {
     }
 
     /// All living numbers, of those that were given out so far.
-    fn living(&self, home: &Home, ends: Vec<u32>) -> Result<Living, Trouble> {
-        let mut living = Living::new(ends);
+    fn living(&self, home: &Home, ends: Vec<u32>) -> Result<LiveNumbers, Trouble> {
+        let mut living = LiveNumbers::new(ends);
         let all: Vec<u32> = (0..home.entry.id_buckets).collect();
         let calls: Vec<(u32, &[u32])> = (0..home.entry.slices)
             .flat_map(|slice| all.chunks(BUCKETS).map(move |buckets| (slice, buckets)))
@@ -136,7 +136,7 @@ impl Redis {
 }
 
 /// The postings of a block that may mean something, each once.
-fn without_dead(home: &Home, living: &Living, block: &[u8]) -> Vec<u8> {
+fn without_dead(home: &Home, living: &LiveNumbers, block: &[u8]) -> Vec<u8> {
     let kept = row::postings(block).filter(|(_, number)| !living.is_dead(home, *number));
     let mut kept: Vec<[u8; POSTING]> = kept.map(|(rest, number)| row::posting(rest, number)).collect();
     kept.sort_unstable();

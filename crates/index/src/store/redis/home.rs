@@ -44,14 +44,14 @@ impl Entry {
         let near = |n: u64| if n <= 1 { 1 } else { (n * 3 / 4 + 1).next_power_of_two() };
         let slices = near(expected / PER_SLICE).clamp(SLICES.0.into(), SLICES.1.into());
         // No more blocks than an unsigned number of 32 bits can name.
-        let most = 31 - (layout.bands().max(1) as u32).next_power_of_two().trailing_zeros();
+        let max_bits = 31 - (layout.bands().max(1) as u32).next_power_of_two().trailing_zeros();
         Self {
             uid: uid(),
             name: name.to_owned(),
             expected_documents: expected,
             slices: slices as u32,
             id_buckets: near(expected / slices / PER_ID_BUCKET) as u32,
-            bits: near(expected / PER_BLOCK).trailing_zeros().clamp(1, most),
+            bits: near(expected / PER_BLOCK).trailing_zeros().clamp(1, max_bits),
             settings,
         }
     }
@@ -126,16 +126,16 @@ impl Home {
 
     /// The number of a record, of the slice and its count there.
     pub fn number(&self, slice: u32, count: u32) -> DocNo {
-        count << self.slice_bits() | slice
+        DocNo(count << self.slice_bits() | slice)
     }
 
     /// Slice and count of a number.
     pub fn parts(&self, number: DocNo) -> (u32, u32) {
-        (number & (self.entry.slices - 1), number >> self.slice_bits())
+        (number.0 & (self.entry.slices - 1), number.0 >> self.slice_bits())
     }
 
     /// The largest count of a slice.
-    pub fn most(&self) -> u32 {
+    pub fn max_count(&self) -> u32 {
         u32::MAX >> self.slice_bits()
     }
 
@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn numbers_come_apart_as_they_were_put_together() {
         let home = home(1_000_000);
-        for (slice, count) in [(0, 1), (63, 77), (5, home.most())] {
+        for (slice, count) in [(0, 1), (63, 77), (5, home.max_count())] {
             assert_eq!(home.parts(home.number(slice, count)), (slice, count));
         }
         let all: usize = (0..64).map(|slice| home.blocks_of(slice).count()).sum();

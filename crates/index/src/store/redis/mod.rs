@@ -83,7 +83,7 @@ impl Redis {
     }
 
     /// Looks where the collection is now, after it was not where it had been.
-    fn move_house(&self, old: &Home) -> Result<Arc<Home>> {
+    fn follow(&self, old: &Home) -> Result<Arc<Home>> {
         let entry = collections::entry(&self.client, &self.name)?;
         if entry.uid == old.entry.uid {
             // It is being removed, and its name still there.
@@ -106,7 +106,7 @@ impl Redis {
         let mut home = self.home();
         loop {
             match work(&home) {
-                Err(Trouble::Gone) => home = self.move_house(&home)?,
+                Err(Trouble::Gone) => home = self.follow(&home)?,
                 Err(Trouble::Closed) if Instant::now() < deadline => sleep(CLOSED),
                 other => return Ok(other?),
             }

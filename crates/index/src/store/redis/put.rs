@@ -49,7 +49,7 @@ impl Redis {
 
     /// Looks where a collection is that is gone, and removes what this batch has appended to blocks that nobody knows any more.
     fn leave(&self, home: &Home, records: &Records, places: &[usize]) -> Result<Arc<Home>> {
-        let moved = self.move_house(home);
+        let moved = self.follow(home);
         if matches!(moved, Ok(_) | Err(Error::NoCollection { .. })) {
             let stride = home.layout.words();
             let mut requests = Requests::default();
@@ -160,8 +160,10 @@ impl Redis {
     }
 
     fn keep_numbers(&self, home: &Home, slice: u32, top: i64, n: u32) -> Result<(), Trouble> {
-        let top =
-            u32::try_from(top).ok().filter(|top| *top <= home.most() && *top >= n).ok_or(Trouble::Full)?;
+        let top = u32::try_from(top)
+            .ok()
+            .filter(|top| *top <= home.max_count() && *top >= n)
+            .ok_or(Trouble::Full)?;
         let mut held = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
         if held.0 == home.entry.uid {
             let (new, of_slice) = (top - n + 1..top + 1, &mut held.1[slice as usize]);

@@ -14,31 +14,31 @@ const AT_ONCE: usize = 256;
 type Gone = (u32, Vec<Vec<u8>>);
 
 /// A document to remove, if it has a number still, or in any case.
-pub(super) struct Doomed {
+pub(super) struct Removal {
     pub id: Vec<u8>,
     pub number: Option<DocNo>,
 }
 
 impl Redis {
     pub(super) fn remove_ids(&self, home: &Home, ids: &[&[u8]]) -> Result<u64, Trouble> {
-        let doomed = ids.iter().map(|id| Doomed { id: id.to_vec(), number: None });
-        self.remove_doomed(home, doomed.collect())
+        let removals = ids.iter().map(|id| Removal { id: id.to_vec(), number: None });
+        self.remove_some(home, removals.collect())
     }
 
     /// Removes documents; how many were there.
-    pub(super) fn remove_doomed(&self, home: &Home, doomed: Vec<Doomed>) -> Result<u64, Trouble> {
-        let mut by_slice = BTreeMap::<u32, Vec<(u32, Doomed)>>::new();
-        for one in doomed {
+    pub(super) fn remove_some(&self, home: &Home, removals: Vec<Removal>) -> Result<u64, Trouble> {
+        let mut by_slice = BTreeMap::<u32, Vec<(u32, Removal)>>::new();
+        for one in removals {
             let (slice, bucket) = home.place(&one.id);
             by_slice.entry(slice).or_default().push((bucket, one));
         }
         let mut requests = Requests::default();
-        for (slice, doomed) in &by_slice {
+        for (slice, removals) in &by_slice {
             let at = home.slice(*slice);
-            for doomed in doomed.chunks(AT_ONCE) {
+            for removals in removals.chunks(AT_ONCE) {
                 let mut keys = vec![at.open(), at.meta(), at.records(), at.documents(), at.expiry()];
-                keys.extend(doomed.iter().map(|(bucket, _)| at.ids(*bucket)));
-                let words = doomed.iter().zip(1u32..).flat_map(|((_, one), place)| {
+                keys.extend(removals.iter().map(|(bucket, _)| at.ids(*bucket)));
+                let words = removals.iter().zip(1u32..).flat_map(|((_, one), place)| {
                     let number = one.number.map(|number| home.parts(number).1.to_be_bytes().to_vec());
                     [place.to_string().into_bytes(), one.id.clone(), number.unwrap_or_default()]
                 });
@@ -63,11 +63,11 @@ impl Redis {
                 .filter(|(_, numbers)| numbers.len() == AT_ONCE)
                 .map(|(slice, _)| *slice)
                 .collect();
-            let doomed = self.doomed(home, &gone)?;
-            if doomed.is_empty() {
+            let removals = self.removals(home, &gone)?;
+            if removals.is_empty() {
                 break;
             }
-            all += self.remove_doomed(home, doomed)?;
+            all += self.remove_some(home, removals)?;
         }
         Ok(all)
     }
@@ -96,7 +96,7 @@ impl Redis {
     }
 
     /// The ids of some numbers.
-    fn doomed(&self, home: &Home, gone: &[Gone]) -> Result<Vec<Doomed>, Trouble> {
+    fn removals(&self, home: &Home, gone: &[Gone]) -> Result<Vec<Removal>, Trouble> {
         let mut requests = Requests::default();
         let gone: Vec<&Gone> = gone.iter().filter(|(_, numbers)| !numbers.is_empty()).collect();
         for (slice, numbers) in &gone {
@@ -108,16 +108,17 @@ impl Redis {
             });
         }
         let answers = self.client.call(&requests, Default::default())?;
-        let (mut doomed, mut words) = (Vec::new(), Vec::new());
+        let (mut removals, mut words) = (Vec::new(), Vec::new());
         for ((slice, numbers), answer) in gone.into_iter().zip(&answers) {
             for (count, value) in numbers.iter().zip(list(answer)) {
                 let Ok(count) = <[u8; 4]>::try_from(&count[..]) else { continue };
                 let number = home.number(*slice, u32::from_be_bytes(count));
                 let record = bytes(value)
                     .and_then(|value| row::read_record(number, value, home.layout.words(), &mut words));
-                doomed.extend(record.map(|record| Doomed { id: record.id.to_vec(), number: Some(number) }));
+                removals
+                    .extend(record.map(|record| Removal { id: record.id.to_vec(), number: Some(number) }));
             }
         }
-        Ok(doomed)
+        Ok(removals)
     }
 }

@@ -14,7 +14,7 @@ use super::{Redis, add_function, refused, view};
 use crate::error::{Error, Result};
 use crate::record::Records;
 use crate::settings::Keeps;
-use crate::store::{Parts, View};
+use crate::store::{Cursor, Parts, View};
 
 /// Records that are copied at once.
 const AT_ONCE: usize = 1000;
@@ -68,7 +68,7 @@ impl OnRedis {
 
 fn copy(from: &Redis, to: &Redis) -> Result<()> {
     let view = view::Live::at(from, from.home());
-    let mut next = Some(0);
+    let mut next = Some(Cursor::START);
     while let Some(at) = next {
         let mut records = Records::default();
         next = view.scan(at, AT_ONCE, Parts::All, &mut |_, record| {

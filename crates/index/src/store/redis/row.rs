@@ -18,7 +18,7 @@ const EXPIRES: u8 = 1;
 pub(super) const POSTING: usize = 6;
 
 fn checksum(number: DocNo, bytes: &[&[u8]]) -> [u8; 4] {
-    let all = [&[&number.to_be_bytes()[..]], bytes].concat().concat();
+    let all = [&[&number.0.to_be_bytes()[..]], bytes].concat().concat();
     (hash::element(&all) as u32).to_le_bytes()
 }
 
@@ -94,7 +94,7 @@ pub(super) fn read_document(number: DocNo, bytes: &[u8]) -> Option<&[u8]> {
 }
 
 pub(super) fn posting(rest: u16, number: DocNo) -> [u8; POSTING] {
-    let (rest, number) = (rest.to_le_bytes(), number.to_le_bytes());
+    let (rest, number) = (rest.to_le_bytes(), number.0.to_le_bytes());
     [rest[0], rest[1], number[0], number[1], number[2], number[3]]
 }
 
@@ -102,7 +102,7 @@ pub(super) fn posting(rest: u16, number: DocNo) -> [u8; POSTING] {
 pub(super) fn postings(block: &[u8]) -> impl Iterator<Item = (u16, DocNo)> {
     block.as_chunks::<POSTING>().0.iter().map(|posting| {
         let [a, b, number @ ..] = *posting;
-        (u16::from_le_bytes([a, b]), u32::from_le_bytes(number))
+        (u16::from_le_bytes([a, b]), DocNo(u32::from_le_bytes(number)))
     })
 }
 
@@ -116,14 +116,14 @@ mod tests {
         fn any_bytes_are_read_or_refused(mut bytes in prop::collection::vec(any::<u8>(), 0..60), expires in any::<bool>()) {
             if bytes.len() >= 6 {
                 (bytes[0], bytes[1]) = (VERSION, u8::from(expires));
-                let sum = checksum(9, &[&bytes[1..2], &bytes[6..]]);
+                let sum = checksum(DocNo(9), &[&bytes[1..2], &bytes[6..]]);
                 bytes[2..6].copy_from_slice(&sum);
             }
             let mut words = Vec::new();
-            if let Some(record) = read_record(9, &bytes, 2, &mut words) {
+            if let Some(record) = read_record(DocNo(9), &bytes, 2, &mut words) {
                 prop_assert!(record.id.len() + 16 < bytes.len());
             }
-            let _ = (read_document(9, &bytes), postings(&bytes).count());
+            let _ = (read_document(DocNo(9), &bytes), postings(&bytes).count());
         }
     }
 
@@ -132,8 +132,8 @@ mod tests {
     fn the_bytes_of_version_1_do_not_change() {
         let record = Record { id: b"id", words: &[1, u64::MAX], document: &[], expires: 7 };
         let (mut bytes, mut document) = (Vec::new(), Vec::new());
-        write_record(9, &record, &mut bytes);
-        write_document(9, b"{}", &mut document);
+        write_record(DocNo(9), &record, &mut bytes);
+        write_document(DocNo(9), b"{}", &mut document);
         let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
         let expected = "01019b5cef6007000000000000000269640100000000000000ffffffffffffffff014159edfe7b7d";
         assert_eq!(hex(&bytes) + &hex(&document), expected);
@@ -145,15 +145,15 @@ mod tests {
         for (id, expires) in [("", 0), ("a", 7), (long.as_str(), u64::MAX)] {
             let record = Record { id: id.as_bytes(), words: &[1, u64::MAX], document: &[], expires };
             let (mut bytes, mut words) = (Vec::new(), Vec::new());
-            write_record(9, &record, &mut bytes);
-            assert_eq!(read_record(9, &bytes, 2, &mut words), Some(record));
-            assert_eq!(read_record(8, &bytes, 2, &mut words), None);
-            assert_eq!(read_record(9, &bytes, 3, &mut words), None);
+            write_record(DocNo(9), &record, &mut bytes);
+            assert_eq!(read_record(DocNo(9), &bytes, 2, &mut words), Some(record));
+            assert_eq!(read_record(DocNo(8), &bytes, 2, &mut words), None);
+            assert_eq!(read_record(DocNo(9), &bytes, 3, &mut words), None);
             for i in 0..bytes.len() {
                 let mut damaged = bytes.clone();
                 damaged[i] ^= 4;
-                assert_eq!(read_record(9, &damaged, 2, &mut words), None, "byte {i}");
-                assert_eq!(read_record(9, &bytes[..i], 2, &mut words), None, "cut at {i}");
+                assert_eq!(read_record(DocNo(9), &damaged, 2, &mut words), None, "byte {i}");
+                assert_eq!(read_record(DocNo(9), &bytes[..i], 2, &mut words), None, "cut at {i}");
             }
         }
     }
@@ -161,11 +161,11 @@ mod tests {
     #[test]
     fn documents_and_postings_come_back() {
         let mut bytes = Vec::new();
-        write_document(3, b"{}", &mut bytes);
-        assert_eq!(read_document(3, &bytes), Some(&b"{}"[..]));
-        assert_eq!(read_document(4, &bytes), None);
-        let block = [posting(7, 1), posting(u16::MAX, u32::MAX)].concat();
-        assert_eq!(postings(&block).collect::<Vec<_>>(), [(7, 1), (u16::MAX, u32::MAX)]);
+        write_document(DocNo(3), b"{}", &mut bytes);
+        assert_eq!(read_document(DocNo(3), &bytes), Some(&b"{}"[..]));
+        assert_eq!(read_document(DocNo(4), &bytes), None);
+        let block = [posting(7, DocNo(1)), posting(u16::MAX, DocNo(u32::MAX))].concat();
+        assert_eq!(postings(&block).collect::<Vec<_>>(), [(7, DocNo(1)), (u16::MAX, DocNo(u32::MAX))]);
         assert_eq!(postings(&block[..11]).count(), 1);
     }
 }

@@ -14,10 +14,12 @@ use super::{add_function, bytes, list, refused};
 use crate::error::Result;
 use crate::record::DocNo;
 use crate::settings::Keeps;
-use crate::store::Parts;
+use crate::store::{Cursor, Parts};
 
 /// Id buckets of one call of the function, if documents are wanted and if not.
 const BUCKETS: (usize, usize) = (8, 32);
+/// Documents that are wanted at a time where all are.
+const ALL: usize = 4096;
 /// Id buckets that a scan asks for at first, and at most.
 pub(super) const WINDOW: (u32, u32) = (64, 8192);
 
@@ -52,8 +54,24 @@ impl Live<'_> {
     }
 
     /// Goes through all id buckets from one on, until there was something; where to go on.
-    pub fn scan_raw(&self, from: u32, most: usize, parts: Parts, visit: VisitRaw<'_>) -> Result<Option<u32>> {
-        let (mut at, mut n) = (from, 0);
+    /// Goes through all documents.
+    pub fn scan_all(&self, parts: Parts, visit: VisitRaw<'_>) -> Result<()> {
+        let mut next = Some(Cursor::START);
+        while let Some(from) = next {
+            next = self.scan_raw(from, ALL, parts, visit)?;
+        }
+        Ok(())
+    }
+
+    /// The place of a cursor is that of an id bucket.
+    pub fn scan_raw(
+        &self,
+        from: Cursor,
+        max: usize,
+        parts: Parts,
+        visit: VisitRaw<'_>,
+    ) -> Result<Option<Cursor>> {
+        let (mut at, mut n) = (from.0, 0);
         loop {
             let (home, answers, end) = self.at_home(|home| {
                 let end = at.saturating_add(self.window.get()).min(home.entry.slices * home.entry.id_buckets);
@@ -65,14 +83,14 @@ impl Live<'_> {
                 n += visit_scanned(&home, *slice, answer, visit)?;
             }
             // About as many buckets the next time as give what is wanted at once.
-            let window = u64::from(self.window.get()) * most.min(4096) as u64 / (n - before).max(1) as u64;
+            let window = u64::from(self.window.get()) * max.min(ALL) as u64 / (n - before).max(1) as u64;
             self.window.set((window as u32).clamp(1, 2 * self.window.get()).min(WINDOW.1));
             at = end;
             if at >= home.entry.slices * home.entry.id_buckets {
                 return Ok(None);
             }
-            if n >= most || n > 0 && most < usize::MAX {
-                return Ok(Some(at));
+            if n >= max || n > 0 && max < usize::MAX {
+                return Ok(Some(Cursor(at)));
             }
         }
     }

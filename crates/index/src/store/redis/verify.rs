@@ -3,15 +3,15 @@
 //! The records say which numbers are alive and which postings there must be; of these a sum is made for each block. Then all blocks are read, and the sums of their living postings compared. Blocks that differ are
 //! looked at posting by posting. Others may write meanwhile: what is put later is not alive by this list, and what is removed keeps its postings until somebody compacts.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use benzer_core::hash;
 
-use super::compact::Living;
+use super::compact::LiveNumbers;
 use super::home::Home;
 use super::net::{How, Requests};
-use super::remove::Doomed;
+use super::remove::Removal;
 use super::row::{self, POSTING};
 use super::{Redis, Trouble, bytes, int, view};
 use crate::error::Result;
@@ -22,171 +22,192 @@ use crate::store::{Parts, Report};
 /// Lines of a report about one kind of damage.
 const LINES: usize = 20;
 
-/// What was found, for those who read it and for the repair.
-pub(super) struct Found {
+/// Postings of blocks, by slice and block.
+pub(super) type Surplus = HashMap<(u32, u32), BTreeSet<[u8; POSTING]>>;
+
+/// What is wrong, for those who read it and for the repair.
+#[derive(Default)]
+pub(super) struct Damages {
     pub report: Report,
-    pub damaged: Vec<Doomed>,
+    pub damaged: Vec<Removal>,
     /// Postings that are missing: slice, block, posting.
     pub missing: Vec<(u32, u32, [u8; POSTING])>,
     /// Blocks that have to be written anew, by slice and block: without postings of living records that do not belong there, and without what is no posting.
-    pub surplus: HashMap<(u32, u32), BTreeSet<[u8; POSTING]>>,
+    pub surplus: Surplus,
     /// Slices whose number of documents is wrong: what they say, and what there is.
     pub miscounted: Vec<(u32, [i64; 2])>,
     /// Slices that have postings of numbers which they have not given out, as far as they remember, and the highest of these.
     pub set_back: Vec<(u32, u32)>,
 }
 
+/// What the records say that there must be.
+struct Expected {
+    living: LiveNumbers,
+    /// Of the postings of each block.
+    sums: Vec<u64>,
+    /// Documents of each slice.
+    n_documents: Vec<i64>,
+    damages: Damages,
+}
+
+/// What some blocks must have, by slice and block, and the ids of the records that are in them.
+struct ExpectedPostings {
+    blocks: BTreeMap<(u32, u32), BTreeSet<[u8; POSTING]>>,
+    ids: HashMap<DocNo, String>,
+}
+
+/// What the blocks have.
+struct BlocksRead {
+    /// Those that do not have what they must, by slice and block.
+    suspicious: BTreeSet<(u32, u32)>,
+    /// The highest count of each slice that a posting has.
+    highest: Vec<u32>,
+}
+
 impl Redis {
-    pub(super) fn verify_all(&self) -> Result<Found> {
+    pub(super) fn verify_all(&self) -> Result<Damages> {
         let home = self.home();
         let counted = self.counts(&home)?;
-        let mut found = Found {
-            report: Report::default(),
-            damaged: Vec::new(),
-            missing: Vec::new(),
-            surplus: HashMap::new(),
-            miscounted: Vec::new(),
-            set_back: Vec::new(),
-        };
-        let mut living = Living::new(self.ends(&home)?);
+        let Expected { living, sums, n_documents, mut damages } = self.expected(&home)?;
+        let BlocksRead { suspicious, highest } = self.read_blocks(&home, &living, sums)?;
+        if !suspicious.is_empty() {
+            let expected = self.expected_postings(&home, &living, &suspicious)?;
+            self.compare_blocks(&home, &living, expected, &mut damages)?;
+        }
+        let ends = self.ends(&home)?;
+        let set_back = (0..).zip(highest).filter(|(slice, highest)| *highest > ends[*slice as usize]);
+        damages.set_back = set_back.collect();
+        if !damages.set_back.is_empty() {
+            let n = damages.set_back.len();
+            let what = format!("{n} slices have lost their last writes, and would give numbers out again");
+            damages.report.derived.push(what);
+        }
+        // Only if nobody writes meanwhile can the counts be compared.
+        if counted == self.counts(&home)? && damages.damaged.is_empty() {
+            let wrong = counted.iter().zip(&n_documents).zip(0..).filter(|((said, real), _)| said != real);
+            damages.miscounted = wrong.map(|((said, real), slice)| (slice, [*said, *real])).collect();
+            if !damages.miscounted.is_empty() {
+                let n: i64 = damages.miscounted.iter().map(|(_, [said, real])| (said - real).abs()).sum();
+                damages.report.derived.push(format!("the number of documents is wrong by {n}"));
+            }
+        }
+        Ok(damages)
+    }
+
+    /// Reads all records, and notes those that are not whole.
+    fn expected(&self, home: &Arc<Home>) -> Result<Expected> {
+        let mut living = LiveNumbers::new(self.ends(home)?);
         let mut sums = vec![0u64; home.layout.bands() << home.entry.bits];
-        let mut per_slice = vec![0i64; home.slices.len()];
-        self.each_record(&home, &mut found, &mut |number, words| {
-            living.add(&home, number);
-            per_slice[home.parts(number).0 as usize] += 1;
-            each_posting(&home, number, words, |block, posting| {
+        let mut n_documents = vec![0i64; home.slices.len()];
+        let mut damages = Damages::default();
+        let keeps = self.settings.keeps == Keeps::Documents;
+        let (live, mut words) = (view::Live::at(self, Arc::clone(home)), Vec::new());
+        live.scan_all(Parts::All, &mut |home, id, number, record, document| {
+            let record = row::read_record(number, record, home.layout.words(), &mut words);
+            let is_whole = record.as_ref().is_some_and(|record| record.id == id)
+                && (!keeps || row::read_document(number, document).is_some());
+            let Some(record) = record.filter(|_| is_whole) else {
+                let name = String::from_utf8_lossy(id);
+                damages.report.records.push(format!("the record of document `{name}` is damaged"));
+                damages.damaged.push(Removal { id: id.to_vec(), number: Some(number) });
+                return Ok(());
+            };
+            damages.report.documents += 1;
+            living.add(home, number);
+            n_documents[home.parts(number).0 as usize] += 1;
+            each_posting(home, number, record.words, |block, posting| {
                 sums[block as usize] = sums[block as usize].wrapping_add(sum(&posting));
             });
+            Ok(())
         })?;
-        let (mut bad, mut highest) = (BTreeSet::new(), vec![0u32; home.slices.len()]);
-        self.each_block(&home, &mut |home, blocks| {
+        Ok(Expected { living, sums, n_documents, damages })
+    }
+
+    /// Reads all blocks, whose living postings must have these sums.
+    fn read_blocks(&self, home: &Arc<Home>, living: &LiveNumbers, mut sums: Vec<u64>) -> Result<BlocksRead> {
+        let (mut suspicious, mut highest) = (BTreeSet::new(), vec![0u32; home.slices.len()]);
+        self.each_block(home, &mut |home, blocks| {
             for (slice, block, bytes) in blocks {
-                let sum = living_postings(home, &living, &bytes)
-                    .iter()
-                    .fold(0u64, |all, one| all.wrapping_add(sum(one)));
+                let postings = living_postings(home, living, &bytes);
+                let found = postings.iter().fold(0u64, |all, one| all.wrapping_add(sum(one)));
                 for (_, number) in row::postings(&bytes) {
                     let (slice, count) = home.parts(number);
                     if let Some(highest) = highest.get_mut(slice as usize) {
                         *highest = count.max(*highest);
                     }
                 }
-                if std::mem::take(&mut sums[block as usize]) != sum || bytes.len() % POSTING != 0 {
-                    bad.insert((slice, block));
+                if std::mem::take(&mut sums[block as usize]) != found || bytes.len() % POSTING != 0 {
+                    suspicious.insert((slice, block));
                 }
             }
             Ok(())
         })?;
         // Blocks that should have been there.
         let lost = sums.iter().zip(0u32..).filter(|(sum, _)| **sum != 0);
-        bad.extend(lost.map(|(_, block)| (home.slice_of_block(block), block)));
-        if !bad.is_empty() {
-            self.look_closer(&home, &living, &bad, &mut found)?;
-        }
-        let ends = self.ends(&home)?;
-        let set_back = (0..).zip(highest).filter(|(slice, highest)| *highest > ends[*slice as usize]);
-        found.set_back = set_back.collect();
-        if !found.set_back.is_empty() {
-            let n = found.set_back.len();
-            found
-                .report
-                .derived
-                .push(format!("{n} slices have lost their last writes, and would give numbers out again"));
-        }
-        // Only if nobody writes meanwhile can the counts be compared.
-        if counted == self.counts(&home)? && found.damaged.is_empty() {
-            let wrong = counted.iter().zip(&per_slice).zip(0..).filter(|((told, real), _)| told != real);
-            found.miscounted = wrong.map(|((told, real), slice)| (slice, [*told, *real])).collect();
-            if !found.miscounted.is_empty() {
-                let n: i64 = found.miscounted.iter().map(|(_, [told, real])| (told - real).abs()).sum();
-                found.report.derived.push(format!("the number of documents is wrong by {n}"));
-            }
-        }
-        Ok(found)
+        suspicious.extend(lost.map(|(_, block)| (home.slice_of_block(block), block)));
+        Ok(BlocksRead { suspicious, highest })
     }
 
-    /// Hands number and words of every record that is whole to `visit`, and notes those that are not.
-    fn each_record(
+    /// Reads all records again for what some blocks must have.
+    fn expected_postings(
         &self,
         home: &Arc<Home>,
-        found: &mut Found,
-        visit: &mut dyn FnMut(DocNo, &[u64]),
-    ) -> Result<()> {
-        let keeps = self.settings.keeps == Keeps::Documents;
-        let (live, mut words, mut next) = (view::Live::at(self, Arc::clone(home)), Vec::new(), Some(0));
-        while let Some(from) = next {
-            next = live.scan_raw(from, 4096, Parts::All, &mut |home, id, number, record, document| {
-                let record = row::read_record(number, record, home.layout.words(), &mut words);
-                let is_whole = record.as_ref().is_some_and(|record| record.id == id)
-                    && (!keeps || row::read_document(number, document).is_some());
-                match record {
-                    Some(record) if is_whole => {
-                        visit(number, record.words);
-                        found.report.documents += 1;
+        living: &LiveNumbers,
+        suspicious: &BTreeSet<(u32, u32)>,
+    ) -> Result<ExpectedPostings> {
+        let none = |of: &(u32, u32)| (*of, BTreeSet::new());
+        let mut blocks: BTreeMap<_, _> = suspicious.iter().map(none).collect();
+        let mut ids = HashMap::new();
+        let (live, mut words) = (view::Live::at(self, Arc::clone(home)), Vec::new());
+        live.scan_all(Parts::Sketches, &mut |home, id, number, record, _| {
+            let record = row::read_record(number, record, home.layout.words(), &mut words);
+            if let Some(record) = record.filter(|_| living.has(home, number)) {
+                each_posting(home, number, record.words, |block, posting| {
+                    if let Some(postings) = blocks.get_mut(&(home.slice_of_block(block), block)) {
+                        postings.insert(posting);
+                        ids.entry(number).or_insert_with(|| String::from_utf8_lossy(id).into_owned());
                     }
-                    _ => {
-                        let name = String::from_utf8_lossy(id);
-                        found.report.records.push(format!("the record of document `{name}` is damaged"));
-                        found.damaged.push(Doomed { id: id.to_vec(), number: Some(number) });
-                    }
-                }
-                Ok(())
-            })?;
-        }
-        Ok(())
+                });
+            }
+            Ok(())
+        })?;
+        Ok(ExpectedPostings { blocks, ids })
     }
 
     /// Compares some blocks posting by posting.
-    fn look_closer(
+    fn compare_blocks(
         &self,
-        home: &Arc<Home>,
-        living: &Living,
-        bad: &BTreeSet<(u32, u32)>,
-        found: &mut Found,
+        home: &Home,
+        living: &LiveNumbers,
+        expected: ExpectedPostings,
+        damages: &mut Damages,
     ) -> Result<()> {
-        let mut expected: HashMap<u32, BTreeSet<[u8; POSTING]>> = HashMap::new();
-        let mut ids: HashMap<DocNo, String> = HashMap::new();
-        let (live, mut words, mut next) = (view::Live::at(self, Arc::clone(home)), Vec::new(), Some(0));
-        while let Some(from) = next {
-            next = live.scan_raw(from, 4096, Parts::Sketches, &mut |home, id, number, record, _| {
-                let record = row::read_record(number, record, home.layout.words(), &mut words);
-                if let Some(record) = record.filter(|_| living.has(home, number)) {
-                    each_posting(home, number, record.words, |block, posting| {
-                        if bad.contains(&(home.slice_of_block(block), block)) {
-                            expected.entry(block).or_default().insert(posting);
-                            ids.entry(number).or_insert_with(|| String::from_utf8_lossy(id).into_owned());
-                        }
-                    });
-                }
-                Ok(())
-            })?;
-        }
-        let wanted: Vec<(u32, u32)> = bad.iter().copied().collect();
+        let wanted: Vec<(u32, u32)> = expected.blocks.keys().copied().collect();
         let blocks = self.blocks(home, &wanted)?;
         let mut hurt = BTreeSet::new();
-        for (slice, block) in wanted {
-            let there =
-                blocks.get(&block).map_or_else(BTreeSet::new, |bytes| living_postings(home, living, bytes));
-            let expected = expected.remove(&block).unwrap_or_default();
+        for ((slice, block), expected) in expected.blocks {
+            let bytes = blocks.get(&block).map(Vec::as_slice).unwrap_or_default();
+            let there = living_postings(home, living, bytes);
             for posting in expected.difference(&there) {
                 hurt.extend(row::postings(posting).map(|(_, number)| number));
-                found.missing.push((slice, block, *posting));
+                damages.missing.push((slice, block, *posting));
             }
             let surplus: BTreeSet<_> = there.difference(&expected).copied().collect();
-            let is_torn = blocks.get(&block).is_some_and(|bytes| bytes.len() % POSTING != 0);
-            if !surplus.is_empty() || is_torn {
-                found.surplus.insert((slice, block), surplus);
+            if !surplus.is_empty() || bytes.len() % POSTING != 0 {
+                damages.surplus.insert((slice, block), surplus);
             }
         }
+        let derived = &mut damages.report.derived;
         for number in hurt.iter().take(LINES) {
-            let id = ids.get(number).map_or("", String::as_str);
-            found.report.derived.push(format!("document `{id}` is not found by all of its bands"));
+            let id = expected.ids.get(number).map_or("", String::as_str);
+            derived.push(format!("document `{id}` is not found by all of its bands"));
         }
         if hurt.len() > LINES {
-            found.report.derived.push(format!("and {} more documents", hurt.len() - LINES));
+            derived.push(format!("and {} more documents", hurt.len() - LINES));
         }
-        if !found.surplus.is_empty() {
-            let n = found.surplus.len();
-            found.report.derived.push(format!("{n} blocks have something that does not belong there"));
+        if !damages.surplus.is_empty() {
+            let n = damages.surplus.len();
+            derived.push(format!("{n} blocks have something that does not belong there"));
         }
         Ok(())
     }
@@ -222,7 +243,7 @@ fn each_posting(home: &Home, number: DocNo, words: &[u64], mut visit: impl FnMut
 }
 
 /// The postings of a block whose numbers are alive, each once.
-fn living_postings(home: &Home, living: &Living, block: &[u8]) -> BTreeSet<[u8; POSTING]> {
+fn living_postings(home: &Home, living: &LiveNumbers, block: &[u8]) -> BTreeSet<[u8; POSTING]> {
     let alive = row::postings(block).filter(|(_, number)| living.has(home, *number));
     alive.map(|(rest, number)| row::posting(rest, number)).collect()
 }

@@ -14,7 +14,7 @@ use super::{Redis, Requests, Trouble, bytes, int, list, scan};
 use crate::error::Result;
 use crate::record::{DocNo, Record};
 use crate::settings::{BandRange, Keeps, Layout};
-use crate::store::{Parts, Postings, Stats, View, Visit};
+use crate::store::{Cursor, Parts, Postings, Stats, View, Visit, VisitNumbered};
 
 /// The collection as it is whenever it is looked at.
 pub(super) struct Live<'a> {
@@ -53,7 +53,7 @@ impl<'a> Live<'a> {
         let home = Arc::clone(&self.home.borrow());
         let done = match work(&home) {
             Err(Trouble::Gone) => {
-                let moved = self.store.move_house(&home)?;
+                let moved = self.store.follow(&home)?;
                 if !self.is_fresh.get() {
                     return Err(Trouble::Gone.into());
                 }
@@ -184,7 +184,7 @@ impl View for Live<'_> {
                 for [low, high, posting @ ..] in block.as_chunks::<POSTING>().0 {
                     let at = (number, u16::from_le_bytes([*low, *high]));
                     if first <= at && at <= last {
-                        postings.push(u32::from_le_bytes(*posting));
+                        postings.push(DocNo(u32::from_le_bytes(*posting)));
                     }
                 }
             }
@@ -203,7 +203,7 @@ impl View for Live<'_> {
         self.at_home(|home| self.fetch(home, numbers, parts))?;
         let (home, fetched) = (Arc::clone(&self.home.borrow()), self.fetched.borrow());
         let mut words = Vec::new();
-        for (number, place) in numbers.iter().zip(0..) {
+        for (place, number) in numbers.iter().enumerate() {
             let Some(Some(Fetched { record, document })) = fetched.get(number) else { continue };
             let record = row::read_record(*number, record, home.layout.words(), &mut words);
             let record = record.ok_or_else(|| damaged(&home, *number))?;
@@ -237,9 +237,15 @@ impl View for Live<'_> {
         })
     }
 
-    fn scan(&self, from: DocNo, most: usize, parts: Parts, visit: Visit<'_>) -> Result<Option<DocNo>> {
+    fn scan(
+        &self,
+        from: Cursor,
+        max: usize,
+        parts: Parts,
+        visit: VisitNumbered<'_>,
+    ) -> Result<Option<Cursor>> {
         let mut words = Vec::new();
-        self.scan_raw(from, most, parts, &mut |home, _, number, record, document| {
+        self.scan_raw(from, max, parts, &mut |home, _, number, record, document| {
             let record = row::read_record(number, record, home.layout.words(), &mut words);
             let record = record.ok_or_else(|| damaged(home, number))?;
             let document = match document {
@@ -292,7 +298,7 @@ fn find(block: &[u8], rest: u16, found: &mut Vec<DocNo>) {
     let rest = rest.to_le_bytes();
     for posting in block.as_chunks::<POSTING>().0 {
         if posting[..2] == rest {
-            found.push(u32::from_le_bytes([posting[2], posting[3], posting[4], posting[5]]));
+            found.push(DocNo(u32::from_le_bytes([posting[2], posting[3], posting[4], posting[5]])));
         }
     }
 }

@@ -96,9 +96,8 @@ fn a_damaged_record_is_named_and_the_rest_is_readable() {
         assert!(report.derived.is_empty() && report.records.len() == 1, "{report:?}");
         assert!(report.records[0].contains(&id), "{report:?}");
         let view = disk.view().unwrap();
-        let numbers: Vec<u32> = (0..200).collect();
-        for number in numbers.iter().filter(|number| model.contains_key(&format!("{number:016}"))) {
-            let read = view.records(&[*number], Parts::All, &mut |_, _| Ok(()));
+        for number in (0..200u32).filter(|number| model.contains_key(&format!("{number:016}"))) {
+            let read = view.records(&[DocNo(number)], Parts::All, &mut |_, _| Ok(()));
             let is_it = format!("{number:016}") == id;
             assert_eq!(matches!(read, Err(Error::Damaged { .. })), is_it, "{number}");
         }

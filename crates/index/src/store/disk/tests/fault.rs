@@ -47,7 +47,7 @@ impl Step {
 impl Disk {
     /// A collection without the worker, so that everything happens in one order.
     pub(super) fn without_worker(path: &Path, files: Arc<dyn Files>) -> Self {
-        let mut disk = Self::open_with(path, Access::Write, Way { files, sizes: SMALL }).unwrap();
+        let mut disk = Self::open_with(path, Access::Write, DiskOptions { files, sizes: SMALL }).unwrap();
         disk.worker = None;
         disk
     }
@@ -178,8 +178,8 @@ fn a_collection_that_could_not_be_made_can_be_made_again() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("new/db/c");
         let failing = Arc::new(Failing { left: fail_at.into(), error: EIO, ..Failing::default() });
-        let way = Way { files: failing.clone(), sizes: SMALL };
-        is_made = Disk::create_with(&path, &test_settings(), way).is_ok();
+        let options = DiskOptions { files: failing.clone(), sizes: SMALL };
+        is_made = Disk::create_with(&path, &test_settings(), options).is_ok();
         assert!(is_made || failing.left.load(Ordering::Relaxed) == 0, "operation {fail_at}");
         match Disk::create_with(&path, &test_settings(), quick()) {
             Err(error) => assert!(path.join(COLLECTION).exists(), "operation {fail_at}: {error}"),

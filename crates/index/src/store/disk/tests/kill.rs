@@ -65,8 +65,8 @@ fn say(what: &str) {
 /// Writes until it is killed, and says which rounds are done.
 fn write(folder: &Path) -> ! {
     say("opening");
-    let way = Way { files: Arc::new(Telling), sizes: SMALL };
-    let disk = Arc::new(Disk::open_with(folder, Access::Write, way).unwrap());
+    let options = DiskOptions { files: Arc::new(Telling), sizes: SMALL };
+    let disk = Arc::new(Disk::open_with(folder, Access::Write, options).unwrap());
     // Another thread compacts while it writes.
     let (compact, asked) = channel();
     let other = Arc::clone(&disk);

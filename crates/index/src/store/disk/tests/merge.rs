@@ -42,8 +42,8 @@ fn wait(what: &str, is_so: impl Fn() -> bool) {
 fn a_merge_that_fails_is_told_tried_again_and_loses_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let files = Arc::new(NoSegments::default());
-    let way = Way { files: files.clone(), sizes: Sizes { backlog: 300, ..SMALL } };
-    let disk = made(folder.path(), &way);
+    let options = DiskOptions { files: files.clone(), sizes: Sizes { backlog: 300, ..SMALL } };
+    let disk = made(folder.path(), &options);
     files.set(true);
     let mut model = Model::new();
     // Batches are taken as long as the heap is not too full, then refused, and nothing of them is there.
@@ -85,7 +85,7 @@ fn a_merge_that_fails_is_told_tried_again_and_loses_nothing() {
 fn a_reader_tells_that_the_writer_is_behind() {
     let folder = tempfile::tempdir().unwrap();
     let files = Arc::new(NoSegments::default());
-    let disk = made(folder.path(), &Way { files: files.clone(), sizes: SMALL });
+    let disk = made(folder.path(), &DiskOptions { files: files.clone(), sizes: SMALL });
     files.set(true);
     let reader = Disk::open_with(folder.path(), Access::Read, quick()).unwrap();
     assert_eq!(reader.trouble(), None);

@@ -17,13 +17,13 @@ use super::*;
 use crate::conformance;
 use crate::record::Records;
 use crate::settings::Keeps;
-use crate::store::{Parts, Store};
+use crate::store::{Cursor, Parts, Store};
 
 /// Small segments, so that little makes files and merges.
 const SMALL: Sizes = Sizes { few: 4, at_once: 16, file: 48, backlog: 4096 };
 
-fn small() -> Way {
-    Way { sizes: SMALL, ..Way::default() }
+fn small() -> DiskOptions {
+    DiskOptions { sizes: SMALL, ..DiskOptions::default() }
 }
 
 /// A disk that does not wait: what a test does to files shows at once.
@@ -40,8 +40,8 @@ impl Files for Quick {
     }
 }
 
-fn quick() -> Way {
-    Way { files: Arc::new(Quick), sizes: SMALL }
+fn quick() -> DiskOptions {
+    DiskOptions { files: Arc::new(Quick), sizes: SMALL }
 }
 
 fn test_settings() -> Settings {
@@ -70,16 +70,16 @@ fn documents(range: std::ops::Range<u64>, version: u64) -> Model {
     range.map(|i| (format!("{i:016}"), i + 1_000_000 * version)).collect()
 }
 
-fn made(path: &Path, way: &Way) -> Disk {
-    Disk::create_with(path, &test_settings(), way.clone()).unwrap();
-    Disk::open_with(path, Access::Write, way.clone()).unwrap()
+fn made(path: &Path, options: &DiskOptions) -> Disk {
+    Disk::create_with(path, &test_settings(), options.clone()).unwrap();
+    Disk::open_with(path, Access::Write, options.clone()).unwrap()
 }
 
 /// What is in a collection. Every record is also found by its id, and has the document that it was put with.
 fn content(disk: &Disk) -> Model {
     let view = disk.view().unwrap();
     let mut model = Model::new();
-    view.scan(0, usize::MAX, Parts::All, &mut |number, record| {
+    view.scan(Cursor::START, usize::MAX, Parts::All, &mut |number, record| {
         let id = String::from_utf8(record.id.to_vec()).unwrap();
         let seed = std::str::from_utf8(record.document).unwrap();
         let seed = seed.trim_start_matches("{\"seed\": ").trim_end_matches('}').parse().unwrap();
@@ -109,13 +109,13 @@ fn settle(disk: &Disk) {
 #[test]
 fn disk_conforms() {
     let folder = tempfile::tempdir().unwrap();
-    for way in [Way::default(), small()] {
+    for options in [DiskOptions::default(), small()] {
         let n = AtomicUsize::new(0);
-        let place = folder.path().join(way.sizes.file.to_string());
+        let place = folder.path().join(options.sizes.file.to_string());
         conformance::run(&mut |settings| {
             let path = place.join(n.fetch_add(1, Ordering::Relaxed).to_string());
-            Disk::create_with(&path, &settings, way.clone())?;
-            Ok(Arc::new(Disk::open_with(&path, Access::Write, way.clone())?) as Arc<dyn Store>)
+            Disk::create_with(&path, &settings, options.clone())?;
+            Ok(Arc::new(Disk::open_with(&path, Access::Write, options.clone())?) as Arc<dyn Store>)
         });
         for name in names(&place).unwrap() {
             let report = Disk::open(&place.join(name), Access::Read).unwrap().verify().unwrap();

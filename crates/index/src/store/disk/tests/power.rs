@@ -252,8 +252,8 @@ fn first_wrong(
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(COLLECTION_AT);
     let recorder = Arc::new(Recorder { root: folder.path().to_owned(), forgets, ..Recorder::default() });
-    let way = Way { files: recorder.clone(), sizes: SMALL };
-    let mut disk = made(&path, &way);
+    let options = DiskOptions { files: recorder.clone(), sizes: SMALL };
+    let mut disk = made(&path, &options);
     if merging != Merging::Behind {
         disk.worker = None;
     }

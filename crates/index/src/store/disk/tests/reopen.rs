@@ -56,7 +56,7 @@ fn numbers_of_removed_records_are_not_used_again() {
     drop(disk);
     let disk = Disk::open_with(folder.path(), Access::Write, small()).unwrap();
     disk.put(batch(&documents(4..5, 1))).unwrap();
-    assert_eq!(disk.view().unwrap().numbers(&[last.as_bytes()]).unwrap(), [Some(5)]);
+    assert_eq!(disk.view().unwrap().numbers(&[last.as_bytes()]).unwrap(), [Some(DocNo(5))]);
 }
 
 #[test]

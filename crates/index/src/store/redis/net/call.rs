@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 
 use ::redis::{Connection, RedisError, Value, cmd};
 
-use super::connect::{Node, told};
+use super::connect::{Node, trouble_of};
 use super::{Client, Requests};
 use crate::store::redis::functions;
 use crate::store::redis::trouble::Trouble;
 
 /// The first pause before something is tried again; it doubles up to the longest.
 const PAUSE: Duration = Duration::from_millis(20);
-const LONGEST: Duration = Duration::from_secs(1);
+const MAX_PAUSE: Duration = Duration::from_secs(1);
 /// What an answer may take even when the time is almost up.
 const SHORTEST: Duration = Duration::from_millis(50);
 
@@ -77,7 +77,7 @@ impl Client {
                 });
             }
             sleep(pause);
-            pause = (2 * pause).min(LONGEST);
+            pause = (2 * pause).min(MAX_PAUSE);
             // From the second time on nobody waits longer than there is time.
             let left = || deadline.saturating_duration_since(Instant::now()).max(SHORTEST);
             if call.is_stale {
@@ -160,7 +160,7 @@ impl Call<'_> {
             bytes.extend(cmd("WAIT").arg(self.how.wait).arg(timeout).get_packed_command());
         }
         self.client.count_trip();
-        connection.send_packed_command(&bytes).map_err(|error| self.told(node, &error))?;
+        connection.send_packed_command(&bytes).map_err(|error| self.trouble_of(node, &error))?;
         Ok(connection)
     }
 
@@ -174,15 +174,15 @@ impl Call<'_> {
         let mut is_missing = false;
         for &place in places {
             if asking.contains_key(&place) {
-                connection.recv_response().map_err(|error| self.told(node, &error))?;
+                connection.recv_response().map_err(|error| self.trouble_of(node, &error))?;
             }
-            match connection.recv_response().map_err(|error| self.told(node, &error))? {
+            match connection.recv_response().map_err(|error| self.trouble_of(node, &error))? {
                 Value::ServerError(error) => is_missing |= self.take_error(node, place, error.into())?,
                 answer => self.answers[place] = Some(answer),
             }
         }
         if self.how.wait > 0 {
-            let answer = connection.recv_response().map_err(|error| self.told(node, &error))?;
+            let answer = connection.recv_response().map_err(|error| self.trouble_of(node, &error))?;
             let got = if let Value::Int(got) = answer { got } else { 0 };
             if got < i64::from(self.how.wait) {
                 let (address, wanted) = (node.to_string(), self.how.wait);
@@ -196,7 +196,7 @@ impl Call<'_> {
     fn load(&self, node: &Node, connection: &mut Connection) -> Result<(), Trouble> {
         match cmd("FUNCTION").arg("LOAD").arg(functions::library()).query::<Value>(connection) {
             // Somebody else may have loaded them at the same moment.
-            Err(error) if !error.to_string().contains("already exists") => Err(self.told(node, &error)),
+            Err(error) if !error.to_string().contains("already exists") => Err(self.trouble_of(node, &error)),
             _ => Ok(()),
         }
     }
@@ -219,7 +219,7 @@ impl Call<'_> {
                 self.answers[place] = Some(Value::SimpleString(code.to_owned()));
             }
             _ if text.contains("Function not found") => return Ok(true),
-            _ => self.note(self.told(node, &error))?,
+            _ => self.note(self.trouble_of(node, &error))?,
         }
         Ok(false)
     }
@@ -245,7 +245,7 @@ impl Call<'_> {
         Ok(())
     }
 
-    fn told(&self, node: &Node, error: &RedisError) -> Trouble {
-        told(&self.client.address, node, error)
+    fn trouble_of(&self, node: &Node, error: &RedisError) -> Trouble {
+        trouble_of(&self.client.address, node, error)
     }
 }

@@ -28,10 +28,10 @@ impl fmt::Display for Node {
 }
 
 pub(super) fn connect(address: &Address, node: &Node, patience: Duration) -> Result<Connection, Trouble> {
-    let tell = |error: RedisError| told(address, node, &error);
-    let mut connection = client(address, node)?.get_connection_with_timeout(patience).map_err(tell)?;
-    set_patience(&connection, patience).map_err(tell)?;
-    let info: String = cmd("INFO").arg("server").query(&mut connection).map_err(tell)?;
+    let trouble = |error: RedisError| trouble_of(address, node, &error);
+    let mut connection = client(address, node)?.get_connection_with_timeout(patience).map_err(trouble)?;
+    set_patience(&connection, patience).map_err(trouble)?;
+    let info: String = cmd("INFO").arg("server").query(&mut connection).map_err(trouble)?;
     let version = info.lines().find_map(|line| line.strip_prefix("redis_version:")).unwrap_or("unknown");
     let major = version.split('.').next().and_then(|major| major.parse::<u32>().ok());
     if major.is_none_or(|major| major < OLDEST) {
@@ -52,7 +52,7 @@ pub(super) fn set_patience(connection: &Connection, patience: Duration) -> Resul
 }
 
 fn client(address: &Address, node: &Node) -> Result<Client, Trouble> {
-    let tell = |error: RedisError| told(address, node, &error);
+    let trouble = |error: RedisError| trouble_of(address, node, &error);
     let mut settings = RedisConnectionInfo::default().set_db(address.db);
     if let Some(user) = &address.user {
         settings = settings.set_username(user);
@@ -65,18 +65,18 @@ fn client(address: &Address, node: &Node) -> Result<Client, Trouble> {
         false => ConnectionAddr::Tcp(host, port),
         true => ConnectionAddr::TcpTls { host, port, insecure: false, tls_params: None },
     };
-    let info: ConnectionInfo = place.into_connection_info().map_err(tell)?.set_redis_settings(settings);
+    let info: ConnectionInfo = place.into_connection_info().map_err(trouble)?.set_redis_settings(settings);
     match &address.ca {
         Some(certificate) if address.is_secure => {
             let certificates = TlsCertificates { client_tls: None, root_cert: Some(certificate.clone()) };
-            Client::build_with_tls(info, certificates).map_err(tell)
+            Client::build_with_tls(info, certificates).map_err(trouble)
         }
-        _ => Client::open(info).map_err(tell),
+        _ => Client::open(info).map_err(trouble),
     }
 }
 
 /// What an error means for the user. One that passes is [`Trouble::Unreachable`].
-pub(super) fn told(address: &Address, node: &Node, error: &RedisError) -> Trouble {
+pub(super) fn trouble_of(address: &Address, node: &Node, error: &RedisError) -> Trouble {
     let place = node.to_string();
     let why = if error.is_timeout() { "nothing came back in time".to_owned() } else { error.to_string() };
     let is_certificate = address.is_secure && (why.contains("certificate") || why.contains("InvalidMessage"));

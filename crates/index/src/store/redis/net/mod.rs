@@ -103,7 +103,7 @@ impl Client {
         match idle {
             Some(connection) => {
                 let set = connect::set_patience(&connection, patience);
-                set.map_err(|error| connect::told(&self.address, node, &error)).map(|()| connection)
+                set.map_err(|error| connect::trouble_of(&self.address, node, &error)).map(|()| connection)
             }
             None => connect::connect(&self.address, node, patience),
         }

@@ -3,7 +3,7 @@
 use ::redis::{Connection, Value, cmd};
 
 use super::address::Address;
-use super::connect::{Node, told};
+use super::connect::{Node, trouble_of};
 use crate::store::redis::slot::SLOTS;
 use crate::store::redis::trouble::Trouble;
 
@@ -28,8 +28,10 @@ impl Topology {
         if !address.is_cluster {
             return Ok(Self::single(node.clone()));
         }
-        let answer: Value =
-            cmd("CLUSTER").arg("SLOTS").query(connection).map_err(|error| told(address, node, &error))?;
+        let answer: Value = cmd("CLUSTER")
+            .arg("SLOTS")
+            .query(connection)
+            .map_err(|error| trouble_of(address, node, &error))?;
         let unknown = || Trouble::Refused {
             address: node.to_string(),
             why: "some slots of the cluster have no master".to_owned(),

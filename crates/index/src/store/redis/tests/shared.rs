@@ -12,7 +12,7 @@ use crate::query::Query;
 use crate::settings::Keeps;
 use crate::store::redis::OnRedis;
 use crate::store::redis::home::Entry;
-use crate::store::{Collections, Parts, Postings};
+use crate::store::{Collections, Cursor, Parts, Postings};
 
 /// The collection as another process would open it.
 fn opened(url: &str, name: &str) -> Index {
@@ -177,7 +177,7 @@ fn a_writer_that_compaction_has_overtaken_takes_new_numbers() {
     // Postings of a record that is still to come stay if they are behind the fence.
     let view = index.store().view().unwrap();
     let mut seen = BTreeSet::new();
-    view.scan(0, usize::MAX, Parts::Sketches, &mut |number, record| {
+    view.scan(Cursor::START, usize::MAX, Parts::Sketches, &mut |number, record| {
         let (mut keys, mut postings) = (Vec::new(), Postings::default());
         index.recorder().layout().keys(record.words, |key| keys.push(key));
         view.postings(&keys[..1], &mut postings)?;
