@@ -12,7 +12,7 @@ from collections.abc import Callable
 from lab import SETTINGS, Server, check, document, in_time
 
 IDLE, SLOW = 10_000, 1_000
-# Seconds that the server waits for the head of a request (`HEAD` in crates/server/src/serve.rs), between two as before the first.
+# Seconds that the server waits for the head of a request (`HEAD` in crates/server/src/serve/connections.rs), between two as before the first.
 HEAD = 10.0
 
 

@@ -23,6 +23,14 @@ impl fmt::Display for Usage {
 
 impl Error for Usage {}
 
+/// An error of the engine, with blame where it belongs.
+pub(crate) fn of_engine(error: impl Into<benzer_dedup::Error>) -> anyhow::Error {
+    match error.into() {
+        error @ benzer_dedup::Error::Parameter(_) => Usage::new(error).into(),
+        other => other.into(),
+    }
+}
+
 /// Prints what the argument parser says, which may also be the help that was asked for.
 pub(crate) fn arguments(refused: &clap::Error) -> u8 {
     // A closed pipe after `--help` is no failure.

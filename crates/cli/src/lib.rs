@@ -6,11 +6,11 @@
 //! arguments over BENZER_* over --config --> one command --> data on stdout, talk on stderr, exit 0 / 1 / 2
 //! ```
 //!
-//! - [`cmd`]: one file or folder per command; each is a function from its arguments to bytes on a writer.
-//! - [`options`]: what several commands share: shingles, sketch names.
-//! - [`table`], [`view`]: how results look on a terminal; `rows`: many of them, for programs.
-//! - `rejects`, `bar`, `cut`: what is told while inputs are read.
-//! - [`cli`], [`config`]: the arguments and where they come from.
+//! From `main` to a command: `main` sets up the memory of [`process`] and calls [`run`]; [`arguments`] reads the three layers into a [`cmd::Command`]; [`cmd::run`] calls the function of that command, one
+//! file or folder of [`cmd`] each, from its arguments to bytes on a writer. What several commands take is in [`options`], what is said while inputs are read in `reading`, how results look in [`output`]: on a
+//! terminal, and as rows for programs. `failure` makes one line and an exit code of an error.
+//!
+//! The crate knows how people ask and what they see; what a command finds out is asked of the other crates. None of them knows a flag: their messages name parameters, and here these become flags.
 //!
 //! Exit codes: 0 success (a closed pipe is one), 1 the data or the wish cannot be served, 2 the arguments are wrong.
 //!
@@ -28,37 +28,34 @@ macro_rules! talk {
     }};
 }
 
-mod bar;
-pub mod cli;
+pub mod arguments;
 pub mod cmd;
-pub mod config;
-mod cut;
 mod failure;
 pub mod options;
-pub mod pages;
-mod rejects;
-mod rows;
-pub mod table;
-pub mod view;
+pub mod output;
+pub mod process;
+mod reading;
 
 use std::ffi::OsString;
 use std::io::Write;
 
 pub use failure::Usage;
+use output::View;
 
 /// Runs the command that the arguments name (the first is the program) and gives the exit code.
 pub fn run(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> u8 {
-    cut::tell();
+    process::report_truncated_files();
     run_to(arguments, &mut std::io::BufWriter::new(std::io::stdout().lock()))
 }
 
 /// [`run`] with another place for the data; talk still goes to standard error.
 pub fn run_to(arguments: impl IntoIterator<Item = impl Into<OsString>>, out: &mut dyn Write) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
-    let cli = match cli::parse(&arguments) {
+    let cli = match arguments::parse(&arguments) {
         Ok(cli) => cli,
         Err(refused) => return failure::arguments(&refused),
     };
-    let result = cmd::run(&cli, out).and_then(|()| Ok(out.flush()?));
+    let view = View::new(cli.format, cli.color);
+    let result = cmd::run(&cli.command, &view, out).and_then(|()| Ok(out.flush()?));
     result.map_or_else(|error| failure::report(&error), |()| 0)
 }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use benzer_cli::pages::{self, LargePages};
+use benzer_cli::process::pages::{self, LargePages};
 
 #[global_allocator]
 static ALLOCATOR: LargePages = LargePages;

@@ -1,14 +1,15 @@
 //! # benzer-python
 //!
-//! The extension module of the Python package: every function here converts arguments, releases the interpreter's lock, and calls another crate.
+//! The extension module of the Python package: every function here converts arguments, releases the interpreter's lock, and calls another crate. It knows Python's objects and signals, and no algorithm;
+//! the classes and functions that users see are in `python/benzer`, with their checks and defaults, and nothing here is public Python.
+//!
+//! From a call to its answer: a function of `python/benzer` checks the arguments and calls one of these here; `error` makes Python's exceptions of errors; `parallel` shares rows among threads, and has
+//! the thread that called look after Ctrl-C.
 //!
 //! - `datasketch`: the kernels of the classes that have datasketch's names.
 //! - `bulk`: many texts or sets in one call, on all cores.
-//! - `sketch`, `estimate`, `plan`: the core's own sketches, estimators and plans.
+//! - `sketch`, `estimate`, `plan`, `picture`: the core's own sketches, estimators, plans and pictures.
 //! - `dedup`, `index`, `cli`: the engines; `spark`: the stages of a deduplication that Spark moves the data of.
-//! - `error`: which Python exception an error is.
-//!
-//! The classes and functions that users see are in `python/benzer`; nothing here is public Python.
 
 mod bulk;
 mod datasketch;
@@ -27,7 +28,7 @@ use pyo3::prelude::*;
 /// Bulk calls read large tables at random, and fill large matrices.
 #[cfg(target_os = "linux")]
 #[global_allocator]
-static ALLOCATOR: benzer_cli::pages::LargePages = benzer_cli::pages::LargePages;
+static ALLOCATOR: benzer_cli::process::pages::LargePages = benzer_cli::process::pages::LargePages;
 
 /// Runs the command line with these arguments, the first of which is the program, and gives its exit code.
 #[pyfunction]

@@ -3,7 +3,7 @@
 
 use std::num::NonZero;
 use std::ops::Range;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -57,40 +57,58 @@ pub(crate) fn at_a_time(rows: usize, n: usize, steps: usize) -> usize {
     (STEPS / each).clamp(1, rows)
 }
 
-/// Fills `out`, which has `width` values for each of `n` rows: `work` makes the rows of a range, so many `rows` at a time. It is called without the interpreter's lock.
-///
-/// # Errors
-/// The first error of `work`, or what a handler of a signal raised; the rest is not worked on then.
-pub(crate) fn fill<T: Send>(
-    rows: usize,
-    (n, width): (usize, usize),
-    out: &mut [T],
-    threads: usize,
-    work: impl Fn(Range<usize>, &mut [T]) -> PyResult<()> + Sync,
-) -> PyResult<()> {
-    let parts = out.chunks_mut((rows * width).max(1)).enumerate();
-    let queue = Mutex::new((parts, None));
-    let run = |mut pulse: Option<Pulse>| {
-        loop {
-            let part = {
-                let mut queue = queue.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-                if queue.1.is_some() { None } else { queue.0.next() }
-            };
-            let Some((i, part)) = part else { return };
-            let done = work(i * rows..(i * rows + rows).min(n), part);
-            let seen = pulse.as_mut().map_or(Ok(()), Pulse::check);
-            if let Err(error) = done.and(seen) {
-                queue.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).1 = Some(error);
+/// Rows of one width, and how they are shared by threads.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Division {
+    /// Rows.
+    pub(crate) n: usize,
+    /// Values of a row.
+    pub(crate) width: usize,
+    /// Rows that a thread takes at a time.
+    pub(crate) at_a_time: usize,
+    pub(crate) threads: usize,
+}
+
+/// The parts that no thread has taken yet, and why there is nothing to take any more.
+struct Queue<P> {
+    parts: P,
+    failed: Option<PyErr>,
+}
+
+impl Division {
+    /// Fills `out`, which has the values of all rows: `work` makes the rows of a range. It is called without the interpreter's lock.
+    ///
+    /// # Errors
+    /// The first error of `work`, or what a handler of a signal raised; the rest is not worked on then.
+    pub(crate) fn fill<T: Send>(
+        self,
+        out: &mut [T],
+        work: impl Fn(Range<usize>, &mut [T]) -> PyResult<()> + Sync,
+    ) -> PyResult<()> {
+        let Self { n, width, at_a_time, threads } = self;
+        let parts = out.chunks_mut((at_a_time * width).max(1)).enumerate();
+        let queue = Mutex::new(Queue { parts, failed: None });
+        let run = |mut pulse: Option<Pulse>| {
+            loop {
+                let part = {
+                    let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
+                    if queue.failed.is_some() { None } else { queue.parts.next() }
+                };
+                let Some((i, part)) = part else { return };
+                let done = work(i * at_a_time..(i * at_a_time + at_a_time).min(n), part);
+                let seen = pulse.as_mut().map_or(Ok(()), Pulse::check);
+                if let Err(error) = done.and(seen) {
+                    queue.lock().unwrap_or_else(PoisonError::into_inner).failed = Some(error);
+                }
             }
-        }
-    };
-    let helpers = threads.min(n.div_ceil(rows)).saturating_sub(1);
-    thread::scope(|scope| {
-        for _ in 0..helpers {
-            scope.spawn(|| run(None));
-        }
-        run(Some(Pulse::new()));
-    });
-    let (_, failed) = queue.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-    failed.map_or(Ok(()), Err)
+        };
+        let helpers = threads.min(n.div_ceil(at_a_time)).saturating_sub(1);
+        thread::scope(|scope| {
+            for _ in 0..helpers {
+                scope.spawn(|| run(None));
+            }
+            run(Some(Pulse::new()));
+        });
+        queue.into_inner().unwrap_or_else(PoisonError::into_inner).failed.map_or(Ok(()), Err)
+    }
 }

@@ -28,8 +28,8 @@ pub(crate) struct Stage {
 impl Stage {
     /// The stage of a name, of a run that is asked for as JSON.
     #[new]
-    fn new(name: &str, request: &str, slices: u32, most: u64) -> PyResult<Self> {
-        let port = Port::new(name, settings(request, slices, most)?).map_err(error::spark)?;
+    fn new(name: &str, request: &str, slices: u32, max_edges: u64) -> PyResult<Self> {
+        let port = Port::new(name, settings(request, slices, max_edges)?).map_err(error::spark)?;
         Ok(Self { port })
     }
 
@@ -55,11 +55,11 @@ fn stage_documents(request: &str, documents: Option<u64>) -> PyResult<u64> {
     Ok(settings.most_documents())
 }
 
-fn settings(request: &str, slices: u32, most: u64) -> PyResult<Settings> {
+fn settings(request: &str, slices: u32, max_edges: u64) -> PyResult<Settings> {
     let bands: Bands = serde_json::from_str(request).map_err(|e| error::parameter(e.to_string()))?;
     bands.check()?;
     let request: Request = serde_json::from_str(request).map_err(|e| error::parameter(e.to_string()))?;
-    Settings::new(&request.options()?, slices, most).map_err(error::spark)
+    Settings::new(&request.options()?, slices, max_edges).map_err(error::spark)
 }
 
 /// What decides whether bands can find enough: stages have no exact join to fall back on.

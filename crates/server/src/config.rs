@@ -1,4 +1,4 @@
-//! What a server is told when it starts.
+//! What can be chosen about a server.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

@@ -63,6 +63,12 @@ impl ApiError {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "timeout", message).after(1)
     }
 
+    /// A request that ended by a fault of the server, which is logged.
+    pub fn unforeseen() -> Self {
+        let message = "the request ended in a way that was not foreseen; the server's log says how";
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
+    }
+
     /// A collection that is not there, or not for this key.
     pub fn no_collection(name: &str) -> Self {
         Error::NoCollection { name: name.to_owned() }.into()

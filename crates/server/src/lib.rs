@@ -3,23 +3,25 @@
 //! Collections over REST, and a page to look at them.
 //!
 //! ```text
-//! connection --guard: key, rate, place, time--> route --pool--> Index --> JSON
+//! connection --guard: key, rate, permit, time--> route --pool--> Index --> wire type --> JSON
 //! ```
 //!
-//! - [`routes`]: thin shells over the index, one file for each thing; [`wire`]: the JSON that they speak, from which the OpenAPI document is made.
-//! - [`guard`]: what every request goes through; [`access`], [`keys`]: who may do what; [`budget`], [`pool`]: what keeps memory and threads bounded.
-//! - [`shelf`]: the open collections. [`serve`]: listening, TLS, stopping. `ui/`: the page, plain files that are part of the binary.
+//! From `POST /collections/{name}/search` to its answer: [`serve`] takes the connection; [`app`] puts the layers of its `guard` before the routes: it asks [`access`] who this is and gives a permit;
+//! [`request`] reads path and body, within the memory of [`resources`]; `search` in [`routes`] has a pool of threads of [`resources`] call the index, which [`collections`] has open; [`wire`] makes JSON of
+//! what was found.
 //!
-//! There is no logic of similarity here: everything is asked of `benzer-index`. Its calls block, so they run on bounded pools of threads and never on those that serve connections.
+//! There is no logic of similarity here: everything is asked of `benzer-index`. Its calls block, so they run on bounded pools of threads and never on those that serve connections. A route asks and
+//! converts: the JSON of requests and answers stands in [`wire`], that of refusals in [`error`], and the index knows neither. The page in `ui/` is plain files that are part of the binary, and uses the public
+//! API only.
 //!
 //! ```no_run
-//! use benzer_server::{Config, Server, serve::told_to_stop};
+//! use benzer_server::{Config, Server, serve::stop_signal};
 //!
 //! let runtime = tokio::runtime::Runtime::new()?;
 //! runtime.block_on(async {
 //!     let server = Server::new(Config { db: "./benzer-data".into(), ..Config::default() })?;
 //!     let listener = server.listen().await?;
-//!     server.run(listener, told_to_stop()).await
+//!     server.run(listener, stop_signal()).await
 //! })?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -28,22 +30,16 @@
 
 pub mod access;
 pub mod app;
-pub mod body;
-pub mod budget;
+pub mod collections;
 pub mod config;
-pub mod demo;
 pub mod error;
-pub mod guard;
-pub mod keys;
 pub mod log;
 pub mod metrics;
-#[cfg(feature = "image")]
-pub mod multipart;
-pub mod pool;
+pub mod request;
+pub mod resources;
 pub mod routes;
 pub mod serve;
-pub mod shelf;
-pub mod tls;
+pub mod state;
 pub mod wire;
 
 pub use config::{Config, Limits, Tls};

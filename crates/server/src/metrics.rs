@@ -1,7 +1,7 @@
 //! Numbers for Prometheus, in its text format.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -43,18 +43,6 @@ impl Histogram {
         self.counts.resize(ends.len() + 1, 0);
         self.counts[ends.partition_point(|end| *end < value)] += 1;
         self.sum += value;
-    }
-
-    fn write(&self, out: &mut String, name: &str, labels: &str, ends: &[f64]) {
-        let mut all = 0;
-        let comma = if labels.is_empty() { "" } else { "," };
-        for (i, count) in self.counts.iter().enumerate() {
-            all += count;
-            let end = ends.get(i).map_or_else(|| "+Inf".to_owned(), f64::to_string);
-            let _ = writeln!(out, "{name}_bucket{{{labels}{comma}le=\"{end}\"}} {all}");
-        }
-        let braces = if labels.is_empty() { String::new() } else { format!("{{{labels}}}") };
-        let _ = writeln!(out, "{name}_sum{braces} {}\n{name}_count{braces} {all}", self.sum);
     }
 }
 
@@ -111,64 +99,80 @@ impl Metrics {
     /// Everything as Prometheus reads it.
     pub fn text(&self, gauges: &Gauges) -> String {
         let series = self.series.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut out = String::new();
-        let head = |out: &mut String, name: &str, kind: &str, help: &str| {
-            let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}");
+        let one = |n: u64| [(String::new(), n)];
+        let requests = series.requests.iter().map(|((method, route, status), n)| {
+            (format!("method=\"{method}\",route=\"{route}\",status=\"{status}\""), *n)
+        });
+        let times = series
+            .times
+            .iter()
+            .map(|((method, route), times)| (format!("method=\"{method}\",route=\"{route}\""), times));
+        let refused = series.refused.iter().map(|(reason, n)| (format!("reason=\"{reason}\""), *n));
+        let documents = gauges.documents.iter().map(|(name, n)| (format!("collection=\"{name}\""), *n));
+        let store = series.store.iter().map(|(name, times)| (format!("operation=\"{name}\""), times));
+        let candidates = [(String::new(), &series.candidates)];
+        let mut text = Exposition(String::new());
+        text.counter("requests_total", "Requests answered.", requests);
+        let help = "Time from the head of a request to the head of its answer.";
+        text.histogram("request_seconds", help, &TIMES, times);
+        text.gauge("requests_in_flight", "Requests being served.", one(gauges.in_flight as u64));
+        text.counter("refused_total", "Requests turned away because of limits.", refused);
+        text.gauge("documents", "Documents of each collection.", documents);
+        text.counter("documents_inserted_total", "Documents put into collections.", one(series.inserted));
+        let help = "Documents of batches that were not taken.";
+        text.counter("documents_rejected_total", help, one(series.rejected));
+        text.histogram("search_candidates", "Documents compared by a search.", &COUNTS, candidates);
+        let help = "Compared documents that did not reach the threshold.";
+        text.counter("verify_rejects_total", help, one(series.verify_rejects));
+        text.histogram("store_seconds", "Time of calls into the index and its store.", &TIMES, store);
+        text.0
+    }
+}
+
+/// Metrics in the text format of Prometheus: families of values, each with its labels.
+struct Exposition(String);
+
+impl Exposition {
+    fn counter(&mut self, name: &str, help: &str, values: impl IntoIterator<Item = (String, u64)>) {
+        self.head(name, "counter", help);
+        values.into_iter().for_each(|(labels, value)| self.line(name, &labels, value));
+    }
+
+    fn gauge(&mut self, name: &str, help: &str, values: impl IntoIterator<Item = (String, u64)>) {
+        self.head(name, "gauge", help);
+        values.into_iter().for_each(|(labels, value)| self.line(name, &labels, value));
+    }
+
+    fn histogram<'a>(
+        &mut self,
+        name: &str,
+        help: &str,
+        ends: &[f64],
+        values: impl IntoIterator<Item = (String, &'a Histogram)>,
+    ) {
+        self.head(name, "histogram", help);
+        for (labels, Histogram { counts, sum }) in values {
+            let mut all = 0;
+            let comma = if labels.is_empty() { "" } else { "," };
+            for (i, count) in counts.iter().enumerate() {
+                all += count;
+                let end = ends.get(i).map_or_else(|| "+Inf".to_owned(), f64::to_string);
+                self.line(&format!("{name}_bucket"), &format!("{labels}{comma}le=\"{end}\""), all);
+            }
+            self.line(&format!("{name}_sum"), &labels, sum);
+            self.line(&format!("{name}_count"), &labels, all);
+        }
+    }
+
+    fn head(&mut self, name: &str, kind: &str, help: &str) {
+        let _ = writeln!(self.0, "# HELP benzer_{name} {help}\n# TYPE benzer_{name} {kind}");
+    }
+
+    fn line(&mut self, name: &str, labels: &str, value: impl Display) {
+        let _ = match labels {
+            "" => writeln!(self.0, "benzer_{name} {value}"),
+            _ => writeln!(self.0, "benzer_{name}{{{labels}}} {value}"),
         };
-        head(&mut out, "benzer_requests_total", "counter", "Requests answered.");
-        for ((method, route, status), n) in &series.requests {
-            let _ = writeln!(
-                out,
-                "benzer_requests_total{{method=\"{method}\",route=\"{route}\",status=\"{status}\"}} {n}"
-            );
-        }
-        head(
-            &mut out,
-            "benzer_request_seconds",
-            "histogram",
-            "Time from the head of a request to the head of its answer.",
-        );
-        for ((method, route), times) in &series.times {
-            times.write(
-                &mut out,
-                "benzer_request_seconds",
-                &format!("method=\"{method}\",route=\"{route}\""),
-                &TIMES,
-            );
-        }
-        head(&mut out, "benzer_requests_in_flight", "gauge", "Requests being served.");
-        let _ = writeln!(out, "benzer_requests_in_flight {}", gauges.in_flight);
-        head(&mut out, "benzer_refused_total", "counter", "Requests turned away because of limits.");
-        for (why, n) in &series.refused {
-            let _ = writeln!(out, "benzer_refused_total{{reason=\"{why}\"}} {n}");
-        }
-        head(&mut out, "benzer_documents", "gauge", "Documents of each collection.");
-        for (name, n) in &gauges.documents {
-            let _ = writeln!(out, "benzer_documents{{collection=\"{name}\"}} {n}");
-        }
-        head(&mut out, "benzer_documents_inserted_total", "counter", "Documents put into collections.");
-        let _ = writeln!(out, "benzer_documents_inserted_total {}", series.inserted);
-        head(
-            &mut out,
-            "benzer_documents_rejected_total",
-            "counter",
-            "Documents of batches that were not taken.",
-        );
-        let _ = writeln!(out, "benzer_documents_rejected_total {}", series.rejected);
-        head(&mut out, "benzer_search_candidates", "histogram", "Documents compared by a search.");
-        series.candidates.write(&mut out, "benzer_search_candidates", "", &COUNTS);
-        head(
-            &mut out,
-            "benzer_verify_rejects_total",
-            "counter",
-            "Compared documents that did not reach the threshold.",
-        );
-        let _ = writeln!(out, "benzer_verify_rejects_total {}", series.verify_rejects);
-        head(&mut out, "benzer_store_seconds", "histogram", "Time of calls into the index and its store.");
-        for (operation, times) in &series.store {
-            times.write(&mut out, "benzer_store_seconds", &format!("operation=\"{operation}\""), &TIMES);
-        }
-        out
     }
 }
 

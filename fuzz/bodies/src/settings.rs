@@ -5,7 +5,7 @@ use std::path::Path;
 use benzer_core::field::{Content, Document, Schema};
 use benzer_core::hash::element;
 use benzer_index::{Index, Query, Settings, store};
-use benzer_server::keys::Keys;
+use benzer_server::access::keys::Keys;
 use benzer_storage::{Check, Manifest, State};
 
 use crate::read::in_folder;

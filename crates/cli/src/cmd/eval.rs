@@ -6,14 +6,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use benzer_eval::experiments::ALL;
-use benzer_eval::{Claim, Error, Options, Progress, Report};
+use benzer_eval::{Claim, Error, Experiment, Options, Progress, Report};
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use serde::Serialize;
 
 use crate::Usage;
-use crate::cmd::write_json;
-use crate::view::{Format, View};
+use crate::output::{View, bar_style};
 
 /// What the command does, for its help.
 pub const ABOUT: &str = "\
@@ -55,23 +54,45 @@ pub struct Arguments {
     output: PathBuf,
 }
 
+/// An experiment, and what became of it if it was run, for programs.
 #[derive(Debug, Serialize)]
 struct Line<'a> {
     name: &'static str,
     source: &'static str,
     title: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    holds: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    seconds: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    checks: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    failures: Option<&'a [String]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    claim: Option<Claim>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    verdict: Option<&'a str>,
+    #[serde(flatten)]
+    run: Option<Run<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Run<'a> {
+    holds: bool,
+    seconds: f64,
+    checks: String,
+    failures: &'a [String],
+    claim: Claim,
+    verdict: &'a str,
+}
+
+impl<'a> From<&'a Report> for Run<'a> {
+    fn from(report: &'a Report) -> Self {
+        let Report { outcome, seconds, .. } = report;
+        Self {
+            holds: report.holds(),
+            seconds: *seconds,
+            checks: outcome.checks.summary(),
+            failures: outcome.checks.failures(),
+            claim: outcome.claim,
+            verdict: &outcome.verdict,
+        }
+    }
+}
+
+impl<'a> Line<'a> {
+    fn new(experiment: &Experiment, run: Option<Run<'a>>) -> Self {
+        let Experiment { name, source, title, .. } = *experiment;
+        Self { name, source, title, run }
+    }
 }
 
 /// Lists or runs experiments.
@@ -93,8 +114,8 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
         output: output.clone(),
         command: command(arguments),
     };
-    let told = Told { bar: RefCell::new(None), is_terminal: std::io::stderr().is_terminal() };
-    let reports = benzer_eval::run(names, &options, &told).map_err(|error| match error {
+    let progress = ProgressReporter { bar: RefCell::new(None), is_terminal: std::io::stderr().is_terminal() };
+    let reports = benzer_eval::run(names, &options, &progress).map_err(|error| match error {
         Error::Unknown { .. } => anyhow::Error::new(Usage::new(error)),
         other => other.into(),
     })?;
@@ -121,67 +142,39 @@ fn command(arguments: &Arguments) -> String {
 }
 
 fn list(view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
-    let lines = ALL.iter().map(|experiment| Line {
-        name: experiment.name,
-        source: experiment.source,
-        title: experiment.title,
-        holds: None,
-        seconds: None,
-        checks: None,
-        failures: None,
-        claim: None,
-        verdict: None,
-    });
-    if view.format == Format::Json {
-        return write_json(out, &lines.collect::<Vec<_>>());
-    }
+    let lines: Vec<Line<'_>> = ALL.iter().map(|experiment| Line::new(experiment, None)).collect();
     let width = ALL.iter().map(|experiment| experiment.name.len()).max().unwrap_or(0);
-    for experiment in ALL {
-        writeln!(out, "{:width$}  {} ({})", experiment.name, experiment.title, experiment.source)?;
-    }
-    Ok(())
+    let text = |one: &Experiment| format!("{:width$}  {} ({})\n", one.name, one.title, one.source);
+    view.show(out, &lines, || ALL.iter().map(text).collect())
 }
 
 fn show(reports: &[Report], view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
-    let lines = reports.iter().map(|report| Line {
-        name: report.experiment.name,
-        source: report.experiment.source,
-        title: report.experiment.title,
-        holds: Some(report.holds()),
-        seconds: Some(report.seconds),
-        checks: Some(report.outcome.checks.summary()),
-        failures: Some(report.outcome.checks.failures()),
-        claim: Some(report.outcome.claim),
-        verdict: Some(&report.outcome.verdict),
-    });
-    if view.format == Format::Json {
-        return write_json(out, &lines.collect::<Vec<_>>());
+    let lines: Vec<Line<'_>> =
+        reports.iter().map(|report| Line::new(&report.experiment, Some(report.into()))).collect();
+    view.show(out, &lines, || reports.iter().map(render).collect())
+}
+
+fn render(report: &Report) -> String {
+    let Report { experiment, outcome, .. } = report;
+    let agrees = if report.holds() { "yes" } else { "NO" };
+    let mut text = format!("{} ({})\n", experiment.name, experiment.source);
+    text.push_str(&format!("  code equals theory: {agrees}; {}\n", outcome.checks.summary()));
+    for failure in outcome.checks.failures().iter().take(20) {
+        text.push_str(&format!("  - {failure}\n"));
     }
-    for report in reports {
-        let (name, source) = (report.experiment.name, report.experiment.source);
-        let agrees = if report.holds() { "yes" } else { "NO" };
-        writeln!(out, "{name} ({source})")?;
-        writeln!(out, "  code equals theory: {agrees}; {}", report.outcome.checks.summary())?;
-        for failure in report.outcome.checks.failures().iter().take(20) {
-            writeln!(out, "  - {failure}")?;
-        }
-        writeln!(out, "  the claim: {}", report.outcome.claim)?;
-        writeln!(out, "  {}", report.outcome.verdict)?;
-    }
-    Ok(())
+    text + &format!("  the claim: {}\n  {}\n", outcome.claim, outcome.verdict)
 }
 
 /// A line for each experiment, and on a terminal what is measured now.
-struct Told {
+struct ProgressReporter {
     bar: RefCell<Option<ProgressBar>>,
     is_terminal: bool,
 }
 
-impl Progress for Told {
+impl Progress for ProgressReporter {
     fn begin(&self, name: &str, i: usize, n: usize) {
         if self.is_terminal {
-            let style = ProgressStyle::with_template("{spinner} {prefix} {elapsed}  {msg}")
-                .expect("the template is a constant");
+            let style = bar_style("{spinner} {prefix} {elapsed}  {msg}");
             let bar = ProgressBar::new_spinner().with_style(style).with_prefix(format!("{i}/{n} {name}"));
             bar.enable_steady_tick(Duration::from_millis(200));
             *self.bar.borrow_mut() = Some(bar);

@@ -8,9 +8,7 @@ use benzer_dedup::results::{self, Answer, Explained, Pair, Removed};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::write_json;
-use crate::table::{Align, Table};
-use crate::view::{Format, HEADING, View, grouped, printable};
+use crate::output::{Align, HEADING, Table, View, grouped, printable};
 
 /// What the command does, for its help.
 pub const ABOUT: &str = "\
@@ -49,7 +47,7 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
     let (name, folder) = (printable(&arguments.id), arguments.run.display());
     let found = match results::explain(&arguments.run, &arguments.id)? {
         Answer::Document(found) => found,
-        Answer::Rejected { at, reason } => return rejected(&at, &reason, view, out),
+        Answer::Rejected { at: (file, line), reason } => return rejected(&file, line, &reason, view, out),
         Answer::Several(names) => {
             let names: Vec<String> = names.iter().map(|name| format!("`{}`", printable(name))).collect();
             bail!("`{name}` names {} documents: {}; name one of them", names.len(), names.join(", "))
@@ -61,21 +59,14 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
             "`{name}` is unknown: it was not removed and is in no pair of the run in `{folder}`, and whether it was in the input cannot be told: {why}"
         ),
     };
-    if view.format == Format::Json {
-        return write_json(out, &as_json(&found));
-    }
-    Ok(out.write_all(render(arguments, &found, view).as_bytes())?)
+    view.show(out, &as_json(&found), || render(arguments, &found, view))
 }
 
 /// A line that is no document has a reason, too.
-fn rejected(at: &(String, u64), reason: &str, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
-    let (file, line) = at;
-    if view.format == Format::Json {
-        return write_json(out, &json!({"status": "rejected", "file": file, "row": line, "reason": reason}));
-    }
+fn rejected(file: &str, line: u64, reason: &str, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
+    let answer = json!({"status": "rejected", "file": file, "row": line, "reason": reason});
     let heading = format!("{} line {line} was rejected", printable(file));
-    writeln!(out, "{}\n{}", view.paint(HEADING, &heading), printable(reason))?;
-    Ok(())
+    view.show(out, &answer, || format!("{}\n{}\n", view.paint(HEADING, &heading), printable(reason)))
 }
 
 /// What became of a document, in a word.
@@ -109,30 +100,19 @@ fn render(arguments: &Arguments, found: &Explained, view: &View) -> String {
         out.push_str(&format!("{n} documents have this id; what is similar to any of them is listed\n"));
     }
     if !found.members.is_empty() {
-        let rows = found
-            .members
-            .iter()
-            .map(|row| vec![row.removed_id.clone(), format!("{:.4}", row.similarity), row.rule.clone()]);
-        out.push_str(&listed(
-            ["removed for it", "similarity", "rule"],
-            rows.collect(),
-            arguments.limit,
-            view,
-        ));
+        let cells =
+            |row: &Removed| [row.removed_id.clone(), format!("{:.4}", row.similarity), row.rule.clone()];
+        let headings = ["removed for it", "similarity", "rule"];
+        out.push_str(&listed(headings, found.members.iter().map(cells), arguments.limit, view));
     }
     if !found.similar.is_empty() {
-        let rows = found.similar.iter().map(|pair| {
-            let (other, counts) = (other(pair, &found.id), counted(pair));
-            let counts = counts.map_or(String::new(), |(both, union)| format!("{both}/{union}"));
-            vec![other.to_owned(), format!("{:.4}", pair.similarity), counts]
-        });
+        let cells = |pair: &Pair| {
+            let counts = counted(pair).map_or(String::new(), |(both, union)| format!("{both}/{union}"));
+            [other(pair, &found.id).to_owned(), format!("{:.4}", pair.similarity), counts]
+        };
+        let headings = ["similar to", "similarity", "shingles"];
         out.push('\n');
-        out.push_str(&listed(
-            ["similar to", "similarity", "shingles"],
-            rows.collect(),
-            arguments.limit,
-            view,
-        ));
+        out.push_str(&listed(headings, found.similar.iter().map(cells), arguments.limit, view));
     }
     out
 }
@@ -180,20 +160,24 @@ fn counted(pair: &Pair) -> Option<(u32, u32)> {
     pair.intersection.zip(pair.union.or(pair.size))
 }
 
-fn listed(headings: [&str; 3], rows: Vec<Vec<String>>, limit: usize, view: &View) -> String {
+fn listed(
+    headings: [&str; 3],
+    rows: impl ExactSizeIterator<Item = [String; 3]>,
+    limit: usize,
+    view: &View,
+) -> String {
     let mut table = Table::default();
     for (heading, align) in headings.into_iter().zip([Align::Left, Align::Right, Align::Left]) {
         table = table.column(heading, align);
     }
     let shown = if limit == 0 { rows.len() } else { limit.min(rows.len()) };
-    rows[..shown].iter().for_each(|row| table.row(row.iter().map(|cell| printable(cell))));
     let more = rows.len() - shown;
-    table.render(view)
-        + &if more > 0 {
-            format!("... and {} more (--limit 0 shows all)\n", grouped(more as u64))
-        } else {
-            String::new()
-        }
+    rows.take(shown).for_each(|row| table.row(row.iter().map(|cell| printable(cell))));
+    let more = match more {
+        0 => String::new(),
+        more => format!("... and {} more (--limit 0 shows all)\n", grouped(more as u64)),
+    };
+    table.render(view) + &more
 }
 
 fn as_json(found: &Explained) -> Value {

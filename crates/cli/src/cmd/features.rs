@@ -14,10 +14,9 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::Usage;
-use crate::cmd::write_json;
 use crate::options::sets::{HELP, SetArguments, usage};
 use crate::options::sketches::SketchArguments;
-use crate::view::{Format, View, grouped};
+use crate::output::{Format, View, grouped, printable, write_json};
 
 /// What the command does, for its help.
 pub const ABOUT: &str = "\
@@ -72,7 +71,7 @@ pub struct Arguments {
 
 /// What was written, for programs.
 #[derive(Debug, Serialize)]
-struct Summary<'a> {
+struct WrittenRows<'a> {
     file: &'a Path,
     rows: u64,
     columns: u64,
@@ -94,16 +93,16 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
     let mut source = sets.source(inputs)?;
     source.read.order_field = arguments.label_field.clone();
     let room = sets.room(output)?;
-    let mut told = sets.told(&[&source], output)?;
+    let mut reporter = sets.reporter(&[&source], output)?;
     let mut file = output.map(|path| Files::new().create(path)).transpose()?;
-    let made = features::make(&source, &recipe, &room, &mut told, |rows| match &mut file {
+    let made = features::make(&source, &recipe, &room, &mut reporter, |rows| match &mut file {
         Some(file) => Ok(file.append(rows)?),
         None => Ok(out.write_all(rows)?),
     });
     let made = made.map_err(usage)?;
-    told.finish()?;
+    reporter.finish()?;
     if made.n_rows == 0 {
-        match told.first_reject() {
+        match reporter.first_reject() {
             Some(reject) => bail!("no line could be read, so nothing was written; the first: {reject}"),
             None => bail!("there is nothing in the input, so nothing was written"),
         }
@@ -111,13 +110,13 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
     write_labels(&made, output)?;
     file.map(FileWriter::commit).transpose()?;
     out.flush()?;
-    tell(&made, &recipe);
+    report(&made, &recipe);
     let Made { n_rows: rows, n_empty: empty, n_rejected: rejected, labels } = &made;
     let columns = recipe.columns();
     match (view.format, output) {
         (Format::Json, Some(file)) => write_json(
             out,
-            &Summary { file, rows: *rows, columns, empty: *empty, rejected: *rejected, labels },
+            &WrittenRows { file, rows: *rows, columns, empty: *empty, rejected: *rejected, labels },
         ),
         _ => Ok(()),
     }
@@ -146,16 +145,16 @@ fn write_labels(made: &Made, output: Option<&Path>) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn tell(made: &Made, recipe: &Recipe) {
+fn report(made: &Made, recipe: &Recipe) {
     talk!("{} rows of {} columns", grouped(made.n_rows), grouped(recipe.columns()));
     if made.n_empty > 0 {
         talk!("{} without an element, and so without a column", grouped(made.n_empty));
     }
-    const TOLD: usize = 20;
-    for (label, number) in made.labels.iter().zip(0..TOLD) {
-        talk!("label {number}: {}", crate::view::printable(label));
+    const NAMED: usize = 20;
+    for (label, number) in made.labels.iter().zip(0..NAMED) {
+        talk!("label {number}: {}", printable(label));
     }
-    if made.labels.len() > TOLD {
-        talk!("and {} more labels", grouped((made.labels.len() - TOLD) as u64));
+    if made.labels.len() > NAMED {
+        talk!("and {} more labels", grouped((made.labels.len() - NAMED) as u64));
     }
 }

@@ -14,8 +14,7 @@ use clap::{Args, ValueEnum};
 use crate::Usage;
 use crate::options::sets::{HELP, SetArguments, load, usage};
 use crate::options::sketches::SketchArguments;
-use crate::rows::{RowFormat, Rows};
-use crate::view::{View, grouped};
+use crate::output::{RowFormat, Rows, View, grouped};
 
 /// What the command does, for its help.
 pub const ABOUT: &str = "\
@@ -91,8 +90,8 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
     let wanted = wanted(arguments)?;
     let source = sets.source(inputs)?;
     let room = sets.room(output.as_deref())?;
-    let mut told = sets.told(&[&source], output.as_deref())?;
-    let (shelf, loaded) = load(&[&source], &room, &mut told)?;
+    let mut reporter = sets.reporter(&[&source], output.as_deref())?;
+    let (shelf, loaded) = load(&[&source], &room, &mut reporter)?;
     let mut rows = Rows::new(&columns(wanted.verify), format, output.as_deref(), out)?;
     let found = triples::find(&shelf, &wanted, &room, |some| {
         some.iter().try_for_each(|triple| push(&mut rows, triple, &shelf))

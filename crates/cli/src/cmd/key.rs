@@ -1,17 +1,16 @@
 //! `benzer key`: who may use a server.
 
 use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use benzer_server::keys::{Key, Keys, Scope};
+use benzer_server::access::keys::{Key, Keys, Scope};
 use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
 
 use crate::Usage;
-use crate::cmd::write_json;
 use crate::options::db::{DbArguments, KeysArguments};
-use crate::table::{Align, Table};
-use crate::view::{self, View, printable};
+use crate::output::{Align, Table, View, printable};
 
 /// What the command does, for its help.
 pub const ABOUT: &str = "\
@@ -101,44 +100,58 @@ struct Shown<'a> {
     created: u64,
 }
 
+impl From<Allowed> for Scope {
+    fn from(allowed: Allowed) -> Self {
+        match allowed {
+            Allowed::Read => Self::Read,
+            Allowed::Write => Self::Write,
+        }
+    }
+}
+
+impl Place {
+    fn path(&self) -> PathBuf {
+        self.keys.path(&self.db)
+    }
+}
+
 /// Does it.
 ///
 /// # Errors
 /// A file that cannot be read or written; no such key.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     match &arguments.action {
-        Action::Create(create) => {
-            let path = create.place.keys.path(&create.place.db);
-            let mut keys = Keys::read(&path)?;
-            let scope = |allowed: &Allowed| match allowed {
-                Allowed::Read => Scope::Read,
-                Allowed::Write => Scope::Write,
-            };
-            let scopes: Vec<Scope> = create.scope.iter().map(scope).collect();
-            let key = keys.create(&create.label, &scopes, &create.collections)?;
-            keys.write(&path)?;
-            talk!("the key is shown this once; `{}` keeps its hash only", path.display());
-            match view.format {
-                view::Format::Json => write_json(out, &serde_json::json!({ "key": key })),
-                view::Format::Table => Ok(writeln!(out, "{key}")?),
-            }
+        Action::Create(arguments) => create(arguments, view, out),
+        Action::List(place) => {
+            let keys = Keys::read(&place.path())?.keys;
+            view.show(out, &keys.iter().map(shown).collect::<Vec<_>>(), || render(&keys, view))
         }
-        Action::List(place) => list(&Keys::read(&place.keys.path(&place.db))?.keys, view, out),
-        Action::Revoke(Revoke { id, place }) => {
-            let path = place.keys.path(&place.db);
-            let mut keys = Keys::read(&path)?;
-            if !keys.revoke(id) {
-                bail!(Usage::new(format!(
-                    "there is no key `{}` in `{}`; `benzer key list` shows all",
-                    printable(id),
-                    path.display()
-                )));
-            }
-            keys.write(&path)?;
-            talk!("`{id}` is revoked");
-            Ok(())
-        }
+        Action::Revoke(Revoke { id, place }) => revoke(id, &place.path()),
     }
+}
+
+fn create(arguments: &Create, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
+    let path = arguments.place.path();
+    let mut keys = Keys::read(&path)?;
+    let scopes: Vec<Scope> = arguments.scope.iter().map(|&scope| scope.into()).collect();
+    let key = keys.create(&arguments.label, &scopes, &arguments.collections)?;
+    keys.write(&path)?;
+    talk!("the key is shown this once; `{}` keeps its hash only", path.display());
+    view.show(out, &serde_json::json!({ "key": key }), || format!("{key}\n"))
+}
+
+fn revoke(id: &str, path: &Path) -> anyhow::Result<()> {
+    let mut keys = Keys::read(path)?;
+    if !keys.revoke(id) {
+        bail!(Usage::new(format!(
+            "there is no key `{}` in `{}`; `benzer key list` shows all",
+            printable(id),
+            path.display()
+        )));
+    }
+    keys.write(path)?;
+    talk!("`{id}` is revoked");
+    Ok(())
 }
 
 fn shown(key: &Key) -> Shown<'_> {
@@ -146,12 +159,9 @@ fn shown(key: &Key) -> Shown<'_> {
     Shown { id, label, scopes, collections, created: *created }
 }
 
-fn list(keys: &[Key], view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
-    if view.format == view::Format::Json {
-        return write_json(out, &keys.iter().map(shown).collect::<Vec<_>>());
-    }
+fn render(keys: &[Key], view: &View) -> String {
     if keys.is_empty() {
-        return Ok(writeln!(out, "there are no keys; `benzer key create` makes one")?);
+        return "there are no keys; `benzer key create` makes one\n".to_owned();
     }
     let mut table = ["id", "label", "scopes", "collections"]
         .into_iter()
@@ -163,5 +173,5 @@ fn list(keys: &[Key], view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
             if key.collections.is_empty() { "all".to_owned() } else { key.collections.join(", ") };
         table.row([key.id.clone(), printable(&key.label), scopes.join(", "), printable(&collections)]);
     }
-    Ok(out.write_all(table.render(view).as_bytes())?)
+    table.render(view)
 }

@@ -12,8 +12,7 @@ use benzer_sets::pairs::{self, Pair, Wanted};
 use clap::{Args, ValueEnum};
 
 use crate::options::sets::{HELP, SetArguments, load, usage};
-use crate::rows::{RowFormat, Rows};
-use crate::view::{View, grouped};
+use crate::output::{RowFormat, Rows, View, grouped};
 
 /// What the command does, for its help.
 pub const ABOUT: &str = "\
@@ -87,8 +86,8 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
         sources.push(&others);
     }
     let room = sets.room(output.as_deref())?;
-    let mut told = sets.told(&sources, output.as_deref())?;
-    let (shelf, loaded) = load(&sources, &room, &mut told)?;
+    let mut reporter = sets.reporter(&sources, output.as_deref())?;
+    let (shelf, loaded) = load(&sources, &room, &mut reporter)?;
     let split = (!with.is_empty()).then(|| loaded[0].n_sets as u32);
     let wanted = Wanted { measure, threshold: arguments.threshold, split };
     let mut rows = Rows::new(&COLUMNS, format, output.as_deref(), out)?;

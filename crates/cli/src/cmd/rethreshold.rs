@@ -4,13 +4,12 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use benzer_core::Threshold;
-use benzer_dedup::{Error, results};
+use benzer_dedup::results;
 use clap::Args;
 use serde_json::json;
 
-use super::write_json;
-use crate::Usage;
-use crate::view::{Format, View, grouped, printable};
+use crate::failure;
+use crate::output::{Format, View, grouped, printable, write_json};
 
 /// What the command does, for its help.
 pub const ABOUT: &str = "\
@@ -46,10 +45,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     let Arguments { run, threshold, output } = arguments;
     let folder = output.clone().unwrap_or_else(|| run.join(format!("at-{threshold}")));
-    let found = results::rethreshold(run, *threshold, &folder).map_err(|error| match error {
-        Error::Parameter { .. } => anyhow::Error::from(Usage::new(error)),
-        other => other.into(),
-    })?;
+    let found = results::rethreshold(run, *threshold, &folder).map_err(failure::of_engine)?;
     let summary = &found.summary;
     if view.format == Format::Json {
         let all = json!({

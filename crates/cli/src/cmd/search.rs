@@ -9,11 +9,10 @@ use benzer_index::{Answer, Explanation, Index, Keeps, Measure, Piece, Query, Que
 use clap::Args;
 
 use crate::Usage;
-use crate::cmd::write_json;
+use crate::options::collection::text_fields;
 use crate::options::db::{DbArguments, failed};
 use crate::options::search::{FieldRules, SearchKind};
-use crate::table::{Align, Table};
-use crate::view::{self, View, grouped, printable};
+use crate::output::{Align, Table, View, grouped, printable};
 
 /// What the command does, for its help.
 pub const ABOUT: &str = "\
@@ -48,7 +47,7 @@ pub struct Arguments {
     #[command(flatten)]
     db: DbArguments,
     #[command(flatten)]
-    what: What,
+    subject: Subject,
     /// The field of --text and --file, by which documents are compared [default: the only field of text, or of pictures]
     #[arg(long, value_name = "FIELD")]
     field: Option<String>,
@@ -56,7 +55,7 @@ pub struct Arguments {
     #[arg(long, value_name = "T")]
     threshold: Option<f64>,
     /// Matches to show
-    #[arg(long, value_name = "N", default_value = "10")]
+    #[arg(long, value_name = "N", default_value_t = Query::DEFAULT_LIMIT)]
     limit: usize,
     /// Matches to pass over first
     #[arg(long, value_name = "N", default_value = "0")]
@@ -73,10 +72,10 @@ pub struct Arguments {
     kind: SearchKind,
 }
 
-/// One of three.
+/// What documents are to be similar to: one of three.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
-struct What {
+struct Subject {
     /// A text
     #[arg(long, value_name = "TEXT")]
     text: Option<String>,
@@ -111,10 +110,9 @@ impl Arguments {
 /// # Errors
 /// No such collection or document; a query that makes no sense; what the store says.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
-    let store = arguments.db.open()?.read(&arguments.name).map_err(failed)?;
-    let index = Index::new(store).map_err(failed)?;
+    let index = arguments.db.read(&arguments.name)?;
     let mut query = arguments.query();
-    let What { text, file, id } = &arguments.what;
+    let Subject { text, file, id } = &arguments.subject;
     let document = match (text, file) {
         (Some(text), _) => Some(document(arguments, &index, text.clone())?),
         (_, Some(file)) => Some(of_file(arguments, &index, file)?),
@@ -129,18 +127,14 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
         (_, Some(document)) => QueryDocument::Document(document),
         _ => bail!(Usage::new("give --text, --file or --id")),
     };
-    let answer = match (&arguments.kind.with, asked) {
-        (Some(with), _) => index.three_way_search([asked, QueryDocument::Id(with)], &query),
-        (None, QueryDocument::Id(id)) => index.search_id(id, &query),
-        (None, QueryDocument::Document(document)) => index.search(document, &query),
+    let answer = match &arguments.kind.with {
+        Some(with) => index.three_way_search([asked, QueryDocument::Id(with)], &query),
+        None => index.search_by(asked, &query),
     };
     let answer = answer.map_err(failed)?;
-    match view.format {
-        view::Format::Json => write_json(out, &answer),
-        view::Format::Table => {
-            Ok(out.write_all(shown(&answer, &index, (arguments, &query, view)).as_bytes())?)
-        }
-    }
+    view.show(out, &answer, || {
+        render(&answer, &index, arguments, view) + &compared_by(&query, &index, arguments)
+    })
 }
 
 /// A file as a document that is in no collection: a text, or a picture.
@@ -184,13 +178,7 @@ fn picture_field(arguments: &Arguments, index: &Index, bytes: &[u8]) -> anyhow::
 
 /// A text as a document that is in no collection.
 fn document(arguments: &Arguments, index: &Index, text: String) -> anyhow::Result<Document> {
-    let texts: Vec<&str> = index
-        .settings()
-        .schema
-        .fields()
-        .filter(|(_, spec)| matches!(spec.kind, Kind::Text(_)))
-        .map(|(name, _)| name)
-        .collect();
+    let texts = text_fields(index.settings());
     let field = match (&arguments.field, &texts[..]) {
         (Some(field), _) => field.clone(),
         (None, [only]) => (*only).to_owned(),
@@ -202,7 +190,7 @@ fn document(arguments: &Arguments, index: &Index, text: String) -> anyhow::Resul
     Ok(Document::new("\u{1}", [(field, Content::from(text))]))
 }
 
-fn shown(answer: &Answer, index: &Index, (arguments, query, view): (&Arguments, &Query, &View)) -> String {
+fn render(answer: &Answer, index: &Index, arguments: &Arguments, view: &View) -> String {
     let mut text = String::new();
     let kind = match (arguments.kind.measure(), &arguments.kind.with) {
         (_, Some(_)) => "three-way",
@@ -238,14 +226,16 @@ fn shown(answer: &Answer, index: &Index, (arguments, query, view): (&Arguments, 
     for warning in &answer.warnings {
         text.push_str(&format!("warning: {warning}\n"));
     }
-    text.push_str(&summary(answer, index, arguments));
-    if arguments.fields.is_empty()
-        && !query.fields.is_empty()
-        && query.fields.len() < index.settings().fields.len()
-    {
-        text.push_str(&format!("compared by `{}` only; --fields names others\n", query.fields.join("`, `")));
+    text + &summary(answer, index, arguments)
+}
+
+/// The fields that a search was limited to without being asked.
+fn compared_by(query: &Query, index: &Index, arguments: &Arguments) -> String {
+    let is_part = !query.fields.is_empty() && query.fields.len() < index.settings().fields.len();
+    match arguments.fields.is_empty() && is_part {
+        true => format!("compared by `{}` only; --fields names others\n", query.fields.join("`, `")),
+        false => String::new(),
     }
-    text
 }
 
 /// How many there are, and which share of them was found.

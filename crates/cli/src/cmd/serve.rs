@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use benzer_server::log::{self, LogFormat};
-use benzer_server::serve::told_to_stop;
+use benzer_server::serve::stop_signal;
 use benzer_server::{Config, Limits, Server, StartError, Tls};
 use clap::{Args, ValueEnum};
 
 use crate::Usage;
 use crate::options::amount;
 use crate::options::db::{DbArguments, KeysArguments};
-use crate::view::{self, View};
+use crate::output::{Format, View};
 
 /// What the command does, for its help.
 pub const ABOUT: &str = "\
@@ -128,7 +128,7 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
     let config = config(arguments)?;
     let (tls, threads) = (config.tls.is_some(), config.limits.threads);
     let server = Server::new(config).map_err(refused)?;
-    let needs_key = server.state().gate.needs_key();
+    let needs_key = server.state().authenticator.needs_key();
     if arguments.check {
         return Ok(writeln!(out, "ready to serve `{}` on {}", arguments.db.shown(), arguments.listen)?);
     }
@@ -142,15 +142,13 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
         .context("cannot start threads")?;
     runtime.block_on(async {
         // Whoever reads the address may tell it to stop at once.
-        let stop = told_to_stop();
+        let stop = stop_signal();
         let listener = server.listen().await.map_err(refused)?;
         let address = listener.local_addr()?;
         let url = format!("{}://{address}", if tls { "https" } else { "http" });
         match view.format {
-            view::Format::Json => {
-                writeln!(out, "{}", serde_json::json!({"url": url, "needs_key": needs_key}))?
-            }
-            view::Format::Table => {
+            Format::Json => writeln!(out, "{}", serde_json::json!({"url": url, "needs_key": needs_key}))?,
+            Format::Table => {
                 let key = if needs_key { "; requests need a key" } else { "" };
                 let demo = if arguments.demo { " and a sample that is gone when it ends" } else { "" };
                 writeln!(out, "{url} serves `{}`{demo}{key}; Ctrl-C stops it", arguments.db.shown())?;
@@ -187,7 +185,6 @@ fn config(arguments: &Arguments) -> anyhow::Result<Config> {
     if arguments.max_bodies < arguments.max_body {
         bail!(Usage::new("--max-bodies must be at least --max-body, or no body of that size could be read"));
     }
-    let usual = Limits::default();
     let tls = arguments.tls_cert.clone().zip(arguments.tls_key.clone());
     Ok(Config {
         db: arguments.db.url(None)?,
@@ -206,7 +203,7 @@ fn config(arguments: &Arguments) -> anyhow::Result<Config> {
             requests: arguments.max_requests,
             connections: arguments.max_connections,
             rate: arguments.rate_limit,
-            threads: arguments.threads.unwrap_or(usual.threads),
+            threads: arguments.threads.unwrap_or(Limits::default().threads),
         },
         grace: Duration::from_secs(arguments.grace),
     })

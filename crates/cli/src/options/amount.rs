@@ -40,6 +40,11 @@ pub fn preset(name: &str) -> Result<Preset, String> {
     })
 }
 
+/// So many threads, or as many as the machine has cores.
+pub fn threads(asked: Option<usize>) -> usize {
+    asked.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into))
+}
+
 /// Half of the machine's memory, as Linux tells it.
 pub fn half_of_memory() -> u64 {
     let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();

@@ -96,7 +96,7 @@ impl CollectionArguments {
         let keeps = if self.sketches_only { Keeps::Sketches } else { Keeps::Documents };
         let schema = self.schema()?;
         let threshold = self.threshold.unwrap_or_else(|| Settings::default_threshold(&schema));
-        let recall = self.recall.unwrap_or(0.95);
+        let recall = self.recall.unwrap_or(Target::default().recall);
         let target = Target { threshold, recall, ..Target::default() };
         Settings::with_registers(schema, &target, keeps, self.registers)
             .and_then(|settings| match self.containment {
@@ -108,10 +108,8 @@ impl CollectionArguments {
             })
             // A collection chooses registers and recall.
             .map_err(|error| {
-                let told = error
-                    .to_string()
-                    .replace("use more registers or more bits", "give more --registers or a lower --recall");
-                Usage::new(told).into()
+                let remedy = "give more --registers or a lower --recall";
+                Usage::new(error.to_string().replace("use more registers or more bits", remedy)).into()
             })
     }
 
@@ -156,4 +154,10 @@ impl CollectionArguments {
         let asked = Settings { keeps, threshold, recall, ..found.clone() };
         asked.require(found).map_err(failed).context(advice)
     }
+}
+
+/// The fields of a collection that have text.
+pub fn text_fields(settings: &Settings) -> Vec<&str> {
+    let fields = settings.schema.fields().filter(|(_, spec)| matches!(spec.kind, Kind::Text(_)));
+    fields.map(|(name, _)| name).collect()
 }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use benzer_index::Index;
 use benzer_index::store::{self, Collections};
 use clap::Args;
 
@@ -36,6 +37,22 @@ impl DbArguments {
     /// As [`DbArguments::open`].
     pub fn open_for(&self, expected_documents: Option<u64>) -> anyhow::Result<Box<dyn Collections>> {
         store::open(&self.url(expected_documents)?).map_err(failed)
+    }
+
+    /// A collection to write to.
+    ///
+    /// # Errors
+    /// No such collection; what the store says.
+    pub fn index(&self, name: &str) -> anyhow::Result<Index> {
+        Index::new(self.open()?.open(name).map_err(failed)?).map_err(failed)
+    }
+
+    /// A collection to read only.
+    ///
+    /// # Errors
+    /// No such collection; what the store says.
+    pub fn read(&self, name: &str) -> anyhow::Result<Index> {
+        Index::new(self.open()?.read(name).map_err(failed)?).map_err(failed)
     }
 
     /// The address with what the other options say.
@@ -95,8 +112,8 @@ impl KeysArguments {
     /// Where it is.
     pub fn path(&self, db: &DbArguments) -> PathBuf {
         let is_folder = db.db != "memory:" && !db.db.contains("://");
-        let usual =
+        let default =
             || if is_folder { Path::new(&db.db).join(".keys.json") } else { "benzer-keys.json".into() };
-        self.keys.clone().unwrap_or_else(usual)
+        self.keys.clone().unwrap_or_else(default)
     }
 }

@@ -3,6 +3,7 @@
 pub mod amount;
 pub mod collection;
 pub mod db;
+pub mod input;
 pub mod search;
 pub mod sets;
 pub mod sketches;

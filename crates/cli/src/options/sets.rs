@@ -2,22 +2,20 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use anyhow::{anyhow, bail};
 use benzer_dedup::job::BATCH_BYTES;
-use benzer_io::read::{FieldPath, Format, Progress, ReadOptions};
-use benzer_sets::sketches::Rejected;
-use benzer_sets::{self as sets, Content, Loaded, Room, SetFormat, Shelf, Source, Watch};
+use benzer_io::read::ReadOptions;
+use benzer_sets::{self as sets, Content, Loaded, Room, SetFormat, Shelf, Source};
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 
 use super::amount;
+use super::input::InputArguments;
 use super::text::TextArguments;
 use crate::Usage;
-use crate::bar::Bar;
-use crate::rejects::{Rejects, check_places};
+use crate::process::stop_flag;
+use crate::reading::{ReadReporter, check_places};
 
 /// What every command says about set files.
 pub const HELP: &str = "\
@@ -40,18 +38,8 @@ pub struct SetArguments {
     /// Take each item of a set file as the set of lines it is in
     #[arg(long, requires = "set_format")]
     pub transpose: bool,
-    /// Fields that make up the text, such as `title,meta.body`
-    #[arg(long, value_name = "FIELDS", value_delimiter = ',', default_value = "text")]
-    pub text_field: Vec<FieldPath>,
-    /// The field that is the id [default: file and line]
-    #[arg(long, value_name = "FIELD")]
-    pub id_field: Option<FieldPath>,
-    /// Read all inputs as this: jsonl, csv, tsv, text, parquet, arrow [default: by content and name]
-    #[arg(long, value_name = "FORMAT")]
-    pub input_format: Option<Format>,
-    /// Take each file of plain text for one document, instead of each line
-    #[arg(long)]
-    pub per_file: bool,
+    #[command(flatten)]
+    input: InputArguments,
     /// Write the lines that cannot be read to this file, as JSON lines with file, line and reason
     #[arg(long, value_name = "FILE")]
     pub rejects: Option<PathBuf>,
@@ -72,12 +60,6 @@ pub struct SetArguments {
     pub text: TextArguments,
 }
 
-/// What is told while inputs are read.
-pub struct Told {
-    rejects: Rejects,
-    bar: Option<Bar>,
-}
-
 impl SetArguments {
     /// What to read of these inputs.
     ///
@@ -91,14 +73,7 @@ impl SetArguments {
             Some(format) => Content::Sets(format),
             None => Content::Texts(Box::new(self.text.shingler()?)),
         };
-        let read = ReadOptions {
-            text_fields: self.text_field.clone(),
-            id_field: self.id_field.clone(),
-            format: self.input_format,
-            per_file: self.per_file,
-            batch_bytes: BATCH_BYTES,
-            ..ReadOptions::default()
-        };
+        let read = ReadOptions { batch_bytes: BATCH_BYTES, ..self.input.read_options() };
         let inputs = inputs.iter().map(PathBuf::from).collect();
         Ok(Source { inputs, read, content, transpose: self.transpose })
     }
@@ -114,32 +89,25 @@ impl SetArguments {
                 address.display()
             );
         }
-        let threads =
-            self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into));
+        let threads = amount::threads(self.threads);
         let beside = output.and_then(Path::parent).map(|folder| match folder.as_os_str().is_empty() {
             true => PathBuf::from("."),
             false => folder.to_owned(),
         });
         let work_dir = self.work_dir.clone().or(beside).unwrap_or_else(std::env::temp_dir);
-        let stop = Arc::new(AtomicBool::new(false));
-        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-            // Without handlers the signals end the process at once; then temporary files stay.
-            let _ = signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop));
-            let _ = signal_hook::flag::register(signal, Arc::clone(&stop));
-        }
         let memory = self.memory.unwrap_or_else(amount::half_of_memory);
-        Room::new(memory, threads, &work_dir, stop).map_err(failed)
+        Room::new(memory, threads, &work_dir, stop_flag()).map_err(failed)
     }
 
-    /// Who is told of bad lines. Refuses places for results that are inputs.
+    /// What reports how far the reading is, and bad lines. Refuses places for results that are inputs.
     ///
     /// # Errors
     /// Results that would replace an input or each other; rejects that cannot be written.
-    pub fn told(&self, sources: &[&Source], output: Option<&Path>) -> anyhow::Result<Told> {
+    pub fn reporter(&self, sources: &[&Source], output: Option<&Path>) -> anyhow::Result<ReadReporter> {
         let rejects = self.rejects.as_deref();
         let inputs: Vec<PathBuf> = sources.iter().flat_map(|source| source.inputs.clone()).collect();
         check_places(output, rejects, &inputs)?;
-        Ok(Told { rejects: Rejects::new(rejects, self.strict)?, bar: None })
+        ReadReporter::new(rejects, self.strict)
     }
 }
 
@@ -147,55 +115,23 @@ impl SetArguments {
 ///
 /// # Errors
 /// Inputs that cannot be read, or that have no sets.
-pub fn load(sources: &[&Source], room: &Room, told: &mut Told) -> anyhow::Result<(Shelf, Vec<Loaded>)> {
-    let (shelf, loaded) = sets::load(sources, room, told).map_err(usage)?;
-    told.finish()?;
+pub fn load(
+    sources: &[&Source],
+    room: &Room,
+    reporter: &mut ReadReporter,
+) -> anyhow::Result<(Shelf, Vec<Loaded>)> {
+    let (shelf, loaded) = sets::load(sources, room, reporter).map_err(usage)?;
+    reporter.finish()?;
     for warning in loaded.iter().flat_map(|loaded| &loaded.warnings) {
         talk!("warning: {warning}");
     }
     if loaded.iter().any(|loaded| loaded.n_sets == 0) {
-        match told.rejects.first() {
+        match reporter.first_reject() {
             Some(reject) => bail!("no line could be read; the first: {reject}"),
             None => bail!("there is nothing to compare in the input"),
         }
     }
     Ok((shelf, loaded))
-}
-
-impl Told {
-    /// Ends the reading: bad lines are told.
-    ///
-    /// # Errors
-    /// Rejects that cannot be written.
-    pub fn finish(&mut self) -> anyhow::Result<()> {
-        if let Some(bar) = self.bar.take() {
-            bar.finish();
-        }
-        self.rejects.finish()
-    }
-
-    /// The first bad line.
-    pub fn first_reject(&self) -> Option<&str> {
-        self.rejects.first()
-    }
-}
-
-impl Watch<anyhow::Error> for Told {
-    fn begin(&mut self, progress: &Progress) {
-        if let Some(bar) = self.bar.replace(Bar::new(progress)) {
-            bar.finish();
-        }
-    }
-
-    fn rejected(&mut self, rejected: &Rejected) -> anyhow::Result<()> {
-        self.rejects.add(rejected)
-    }
-
-    fn read(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.update();
-        }
-    }
 }
 
 /// An error of the engine, with blame where it belongs.

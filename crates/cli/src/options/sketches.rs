@@ -69,7 +69,7 @@ impl SketchArguments {
 
 impl SketchName {
     /// What is used unless something else is asked for: 8 bits of each register, of weighted registers if repetitions count.
-    pub fn usual(bag: bool) -> Self {
+    pub fn default_for(bag: bool) -> Self {
         let name = if bag { "weighted:b8" } else { "b8" };
         name.parse().expect("a name from the list")
     }

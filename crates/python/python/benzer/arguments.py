@@ -46,7 +46,7 @@ def is_missing(value: Any) -> bool:
 
 
 def number(
-    name: str, value: Any, *, above: float | None = None, least: float | None = None, most: float | None = None, below: float | None = None
+    name: str, value: Any, *, above: float | None = None, minimum: float | None = None, maximum: float | None = None, below: float | None = None
 ) -> float:
     """A number, of NumPy or not, within limits."""
     try:
@@ -54,42 +54,42 @@ def number(
             raise TypeError
         found = float(value)
     except (TypeError, ValueError, OverflowError):
-        raise wrong(name, _number(above, least, most, below), value) from None
-    outside = (above is not None and found <= above) or (least is not None and found < least)
-    outside = outside or (most is not None and found > most) or (below is not None and found >= below)
+        raise wrong(name, _number(above, minimum, maximum, below), value) from None
+    outside = (above is not None and found <= above) or (minimum is not None and found < minimum)
+    outside = outside or (maximum is not None and found > maximum) or (below is not None and found >= below)
     if outside or math.isnan(found):
-        raise ParameterError(f"`{name}` must be {_number(above, least, most, below)}, got {value}")
+        raise ParameterError(f"`{name}` must be {_number(above, minimum, maximum, below)}, got {value}")
     return found
 
 
-def _number(above: float | None, least: float | None, most: float | None, below: float | None) -> str:
+def _number(above: float | None, minimum: float | None, maximum: float | None, below: float | None) -> str:
     """Its limits in words."""
-    ends = [("above", above), ("of at least", least), ("at most", most), ("below", below)]
+    ends = [("above", above), ("of at least", minimum), ("at most", maximum), ("below", below)]
     words = " and ".join(f"{word} {end:g}" for word, end in ends if end is not None and math.isfinite(end))
     return "a number " + words if words else "a number"
 
 
-def whole(name: str, value: Any, *, least: int | None = None, most: int | None = None) -> int:
+def whole(name: str, value: Any, *, minimum: int | None = None, maximum: int | None = None) -> int:
     """A whole number, of NumPy or not, within limits; 128.0 is one too."""
     given: Any = value
     if isinstance(value, float | np.floating) and float(value).is_integer():
         given = int(value)
     if isinstance(value, bool | np.bool_):
-        raise wrong(name, _whole(least, most), value)
+        raise wrong(name, _whole(minimum, maximum), value)
     try:
         found = operator.index(given)
     except TypeError:
-        raise wrong(name, _whole(least, most), value) from None
-    if (least is not None and found < least) or (most is not None and found > most):
-        raise ParameterError(f"`{name}` must be {_whole(least, most, found)}, got {found}")
+        raise wrong(name, _whole(minimum, maximum), value) from None
+    if (minimum is not None and found < minimum) or (maximum is not None and found > maximum):
+        raise ParameterError(f"`{name}` must be {_whole(minimum, maximum, found)}, got {found}")
     return found
 
 
-def _whole(least: int | None, most: int | None, found: int = 0) -> str:
+def _whole(minimum: int | None, maximum: int | None, found: int = 0) -> str:
     """Its limits in words; one that nobody reaches is told to who did."""
-    if least is None or most is None or found <= most > _FAR:
-        return "a whole number" + ("" if least is None else f" of at least {least:,}")
-    return f"a whole number of at least {least:,} and at most {most:,}"
+    if minimum is None or maximum is None or found <= maximum > _FAR:
+        return "a whole number" + ("" if minimum is None else f" of at least {minimum:,}")
+    return f"a whole number of at least {minimum:,} and at most {maximum:,}"
 
 
 def flag(name: str, value: Any) -> bool:

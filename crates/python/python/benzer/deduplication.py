@@ -235,7 +235,7 @@ def request(
     shingles = None
     if ngram is not None or unit != "words" or text_settings:
         shingles = text_options(5 if ngram is None else ngram, unit, **(text_settings or {}))
-    usual: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "inputs": [],
         "output": "",
         "keep": "first",
@@ -263,7 +263,7 @@ def request(
         "called": None,
         "against_called": None,
     }
-    return usual | given | {"text": shingles, "threshold": None if threshold is None else _decimal(threshold)}
+    return defaults | given | {"text": shingles, "threshold": None if threshold is None else _decimal(threshold)}
 
 
 def _order(keep: str) -> str | None:

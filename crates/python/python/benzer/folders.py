@@ -14,7 +14,7 @@ from pathlib import Path
 RESULTS = "results"
 """The folder of the results inside of a temporary one."""
 
-_MOST_BYTES = 1 << 30
+_MAX_BYTES = 1 << 30
 """Results of more bytes are not put into a pickle."""
 
 _given_out: set[TemporaryFolder] = set()
@@ -46,7 +46,7 @@ class TemporaryFolder:
     def __reduce__(self) -> tuple[Callable[[dict[str, bytes]], TemporaryFolder], tuple[dict[str, bytes]]]:
         files = [path for path in sorted(self.results.rglob("*")) if path.is_file()]
         size = sum(path.stat().st_size for path in files)
-        if size > _MOST_BYTES:
+        if size > _MAX_BYTES:
             raise pickle.PicklingError(
                 f"the results take {size / 2**30:.1f} GiB in a temporary folder, too much for a pickle; give `output=` a folder that both processes see"
             )

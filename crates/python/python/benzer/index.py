@@ -24,7 +24,7 @@ _NOBODY = "\x01"
 _NO_BANDS = ("use more registers or more bits", "use a higher `threshold` or a lower `recall`")
 # Rejected documents that a message names.
 _TOLD = 3
-_MOST = 2**63 - 1
+_MAX = 2**63 - 1
 _RULES = ("mean", "any", "all")
 _MEASURES = ("jaccard", "containing", "contained")
 
@@ -98,7 +98,7 @@ class Index:
         self.url = _url(url)
         self.name = arguments.string("collection", collection)
         options: dict[str, Any] = {
-            "threshold": maybe(arguments.number, "threshold", threshold, above=0, most=1),
+            "threshold": maybe(arguments.number, "threshold", threshold, above=0, maximum=1),
             "recall": maybe(arguments.number, "recall", recall, above=0, below=1),
             "keep_documents": arguments.flag("keep_documents", keep_documents),
             "containment": _containment(containment),
@@ -192,15 +192,15 @@ class Index:
             thresholds=arguments.numbers("thresholds", thresholds or {}),
             rule=arguments.one_of("rule", rule, _RULES),
             measure=arguments.one_of("measure", measure, _MEASURES),
-            ratio=maybe(arguments.number, "ratio", ratio, least=1),
-            top=maybe(arguments.whole, "top", top, least=1, most=_MOST),
+            ratio=maybe(arguments.number, "ratio", ratio, minimum=1),
+            top=maybe(arguments.whole, "top", top, minimum=1, maximum=_MAX),
         )
         if (document is None) == (id is None):
             raise SchemaError("`search` takes a document or an `id`: give one of them")
         if with_id is not None:
             probe = None if document is None else self._probe("document", document)
-            ids = (maybe(lambda name, value: identity(name, value), "id", id), identity("with_id", with_id))
-            return _matches(json.loads(self._inner.search_third(probe, ids, query)), self._ids)
+            first, other = maybe(lambda name, value: identity(name, value), "id", id), identity("with_id", with_id)
+            return _matches(json.loads(self._inner.three_way_search(probe, first, other, query)), self._ids)
         if id is not None:
             return _matches(json.loads(self._inner.search_id(identity("id", id), query)), self._ids)
         (answer,) = self._inner.search([self._probe("document", document)], query)
@@ -234,13 +234,13 @@ class Index:
 
     def duplicates(self, threshold: float | None = None) -> list[tuple[Any, Any, Estimate]]:
         """All pairs of similar documents, by their estimates."""
-        pairs = json.loads(self._inner.duplicates(maybe(arguments.number, "threshold", threshold, above=0, most=1)))
+        pairs = json.loads(self._inner.duplicates(maybe(arguments.number, "threshold", threshold, above=0, maximum=1)))
         value = self._ids.value
         return [(value(a), value(b), bar) for a, b, estimate in pairs if (bar := _estimate(estimate)) is not None]
 
     def triples(self, threshold: float | None = None) -> list[tuple[tuple[Any, Any, Any], Estimate]]:
         """All triples of similar documents, by the estimate of what all three have in common."""
-        triples = json.loads(self._inner.triples(maybe(arguments.number, "threshold", threshold, above=0, most=1)))
+        triples = json.loads(self._inner.triples(maybe(arguments.number, "threshold", threshold, above=0, maximum=1)))
         value = self._ids.value
         return [((value(a), value(b), value(c)), bar) for (a, b, c), estimate in triples if (bar := _estimate(estimate)) is not None]
 
@@ -364,9 +364,9 @@ def _plain(name: str, option: Any, value: Any) -> Any:
 
 def _query(threshold: Any, limit: Any, offset: Any, fields: Any, explain: Any, **rest: Any) -> str:
     query = {
-        "threshold": maybe(arguments.number, "threshold", threshold, least=0, most=1),
-        "limit": arguments.whole("limit", limit, least=0, most=_MOST),
-        "offset": arguments.whole("offset", offset, least=0, most=_MOST),
+        "threshold": maybe(arguments.number, "threshold", threshold, minimum=0, maximum=1),
+        "limit": arguments.whole("limit", limit, minimum=0, maximum=_MAX),
+        "offset": arguments.whole("offset", offset, minimum=0, maximum=_MAX),
         "fields": arguments.strings("fields", fields),
         "explain": arguments.flag("explain", explain),
     }
@@ -378,7 +378,7 @@ def _containment(containment: Any) -> dict[str, float] | None:
         return arguments.numbers("containment", containment)
     if isinstance(containment, bool | np.bool_):
         return {} if containment else None
-    return {"threshold": arguments.number("containment", containment, above=0, most=1)}
+    return {"threshold": arguments.number("containment", containment, above=0, maximum=1)}
 
 
 def _estimate(estimate: dict[str, Any]) -> Estimate | None:

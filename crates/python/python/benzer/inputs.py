@@ -257,6 +257,23 @@ def _arrow(column: Any) -> Any:
         return frames.values(column)
 
 
+def _decoded(column: Any) -> Any:
+    """A column as Arrow without dictionary, if Arrow can hold it; else a list."""
+    found = _arrow(column)
+    if hasattr(found, "type"):
+        import pyarrow as pa
+
+        if pa.types.is_dictionary(found.type):
+            return found.cast(found.type.value_type)
+    return found
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
 def _texts(column: Any, name: str) -> Column:
     """Texts: strings, and bytes that are UTF-8."""
     found = _arrow(column)
@@ -271,7 +288,7 @@ def _texts(column: Any, name: str) -> Column:
                 found, kind = found.cast(pa.large_string()), pa.large_string()
             except pa.ArrowInvalid:
                 pass
-        if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        if _is_text(kind):
             return Column(found, _nulls(found, f"no text in column {name!r} (None)"))
         if not _has_bytes(kind):
             raise TypeError(_no_texts(name, str(found.type), pa.types.is_list(kind) or pa.types.is_large_list(kind)))
@@ -309,16 +326,14 @@ def _text(value: Any, name: str) -> str:
 
 def _ids(column: Any, name: str) -> Column:
     """Ids: texts and integers as they are, other values by the texts that stand for them."""
-    found = _arrow(column)
+    found = _decoded(column)
     if hasattr(found, "type"):
         import pyarrow as pa
 
-        if pa.types.is_dictionary(found.type):
-            found = found.cast(found.type.value_type)
         types, kind = pa.types, found.type
         if types.is_null(kind):
             found, kind = pa.nulls(len(found), pa.string()), pa.string()
-        if types.is_integer(kind) or types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
+        if types.is_integer(kind) or _is_text(kind):
             return Column(found, _nulls(found, f"no id in column {name!r} (None)"))
         found = frames.values(found)
     if any(isinstance(one, bytes) for one in found):
@@ -356,15 +371,12 @@ def _id(value: Any, name: str) -> str | int:
 
 def _orders(column: Any, name: str) -> Column:
     """What `max:` and `min:` look at: numbers, times and texts. A missing one sorts last."""
-    found = _arrow(column)
+    found = _decoded(column)
     if hasattr(found, "type"):
         import pyarrow as pa
 
-        if pa.types.is_dictionary(found.type):
-            found = found.cast(found.type.value_type)
         types, kind = pa.types, found.type
-        is_text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
-        if is_text or types.is_integer(kind) or types.is_floating(kind) or types.is_timestamp(kind) or types.is_date(kind):
+        if _is_text(kind) or types.is_integer(kind) or types.is_floating(kind) or types.is_timestamp(kind) or types.is_date(kind):
             return Column(found, {})
         if types.is_null(kind):
             return Column(pa.nulls(len(found), pa.float64()), {})

@@ -5,11 +5,9 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-import numpy as np
-
-from benzer import _benzer, arguments
+from benzer import arguments
 from benzer.errors import DecodeError
-from benzer.minhash import MinHash
+from benzer.minhash import MinHash, united
 from benzer.schemes import check_scheme, exact_array
 
 _FORMATS = {"legacy": "I", "affine32": "I", "affine64": "Q"}
@@ -149,16 +147,5 @@ class LeanMinHash(MinHash):
     @classmethod
     def union(cls, *lmhs: MinHash) -> LeanMinHash:
         """The sketch of the union of at least two."""
-        if len(lmhs) < 2:
-            raise ValueError("Cannot union less than 2 MinHash")
-        for i, one in enumerate(lmhs):
-            arguments.minhash(f"lmhs[{i}]", one)
-        first = lmhs[0]
-        if any(first.seed != m.seed or len(first) != len(m) or first.scheme != m.scheme for m in lmhs):
-            raise ValueError(
-                "The unioning MinHash must have the same seed, number of permutation functions and scheme."
-            )
-        least = np.array(first.hashvalues)
-        for other in lmhs[1:]:
-            least = _benzer.smaller(first.scheme, least, other.hashvalues)
-        return cls._made(first.seed, least, first.scheme)
+        hashvalues = united("lmhs", lmhs, ".")
+        return cls._made(lmhs[0].seed, hashvalues, lmhs[0].scheme)

@@ -313,4 +313,4 @@ class MinHashLSH:
 def _shape(params: Any) -> tuple[int, int]:
     if not isinstance(params, tuple | list | np.ndarray) or len(params) != 2:
         raise arguments.wrong("params", "the number of bands and that of rows, such as (32, 4)", params)
-    return arguments.whole("params[0]", params[0]), arguments.whole("params[1]", params[1], least=1)
+    return arguments.whole("params[0]", params[0]), arguments.whole("params[1]", params[1], minimum=1)

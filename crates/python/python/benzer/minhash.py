@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, Literal, TypeVar
 
@@ -17,7 +17,7 @@ from benzer.schemes import DTYPES, LARGEST, HashValues, Scheme, check_scheme, ex
 
 Self = TypeVar("Self", bound="MinHash")
 
-_MOST = 1 << 32
+_MAX = 1 << 32
 # Sets that `bulk` hands over at a time.
 _TOGETHER = 4096
 
@@ -25,9 +25,24 @@ _TOGETHER = 4096
 @lru_cache(maxsize=256)
 def _drawn(scheme: str, num_perm: int, seed: int) -> _benzer.Functions:
     """The functions of a seed: drawn once for all sketches of it."""
-    if not 0 <= seed < _MOST:
+    if not 0 <= seed < _MAX:
         raise ValueError("Seed must be between 0 and 2**32 - 1")
     return _benzer.Functions(scheme, num_perm, seed)
+
+
+def united(name: str, sketches: Sequence[MinHash], end: str = "") -> HashValues:
+    """The hash values of the union of at least two sketches of one kind; `end` is that of the message about others."""
+    if len(sketches) < 2:
+        raise ValueError("Cannot union less than 2 MinHash")
+    for i, one in enumerate(sketches):
+        arguments.minhash(f"{name}[{i}]", one)
+    first = sketches[0]
+    if any(first.seed != m.seed or len(first) != len(m) or first.scheme != m.scheme for m in sketches):
+        raise ValueError("The unioning MinHash must have the same seed, number of permutation functions and scheme" + end)
+    hashvalues = first.hashvalues
+    for other in sketches[1:]:
+        hashvalues = _benzer.smaller(first.scheme, hashvalues, other.hashvalues)
+    return hashvalues
 
 
 class MinHash:
@@ -84,8 +99,8 @@ class MinHash:
         num_perm, seed = arguments.whole("num_perm", num_perm), arguments.whole("seed", seed)
         if num_perm < 1:
             raise ValueError("num_perm must be positive")
-        if num_perm > _MOST:
-            raise ValueError("Cannot have more than %d number of permutation functions" % _MOST)
+        if num_perm > _MAX:
+            raise ValueError("Cannot have more than %d number of permutation functions" % _MAX)
         self.seed = seed
         self.num_perm = num_perm
         if hashfunc is not None and not callable(hashfunc):
@@ -241,16 +256,9 @@ class MinHash:
     @classmethod
     def union(cls, *mhs: MinHash) -> MinHash:
         """The sketch of the union of at least two."""
-        if len(mhs) < 2:
-            raise ValueError("Cannot union less than 2 MinHash")
-        for i, one in enumerate(mhs):
-            arguments.minhash(f"mhs[{i}]", one)
-        first = mhs[0]
-        if any(first.seed != m.seed or len(first) != len(m) or first.scheme != m.scheme for m in mhs):
-            raise ValueError("The unioning MinHash must have the same seed, number of permutation functions and scheme")
-        union = first.copy()
-        for other in mhs[1:]:
-            union.hashvalues = _benzer.smaller(first.scheme, union.hashvalues, other.hashvalues)
+        hashvalues = united("mhs", mhs)
+        union = mhs[0].copy()
+        union.hashvalues = hashvalues
         return union
 
     @classmethod

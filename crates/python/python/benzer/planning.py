@@ -13,7 +13,7 @@ import numpy.typing as npt
 from benzer import _benzer, arguments
 from benzer.arguments import maybe
 
-_MOST = 2**63 - 1
+_MAX = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -67,13 +67,13 @@ def plan(
     ('b8', 128, 18, 7)
     """
     goal = {
-        "threshold": arguments.number("threshold", threshold, above=0, most=1),
+        "threshold": arguments.number("threshold", threshold, above=0, maximum=1),
         "recall": arguments.number("recall", recall, above=0, below=1),
-        "documents": arguments.whole("documents", documents, least=1, most=_MOST),
-        "set_size": arguments.number("set_size", set_size, least=1, below=math.inf),
+        "documents": arguments.whole("documents", documents, minimum=1, maximum=_MAX),
+        "set_size": arguments.number("set_size", set_size, minimum=1, below=math.inf),
     }
     limits = {
-        "memory": maybe(arguments.whole, "memory", memory, least=1, most=_MOST),
+        "memory": maybe(arguments.whole, "memory", memory, minimum=1, maximum=_MAX),
         "error": maybe(arguments.number, "error", error, above=0, below=1),
     }
     answer = json.loads(_benzer.plan(json.dumps(goal | limits)))

@@ -223,7 +223,7 @@ class DedupResult:
 
         The recall was not measured there (`summary["audit"]` is None); `summary["notes"]` says what else pairs do not tell.
         """
-        threshold = number("threshold", threshold, above=0, most=1)
+        threshold = number("threshold", threshold, above=0, maximum=1)
         where = TemporaryFolder()
         source = self._base or self
         text = f"{threshold:.9f}".rstrip("0").rstrip(".")

@@ -11,7 +11,7 @@ from benzer.arguments import maybe
 from benzer.errors import ParameterError
 from benzer.sketch import TEXT_SETTINGS, Unit
 
-_MOST = 2**31 - 1
+_MAX = 2**31 - 1
 _POLICIES = ("first", "last", "longest", "shortest")
 
 
@@ -40,12 +40,12 @@ def _texts(name: str, value: Any) -> None:
 
 def _amount(name: str, value: Any) -> None:
     if not isinstance(value, str):
-        maybe(arguments.whole, name, value, least=1)
+        maybe(arguments.whole, name, value, minimum=1)
 
 
 def _audit(name: str, value: Any) -> None:
     if not isinstance(value, str):
-        arguments.whole(name, value, least=1)
+        arguments.whole(name, value, minimum=1)
 
 
 def _progress(name: str, value: Any) -> None:
@@ -64,14 +64,14 @@ def _string(name: str, value: Any) -> None:
 
 
 _CHECKS: dict[str, Callable[[str, Any], object]] = {
-    "threshold": lambda name, value: maybe(arguments.number, name, value, above=0, most=1),
-    "recall": lambda name, value: maybe(arguments.number, name, value, above=0, most=1),
+    "threshold": lambda name, value: maybe(arguments.number, name, value, above=0, maximum=1),
+    "recall": lambda name, value: maybe(arguments.number, name, value, above=0, maximum=1),
     "text": _texts,
     "id": _string,
     "keep": _keep,
     "preset": _string,
     "input_format": _string,
-    "ngram": lambda name, value: maybe(arguments.whole, name, value, least=1, most=_MOST),
+    "ngram": lambda name, value: maybe(arguments.whole, name, value, minimum=1, maximum=_MAX),
     "unit": lambda name, value: arguments.one_of(name, value, get_args(Unit)),
     "text_settings": _text_settings,
     "save": _path,
@@ -82,7 +82,7 @@ _CHECKS: dict[str, Callable[[str, Any], object]] = {
     "allow_rejects": arguments.flag,
     "resume": arguments.flag,
     "per_file": arguments.flag,
-    "threads": lambda name, value: maybe(arguments.whole, name, value, least=1, most=_MOST),
+    "threads": lambda name, value: maybe(arguments.whole, name, value, minimum=1, maximum=_MAX),
     "memory": _amount,
     "audit": _audit,
     "progress": _progress,

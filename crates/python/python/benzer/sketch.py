@@ -18,7 +18,7 @@ from benzer.texts import as_texts
 __all__ = ["Sketch", "Sketcher", "Unit", "sketch_csr", "sketch_sets", "sketch_texts", "text_options"]
 
 Unit = Literal["words", "characters", "bytes"]
-_MOST = 2**32 - 1
+_MAX = 2**32 - 1
 _WHOLE = {8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
 
 
@@ -35,7 +35,7 @@ def text_options(
 ) -> dict[str, Any]:
     """How a text becomes shingles, as in a schema."""
     return {
-        "n": arguments.whole("ngram", ngram, least=1, most=_MOST),
+        "n": arguments.whole("ngram", ngram, minimum=1, maximum=_MAX),
         "unit": arguments.one_of("unit", unit, get_args(Unit)),
         "lower": arguments.flag("lower", lower),
         "nfkc": arguments.flag("nfkc", nfkc),
@@ -73,8 +73,8 @@ class Sketcher:
     ) -> None:
         arguments.known("Sketcher", text, TEXT_SETTINGS)
         options = json.dumps(text_options(ngram, unit, **text))
-        num_perm = arguments.whole("num_perm", num_perm, least=1, most=2**16)
-        seed = arguments.whole("seed", seed, least=0, most=2**64 - 1)
+        num_perm = arguments.whole("num_perm", num_perm, minimum=1, maximum=2**16)
+        seed = arguments.whole("seed", seed, minimum=0, maximum=2**64 - 1)
         self._arguments = (arguments.string("sketch", sketch), num_perm, seed, options)
         self.inner = _benzer.Sketcher(*self._arguments)
         self.num_perm = num_perm
@@ -97,7 +97,7 @@ class Sketcher:
         if isinstance(values, Mapping):
             raise arguments.wrong("values", "a list or a set: the counts of a dictionary are given as `weights`, its keys as list(values)", values)
         if weights is not None:
-            weights = [arguments.number(f"weights[{i}]", one, least=0) for i, one in enumerate(arguments.items("weights", weights, "numbers"))]
+            weights = [arguments.number(f"weights[{i}]", one, minimum=0) for i, one in enumerate(arguments.items("weights", weights, "numbers"))]
         return self.inner.set(values, weights)
 
     def sketch_hashes(self, hashes: npt.ArrayLike) -> Sketch:
@@ -131,7 +131,7 @@ class Sketcher:
 
     def restore(self, row: npt.NDArray[Any], size: float = 1.0) -> Sketch:
         """The sketch of a row of :meth:`sketch_texts`, and the size of its set where that is known."""
-        size = arguments.number("size", size, least=0)
+        size = arguments.number("size", size, minimum=0)
         return self.inner.restore(self._words("row", row.reshape(1, -1) if isinstance(row, np.ndarray) else row)[0], size)
 
     def words(self, matrix: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
@@ -163,7 +163,7 @@ class Sketcher:
 
 
 def _threads(threads: Any) -> int | None:
-    return maybe(arguments.whole, "threads", threads, least=1, most=_MOST)
+    return maybe(arguments.whole, "threads", threads, minimum=1, maximum=_MAX)
 
 
 def _made(sketch: str, num_perm: int, seed: int, options: dict[str, Any]) -> Sketcher:

@@ -88,7 +88,7 @@ class BBitMinHashVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[mi
 
     def _fitted(self, X: Any) -> Any:  # noqa: N803
         """The rows of the input, after the parameters are checked."""
-        b, num_perm = arguments.whole("b", self.b, least=1, most=16), arguments.whole("num_perm", self.num_perm, least=1)
+        b, num_perm = arguments.whole("b", self.b, minimum=1, maximum=16), arguments.whole("num_perm", self.num_perm, minimum=1)
         arguments.one_of("analyzer", self.analyzer, ("auto", "text", "set"))
         arguments.flag("normalize", self.normalize)
         arguments.flag("sparse_output", self.sparse_output)

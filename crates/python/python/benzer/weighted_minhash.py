@@ -74,9 +74,9 @@ class WeightedMinHashGenerator:
     """
 
     def __init__(self, dim: int, sample_size: int = 128, seed: int = 1) -> None:
-        self.dim = arguments.whole("dim", dim, least=1)
-        self.sample_size = arguments.whole("sample_size", sample_size, least=1)
-        self.seed = arguments.whole("seed", seed, least=0, most=2**32 - 1)
+        self.dim = arguments.whole("dim", dim, minimum=1)
+        self.sample_size = arguments.whole("sample_size", sample_size, minimum=1)
+        self.seed = arguments.whole("seed", seed, minimum=0, maximum=2**32 - 1)
         generator = np.random.RandomState(seed=seed)
         shape = (sample_size, dim)
         self.rs = generator.gamma(2, 1, shape).astype(np.float32)

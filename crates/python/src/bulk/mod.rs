@@ -9,7 +9,7 @@ use std::ops::Range;
 use numpy::{PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 
-use crate::parallel;
+use crate::parallel::Division;
 
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(texts::sketch_strings, module)?)?;
@@ -20,18 +20,16 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(one_hot::one_hot, module)?)
 }
 
-/// A matrix of words of sketches whose rows `work` makes, so many at a time. Its memory is NumPy's, which asks for large pages: a fresh page for every 32 sketches
+/// A matrix of words of sketches whose rows `work` makes. Its memory is NumPy's, which asks for large pages: a fresh page for every 32 sketches
 /// would take a tenth of the time of small sets.
 fn filled(
     py: Python<'_>,
-    (rows, width): (usize, usize),
-    at_a_time: usize,
-    threads: usize,
+    rows: Division,
     work: impl Fn(Range<usize>, &mut [u64]) -> PyResult<()> + Sync + Send,
 ) -> PyResult<Bound<'_, PyArray2<u64>>> {
-    let matrix = PyArray2::zeros(py, [rows, width], false);
+    let matrix = PyArray2::zeros(py, [rows.n, rows.width], false);
     let mut words = matrix.readwrite();
     let words = words.as_slice_mut()?;
-    py.detach(|| parallel::fill(at_a_time, (rows, width), words, threads, work))?;
+    py.detach(|| rows.fill(words, work))?;
     Ok(matrix)
 }

@@ -5,8 +5,9 @@ use pyo3::prelude::*;
 
 use benzer_core::sketch::packed;
 
+use crate::error;
+use crate::parallel::{self, Division};
 use crate::sketch::{Sketcher, kept};
-use crate::{error, parallel};
 
 /// The columns with a one, `registers` for each row.
 #[pyfunction]
@@ -25,7 +26,8 @@ pub(super) fn one_hot<'py>(
     let (n, words) = (words.shape()[0], words.as_slice()?);
     let mut columns = vec![0; n * k];
     py.detach(|| {
-        parallel::fill(parallel::ROWS, (n, k), &mut columns, parallel::threads(None), |rows, out| {
+        let all = Division { n, width: k, at_a_time: parallel::ROWS, threads: parallel::threads(None) };
+        all.fill(&mut columns, |rows, out| {
             let rows = words[rows.start * width..rows.end * width].chunks_exact(width);
             let ones = rows.flat_map(|row| packed::one_hot(row, bits, k));
             ones.zip(out).for_each(|(column, out)| *out = column as i64);

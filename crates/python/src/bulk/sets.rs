@@ -5,8 +5,9 @@ use pyo3::prelude::*;
 
 use benzer_core::sketch::count;
 
+use crate::error;
+use crate::parallel::{self, Division};
 use crate::sketch::{Sketcher, extend, kept};
-use crate::{error, parallel};
 
 /// Sketches of sets of elements that are hashed already: set i is `elements[offsets[i]:offsets[i + 1]]`.
 #[pyfunction]
@@ -55,7 +56,7 @@ fn sketch<'py>(
     let spec = sketcher.values.spec();
     let steps = elements.len().saturating_mul(spec.registers as usize);
     let at_a_time = parallel::at_a_time(parallel::many_rows(n, threads), n, steps);
-    super::filled(py, (n, spec.words()), at_a_time, threads, |rows, out| {
+    super::filled(py, Division { n, width: spec.words(), at_a_time, threads }, |rows, out| {
         let offsets = &offsets[rows.start..=rows.end];
         sketcher.values.sketch_many(elements, offsets, out).map_err(error::core)
     })
@@ -86,7 +87,8 @@ pub(super) fn mismatches<'py>(
     let mut counts = vec![0; a.len()];
     py.detach(|| {
         let (n, threads) = (a.len(), parallel::threads(None));
-        parallel::fill(parallel::many_rows(n, threads), (n, 1), &mut counts, threads, |pairs, out| {
+        let at_a_time = parallel::many_rows(n, threads);
+        Division { n, width: 1, at_a_time, threads }.fill(&mut counts, |pairs, out| {
             let pairs = a[pairs.clone()].iter().zip(&b[pairs]);
             out.iter_mut()
                 .zip(pairs)

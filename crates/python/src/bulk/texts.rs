@@ -7,8 +7,9 @@ use pyo3::types::PyList;
 
 use benzer_core::field::text::Scratch;
 
+use crate::error;
+use crate::parallel::{self, Division};
 use crate::sketch::Sketcher;
-use crate::{error, parallel};
 
 /// Steps of work that a byte of text takes until it is hashed, as [`parallel::at_a_time`] counts them.
 const STEPS_OF_A_BYTE: usize = 32;
@@ -84,7 +85,8 @@ fn sketch<'py, 'a>(
     let bag = sketcher.shingler.options().bag;
     let steps = bytes.saturating_mul(STEPS_OF_A_BYTE + registers / BYTES_OF_AN_ELEMENT);
     let at_a_time = parallel::at_a_time(parallel::ROWS, n, steps);
-    super::filled(py, (n, width), at_a_time, parallel::threads(threads), |rows, out| {
+    let threads = parallel::threads(threads);
+    super::filled(py, Division { n, width, at_a_time, threads }, |rows, out| {
         let (mut scratch, mut elements, mut offsets) = (Scratch::default(), Vec::new(), vec![0]);
         for (row, out) in rows.zip(out.chunks_exact_mut(width)) {
             if bag {

@@ -12,7 +12,7 @@ pub(super) fn optimal_bands(
     py: Python<'_>,
     threshold: f64,
     num_perm: usize,
-    weights: (f64, f64),
+    weights: [f64; 2],
 ) -> PyResult<(usize, usize)> {
     // At the ends only one of the two errors is left, and it is smallest with most bands or with most rows.
     if threshold <= 0.0 {
@@ -21,7 +21,7 @@ pub(super) fn optimal_bands(
     if threshold >= 1.0 {
         return Ok((1, num_perm));
     }
-    let shape = py.detach(|| curve::optimal(num_perm, threshold, weights.0, weights.1));
+    let shape = py.detach(|| curve::optimal(num_perm, threshold, weights[0], weights[1]));
     shape.map(|Shape { bands, rows }| (bands, rows)).map_err(error::core)
 }
 
@@ -31,13 +31,12 @@ pub(super) fn optimal_bands_of_containment(
     py: Python<'_>,
     threshold: f64,
     num_perm: usize,
-    most_rows: usize,
+    max_rows: usize,
     ratio: f64,
-    weights: (f64, f64),
+    weights: [f64; 2],
 ) -> (usize, usize) {
-    let weights = [weights.0, weights.1];
     let Shape { bands, rows } =
-        py.detach(|| ensemble::optimal(num_perm, most_rows, threshold, ratio, weights));
+        py.detach(|| ensemble::optimal(num_perm, max_rows, threshold, ratio, weights));
     (bands, rows)
 }
 

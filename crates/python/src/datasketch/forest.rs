@@ -14,7 +14,7 @@ use crate::error;
 /// The trees; entries are numbers in the order in which they were added.
 #[pyclass(frozen, module = "benzer._benzer")]
 pub(crate) struct Forest {
-    least: usize,
+    min: usize,
     inner: Mutex<lsh::Forest>,
 }
 
@@ -22,7 +22,7 @@ pub(crate) struct Forest {
 impl Forest {
     #[new]
     fn new(l: usize, k: usize) -> Self {
-        Self { least: l * k, inner: Mutex::new(lsh::Forest::new(l, k)) }
+        Self { min: l * k, inner: Mutex::new(lsh::Forest::new(l, k)) }
     }
 
     /// Adds hash values and gives the number of the entry.
@@ -69,11 +69,11 @@ impl Forest {
 
     fn registers(&self, hashvalues: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
         let registers = registers(hashvalues)?;
-        match registers.len() >= self.least {
+        match registers.len() >= self.min {
             true => Ok(registers),
             false => Err(error::parameter(format!(
                 "expected at least {} hash values, got {}",
-                self.least,
+                self.min,
                 registers.len()
             ))),
         }

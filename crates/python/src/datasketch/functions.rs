@@ -9,7 +9,7 @@ use benzer_core::sketch::{Scheme, permutations};
 use super::registers::{array, registers};
 use super::tokens::{TOGETHER, Tokens};
 use crate::error;
-use crate::parallel;
+use crate::parallel::{self, Division};
 
 /// What hashing a token takes, in registers that are lowered by it.
 const HASHING: usize = 400;
@@ -100,8 +100,10 @@ impl Functions {
         let (n, k) = (ends.len() - 1, self.inner.parameters().len());
         let mut matrix = vec![0; n * k];
         py.detach(|| {
-            let rows = parallel::at_a_time(parallel::ROWS, n, tokens.len().saturating_mul(k + HASHING));
-            parallel::fill(rows, (n, k), &mut matrix, parallel::threads(threads), |rows, out| {
+            let steps = tokens.len().saturating_mul(k + HASHING);
+            let at_a_time = parallel::at_a_time(parallel::ROWS, n, steps);
+            let all = Division { n, width: k, at_a_time, threads: parallel::threads(threads) };
+            all.fill(&mut matrix, |rows, out| {
                 let mut hashes = Vec::new();
                 let mut lowered = Vec::new();
                 for (row, out) in rows.zip(out.chunks_exact_mut(k)) {
@@ -164,9 +166,9 @@ pub(super) fn smaller<'py>(
     a: &Bound<'py, PyAny>,
     b: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (mut least, other) = (registers(a)?, registers(b)?);
-    least.iter_mut().zip(other).for_each(|(least, other)| *least = (*least).min(other));
-    Ok(array(a.py(), named(scheme)?, least))
+    let (mut smaller, other) = (registers(a)?, registers(b)?);
+    smaller.iter_mut().zip(other).for_each(|(smaller, other)| *smaller = (*smaller).min(other));
+    Ok(array(a.py(), named(scheme)?, smaller))
 }
 
 fn named(scheme: &str) -> PyResult<Scheme> {

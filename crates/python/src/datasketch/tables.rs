@@ -17,7 +17,8 @@ use benzer_core::lsh::Tables;
 use super::entries::{Entries, key, keys};
 use super::keys::Key;
 use super::registers::{Matrix, Rows, registers};
-use crate::{error, parallel};
+use crate::error;
+use crate::parallel::{self, Division};
 
 /// Rows that are hashed before they are inserted.
 const BATCH: usize = 1 << 16;
@@ -284,11 +285,11 @@ impl BandTables {
 
     fn matrix<'py>(&self, matrix: &Bound<'py, PyAny>) -> PyResult<Matrix<'py>> {
         let matrix = Matrix::new(matrix)?;
-        let least = self.bands * self.rows;
-        match matrix.shape().1 >= least && self.hashfunc.is_none() {
+        let min = self.bands * self.rows;
+        match matrix.shape().1 >= min && self.hashfunc.is_none() {
             true => Ok(matrix),
             false => Err(error::parameter(format!(
-                "bulk calls take a matrix of at least {least} columns, and an index without `hashfunc`"
+                "bulk calls take a matrix of at least {min} columns, and an index without `hashfunc`"
             ))),
         }
     }
@@ -303,8 +304,7 @@ impl BandTables {
     ) -> PyResult<()> {
         out.clear();
         out.resize(range.len() * self.bands, 0);
-        let (shape, threads) = ((range.len(), self.bands), parallel::threads(threads));
-        parallel::fill(parallel::ROWS, shape, out, threads, |part, out| {
+        division(range.len(), self.bands, threads).fill(out, |part, out| {
             for (row, out) in part.zip(out.chunks_exact_mut(self.bands)) {
                 let start = (range.start + row) * width;
                 keys(rows, start..start + self.bands * self.rows, out);
@@ -329,9 +329,7 @@ impl BandTables {
         let inner = self.lock(py);
         let tables = &inner.tables;
         py.detach(|| {
-            let threads = parallel::threads(threads);
-            // Few, because a row may find very many keys.
-            parallel::fill(parallel::ROWS, (n, 1), out, threads, |part, out| {
+            division(n, 1, threads).fill(out, |part, out| {
                 let mut bands = vec![0; part.len() * self.bands];
                 for (row, bands) in part.zip(bands.chunks_exact_mut(self.bands)) {
                     keys(rows, row * width..row * width + self.bands * self.rows, bands);
@@ -347,6 +345,11 @@ impl BandTables {
         })?;
         Ok(inner)
     }
+}
+
+/// Few rows at a time, because each may find very many keys.
+fn division(n: usize, width: usize, threads: Option<usize>) -> Division {
+    Division { n, width, at_a_time: parallel::ROWS, threads: parallel::threads(threads) }
 }
 
 /// Keys of any type.

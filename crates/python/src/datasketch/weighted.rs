@@ -12,10 +12,10 @@ pub(super) fn weighted_minhash<'py>(
     py: Python<'py>,
     dimensions: PyReadonlyArray1<'py, i64>,
     logarithms: PyReadonlyArray1<'py, f32>,
-    parameters: (PyReadonlyArray2<'py, f32>, PyReadonlyArray2<'py, f32>, PyReadonlyArray2<'py, f32>),
+    parameters: [PyReadonlyArray2<'py, f32>; 3],
     shifted: bool,
 ) -> PyResult<Bound<'py, PyArray2<i64>>> {
-    let (rs, ln_cs, betas) = parameters;
+    let [rs, ln_cs, betas] = &parameters;
     let (samples, dim) = rs.as_array().dim();
     let (rs, ln_cs, betas) = (rs.as_slice()?, ln_cs.as_slice()?, betas.as_slice()?);
     let (dimensions, logarithms) = (dimensions.as_slice()?, logarithms.as_slice()?);

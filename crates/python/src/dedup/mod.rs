@@ -1,8 +1,8 @@
 //! Deduplication: a job as JSON, run on a thread of its own while the caller's looks after signals and progress.
 
+mod progress;
 mod request;
 mod results;
-mod watch;
 
 use std::path::PathBuf;
 use std::thread;
@@ -13,8 +13,8 @@ use pyo3::prelude::*;
 use benzer_dedup::job::{self, Summary};
 
 use crate::error;
+use progress::Progress;
 pub(crate) use request::Request;
-use watch::Watch;
 
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(dedup, module)?)?;
@@ -30,17 +30,17 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 fn dedup(py: Python<'_>, request: &str, progress: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
     let request: Request = serde_json::from_str(request).map_err(|e| error::parameter(e.to_string()))?;
     let options = request.options()?;
-    let watch = Watch::default();
+    let run_progress = Progress::default();
     let summary = thread::scope(|scope| -> PyResult<Summary> {
-        let run = scope.spawn(|| job::run(&options, &watch));
+        let run = scope.spawn(|| job::run(&options, &run_progress));
         let mut nap = Duration::from_millis(1);
         let mut interrupted = Ok(());
         while !run.is_finished() {
             py.detach(|| thread::sleep(nap));
             nap = (nap * 2).min(Duration::from_millis(50));
-            let told = progress.map_or(Ok(()), |progress| watch.tell(progress));
-            if let Err(error) = py.check_signals().and(told) {
-                watch.cancel();
+            let reported = progress.map_or(Ok(()), |progress| run_progress.report(progress));
+            if let Err(error) = py.check_signals().and(reported) {
+                run_progress.cancel();
                 interrupted = interrupted.and(Err(error));
             }
         }
@@ -48,7 +48,7 @@ fn dedup(py: Python<'_>, request: &str, progress: Option<&Bound<'_, PyAny>>) -> 
             run.join().map_err(|_| error::exception("DedupError", "the run ended unexpectedly".to_owned()));
         interrupted?;
         if let Some(progress) = progress {
-            watch.tell(progress)?;
+            run_progress.report(progress)?;
         }
         summary?.map_err(error::dedup)
     })?;

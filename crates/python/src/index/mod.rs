@@ -18,7 +18,7 @@ use crate::parallel::Pulse;
 
 /// Searches that are handed over first, and at most: signals are looked for between.
 const FIRST: usize = 8;
-const MOST: usize = 1024;
+const MAX: usize = 1024;
 /// What those that are handed over together should take.
 const TOGETHER: Duration = Duration::from_millis(50);
 
@@ -43,7 +43,7 @@ impl Collection {
     /// Opens a collection, or makes it if it is said what it shall be and there is none of that name.
     #[new]
     fn new(py: Python<'_>, url: &str, name: &str, wanted: Option<&str>, read_only: bool) -> PyResult<Self> {
-        let settings = wanted.map(|wanted| parsed::<Wanted>(wanted)?.settings()).transpose()?;
+        let settings = wanted.map(|wanted| parsed::<NewCollection>(wanted)?.settings()).transpose()?;
         let index = py.detach(|| {
             let collections = store::open(url).map_err(error::index)?;
             let opened = if read_only { collections.read(name) } else { collections.open(name) };
@@ -118,7 +118,7 @@ impl Collection {
                 answers.extend(found.iter().map(json).collect::<PyResult<Vec<_>>>()?);
                 pulse.check()?;
                 rest = others;
-                n = if start.elapsed() < TOGETHER { (2 * n).min(MOST) } else { (n / 2).max(1) };
+                n = if start.elapsed() < TOGETHER { (2 * n).min(MAX) } else { (n / 2).max(1) };
             }
             Ok(answers)
         })
@@ -134,22 +134,23 @@ impl Collection {
     }
 
     /// The documents that have most in common with a document or the one of an id, and another of the collection, as JSON.
-    fn search_third(
+    fn three_way_search(
         &self,
         py: Python<'_>,
         document: Option<(String, Bound<'_, PyDict>)>,
-        ids: (Option<String>, String),
+        id: Option<&str>,
+        with_id: &str,
         query: &str,
     ) -> PyResult<String> {
         let index = self.index()?;
         let document = document.map(|(id, fields)| self::asked(id, &fields)).transpose()?;
         py.detach(|| {
             let query: Query = parsed(query)?;
-            let asked = match (&document, &ids.0) {
-                (Some(document), _) => QueryDocument::Document(document),
-                (None, id) => QueryDocument::Id(id.as_deref().unwrap_or_default()),
+            let asked = match &document {
+                Some(document) => QueryDocument::Document(document),
+                None => QueryDocument::Id(id.unwrap_or_default()),
             };
-            json(&index.three_way_search([asked, QueryDocument::Id(&ids.1)], &query).map_err(error::index)?)
+            json(&index.three_way_search([asked, QueryDocument::Id(with_id)], &query).map_err(error::index)?)
         })
     }
 
@@ -157,12 +158,12 @@ impl Collection {
     fn triples(&self, py: Python<'_>, threshold: Option<f64>) -> PyResult<String> {
         let index = self.index()?;
         py.detach(|| {
-            let (mut triples, mut watch) = (Vec::new(), Watch::new());
+            let (mut triples, mut interrupts) = (Vec::new(), Interrupts::new());
             let found = index.triples(threshold, |triple: Triple| {
                 triples.push((triple.ids, triple.estimate));
-                watch.look()
+                interrupts.check()
             });
-            watch.result(found)?;
+            interrupts.result(found)?;
             json(&triples)
         })
     }
@@ -183,12 +184,12 @@ impl Collection {
     fn duplicates(&self, py: Python<'_>, threshold: Option<f64>) -> PyResult<String> {
         let index = self.index()?;
         py.detach(|| {
-            let (mut pairs, mut watch) = (Vec::new(), Watch::new());
+            let (mut pairs, mut interrupts) = (Vec::new(), Interrupts::new());
             let found = index.duplicates(threshold, |a, b, estimate| {
                 pairs.push((a.to_owned(), b.to_owned(), *estimate));
-                watch.look()
+                interrupts.check()
             });
-            watch.result(found)?;
+            interrupts.result(found)?;
             json(&pairs)
         })
     }
@@ -221,17 +222,17 @@ impl Collection {
 }
 
 /// Looks for signals while results are visited, and stops the visit for one.
-struct Watch {
+struct Interrupts {
     pulse: Pulse,
     interrupted: PyResult<()>,
 }
 
-impl Watch {
+impl Interrupts {
     fn new() -> Self {
         Self { pulse: Pulse::new(), interrupted: Ok(()) }
     }
 
-    fn look(&mut self) -> benzer_index::Result<()> {
+    fn check(&mut self) -> benzer_index::Result<()> {
         self.interrupted = self.pulse.check();
         let stopped = || benzer_core::Error::Schema("stopped by a signal".to_owned()).into();
         self.interrupted.as_ref().map(|&()| ()).map_err(|_| stopped())
@@ -266,7 +267,7 @@ fn open(url: &str) -> PyResult<Box<dyn Collections>> {
 
 /// What a new collection shall be.
 #[derive(Debug, Deserialize)]
-struct Wanted {
+struct NewCollection {
     schema: Schema,
     threshold: Option<f64>,
     recall: Option<f64>,
@@ -274,12 +275,12 @@ struct Wanted {
     containment: Option<Containment>,
 }
 
-impl Wanted {
+impl NewCollection {
     fn settings(self) -> PyResult<Settings> {
-        let usual = Settings::new(self.schema.clone()).map_err(error::index)?;
+        let default = Settings::new(self.schema.clone()).map_err(error::index)?;
         let keeps = if self.keep_documents { Keeps::Documents } else { Keeps::Sketches };
         let (threshold, recall) =
-            (self.threshold.unwrap_or(usual.threshold), self.recall.unwrap_or(usual.recall));
+            (self.threshold.unwrap_or(default.threshold), self.recall.unwrap_or(default.recall));
         let settings = Settings::with_target(self.schema, threshold, recall, keeps);
         let settings = match self.containment {
             Some(containment) => settings.and_then(|settings| settings.with_containment(containment)),

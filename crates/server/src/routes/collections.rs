@@ -2,33 +2,28 @@
 
 use std::sync::Arc;
 
-use axum::Extension;
-use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 
-use super::at::At;
-use super::{json, reading};
-use crate::access::Access;
-use crate::app::Shared;
-use crate::body::Json;
-use crate::error::{ErrorBody, Result};
-use crate::keys::Scope;
+use super::{Failures, json};
+use crate::access::keys::Scope;
+use crate::error::Result;
+use crate::request::{Caller, Json, Opened, PathParts};
 use crate::wire::collection::{Collection, CollectionList, CollectionStats, NewCollection};
 
 /// All collections that the key may see
 #[utoipa::path(get, operation_id = "list_collections", path = "/collections", tag = "collections", responses(
         (status = 200, description = "The collections", body = CollectionList),
-        (status = "4XX", description = "The request cannot be served; `error.code` says why", body = ErrorBody),
-        (status = "5XX", description = "The server is too busy, or failed", body = ErrorBody)
+        Failures
 ))]
-pub async fn list(State(state): State<Shared>, Extension(access): Extension<Access>) -> Result<Response> {
+pub async fn list(caller: Caller) -> Result<Response> {
+    let Caller { access, state } = caller;
     access.check_read()?;
     let shared = Arc::clone(&state);
     let read = move || {
         let mut collections = Vec::new();
-        for name in shared.shelf.names()?.into_iter().filter(|name| access.sees(name)) {
-            match shared.shelf.get(&name).and_then(|index| Collection::of(&name, &index)) {
+        for name in shared.collections.names()?.into_iter().filter(|name| access.sees(name)) {
+            match shared.collections.get(&name).and_then(|index| Collection::of(&name, &index)) {
                 Ok(collection) => collections.push(collection),
                 // It was deleted meanwhile.
                 Err(error) if error.status() == StatusCode::NOT_FOUND => {}
@@ -48,22 +43,20 @@ pub async fn list(State(state): State<Shared>, Extension(access): Extension<Acce
     responses(
         (status = 201, description = "The new collection", body = Collection),
         (status = 200, description = "It was there already, with these settings", body = Collection),
-        (status = "4XX", description = "The request cannot be served; `error.code` says why", body = ErrorBody),
-        (status = "5XX", description = "The server is too busy, or failed", body = ErrorBody)
+        Failures
 ))]
 pub async fn create(
-    State(state): State<Shared>,
-    Extension(access): Extension<Access>,
-    At(name): At<String>,
+    caller: Caller,
+    PathParts(name): PathParts<String>,
     Json(wanted): Json<NewCollection>,
 ) -> Result<Response> {
-    access.check(Scope::Write, Some(&name))?;
-    let shared = Arc::clone(&state);
+    caller.access.check(Scope::Write, Some(&name))?;
+    let shared = Arc::clone(&caller.state);
     let make = move || {
-        let (index, is_new) = shared.shelf.create(&name, wanted.settings()?)?;
+        let (index, is_new) = shared.collections.create(&name, wanted.settings()?)?;
         Ok((Collection::of(&name, &index)?, is_new))
     };
-    let (collection, is_new) = state.writers.run(make).await?;
+    let (collection, is_new) = caller.state.writers.run(make).await?;
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
     Ok((status, json(&collection)).into_response())
 }
@@ -71,48 +64,31 @@ pub async fn create(
 /// A collection
 #[utoipa::path(get, operation_id = "read_collection", path = "/collections/{name}", tag = "collections", params(("name" = String, Path)), responses(
         (status = 200, description = "The collection", body = Collection),
-        (status = "4XX", description = "The request cannot be served; `error.code` says why", body = ErrorBody),
-        (status = "5XX", description = "The server is too busy, or failed", body = ErrorBody)
+        Failures
 ))]
-pub async fn read(
-    State(state): State<Shared>,
-    Extension(access): Extension<Access>,
-    At(name): At<String>,
-) -> Result<Response> {
-    let collection = reading(&state, &access, name, |_, name, index| Collection::of(name, index)).await?;
-    Ok(json(&collection))
+pub async fn read(caller: Caller, PathParts(name): PathParts<String>) -> Result<Response> {
+    Ok(json(&caller.read(name, |found| Collection::of(found.name, found.index)).await?))
 }
 
 /// Delete a collection with all its documents
 #[utoipa::path(delete, operation_id = "remove_collection", path = "/collections/{name}", tag = "collections", params(("name" = String, Path)), responses(
         (status = 204, description = "It is gone"),
-        (status = "4XX", description = "The request cannot be served; `error.code` says why", body = ErrorBody),
-        (status = "5XX", description = "The server is too busy, or failed", body = ErrorBody)
+        Failures
 ))]
-pub async fn remove(
-    State(state): State<Shared>,
-    Extension(access): Extension<Access>,
-    At(name): At<String>,
-) -> Result<StatusCode> {
-    access.check(Scope::Write, Some(&name))?;
-    let shared = Arc::clone(&state);
-    state.writers.run(move || shared.shelf.remove(&name)).await?;
+pub async fn remove(caller: Caller, PathParts(name): PathParts<String>) -> Result<StatusCode> {
+    caller.access.check(Scope::Write, Some(&name))?;
+    let shared = Arc::clone(&caller.state);
+    caller.state.writers.run(move || shared.collections.remove(&name)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// How large a collection is, and how evenly it is spread
 #[utoipa::path(get, operation_id = "collection_stats", path = "/collections/{name}/stats", tag = "collections", params(("name" = String, Path)), responses(
         (status = 200, description = "Numbers of the collection", body = CollectionStats),
-        (status = "4XX", description = "The request cannot be served; `error.code` says why", body = ErrorBody),
-        (status = "5XX", description = "The server is too busy, or failed", body = ErrorBody)
+        Failures
 ))]
-pub async fn stats(
-    State(state): State<Shared>,
-    Extension(access): Extension<Access>,
-    At(name): At<String>,
-) -> Result<Response> {
-    let measure = |_: &Shared, _: &str, index: &Arc<benzer_index::Index>| {
-        Ok(CollectionStats::of(index.stats()?, index.bucket_stats()?))
-    };
-    Ok(json(&reading(&state, &access, name, measure).await?))
+pub async fn stats(caller: Caller, PathParts(name): PathParts<String>) -> Result<Response> {
+    let measure =
+        |found: Opened<'_>| Ok(CollectionStats::of(found.index.stats()?, found.index.bucket_stats()?));
+    Ok(json(&caller.read(name, measure).await?))
 }

@@ -3,21 +3,19 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use axum::Extension;
-use axum::extract::State;
 use axum::response::Response;
-use benzer_index::compare::{Subject, compare as compare_subjects};
+use benzer_index::compare::{Comparison, Subject, compare as compare_subjects};
 use benzer_index::{Index, Recorder, Settings};
 
-use super::{json, milliseconds};
-use crate::access::Access;
-use crate::app::Shared;
-use crate::body::Json;
-use crate::error::{ApiError, ErrorBody, Result};
-use crate::keys::Scope;
+use super::{Failures, json, milliseconds};
+use crate::access::keys::Scope;
+use crate::error::{ApiError, Result};
+use crate::request::{Caller, Json};
+use crate::state::State;
 use crate::wire::compare::{Comparand, CompareAnswer, CompareRequest};
+use crate::wire::schema::Fields;
 
-const USUAL: &str = r#"{"fields": {"text": {"kind": "text"}}}"#;
+const DEFAULT_SCHEMA: &str = r#"{"fields": {"text": {"kind": "text"}}}"#;
 
 /// Compare two or three documents
 ///
@@ -25,49 +23,47 @@ const USUAL: &str = r#"{"fields": {"text": {"kind": "text"}}}"#;
 #[utoipa::path(post, path = "/compare", tag = "similarity", request_body = CompareRequest,
     responses(
         (status = 200, description = "Similarities, intersections, the cells of the Venn diagram", body = CompareAnswer),
-        (status = "4XX", description = "The request cannot be served; `error.code` says why", body = ErrorBody),
-        (status = "5XX", description = "The server is too busy, or failed", body = ErrorBody)
+        Failures
 ))]
-pub async fn compare(
-    State(state): State<Shared>,
-    Extension(access): Extension<Access>,
-    Json(request): Json<CompareRequest>,
-) -> Result<Response> {
+pub async fn compare(caller: Caller, Json(request): Json<CompareRequest>) -> Result<Response> {
     let start = Instant::now();
     match &request.collection {
-        Some(name) => access.check(Scope::Read, Some(name))?,
-        None => access.check_read()?,
+        Some(name) => caller.access.check(Scope::Read, Some(name))?,
+        None => caller.access.check_read()?,
     }
-    let shared = Arc::clone(&state);
-    let work = move || {
-        let CompareRequest { documents, collection, fields, passages } = request;
-        let index = collection.map(|name| shared.shelf.get(&name)).transpose()?;
-        let (settings, own) = match (&index, fields) {
-            (Some(_), Some(_)) => return Err(ApiError::bad("give either `collection` or `fields`")),
-            (Some(index), None) => (index.settings().clone(), None),
-            (None, fields) => {
-                let schema = match fields {
-                    Some(fields) => fields.schema()?,
-                    None => serde_json::from_str(USUAL).expect("the usual schema is one"),
-                };
-                let settings = Settings::new(schema)?;
-                let recorder = Recorder::new(&settings)?;
-                (settings, Some(recorder))
-            }
-        };
-        let recorder = match (&index, &own) {
-            (Some(index), _) => index.recorder(),
-            (None, Some(own)) => own,
-            (None, None) => return Err(ApiError::bad("give `collection` or `fields`")),
-        };
-        let subjects = documents
-            .into_iter()
-            .take(4)
-            .map(|comparand| subject(comparand, index.as_deref(), recorder))
-            .collect::<Result<Vec<_>>>()?;
-        Ok(CompareAnswer::of(compare_subjects(&settings, &subjects, passages)?, milliseconds(start)))
+    let state = Arc::clone(&caller.state);
+    let work = move || Ok(CompareAnswer::of(compared(&state, request)?, milliseconds(start)));
+    Ok(json(&caller.state.readers.run(work).await?))
+}
+
+fn compared(state: &State, request: CompareRequest) -> Result<Comparison> {
+    let CompareRequest { documents, collection, fields, passages } = request;
+    let index = collection.map(|name| state.collections.get(&name)).transpose()?;
+    let (own_settings, own_recorder);
+    let (settings, recorder) = match (&index, fields) {
+        (Some(_), Some(_)) => return Err(ApiError::bad("give either `collection` or `fields`")),
+        (Some(index), None) => (index.settings(), index.recorder()),
+        (None, fields) => {
+            own_settings = of_fields(fields)?;
+            own_recorder = Recorder::new(&own_settings)?;
+            (&own_settings, &own_recorder)
+        }
     };
-    Ok(json(&state.readers.run(work).await?))
+    let subjects = documents
+        .into_iter()
+        .take(4)
+        .map(|comparand| subject(comparand, index.as_deref(), recorder))
+        .collect::<Result<Vec<_>>>()?;
+    Ok(compare_subjects(settings, &subjects, passages)?)
+}
+
+/// The settings of documents that are in no collection.
+fn of_fields(fields: Option<Fields>) -> Result<Settings> {
+    let schema = match fields {
+        Some(fields) => fields.schema()?,
+        None => serde_json::from_str(DEFAULT_SCHEMA).expect("the default schema is one"),
+    };
+    Ok(Settings::new(schema)?)
 }
 
 fn subject(comparand: Comparand, index: Option<&Index>, recorder: &Recorder) -> Result<Subject> {

@@ -1,25 +1,22 @@
 //! Documents: put in by batches, read, removed.
 
-use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use axum::Extension;
+use axum::extract::Query;
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use benzer_core::field::Document;
 use benzer_index::store::Cursor;
-use benzer_index::{Error, Index, Keeps};
+use benzer_index::{Error, Keeps};
 use serde_json::value::RawValue;
 
-use super::at::At;
-use super::{json, milliseconds, reading, writing};
-use crate::access::Access;
-use crate::app::Shared;
-use crate::body::{Media, Received, check_depth};
+use super::{Failures, json, milliseconds};
 use crate::config::Limits;
-use crate::error::{ApiError, ErrorBody, ErrorDetail, Result};
+use crate::error::{ApiError, ErrorDetail, Result};
+#[cfg(feature = "image")]
+use crate::request::multipart;
+use crate::request::{Caller, Media, Opened, PathParts, Received, check_depth};
 use crate::wire::document::{
     BatchAnswer, DocumentBody, DocumentList, DocumentResult, DocumentSketch, FieldRegisters, Incoming,
     ListedDocument, PageQuery,
@@ -33,39 +30,37 @@ use crate::wire::document::{
     request_body(description = "The batch", content((Vec<DocumentBody> = "application/json"), (String = "application/x-ndjson"))),
     responses(
         (status = 200, description = "An answer for each document, by its position", body = BatchAnswer),
-        (status = "4XX", description = "The request cannot be served; `error.code` says why", body = ErrorBody),
-        (status = "5XX", description = "The server is too busy, or failed", body = ErrorBody)
+        Failures
 ))]
 pub async fn insert(
-    State(state): State<Shared>,
-    Extension(access): Extension<Access>,
-    At(name): At<String>,
+    caller: Caller,
+    PathParts(name): PathParts<String>,
     received: Received,
 ) -> Result<Response> {
     let start = Instant::now();
-    let insert = move |shared: &Shared, _: &str, index: &Arc<Index>| {
-        let limits = &shared.limits;
+    let insert = move |found: Opened<'_>| {
+        let limits = &found.state.limits;
         let media = received.media;
         #[cfg(feature = "image")]
         let boundary = received.boundary.clone();
-        let (bytes, _taken) = received.decompressed(limits.body)?;
+        let (bytes, _memory) = received.decompressed(limits.body)?;
         #[cfg(feature = "image")]
         if media == Media::Parts {
-            let whole = crate::multipart::document(&bytes, boundary.as_deref())?;
+            let whole = multipart::document(&bytes, boundary.as_deref())?;
             drop(bytes);
             // A file is larger than any text: what a body may have is the limit.
             let limits = Limits { document: limits.body.saturating_mul(2), ..limits.clone() };
             check_depth(&whole, limits.depth)?;
-            return put(shared, index, vec![document(&whole, &limits)]);
+            return put(&found, vec![document(&whole, &limits)]);
         }
         let batch = documents(&bytes, media, limits)?;
         drop(bytes);
-        put(shared, index, batch)
+        put(&found, batch)
     };
-    let results = writing(&state, &access, name, insert).await?;
+    let results = caller.write(name, insert).await?;
     let rejected = results.iter().filter(|result| matches!(result, DocumentResult::Rejected { .. })).count();
     let inserted = results.len() - rejected;
-    state.metrics.inserted(inserted, rejected);
+    caller.state.metrics.inserted(inserted, rejected);
     Ok(json(&BatchAnswer { inserted, rejected, results, took_ms: milliseconds(start) }))
 }
 
@@ -119,7 +114,7 @@ fn document(json: &[u8], limits: &Limits) -> Parsed {
     Ok(incoming.document())
 }
 
-fn put(shared: &Shared, index: &Index, batch: Vec<Parsed>) -> Result<Vec<DocumentResult>> {
+fn put(found: &Opened<'_>, batch: Vec<Parsed>) -> Result<Vec<DocumentResult>> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let (mut good, mut expires, mut results) = (Vec::new(), Vec::new(), Vec::with_capacity(batch.len()));
     for parsed in batch {
@@ -133,8 +128,8 @@ fn put(shared: &Shared, index: &Index, batch: Vec<Parsed>) -> Result<Vec<Documen
         });
     }
     let start = Instant::now();
-    let inserted = index.insert_until(&good, |i| expires[i])?;
-    shared.metrics.store("insert", start.elapsed());
+    let inserted = found.index.insert_until(&good, |i| expires[i])?;
+    found.state.metrics.store("insert", start.elapsed());
     let mut outcomes = inserted.outcomes.into_iter();
     for result in results.iter_mut().filter(|result| matches!(result, DocumentResult::Inserted)) {
         if let Some(Err(error)) = outcomes.next() {
@@ -147,28 +142,23 @@ fn put(shared: &Shared, index: &Index, batch: Vec<Parsed>) -> Result<Vec<Documen
 /// The documents of a collection, a page at a time
 #[utoipa::path(get, operation_id = "list_documents", path = "/collections/{name}/documents", tag = "documents", params(("name" = String, Path), PageQuery), responses(
         (status = 200, description = "A page", body = DocumentList),
-        (status = "4XX", description = "The request cannot be served; `error.code` says why", body = ErrorBody),
-        (status = "5XX", description = "The server is too busy, or failed", body = ErrorBody)
+        Failures
 ))]
 pub async fn list(
-    State(state): State<Shared>,
-    Extension(access): Extension<Access>,
-    At(name): At<String>,
+    caller: Caller,
+    PathParts(name): PathParts<String>,
     query: Result<Query<PageQuery>, QueryRejection>,
 ) -> Result<Response> {
     let Query(PageQuery { from, limit }) = query.map_err(|error| ApiError::bad(error.body_text()))?;
     if !(1..=1000).contains(&limit) {
         return Err(ApiError::bad(format!("`limit` must be between 1 and 1000, got {limit}")));
     }
-    let get = move |_: &Shared, _: &str, index: &Arc<Index>| {
-        let (documents, next) = index.list(Cursor(from), limit)?;
-        let documents = documents
-            .into_iter()
-            .map(|listed| ListedDocument { id: listed.id, fields: listed.fields })
-            .collect();
+    let get = move |found: Opened<'_>| {
+        let (documents, next) = found.index.list(Cursor(from), limit)?;
+        let documents = documents.into_iter().map(ListedDocument::from).collect();
         Ok(json(&DocumentList { documents, next: next.map(|next| next.0) }))
     };
-    reading(&state, &access, name, get).await
+    caller.read(name, get).await
 }
 
 /// A document
@@ -177,15 +167,11 @@ pub async fn list(
 #[utoipa::path(get, operation_id = "read_document", path = "/collections/{name}/documents/{id}", tag = "documents",
     params(("name" = String, Path), ("id" = String, Path)), responses(
         (status = 200, description = "The document", body = DocumentBody),
-        (status = "4XX", description = "The request cannot be served; `error.code` says why", body = ErrorBody),
-        (status = "5XX", description = "The server is too busy, or failed", body = ErrorBody)
+        Failures
 ))]
-pub async fn read(
-    State(state): State<Shared>,
-    Extension(access): Extension<Access>,
-    At((name, id)): At<(String, String)>,
-) -> Result<Response> {
-    let get = move |_: &Shared, _: &str, index: &Arc<Index>| {
+pub async fn read(caller: Caller, PathParts((name, id)): PathParts<(String, String)>) -> Result<Response> {
+    let get = move |found: Opened<'_>| {
+        let index = found.index;
         if let Some(document) = index.get(&id)? {
             return Ok(DocumentBody { id: document.id, fields: document.fields, ttl: None });
         }
@@ -197,7 +183,7 @@ pub async fn read(
         }
         Err(Error::NoDocument { id }.into())
     };
-    Ok(json(&reading(&state, &access, name, get).await?))
+    Ok(json(&caller.read(name, get).await?))
 }
 
 /// Remove a document
@@ -206,57 +192,42 @@ pub async fn read(
 #[utoipa::path(delete, operation_id = "remove_document", path = "/collections/{name}/documents/{id}", tag = "documents",
     params(("name" = String, Path), ("id" = String, Path)), responses(
         (status = 204, description = "It is gone"),
-        (status = "4XX", description = "The request cannot be served; `error.code` says why", body = ErrorBody),
-        (status = "5XX", description = "The server is too busy, or failed", body = ErrorBody)
+        Failures
 ))]
 pub async fn remove(
-    State(state): State<Shared>,
-    Extension(access): Extension<Access>,
-    At((name, id)): At<(String, String)>,
+    caller: Caller,
+    PathParts((name, id)): PathParts<(String, String)>,
 ) -> Result<StatusCode> {
-    let remove = move |shared: &Shared, _: &str, index: &Arc<Index>| {
+    let remove = move |found: Opened<'_>| {
         let start = Instant::now();
-        let removed = index.remove(&[&id])?;
-        shared.metrics.store("remove", start.elapsed());
+        let removed = found.index.remove(&[&id])?;
+        found.state.metrics.store("remove", start.elapsed());
         if removed > 0 { Ok(StatusCode::NO_CONTENT) } else { Err(Error::NoDocument { id }.into()) }
     };
-    writing(&state, &access, name, remove).await
+    caller.write(name, remove).await
 }
 
 /// [`read`] of the document with the empty id, which earlier versions took.
-pub async fn read_nameless(
-    state: State<Shared>,
-    access: Extension<Access>,
-    At(name): At<String>,
-) -> Result<Response> {
-    read(state, access, At((name, String::new()))).await
+pub async fn read_nameless(caller: Caller, PathParts(name): PathParts<String>) -> Result<Response> {
+    read(caller, PathParts((name, String::new()))).await
 }
 
 /// [`remove`] of the document with the empty id.
-pub async fn remove_nameless(
-    state: State<Shared>,
-    access: Extension<Access>,
-    At(name): At<String>,
-) -> Result<StatusCode> {
-    remove(state, access, At((name, String::new()))).await
+pub async fn remove_nameless(caller: Caller, PathParts(name): PathParts<String>) -> Result<StatusCode> {
+    remove(caller, PathParts((name, String::new()))).await
 }
 
 /// The sketches of a document, field by field
 #[utoipa::path(get, operation_id = "document_sketch", path = "/collections/{name}/documents/{id}/sketch", tag = "documents",
     params(("name" = String, Path), ("id" = String, Path)), responses(
         (status = 200, description = "The sketches", body = DocumentSketch),
-        (status = "4XX", description = "The request cannot be served; `error.code` says why", body = ErrorBody),
-        (status = "5XX", description = "The server is too busy, or failed", body = ErrorBody)
+        Failures
 ))]
-pub async fn sketch(
-    State(state): State<Shared>,
-    Extension(access): Extension<Access>,
-    At((name, id)): At<(String, String)>,
-) -> Result<Response> {
-    let get = move |_: &Shared, _: &str, index: &Arc<Index>| {
-        let Some(sketches) = index.sketch(&id)? else { return Err(Error::NoDocument { id }.into()) };
+pub async fn sketch(caller: Caller, PathParts((name, id)): PathParts<(String, String)>) -> Result<Response> {
+    let get = move |found: Opened<'_>| {
+        let Some(sketches) = found.index.sketch(&id)? else { return Err(Error::NoDocument { id }.into()) };
         let fields = sketches.into_iter().map(|(field, sketch)| FieldRegisters::of(field, &sketch)).collect();
         Ok(DocumentSketch { id, fields })
     };
-    Ok(json(&reading(&state, &access, name, get).await?))
+    Ok(json(&caller.read(name, get).await?))
 }

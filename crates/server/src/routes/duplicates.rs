@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use axum::Extension;
 use axum::body::{Body, Bytes};
-use axum::extract::{Query, State};
+use axum::extract::Query;
+use axum::extract::rejection::QueryRejection;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use benzer_index::{Error, Index};
@@ -16,11 +16,10 @@ use hyper::body::Frame;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 
-use super::at::At;
-use crate::access::Access;
-use crate::app::Shared;
+use super::Failures;
+use crate::access::keys::Scope;
 use crate::error::{ApiError, ErrorBody, Result};
-use crate::keys::Scope;
+use crate::request::{Caller, PathParts};
 use crate::wire::duplicates::{DuplicatesLine, DuplicatesQuery, Form, SimilarPair};
 
 /// Bytes that are sent together.
@@ -34,15 +33,14 @@ const WAITING: usize = 4;
 #[utoipa::path(get, path = "/collections/{name}/duplicates", tag = "similarity", params(("name" = String, Path), DuplicatesQuery),
     responses(
         (status = 200, description = "Lines of JSON, each a `DuplicatesLine`", body = String, content_type = "application/x-ndjson"),
-        (status = "4XX", description = "The request cannot be served; `error.code` says why", body = ErrorBody),
-        (status = "5XX", description = "The server is too busy, or failed", body = ErrorBody)
+        Failures
 ))]
 pub async fn duplicates(
-    State(state): State<Shared>,
-    Extension(access): Extension<Access>,
-    At(name): At<String>,
-    query: Result<Query<DuplicatesQuery>, axum::extract::rejection::QueryRejection>,
+    caller: Caller,
+    PathParts(name): PathParts<String>,
+    query: Result<Query<DuplicatesQuery>, QueryRejection>,
 ) -> Result<Response> {
+    let Caller { access, state } = caller;
     access.check(Scope::Read, Some(&name))?;
     let Query(query) = query.map_err(|error| ApiError::bad(error.body_text()))?;
     if let Some(threshold) = query.threshold
@@ -54,12 +52,12 @@ pub async fn duplicates(
         return Err(ApiError::bad("`limit` must be at least 1, got 0"));
     }
     let shared = Arc::clone(&state);
-    let index = state.readers.run(move || shared.shelf.get(&name)).await?;
+    let index = state.readers.run(move || shared.collections.get(&name)).await?;
     let (sender, receiver) = mpsc::channel(WAITING);
     let lines = Lines {
         sender,
         handle: Handle::current(),
-        patience: state.limits.time,
+        timeout: state.limits.time,
         buffer: Vec::new(),
         left: query.limit,
     };
@@ -89,7 +87,7 @@ struct Lines {
     sender: Sender<Bytes>,
     handle: Handle,
     /// A reader that takes nothing for so long is given up.
-    patience: Duration,
+    timeout: Duration,
     buffer: Vec<u8>,
     left: Option<u64>,
 }
@@ -121,7 +119,7 @@ impl Lines {
 
     fn flush(&mut self) -> Result<(), Error> {
         let chunk = Bytes::from(std::mem::take(&mut self.buffer));
-        let send = tokio::time::timeout(self.patience, self.sender.send(chunk));
+        let send = tokio::time::timeout(self.timeout, self.sender.send(chunk));
         match self.handle.block_on(send) {
             Ok(Ok(())) => Ok(()),
             _ => Err(over()),

@@ -1,6 +1,5 @@
 //! The routes: thin shells over the index, one file for each thing that they are about.
 
-pub mod at;
 pub mod collections;
 pub mod compare;
 pub mod documents;
@@ -10,24 +9,20 @@ pub mod plan;
 pub mod search;
 pub mod service;
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use axum::Router;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use benzer_index::Index;
 use serde::Serialize;
-use utoipa::OpenApi;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::{IntoResponses, OpenApi};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::access::Access;
-use crate::app::Shared;
-use crate::error::{ApiError, ErrorBody, Result};
-use crate::keys::Scope;
+use crate::error::{ApiError, ErrorBody};
+use crate::state::Shared;
 
 const ABOUT: &str = "\
 Similarity search as a service: collections of documents with fields of text and values, similar ones found by sketches, every similarity with its error bar.
@@ -39,7 +34,7 @@ Bodies may be compressed (`content-encoding: gzip` or `zstd`). 429 and 503 come 
 #[derive(Debug, OpenApi)]
 #[openapi(
     info(title = "Benzer", description = ABOUT, license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0")),
-    modifiers(&Keys),
+    modifiers(&KeyScheme),
     security(("key" = []), ()),
     servers((url = "/", description = "This server")),
     components(schemas(ErrorBody, crate::wire::schema::FieldSchema, crate::wire::duplicates::DuplicatesLine)),
@@ -53,14 +48,25 @@ Bodies may be compressed (`content-encoding: gzip` or `zstd`). 429 and 503 come 
 struct Api;
 
 #[derive(Debug)]
-struct Keys;
+struct KeyScheme;
 
-impl utoipa::Modify for Keys {
+impl utoipa::Modify for KeyScheme {
     fn modify(&self, openapi: &mut utoipa::openapi::OpenApi) {
         let scheme =
             HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some("an API key")).build();
         openapi.components.get_or_insert_default().add_security_scheme("key", SecurityScheme::Http(scheme));
     }
+}
+
+/// What every route may answer instead, for the description.
+#[derive(Debug, IntoResponses)]
+pub enum Failures {
+    /// The request cannot be served; `error.code` says why
+    #[response(status = "4XX")]
+    Refused(ErrorBody),
+    /// The server is too busy, or failed
+    #[response(status = "5XX")]
+    Failed(ErrorBody),
 }
 
 fn described() -> OpenApiRouter<Shared> {
@@ -78,6 +84,10 @@ fn described() -> OpenApiRouter<Shared> {
         .routes(routes!(service::metrics))
 }
 
+fn health() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new().routes(routes!(service::healthz)).routes(routes!(service::readyz))
+}
+
 /// The routes that need a key, where keys are needed.
 pub fn api() -> Router<Shared> {
     let nameless = get(documents::read_nameless).delete(documents::remove_nameless);
@@ -86,15 +96,12 @@ pub fn api() -> Router<Shared> {
 
 /// The routes that need none.
 pub fn open() -> Router<Shared> {
-    let health = OpenApiRouter::new().routes(routes!(service::healthz)).routes(routes!(service::readyz));
-    health.split_for_parts().0.route("/openapi.json", get(openapi_json)).merge(page::files())
+    health().split_for_parts().0.route("/openapi.json", get(openapi_json)).merge(page::files())
 }
 
 /// The OpenAPI document.
 pub fn openapi() -> utoipa::openapi::OpenApi {
-    let health: OpenApiRouter<Shared> =
-        OpenApiRouter::new().routes(routes!(service::healthz)).routes(routes!(service::readyz));
-    described().merge(health).split_for_parts().1
+    described().merge(health()).split_for_parts().1
 }
 
 async fn openapi_json() -> Response {
@@ -132,28 +139,4 @@ fn json_text(bytes: Vec<u8>) -> Response {
 /// Milliseconds since then, with three decimals.
 fn milliseconds(start: Instant) -> f64 {
     (start.elapsed().as_secs_f64() * 1e6).round() / 1e3
-}
-
-/// Runs work on a collection that the request may use, on the threads for quick reads.
-async fn reading<T: Send + 'static>(
-    state: &Shared,
-    access: &Access,
-    name: String,
-    work: impl FnOnce(&Shared, &str, &Arc<Index>) -> Result<T> + Send + 'static,
-) -> Result<T> {
-    access.check(Scope::Read, Some(&name))?;
-    let shared = Arc::clone(state);
-    state.readers.run(move || work(&shared, &name, &shared.shelf.get(&name)?)).await
-}
-
-/// [`reading`] for changes, on the threads for writing.
-async fn writing<T: Send + 'static>(
-    state: &Shared,
-    access: &Access,
-    name: String,
-    work: impl FnOnce(&Shared, &str, &Arc<Index>) -> Result<T> + Send + 'static,
-) -> Result<T> {
-    access.check(Scope::Write, Some(&name))?;
-    let shared = Arc::clone(state);
-    state.writers.run(move || work(&shared, &name, &shared.shelf.get(&name)?)).await
 }

@@ -5,7 +5,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 
-use crate::app::Shared;
+use crate::state::Shared;
 
 /// A file of the page.
 #[derive(Debug)]

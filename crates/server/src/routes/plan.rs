@@ -1,14 +1,10 @@
 //! Plans.
 
-use axum::Extension;
-use axum::extract::State;
 use axum::response::Response;
 
-use super::json;
-use crate::access::Access;
-use crate::app::Shared;
-use crate::body::Json;
-use crate::error::{ErrorBody, Result};
+use super::{Failures, json};
+use crate::error::Result;
+use crate::request::{Caller, Json};
 use crate::wire::plan::{PlanAnswer, PlanRequest};
 
 /// Plan a collection
@@ -17,14 +13,9 @@ use crate::wire::plan::{PlanAnswer, PlanRequest};
 #[utoipa::path(post, path = "/plan", tag = "similarity", request_body = PlanRequest,
     responses(
         (status = 200, description = "The plan, or what would have to give", body = PlanAnswer),
-        (status = "4XX", description = "The request cannot be served; `error.code` says why", body = ErrorBody),
-        (status = "5XX", description = "The server is too busy, or failed", body = ErrorBody)
+        Failures
 ))]
-pub async fn plan(
-    State(state): State<Shared>,
-    Extension(access): Extension<Access>,
-    Json(request): Json<PlanRequest>,
-) -> Result<Response> {
-    access.check_read()?;
-    Ok(json(&state.readers.run(move || request.answer()).await?))
+pub async fn plan(caller: Caller, Json(request): Json<PlanRequest>) -> Result<Response> {
+    caller.access.check_read()?;
+    Ok(json(&caller.state.readers.run(move || request.answer()).await?))
 }

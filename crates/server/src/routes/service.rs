@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
@@ -12,11 +11,11 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::json;
-use crate::access::Access;
-use crate::app::Shared;
+use crate::access::keys::Scope;
 use crate::error::{ApiError, ErrorBody, Result};
-use crate::keys::Scope;
 use crate::metrics::Gauges;
+use crate::request::Caller;
+use crate::state::Shared;
 
 /// Those who ask whether the server is well do not wait longer.
 const SOON: Duration = Duration::from_secs(2);
@@ -48,7 +47,7 @@ fn health(state: &Shared) -> Health {
     Health {
         status: "ok",
         version: env!("CARGO_PKG_VERSION"),
-        needs_key: state.gate.needs_key(),
+        needs_key: state.authenticator.needs_key(),
         uptime_s: state.started.elapsed().as_secs(),
     }
 }
@@ -64,7 +63,7 @@ pub async fn readyz(State(state): State<Shared>) -> Result<Response> {
         return Err(ApiError::overloaded("the server is going down"));
     }
     let shared = Arc::clone(&state);
-    let asked = state.readers.run(move || shared.shelf.names());
+    let asked = state.readers.run(move || shared.collections.names());
     match tokio::time::timeout(SOON, asked).await {
         Ok(names) => names.map(|_| json(&health(&state))),
         Err(_) => Err(ApiError::timeout(SOON.as_secs())),
@@ -77,11 +76,12 @@ pub async fn readyz(State(state): State<Shared>) -> Result<Response> {
         (status = "4XX", description = "The key may not see them", body = ErrorBody),
         (status = "5XX", description = "The server is too busy, or failed", body = ErrorBody)
 ))]
-pub async fn metrics(State(state): State<Shared>, Extension(access): Extension<Access>) -> Result<Response> {
+pub async fn metrics(caller: Caller) -> Result<Response> {
+    let Caller { access, state } = caller;
     access.check(Scope::Read, None)?;
     let shared = Arc::clone(&state);
     let count = move || {
-        let open = shared.shelf.all_open().into_iter();
+        let open = shared.collections.all_open().into_iter();
         let documents = open.filter_map(|(name, index)| Some((name, index.stats().ok()?.documents)));
         Ok(documents.collect())
     };
@@ -89,7 +89,7 @@ pub async fn metrics(State(state): State<Shared>, Extension(access): Extension<A
     let counted = tokio::time::timeout(SOON, state.readers.run(count)).await;
     let mut documents: Vec<(String, u64)> = counted.unwrap_or_else(|_| Ok(Vec::new()))?;
     documents.sort();
-    let in_flight = state.limits.requests.saturating_sub(state.places.available_permits());
+    let in_flight = state.limits.requests.saturating_sub(state.permits.available_permits());
     let text = state.metrics.text(&Gauges { documents, in_flight });
     let kind = [(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8"))];
     Ok((kind, text).into_response())

@@ -1,6 +1,6 @@
 //! Collections and their statistics.
 
-use benzer_core::lsh::Banding;
+use benzer_core::lsh::{Banding, Target};
 use benzer_index::store::Stats;
 use benzer_index::{BucketStats, Index, Settings};
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ pub struct NewCollection {
     #[schema(exclusive_minimum = 0.0, maximum = 1.0)]
     pub threshold: Option<f64>,
     /// The share of documents at the threshold that must be found.
-    #[serde(default = "usual_recall")]
+    #[serde(default = "default_recall")]
     #[schema(default = 0.95, minimum = 0.1, maximum = 0.99)]
     pub recall: f64,
     /// What is kept of documents.
@@ -38,25 +38,25 @@ pub struct NewCollection {
 #[serde(deny_unknown_fields)]
 pub struct Containment {
     /// From which containment on documents are found.
-    #[serde(default = "usual_containment")]
+    #[serde(default = "default_containment")]
     #[schema(default = 0.8, minimum = 0.1, maximum = 1.0)]
     pub threshold: f64,
     /// Up to how many times as large one of two documents may be as the other.
-    #[serde(default = "usual_ratio")]
+    #[serde(default = "default_ratio")]
     #[schema(default = 16.0, minimum = 1.0)]
     pub ratio: f64,
 }
 
-const fn usual_containment() -> f64 {
-    0.8
+fn default_containment() -> f64 {
+    benzer_index::Containment::default().threshold
 }
 
-const fn usual_ratio() -> f64 {
-    16.0
+fn default_ratio() -> f64 {
+    benzer_index::Containment::default().ratio
 }
 
-const fn usual_recall() -> f64 {
-    0.95
+fn default_recall() -> f64 {
+    Target::default().recall
 }
 
 /// What a collection keeps.

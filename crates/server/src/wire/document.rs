@@ -109,6 +109,13 @@ pub struct ListedDocument {
     pub fields: Option<BTreeMap<String, Content>>,
 }
 
+impl From<benzer_index::ListedDocument> for ListedDocument {
+    fn from(listed: benzer_index::ListedDocument) -> Self {
+        let benzer_index::ListedDocument { id, fields } = listed;
+        Self { id, fields }
+    }
+}
+
 /// Which page is wanted.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -119,12 +126,12 @@ pub struct PageQuery {
     #[param(default = 0)]
     pub from: u32,
     /// Documents of a page.
-    #[serde(default = "usual_page")]
+    #[serde(default = "default_page")]
     #[param(default = 20, minimum = 1, maximum = 1000)]
     pub limit: usize,
 }
 
-const fn usual_page() -> usize {
+const fn default_page() -> usize {
     20
 }
 

@@ -196,8 +196,8 @@ impl PlanRequest {
             },
         };
         if self.trade_off {
-            let usual = answer.alternatives.iter().map(|one| one.standard_error).fold(0.0, f64::max);
-            answer.trade_off = trade_off(&goal, goal.error.unwrap_or(usual));
+            let error = answer.alternatives.iter().map(|one| one.standard_error).fold(0.0, f64::max);
+            answer.trade_off = trade_off(&goal, goal.error.unwrap_or(error));
         }
         Ok(answer)
     }

@@ -10,12 +10,12 @@ use utoipa::ToSchema;
 use crate::error::{ApiError, Result};
 
 /// Longer shingles make every document cost as much more, and find nothing that shorter ones do not.
-const LONGEST_SHINGLE: usize = 100;
+const MAX_SHINGLE: usize = 100;
 /// Pictures of more pixels take too much memory to decode for one request of many.
 #[cfg(feature = "image")]
-const MOST_PIXELS: u64 = 25_000_000;
+const MAX_PIXELS: u64 = 25_000_000;
 /// More fields than anybody has.
-const MOST_FIELDS: usize = 64;
+const MAX_FIELDS: usize = 64;
 
 /// Fields by name, each with its kind and options.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -31,8 +31,8 @@ impl Fields {
     /// # Errors
     /// Options that make no sense, with the name of the field.
     pub fn schema(self) -> Result<Schema> {
-        if self.0.len() > MOST_FIELDS {
-            return Err(ApiError::bad(format!("a schema has at most {MOST_FIELDS} fields")));
+        if self.0.len() > MAX_FIELDS {
+            return Err(ApiError::bad(format!("a schema has at most {MAX_FIELDS} fields")));
         }
         let mut whole = Map::new();
         whole.insert(
@@ -44,17 +44,16 @@ impl Fields {
         for (name, field) in schema.fields() {
             #[cfg(feature = "image")]
             if let Kind::Image(options) = &field.kind
-                && options.pixels > MOST_PIXELS
+                && options.pixels > MAX_PIXELS
             {
                 let message =
-                    format!("field `{name}`: `pixels` must be at most {MOST_PIXELS}, got {}", options.pixels);
+                    format!("field `{name}`: `pixels` must be at most {MAX_PIXELS}, got {}", options.pixels);
                 return Err(ApiError::bad(message));
             }
             if let Kind::Text(options) = &field.kind
-                && options.n > LONGEST_SHINGLE
+                && options.n > MAX_SHINGLE
             {
-                let message =
-                    format!("field `{name}`: `n` must be at most {LONGEST_SHINGLE}, got {}", options.n);
+                let message = format!("field `{name}`: `n` must be at most {MAX_SHINGLE}, got {}", options.n);
                 return Err(ApiError::bad(message));
             }
         }

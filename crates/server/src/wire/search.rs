@@ -25,7 +25,7 @@ pub struct SearchRequest {
     #[schema(minimum = 0.05, maximum = 1.0)]
     pub threshold: Option<f64>,
     /// Matches to give.
-    #[serde(default = "usual_limit")]
+    #[serde(default = "default_limit")]
     #[schema(default = 10, minimum = 0, maximum = 1000)]
     pub limit: usize,
     /// Matches to pass over first.
@@ -92,8 +92,8 @@ pub enum Measure {
     Contained,
 }
 
-const fn usual_limit() -> usize {
-    10
+const fn default_limit() -> usize {
+    Query::DEFAULT_LIMIT
 }
 
 impl SearchRequest {
@@ -120,11 +120,6 @@ impl SearchRequest {
             ratio: self.ratio,
             top: self.top,
         }
-    }
-
-    /// Matches that are asked for.
-    pub fn wanted(&self) -> usize {
-        self.top.unwrap_or(self.limit)
     }
 }
 

@@ -160,7 +160,7 @@ async fn an_empty_id_is_refused_and_one_of_before_can_be_read_and_removed() {
     let why = answer["results"][0]["error"]["message"].as_str().unwrap();
     assert!(answer["inserted"] == 0 && why.contains("`id` must be a text that is not empty"), "{answer}");
     // As versions before this one took it.
-    let index = lab.state.shelf.get("texts").unwrap();
+    let index = lab.state.collections.get("texts").unwrap();
     let mut records = benzer_index::Records::default();
     let nameless =
         benzer_core::field::Document::new("", [("body", benzer_core::field::Content::from("words"))]);

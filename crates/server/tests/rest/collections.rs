@@ -1,7 +1,7 @@
 //! Collections are made, read, listed, measured and deleted.
 
 use benzer_server::Config;
-use benzer_server::app::give_back;
+use benzer_server::serve::compact_if_wasteful;
 use serde_json::json;
 
 use crate::lab::Lab;
@@ -88,8 +88,8 @@ async fn a_collection_of_which_most_was_replaced_gives_the_room_back() {
         (0..5000).map(|i| json!({"id": i.to_string(), "fields": {"tags": [i]}})).collect();
     let documents = json!(documents);
     let after = || {
-        let open = lab.state.shelf.all_open();
-        give_back("c", &open[0].1);
+        let open = lab.state.collections.all_open();
+        compact_if_wasteful("c", &open[0].1);
         open[0].1.stats().unwrap()
     };
     for _ in 0..20 {

@@ -92,8 +92,8 @@ async fn the_memory_of_bodies_is_shared_and_given_back() {
     let lab = lab(Limits { body: 1 << 20, bodies: 1 << 20, ..Limits::default() }).await;
     let whole =
         || lab.raw("POST", "/collections/c/documents", "application/json", " ".repeat(900_000) + "[]");
-    let mut other = lab.state.bodies.take();
-    other.more(500_000).unwrap();
+    let mut other = lab.state.bodies.reserve();
+    other.grow(500_000).unwrap();
     let refused = whole().await;
     refused.fails(503, "overloaded", "memory for bodies");
     assert_eq!(refused.headers["retry-after"], "1");
@@ -103,16 +103,16 @@ async fn the_memory_of_bodies_is_shared_and_given_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn more_requests_than_places_are_told_to_come_back() {
+async fn more_requests_than_permits_are_told_to_come_back() {
     let lab = lab(Limits { requests: 2, ..Limits::default() }).await;
-    let places = lab.state.places.clone().acquire_many_owned(2).await.unwrap();
+    let permits = lab.state.permits.clone().acquire_many_owned(2).await.unwrap();
     let refused = lab.get("/collections").await;
     refused.fails(503, "overloaded", "2 requests");
     assert_eq!(refused.headers["retry-after"], "1");
     // Who watches the server is not turned away.
     lab.get("/healthz").await.ok();
     lab.get("/readyz").await.ok();
-    drop(places);
+    drop(permits);
     lab.get("/collections").await.ok();
     let metrics = lab.get("/metrics").await.text();
     assert!(metrics.contains("benzer_refused_total{reason=\"overloaded\"} 1"), "{metrics}");

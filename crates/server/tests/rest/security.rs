@@ -3,7 +3,7 @@
 use axum::body::Body;
 use axum::http::Request;
 use benzer_server::Config;
-use benzer_server::keys::{Keys, Scope};
+use benzer_server::access::keys::{Keys, Scope};
 use serde_json::json;
 
 use crate::lab::{Answer, Lab};

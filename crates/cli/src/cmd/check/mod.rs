@@ -9,9 +9,8 @@ use anyhow::bail;
 use benzer_index::store::Report;
 use clap::Args;
 
-use crate::cmd::write_json;
 use crate::options::db::{DbArguments, failed};
-use crate::view::{self, View, grouped};
+use crate::output::{View, grouped};
 
 /// What `benzer verify` does, for its help.
 pub const ABOUT_VERIFY: &str = "\
@@ -140,20 +139,15 @@ fn of_collection(name: &str, report: &Report) -> Checked {
 }
 
 fn show(checked: &[Checked], view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
-    if view.format == view::Format::Json {
-        let all: serde_json::Map<_, _> =
-            checked.iter().map(|one| (one.name.clone(), one.json.clone())).collect();
-        return write_json(out, &all);
+    let all: serde_json::Map<_, _> = checked.iter().map(|one| (one.name.clone(), one.json.clone())).collect();
+    view.show(out, &all, || checked.iter().map(render).collect())
+}
+
+fn render(one: &Checked) -> String {
+    let state = if one.wrong.is_empty() { "whole" } else { "damaged" };
+    let mut text = format!("{}: {state}, {}\n", one.name, one.what);
+    for (word, lines) in [("wrong", &one.wrong), ("warning", &one.warnings), ("repaired", &one.repaired)] {
+        lines.iter().for_each(|line| text.push_str(&format!("  {word}: {line}\n")));
     }
-    for one in checked {
-        let state = if one.wrong.is_empty() { "whole" } else { "damaged" };
-        writeln!(out, "{}: {state}, {}", one.name, one.what)?;
-        for (word, lines) in [("wrong", &one.wrong), ("warning", &one.warnings), ("repaired", &one.repaired)]
-        {
-            for line in lines {
-                writeln!(out, "  {word}: {line}")?;
-            }
-        }
-    }
-    Ok(())
+    text
 }

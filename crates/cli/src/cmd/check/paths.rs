@@ -8,16 +8,16 @@ use anyhow::Context;
 use benzer_dedup::integrity;
 use benzer_index::export::{self, Import};
 use benzer_index::store;
-use benzer_server::keys::Keys;
+use benzer_server::access::keys::Keys;
 use serde_json::{Value, json};
 
 use super::{Checked, of_collection};
 use crate::Usage;
 use crate::options::db::failed;
-use crate::view::grouped;
+use crate::output::grouped;
 
 /// How a damaged one that was made from something else is made right.
-const AGAIN: &str = "make it again, or get an undamaged copy";
+const REMEDY: &str = "make it again, or get an undamaged copy";
 
 /// Reads everything at a path.
 ///
@@ -91,7 +91,7 @@ fn of_report(name: String, report: &integrity::Report) -> Checked {
         wrong: report.wrong.clone(),
         warnings: report.warnings.clone(),
         json: serde_json::to_value(report).unwrap_or_default(),
-        ..Checked::new(name, what, AGAIN)
+        ..Checked::new(name, what, REMEDY)
     }
 }
 
@@ -119,7 +119,7 @@ fn export(path: &Path) -> Checked {
     let wrong: Vec<String> = read().err().map(|error| format!("{error:#}")).into_iter().collect();
     let what = format!("an exported collection, {} documents, {} bytes", grouped(n), grouped(bytes));
     let json = json!({"kind": "export", "documents": n, "bytes": bytes, "wrong": wrong, "warnings": []});
-    Checked { wrong, json, ..Checked::new(path.display().to_string(), what, AGAIN) }
+    Checked { wrong, json, ..Checked::new(path.display().to_string(), what, REMEDY) }
 }
 
 /// The keys of a server.
@@ -131,7 +131,7 @@ fn keys(path: &Path) -> Checked {
     Checked {
         wrong,
         json,
-        ..Checked::new(path.display().to_string(), format!("{n} keys of a server"), AGAIN)
+        ..Checked::new(path.display().to_string(), format!("{n} keys of a server"), REMEDY)
     }
 }
 

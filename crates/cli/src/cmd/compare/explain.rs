@@ -15,7 +15,7 @@ use crate::Usage;
 /// How many shingles are shown of each kind.
 const SAMPLES: usize = 5;
 /// Texts that differ in more words have nothing to gain from an inline diff.
-const MOST_EDITS: usize = 2000;
+const MAX_EDITS: usize = 2000;
 
 /// Why two subjects are as similar as they are.
 #[derive(Debug, Serialize)]
@@ -139,7 +139,7 @@ fn segments(
     n: usize,
 ) -> Option<Vec<Segment>> {
     let hashes = [0, 1].map(|i| tokens[i].iter().map(|token| token.hash).collect::<Vec<_>>());
-    let runs = diff::without_crumbs(diff::runs(&hashes[0], &hashes[1], MOST_EDITS)?, n);
+    let runs = diff::without_crumbs(diff::runs(&hashes[0], &hashes[1], MAX_EDITS)?, n);
     let mut segments = Vec::new();
     let mut push = |side: usize, change: Change, range: Range<usize>| {
         let text = between(texts[side], &tokens[side], range.clone()).to_owned();

@@ -1,7 +1,7 @@
 //! The differences of two texts in the text, wrapped at spaces.
 
 use super::explain::{Change, Segment};
-use crate::view::{ADDED, MOVED, REMOVED, View, printable};
+use crate::output::{ADDED, MOVED, REMOVED, View, printable};
 
 /// So many unchanged words are shown on both sides of a change.
 const CONTEXT: usize = 12;
@@ -112,7 +112,7 @@ fn wrap(words: &[Word], width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::Format;
+    use crate::output::Format;
 
     fn view(width: usize, color: bool) -> View {
         View { format: Format::Table, color, width }

@@ -13,9 +13,7 @@ use serde::Serialize;
 
 use super::Arguments;
 use crate::Usage;
-use crate::cmd::write_json;
-use crate::table::{Align, Table};
-use crate::view::{Format, View};
+use crate::output::{Align, Table, View};
 
 /// How the files of the formats that are read begin.
 const BEGINNINGS: [&[u8]; 7] =
@@ -23,7 +21,7 @@ const BEGINNINGS: [&[u8]; 7] =
 
 /// What two pictures have in common, for programs.
 #[derive(Debug, Serialize)]
-struct Report {
+struct PictureComparison {
     a: Side,
     b: Side,
     /// Whether they are one picture, by the geometric check.
@@ -88,17 +86,14 @@ pub(super) fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> an
     let (a, b) = (load(a)?, load(b)?);
     let agreement = verify(&a.local, &b.local);
     match &arguments.explain {
-        Some(Some(path)) => explain(Path::new(path), (&a, &b), agreement.as_ref())?,
+        Some(Some(path)) => explain(Path::new(path), [&a, &b], agreement.as_ref())?,
         Some(None) => {
             bail!(Usage::new("--explain of pictures needs a file for the drawing, such as points.png"))
         }
         None => {}
     }
     let report = report(a, b, agreement.as_ref());
-    match view.format {
-        Format::Json => write_json(out, &report),
-        Format::Table => Ok(out.write_all(render(&report, view).as_bytes())?),
-    }
+    view.show(out, &report, || render(&report, view))
 }
 
 fn load(file: &OsString) -> anyhow::Result<Picture> {
@@ -114,7 +109,7 @@ fn load(file: &OsString) -> anyhow::Result<Picture> {
     Ok(Picture { bytes, local, side, thumbnail: thumbnail::features(&grey) })
 }
 
-fn explain(path: &Path, (a, b): (&Picture, &Picture), agreement: Option<&Agreement>) -> anyhow::Result<()> {
+fn explain(path: &Path, [a, b]: [&Picture; 2], agreement: Option<&Agreement>) -> anyhow::Result<()> {
     let [a, b] = [a, b].map(|Picture { bytes, local, .. }| Panel { bytes, local });
     let png = explanation(a, b, agreement, &Limits::default())?;
     let mut file = Files::new().create(path)?;
@@ -123,13 +118,13 @@ fn explain(path: &Path, (a, b): (&Picture, &Picture), agreement: Option<&Agreeme
     Ok(())
 }
 
-fn report(a: Picture, b: Picture, agreement: Option<&Agreement>) -> Report {
+fn report(a: Picture, b: Picture, agreement: Option<&Agreement>) -> PictureComparison {
     let similarity = |features: ImageFeatures, jaccard: Option<f64>| Similarity {
         jaccard,
         threshold: ImageOptions::new(features).defaults().threshold,
     };
     let words = a.local.features().jaccard(&b.local.features());
-    Report {
+    PictureComparison {
         same: agreement.is_some(),
         inliers: agreement.map_or(0, |agreement| agreement.inliers.len()),
         alike: agreement.map_or(0, |agreement| agreement.n_alike),
@@ -149,7 +144,7 @@ fn resized(picture: &Picture) -> f32 {
     picture.side.width as f32 / picture.local.size().width as f32
 }
 
-fn render(report: &Report, view: &View) -> String {
+fn render(report: &PictureComparison, view: &View) -> String {
     let mut pictures = Table::default()
         .column("", Align::Left)
         .column("picture", Align::Left)

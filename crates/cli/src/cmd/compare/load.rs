@@ -103,7 +103,7 @@ fn subject(
 
 fn names(arguments: &Arguments) -> Vec<SketchName> {
     match &arguments.sketch[..] {
-        [] => vec![SketchName::usual(arguments.text.bag)],
+        [] => vec![SketchName::default_for(arguments.text.bag)],
         names => names.to_vec(),
     }
 }

@@ -10,14 +10,14 @@ use serde_json::Number;
 
 use super::explain::Explanation;
 use super::{Subject, Subjects};
-use crate::cmd::number;
+use crate::output::number;
 
 /// Every three of more than this many subjects would be a wall of numbers.
-const MOST_FOR_TRIPLES: usize = 6;
+const MAX_FOR_TRIPLES: usize = 6;
 
 /// All that there is to say.
 #[derive(Debug, Serialize)]
-pub(super) struct Report {
+pub(super) struct Comparison {
     pub inputs: Vec<Input>,
     pub sketches: Vec<KindOfSketch>,
     pub pairs: Vec<Pair>,
@@ -100,7 +100,7 @@ pub(super) enum Attempt {
 }
 
 /// Measures every pair, every three, and all.
-pub(super) fn measure(all: &Subjects) -> anyhow::Result<Report> {
+pub(super) fn measure(all: &Subjects) -> anyhow::Result<Comparison> {
     let subjects = &all.subjects;
     let mut pairs = Vec::new();
     for (i, a) in subjects.iter().enumerate() {
@@ -108,7 +108,7 @@ pub(super) fn measure(all: &Subjects) -> anyhow::Result<Report> {
             pairs.push(pair(all, a, b)?);
         }
     }
-    Ok(Report {
+    Ok(Comparison {
         inputs: subjects.iter().map(input).collect(),
         sketches: all.kinds.iter().map(|kind| kind_of_sketch(&kind.name, &kind.spec)).collect(),
         pairs,
@@ -158,8 +158,8 @@ fn exact_pair(a: &Features, b: &Features) -> ExactPair {
 fn triples(all: &Subjects) -> Vec<Group> {
     let subjects = &all.subjects;
     let n = subjects.len();
-    if n > MOST_FOR_TRIPLES {
-        talk!("note: every three are shown of {MOST_FOR_TRIPLES} inputs or fewer, and these are {n}");
+    if n > MAX_FOR_TRIPLES {
+        talk!("note: every three are shown of {MAX_FOR_TRIPLES} inputs or fewer, and these are {n}");
         return Vec::new();
     }
     let mut triples = Vec::new();
@@ -192,18 +192,25 @@ fn group(all: &Subjects, members: &[&Subject]) -> Group {
     }
 }
 
+/// An element in a group: how many have it, and the smallest and largest weight of those.
+struct Count {
+    holders: usize,
+    min: f64,
+    max: f64,
+}
+
 /// Elements in all over elements in any; for bags, smallest over largest counts.
 fn exact_group(features: &[&Features]) -> ExactGroup {
-    let mut counts: BTreeMap<u64, (usize, f64, f64)> = BTreeMap::new();
+    let mut counts: BTreeMap<u64, Count> = BTreeMap::new();
     for (element, weight) in features.iter().flat_map(|features| features.pairs()) {
-        let (holders, least, most) = counts.entry(element).or_insert((0, f64::INFINITY, 0.0));
-        *holders += 1;
-        *least = least.min(weight);
-        *most = most.max(weight);
+        let count = counts.entry(element).or_insert(Count { holders: 0, min: f64::INFINITY, max: 0.0 });
+        count.holders += 1;
+        count.min = count.min.min(weight);
+        count.max = count.max.max(weight);
     }
-    let in_all = counts.values().filter(|(holders, ..)| *holders == features.len());
-    let intersection = in_all.map(|(_, least, _)| least).sum::<f64>() + 0.0;
-    let union = counts.values().map(|(.., most)| most).sum::<f64>() + 0.0;
+    let in_all = counts.values().filter(|count| count.holders == features.len());
+    let intersection = in_all.map(|count| count.min).sum::<f64>() + 0.0;
+    let union = counts.values().map(|count| count.max).sum::<f64>() + 0.0;
     ExactGroup {
         jaccard: (union > 0.0).then(|| intersection / union),
         intersection: number(intersection),

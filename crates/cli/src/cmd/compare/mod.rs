@@ -1,7 +1,7 @@
 //! `benzer compare`: exact and estimated similarity of two or more files, or of stored sketches.
 //!
 //! ```text
-//! files --load--> subjects: features, sketches --measure--> Report --show--> table or JSON
+//! files --load--> subjects: features, sketches --measure--> Comparison --show--> table or JSON
 //! ```
 
 mod explain;
@@ -21,10 +21,9 @@ use benzer_core::field::text::Shingler;
 use benzer_core::sketch::{Sketch, SketchSpec};
 use clap::Args;
 
-use super::write_json;
 use crate::options::sketches::{HELP, SketchArguments, SketchName};
 use crate::options::text::TextArguments;
-use crate::view::{Format, View};
+use crate::output::View;
 
 /// What the command does, for its help.
 pub const ABOUT: &str = "\
@@ -146,12 +145,9 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
     }
     let files = arguments.all_files();
     let subjects = load::load(arguments, &files)?;
-    let mut report = measure::measure(&subjects)?;
+    let mut compared = measure::measure(&subjects)?;
     if arguments.explain.is_some() {
-        report.explanations = explain::explain(&subjects)?;
+        compared.explanations = explain::explain(&subjects)?;
     }
-    match view.format {
-        Format::Json => write_json(out, &report),
-        Format::Table => Ok(out.write_all(show::render(&report, &subjects, view).as_bytes())?),
-    }
+    view.show(out, &compared, || show::render(&compared, &subjects, view))
 }

@@ -1,4 +1,4 @@
-//! A report as text that fits the terminal.
+//! A comparison as text that fits the terminal.
 
 use benzer_core::estimate::Estimate;
 use serde_json::Number;
@@ -6,35 +6,34 @@ use serde_json::Number;
 use super::Subjects;
 use super::explain::{Explanation, Sample};
 use super::flow::flow;
-use super::measure::{Attempt, Group, Input, Pair, Report};
-use crate::table::{Align, Table};
-use crate::view::{ADDED, HEADING, MOVED, QUIET, REMOVED, View, grouped, printable};
+use super::measure::{Attempt, Comparison, Group, Input, Pair, PairEstimates};
+use crate::output::{ADDED, Align, HEADING, MOVED, QUIET, REMOVED, Table, View, grouped, printable};
 
-/// The whole report.
-pub(super) fn render(report: &Report, subjects: &Subjects, view: &View) -> String {
-    let mut out = legend(report, subjects, view);
+/// The whole comparison.
+pub(super) fn render(comparison: &Comparison, subjects: &Subjects, view: &View) -> String {
+    let mut out = legend(comparison, subjects, view);
     let mut notes = Notes::default();
     out.push('\n');
-    out.push_str(&numbers(report, &mut notes).render(view));
+    out.push_str(&numbers(comparison, &mut notes).render(view));
     for (i, note) in notes.0.iter().enumerate() {
         out.push_str(&format!("({}) {note}\n", i + 1));
     }
-    for explanation in &report.explanations {
+    for explanation in &comparison.explanations {
         out.push_str(&explained(explanation, &subjects.elements, view));
     }
     out
 }
 
-fn legend(report: &Report, subjects: &Subjects, view: &View) -> String {
+fn legend(comparison: &Comparison, subjects: &Subjects, view: &View) -> String {
     let mut table = Table::default().column("", Align::Left).column("", Align::Left).column("", Align::Right);
     let noun = subjects.noun();
-    for Input { label, name, size } in &report.inputs {
+    for Input { label, name, size } in &comparison.inputs {
         let name = cut_front(&printable(name), view.width.saturating_sub(24));
         table.row([label.clone(), name, format!("{} {noun}", whole(size))]);
     }
     let mut out = table.render(view);
     out.push_str(&format!("{}, [low, high] = 95% interval\n", subjects.elements));
-    for kind in &report.sketches {
+    for kind in &comparison.sketches {
         let spec = &kind.spec;
         let line = format!(
             "{}: {} x {}, {}, seed {}",
@@ -46,20 +45,20 @@ fn legend(report: &Report, subjects: &Subjects, view: &View) -> String {
     out
 }
 
-fn numbers(report: &Report, notes: &mut Notes) -> Table {
-    let exact = report.pairs.iter().any(|pair| pair.exact.is_some());
+fn numbers(comparison: &Comparison, notes: &mut Notes) -> Table {
+    let exact = comparison.pairs.iter().any(|pair| pair.exact.is_some());
     let mut table = Table::default().column("", Align::Left);
     if exact {
         table = table.column("exact", Align::Right);
     }
-    for kind in &report.sketches {
+    for kind in &comparison.sketches {
         table = table.column(&kind.name, Align::Left);
     }
     let mut rows = Rows { table, exact };
-    for pair in &report.pairs {
+    for pair in &comparison.pairs {
         rows.pair(pair, notes);
     }
-    for group in report.triples.iter().chain(&report.all) {
+    for group in comparison.triples.iter().chain(&comparison.all) {
         rows.group(group, notes);
     }
     rows.table
@@ -79,10 +78,9 @@ impl Rows {
     fn pair(&mut self, pair: &Pair, notes: &mut Notes) {
         let [a, b] = &pair.of;
         let exact = pair.exact.as_ref();
-        let mut add =
-            |name: String, exact: Option<String>, of: &dyn Fn(&super::measure::PairEstimates) -> String| {
-                self.add(name, exact, pair.estimates.iter().map(of).collect());
-            };
+        let mut add = |name: String, exact: Option<String>, of: &dyn Fn(&PairEstimates) -> String| {
+            self.add(name, exact, pair.estimates.iter().map(of).collect());
+        };
         let share = |estimate: &Estimate, notes: &mut Notes| notes.estimate(estimate, 3);
         let notes = std::cell::RefCell::new(notes);
         add(format!("{a}, {b}  jaccard"), exact.map(|e| fraction(e.jaccard)), &|e| {

@@ -9,10 +9,10 @@ use benzer_sets::sketches::{Header, SketchReader};
 use super::load::label;
 use super::{Arguments, Content, Kind, Subject, Subjects};
 use crate::Usage;
-use crate::view::grouped;
+use crate::output::grouped;
 
 /// Without --ids all documents are compared, up to this many.
-const MOST: usize = 26;
+const MAX_DOCUMENTS: usize = 26;
 
 /// A document that was found.
 struct Found {
@@ -72,11 +72,11 @@ fn find(path: &Path, ids: &[String], found: &mut Vec<Found>) -> anyhow::Result<H
     while let Some(block) = reader.next_block()? {
         for record in block.records() {
             let id = reader.header().name(record.id);
-            if ids.is_empty() && found.len() >= MOST {
+            if ids.is_empty() && found.len() >= MAX_DOCUMENTS {
                 bail!(Usage::new(format!(
                     "`{}` has more than {} documents; choose with --ids (`benzer sketch --show {0}` lists them)",
                     path.display(),
-                    grouped(MOST as u64)
+                    grouped(MAX_DOCUMENTS as u64)
                 )));
             }
             if ids.is_empty() || ids.contains(&id) {

@@ -8,8 +8,11 @@ use std::time::{Duration, Instant};
 use benzer_dedup::job::{Observer, Stage};
 use benzer_flow::Listener;
 use clap::ValueEnum;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use serde_json::json;
+
+use crate::output::bar_style;
+use crate::process::stop_flag;
 
 /// How progress is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -26,21 +29,22 @@ pub(super) enum Log {
 pub(super) struct Bars {
     log: Log,
     bar: Mutex<ProgressBar>,
-    /// The stage at hand, its total, and when something was said of it.
-    stage: Mutex<Option<(Stage, Option<u64>, Instant)>>,
+    stage: Mutex<Option<Current>>,
     stopped: Arc<AtomicBool>,
+}
+
+/// The stage at hand.
+struct Current {
+    stage: Stage,
+    total: Option<u64>,
+    /// When a line was written.
+    written: Instant,
 }
 
 impl Bars {
     /// Listens to Ctrl-C from here on: the first one asks the run to stop, the second one ends the process.
     pub fn new(log: Log) -> Self {
-        let stopped = Arc::new(AtomicBool::new(false));
-        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-            // Without handlers the signals end the process at once, which is safe too.
-            let _ = signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&stopped));
-            let _ = signal_hook::flag::register(signal, Arc::clone(&stopped));
-        }
-        Self { log, bar: Mutex::new(ProgressBar::hidden()), stage: Mutex::new(None), stopped }
+        Self { log, bar: Mutex::new(ProgressBar::hidden()), stage: Mutex::new(None), stopped: stop_flag() }
     }
 
     pub fn finish(&self) {
@@ -57,7 +61,8 @@ impl Observer for Bars {
         self.finish();
         if self.log == Log::Json {
             self.line(stage, 0, total);
-            *self.stage.lock().expect("nobody panics with the lock") = Some((stage, total, Instant::now()));
+            let current = Current { stage, total, written: Instant::now() };
+            *self.stage.lock().expect("nobody panics with the lock") = Some(current);
         }
         if self.log != Log::Bar || !std::io::stderr().is_terminal() {
             return;
@@ -68,8 +73,8 @@ impl Observer for Bars {
         };
         let bar = match total {
             Some(total) => ProgressBar::new(total)
-                .with_style(style(&format!("{{msg:10}} {{wide_bar}} {counter} {{eta}}"))),
-            None => ProgressBar::new_spinner().with_style(style("{msg:10} {spinner} {elapsed}")),
+                .with_style(bar_style(&format!("{{msg:10}} {{wide_bar}} {counter} {{eta}}"))),
+            None => ProgressBar::new_spinner().with_style(bar_style("{msg:10} {spinner} {elapsed}")),
         };
         bar.set_message(stage.name());
         bar.enable_steady_tick(Duration::from_millis(200));
@@ -80,19 +85,15 @@ impl Observer for Bars {
 impl Listener for Bars {
     fn reached(&self, done: u64) {
         self.bar.lock().expect("nobody panics while a bar is drawn").set_position(done);
-        if let Some((stage, total, said)) = &mut *self.stage.lock().expect("nobody panics with the lock")
-            && said.elapsed() >= Duration::from_secs(1)
+        if let Some(current) = &mut *self.stage.lock().expect("nobody panics with the lock")
+            && current.written.elapsed() >= Duration::from_secs(1)
         {
-            *said = Instant::now();
-            self.line(*stage, done, *total);
+            current.written = Instant::now();
+            self.line(current.stage, done, current.total);
         }
     }
 
     fn is_cancelled(&self) -> bool {
         self.stopped.load(Ordering::Relaxed)
     }
-}
-
-fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).expect("the template is a constant")
 }

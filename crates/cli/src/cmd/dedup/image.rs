@@ -3,22 +3,21 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::{anyhow, bail};
-use benzer_dedup::{Error, Keep as KeepDocument};
+use anyhow::bail;
+use benzer_dedup::Keep as KeepDocument;
 use benzer_image::{self as images, Counts, Keep, Kept, Options, Summary};
 use serde::Serialize;
 
-use super::{Arguments, bar, flags};
+use super::{Arguments, bar, refused};
 use crate::Usage;
-use crate::cmd::write_json;
-use crate::table::{Align, Table};
-use crate::view::{Format, View, grouped, printable};
+use crate::options::amount;
+use crate::output::{Align, Format, Table, View, grouped, printable, write_json};
 
 /// So many rejected files are named on standard error.
 const NAMED: usize = 5;
 
 #[derive(Debug, Serialize)]
-struct Report<'a> {
+struct PictureReport<'a> {
     output: &'a std::path::Path,
     counts: &'a Counts,
     seconds: serde_json::Map<String, serde_json::Value>,
@@ -30,12 +29,8 @@ pub(super) fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> an
     let bars = bar::Bars::new(arguments.log);
     let outcome = images::run(&options, &bars);
     bars.finish();
-    let summary = outcome.map_err(|error| match error {
-        Error::Parameter(_) => Usage::new(flags(&error.to_string())).into(),
-        Error::Cancelled => anyhow!("stopped; give the same command with --overwrite to begin anew"),
-        Error::Rejects { .. } => anyhow!(flags(&error.to_string())),
-        other => other.into(),
-    })?;
+    let stopped = "stopped; give the same command with --overwrite to begin anew";
+    let summary = outcome.map_err(|error| refused(error, stopped))?;
     show(&options, &summary, view, out)
 }
 
@@ -59,9 +54,7 @@ fn options(arguments: &Arguments) -> anyhow::Result<Options> {
             (_, true) => Kept::Linked,
             _ => Kept::Copied,
         },
-        threads: arguments
-            .threads
-            .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into)),
+        threads: amount::threads(arguments.threads),
         overwrite: arguments.overwrite,
         strict: arguments.strict,
         allow_rejects: arguments.allow_rejects,
@@ -81,7 +74,10 @@ fn show(options: &Options, summary: &Summary, view: &View, out: &mut dyn Write) 
     }
     if view.format == Format::Json {
         let seconds = summary.seconds.iter().map(|(name, seconds)| ((*name).to_owned(), (*seconds).into()));
-        return write_json(out, &Report { output: &options.output, counts, seconds: seconds.collect() });
+        return write_json(
+            out,
+            &PictureReport { output: &options.output, counts, seconds: seconds.collect() },
+        );
     }
     let mut table = Table::default().column("", Align::Left).column("pictures", Align::Right);
     let rows = [

@@ -26,8 +26,8 @@ use clap::{Args, ValueEnum};
 use crate::Usage;
 use crate::options::amount;
 use crate::options::text::TextArguments;
-use crate::pages;
-use crate::view::View;
+use crate::output::View;
+use crate::process::pages;
 
 /// A budget that leaves room for huge pages.
 const AMPLE: u64 = 1 << 30;
@@ -223,17 +223,23 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
     let bars = bar::Bars::new(arguments.log);
     let outcome = job::run(&options, &bars);
     bars.finish();
-    let summary = outcome.map_err(|error| match error {
-        Error::Parameter(_) => Usage::new(flags(&error.to_string())).into(),
-        Error::Cancelled => anyhow!("stopped; the same command with --resume goes on where it can"),
-        Error::Rejects { .. } => anyhow!(flags(&error.to_string())),
-        other => other.into(),
-    })?;
+    let stopped = "stopped; the same command with --resume goes on where it can";
+    let summary = outcome.map_err(|error| refused(error, stopped))?;
     show::show(&options, &summary, view, out)?;
     if options.measure == Measure::Containment && summary.counts.against == 0 {
         bail!("nothing was looked for: the files of --against are empty");
     }
     Ok(())
+}
+
+/// An error of a run, with flags for parameters, and what to do about one that was stopped.
+fn refused(error: Error, stopped: &'static str) -> anyhow::Error {
+    match error {
+        Error::Parameter(_) => Usage::new(flags(&error.to_string())).into(),
+        Error::Cancelled => anyhow!(stopped),
+        Error::Rejects { .. } => anyhow!(flags(&error.to_string())),
+        other => other.into(),
+    }
 }
 
 /// `off`, `auto` or a number of documents.

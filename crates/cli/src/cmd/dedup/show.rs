@@ -6,16 +6,14 @@ use benzer_dedup::job::{Audit, Audited, Counts, Measure, Options, Output, Search
 use benzer_join::resolve::Cluster;
 use serde::Serialize;
 
-use crate::cmd::write_json;
-use crate::table::{Align, Table};
-use crate::view::{self, Format, View, grouped, printable};
+use crate::output::{self, Align, Table, View, grouped, printable};
 
 /// The width of the longest bar of the histogram.
 const BAR: usize = 30;
 
 /// A run for programs.
 #[derive(Debug, Serialize)]
-struct Report<'a> {
+struct RunReport<'a> {
     output: &'a std::path::Path,
     threshold: f64,
     recall_at_threshold: f64,
@@ -58,10 +56,7 @@ pub(super) fn show(
     for warning in &summary.warnings {
         talk!("warning: {}", super::flags(&printable(warning)));
     }
-    if view.format == Format::Json {
-        return write_json(out, &report(options, summary));
-    }
-    Ok(out.write_all(render(options, summary, view).as_bytes())?)
+    view.show(out, &report(options, summary), || render(options, summary, view))
 }
 
 fn lines(n: u64) -> String {
@@ -75,13 +70,13 @@ fn recall(options: &Options) -> f64 {
     }
 }
 
-fn report<'a>(options: &'a Options, summary: &'a Summary) -> Report<'a> {
+fn report<'a>(options: &'a Options, summary: &'a Summary) -> RunReport<'a> {
     let stage = |timing: &benzer_dedup::job::Timing| StageReport {
         stage: timing.stage.name(),
         seconds: timing.took.as_secs_f64(),
         resumed: timing.resumed,
     };
-    Report {
+    RunReport {
         output: &options.output,
         threshold: options.threshold.value(),
         recall_at_threshold: recall(options),
@@ -138,7 +133,7 @@ fn render(options: &Options, summary: &Summary, view: &View) -> String {
         .collect();
     let spilled = match summary.spilled_bytes {
         0 => String::new(),
-        bytes => format!("; {} through the work folder", view::bytes(bytes as f64)),
+        bytes => format!("; {} through the work folder", output::bytes(bytes as f64)),
     };
     out.push_str(&format!("\n{time:.2} s ({}){spilled}\n", stages.join(", ")));
     out.push_str(&format!("{}\n", written(options)));
@@ -269,7 +264,7 @@ fn share(share: Share) -> String {
 }
 
 fn histogram(bins: &[u64], view: &View) -> String {
-    let most = bins.iter().copied().max().unwrap_or(1).max(1);
+    let max = bins.iter().copied().max().unwrap_or(1).max(1);
     let mut table = Table::default()
         .column("similarity", Align::Left)
         .column("removed", Align::Right)
@@ -281,7 +276,7 @@ fn histogram(bins: &[u64], view: &View) -> String {
             0 => "below 0.55".to_owned(),
             _ => format!("{low:.2} - {:.2}", low + 0.05),
         };
-        let bar = (n as usize * BAR).div_ceil(most as usize);
+        let bar = (n as usize * BAR).div_ceil(max as usize);
         table.row([name, grouped(n), "#".repeat(bar)]);
     }
     table.render(view)

@@ -1,20 +1,22 @@
 //! Lines and records as documents of a schema.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use benzer_core::field::{Content, Document, Kind};
+use benzer_core::field::{Content, Document};
 use benzer_index::{Error, Settings};
-use benzer_io::read::{self, DocumentId, Format, Inputs, ReadOptions, Reject, RejectReason};
+use benzer_io::read::{self, DocumentId, Format, ReadOptions, Reject, RejectReason};
 use benzer_sets::sketches::Rejected;
 use serde_json::Value;
 
 use super::Arguments;
 use crate::Usage;
-use crate::bar::Bar;
-use crate::rejects::Rejects;
-use crate::view::grouped;
+use crate::options::collection::text_fields;
+use crate::options::input;
+use crate::output::grouped;
+use crate::reading::Bar;
+use crate::reading::Rejects;
 
 /// What documents had of the fields of a schema.
 #[derive(Default)]
@@ -50,66 +52,75 @@ impl Seen {
     }
 }
 
+/// Documents on their way into a collection, with the places where they stand in the inputs.
+struct Batch<'a, P> {
+    documents: Vec<Document>,
+    places: Vec<Reject>,
+    rejects: &'a mut Rejects,
+    put: P,
+}
+
+impl<P: FnMut(Vec<Document>) -> anyhow::Result<Vec<(String, Error)>>> Batch<'_, P> {
+    /// Puts the documents into the collection; those that are not taken are rejects.
+    fn commit(&mut self) -> anyhow::Result<()> {
+        let ids: Vec<String> = self.documents.iter().map(|document| document.id.clone()).collect();
+        for (id, error) in (self.put)(std::mem::take(&mut self.documents))? {
+            if let Some(i) = ids.iter().position(|other| *other == id) {
+                let reason = RejectReason::Unfit { why: error.to_string() };
+                let reject = Reject { reason, ..self.places[i].clone() };
+                self.rejects.add(&Rejected { reject, line: None })?;
+            }
+        }
+        self.places.clear();
+        Ok(())
+    }
+
+    fn reject(&mut self, reject: Reject, line: Option<&[u8]>) -> anyhow::Result<()> {
+        self.rejects.add(&Rejected { reject, line: line.map(<[u8]>::to_vec) })
+    }
+}
+
 /// Reads all inputs; `put` gets the documents batch by batch, and gives back those that were not taken. The result is what to warn of.
 pub(super) fn read(
     arguments: &Arguments,
     settings: &Settings,
     rejects: &mut Rejects,
-    mut put: impl FnMut(Vec<Document>) -> anyhow::Result<Vec<(String, Error)>>,
+    put: impl FnMut(Vec<Document>) -> anyhow::Result<Vec<(String, Error)>>,
 ) -> anyhow::Result<Vec<String>> {
     let mut seen = Seen::default();
     let reader = open(arguments, settings)?;
     let bar = Bar::new(reader.progress());
     let inputs = reader.inputs().to_vec();
-    let (mut pending, mut places): (Vec<Document>, Vec<Reject>) = (Vec::new(), Vec::new());
-    let mut commit = |pending: &mut Vec<Document>,
-                      places: &mut Vec<Reject>,
-                      rejects: &mut Rejects|
-     -> anyhow::Result<()> {
-        let ids: Vec<String> = pending.iter().map(|document| document.id.clone()).collect();
-        for (id, error) in put(std::mem::take(pending))? {
-            let place = ids.iter().position(|other| *other == id).map(|i| places[i].clone());
-            if let Some(place) = place {
-                let reason = RejectReason::Unfit { why: error.to_string() };
-                rejects.add(&Rejected { reject: Reject { reason, ..place }, line: None })?;
-            }
-        }
-        places.clear();
-        Ok(())
-    };
+    let mut batch = Batch { documents: Vec::new(), places: Vec::new(), rejects, put };
     for raw in reader {
-        let batch = read::parse(raw?);
-        for (i, reject) in batch.rejects().iter().enumerate() {
-            let line = batch.rejected_line(i).map(<[u8]>::to_vec);
-            rejects.add(&Rejected { reject: reject.clone(), line })?;
+        let lines = read::parse(raw?);
+        for (i, reject) in lines.rejects().iter().enumerate() {
+            batch.reject(reject.clone(), lines.rejected_line(i))?;
         }
-        for document in batch.documents() {
-            let file = &inputs[document.input as usize].path;
+        for line in lines.documents() {
+            let file = &inputs[line.input as usize].path;
             let place = |why: String| Reject {
                 file: file.clone(),
-                input: document.input,
-                line: document.line,
-                offset: document.offset,
+                input: line.input,
+                line: line.line,
+                offset: line.offset,
                 reason: RejectReason::Unfit { why },
             };
-            match parsed(arguments, settings, file, &document) {
-                Ok(made) => {
-                    seen.document(&made);
-                    pending.push(made);
-                    places.push(place(String::new()));
+            match parsed(arguments, settings, file, &line) {
+                Ok(document) => {
+                    seen.document(&document);
+                    batch.documents.push(document);
+                    batch.places.push(place(String::new()));
                 }
-                Err(why) => {
-                    let line = Some(document.text.as_bytes().to_vec());
-                    rejects.add(&Rejected { reject: place(why), line })?;
-                }
+                Err(why) => batch.reject(place(why), Some(line.text.as_bytes()))?,
             }
-            if pending.len() == arguments.batch {
-                commit(&mut pending, &mut places, rejects)?;
+            if batch.documents.len() == arguments.batch {
+                batch.commit()?;
             }
         }
         bar.update();
     }
-    commit(&mut pending, &mut places, rejects)?;
+    batch.commit()?;
     bar.finish();
     Ok(seen.warnings(settings))
 }
@@ -121,20 +132,11 @@ fn several() -> Usage {
 }
 
 fn open(arguments: &Arguments, settings: &Settings) -> anyhow::Result<read::Reader> {
-    let inputs: Inputs = arguments.inputs.iter().map(PathBuf::from).collect();
-    let texts: Vec<&str> = settings
-        .schema
-        .fields()
-        .filter(|(_, spec)| matches!(spec.kind, Kind::Text(_)))
-        .map(|(name, _)| name)
-        .collect();
     let options = match arguments.input_format {
         // Whole lines: the fields are taken out of them here, because they may be lists.
         Format::JsonLines => ReadOptions { format: Some(Format::Lines), ..ReadOptions::default() },
         format => {
-            let [only] = texts[..] else {
-                bail!(several());
-            };
+            let [only] = text_fields(settings)[..] else { bail!(several()) };
             if settings.fields.len() > 1 {
                 bail!(several());
             }
@@ -148,10 +150,7 @@ fn open(arguments: &Arguments, settings: &Settings) -> anyhow::Result<read::Read
             }
         }
     };
-    read::open(inputs, options).map_err(|error| match error {
-        benzer_io::Error::Parameter(_) => Usage::new(error).into(),
-        other => other.into(),
-    })
+    input::open(arguments.inputs.iter().map(PathBuf::from).collect(), options)
 }
 
 /// The document of a line, or why there is none.
@@ -176,7 +175,7 @@ fn parsed(
         Some(Value::Number(number)) => number.to_string(),
         _ => return Err(format!("no id: `{}` must be a string or an integer", arguments.id_field)),
     };
-    let mut fields = std::collections::BTreeMap::new();
+    let mut fields = BTreeMap::new();
     for (name, spec) in settings.schema.fields() {
         #[cfg(not(feature = "image"))]
         let _ = spec;

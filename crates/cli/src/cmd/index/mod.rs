@@ -20,11 +20,10 @@ use clap::builder::RangedU64ValueParser;
 use serde::Serialize;
 
 use crate::Usage;
-use crate::cmd::write_json;
 use crate::options::collection::{CollectionArguments, SCHEMA};
 use crate::options::db::{DbArguments, failed};
-use crate::rejects::{Rejects, check_places};
-use crate::view::{self, View, grouped};
+use crate::output::{View, grouped};
+use crate::reading::{Rejects, check_places};
 
 /// What the command does, for its help.
 pub const ABOUT: &str = "\
@@ -84,7 +83,7 @@ pub struct Arguments {
 
 /// What was done.
 #[derive(Debug, Default, Serialize)]
-struct Summary {
+struct Indexed {
     inserted: u64,
     passed: u64,
     rejected: u64,
@@ -105,7 +104,7 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
     // What is gone must not count as there.
     index.expire().map_err(failed)?;
     let mut rejects = Rejects::new(arguments.rejects.as_deref(), arguments.strict)?;
-    let mut summary = Summary::default();
+    let mut summary = Indexed::default();
     let expires = arguments.ttl.map(|seconds| {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
         now.as_secs().saturating_add(seconds)
@@ -126,23 +125,15 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
     for warning in &summary.warnings {
         talk!("warning: {warning}");
     }
-    if view.format == view::Format::Json {
-        return write_json(out, &summary);
-    }
-    let passed = if summary.passed > 0 {
-        format!(", {} were there already", grouped(summary.passed))
-    } else {
-        String::new()
-    };
-    writeln!(
-        out,
-        "{} documents put into `{}`{passed}; it has {} now. {:.2} s",
-        grouped(summary.inserted),
-        arguments.name,
-        grouped(summary.documents),
-        summary.seconds
-    )?;
-    Ok(())
+    view.show(out, &summary, || {
+        let passed = match summary.passed {
+            0 => String::new(),
+            passed => format!(", {} were there already", grouped(passed)),
+        };
+        let (inserted, documents) = (grouped(summary.inserted), grouped(summary.documents));
+        let (name, seconds) = (&arguments.name, summary.seconds);
+        format!("{inserted} documents put into `{name}`{passed}; it has {documents} now. {seconds:.2} s\n")
+    })
 }
 
 /// Commits a batch; why some of its documents were not taken.
@@ -151,7 +142,7 @@ fn put(
     arguments: &Arguments,
     mut batch: Vec<Document>,
     expires: Option<u64>,
-    summary: &mut Summary,
+    summary: &mut Indexed,
 ) -> anyhow::Result<Vec<(String, Error)>> {
     if arguments.go_on {
         let all = batch.len();

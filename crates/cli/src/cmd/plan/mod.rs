@@ -11,10 +11,9 @@ use benzer_storage::Files;
 use clap::Args;
 use serde::Serialize;
 
-use super::write_json;
 use crate::Usage;
 use crate::options::amount;
-use crate::view::{Format, View};
+use crate::output::View;
 
 /// What the command does, for its help.
 pub const ABOUT: &str = "\
@@ -70,12 +69,12 @@ struct Answer {
     #[serde(flatten)]
     plan: Plan,
     #[serde(skip_serializing_if = "Option::is_none")]
-    preset: Option<Beside>,
+    preset: Option<PresetChoice>,
 }
 
 /// The settings of another tool, judged by the same goal.
 #[derive(Debug, Serialize)]
-struct Beside {
+struct PresetChoice {
     #[serde(flatten)]
     settings: Preset,
     choice: Choice,
@@ -95,34 +94,28 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
     if let Some(path) = &arguments.svg {
         write_svg(path, &plan)?;
     }
-    let beside = |settings: Preset| anyhow::Ok(Beside { settings, choice: settings.choice(&goal)? });
-    let answer = Answer { plan, preset: arguments.preset.map(beside).transpose()? };
-    match view.format {
-        Format::Json => write_json(out, &answer),
-        Format::Table => Ok(out.write_all(show::render(&answer, view).as_bytes())?),
-    }
+    let chosen = |settings: Preset| anyhow::Ok(PresetChoice { settings, choice: settings.choice(&goal)? });
+    let answer = Answer { plan, preset: arguments.preset.map(chosen).transpose()? };
+    view.show(out, &answer, || show::render(&answer, view))
 }
 
 fn goal(arguments: &Arguments) -> Goal {
-    let usual = Goal::default();
+    let default = Goal::default();
     let of_preset = arguments.preset.map(|preset| preset.threshold);
     Goal {
-        threshold: arguments.threshold.or(of_preset).unwrap_or(usual.threshold),
+        threshold: arguments.threshold.or(of_preset).unwrap_or(default.threshold),
         recall: arguments.recall,
         documents: arguments.docs,
         set_size: arguments.set_size,
         memory: arguments.memory,
         error: arguments.error,
-        ..usual
+        ..default
     }
 }
 
 /// Shows what the alternatives miss, and ends with what would have to give.
 fn fall_short(shortfall: &Shortfall, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
-    match view.format {
-        Format::Json => write_json(out, shortfall)?,
-        Format::Table => out.write_all(show::render_shortfall(shortfall, view).as_bytes())?,
-    }
+    view.show(out, shortfall, || show::render_shortfall(shortfall, view))?;
     out.flush()?;
     bail!(flags(&shortfall.to_string()))
 }

@@ -5,14 +5,13 @@ use benzer_core::plan::preset::Unit;
 use benzer_core::plan::{Choice, Constraint, Shortfall, curve_text};
 use benzer_core::sketch::{Bits, Packing};
 
-use super::{Answer, Beside};
-use crate::table::{Align, Table};
-use crate::view::{HEADING, View, grouped};
+use super::{Answer, PresetChoice};
+use crate::output::{Align, HEADING, Table, View, grouped};
 
 /// Lines of the curve.
 const HEIGHT: usize = 14;
 /// A wider curve is no clearer.
-const WIDEST: usize = 76;
+const MAX_WIDTH: usize = 76;
 
 /// The whole answer.
 pub(super) fn render(answer: &Answer, view: &View) -> String {
@@ -31,16 +30,16 @@ pub(super) fn render(answer: &Answer, view: &View) -> String {
     if !plan.alternatives.contains(&plan.chosen) {
         rows.insert(0, (name(&plan.chosen, &plan.chosen), &plan.chosen));
     }
-    if let Some(Beside { choice, .. }) = preset {
+    if let Some(PresetChoice { choice, .. }) = preset {
         rows.push(("preset".to_owned(), choice));
     }
     out.push_str(&alternatives(&rows, view));
     out.push_str("* chosen; the others have as many registers as the same error takes\n");
     out.push_str(&misses(&rows));
-    if let Some(beside) = preset {
-        out.push_str(&about(beside));
+    if let Some(preset) = preset {
+        out.push_str(&about(preset));
     }
-    out.push_str(&format!("\n{}", curve_text(plan, view.width.min(WIDEST), HEIGHT)));
+    out.push_str(&format!("\n{}", curve_text(plan, view.width.min(MAX_WIDTH), HEIGHT)));
     out
 }
 
@@ -101,7 +100,7 @@ fn misses(rows: &[(String, &Choice)]) -> String {
     out
 }
 
-fn about(Beside { settings, .. }: &Beside) -> String {
+fn about(PresetChoice { settings, .. }: &PresetChoice) -> String {
     let whole = settings.recall_of_whole_registers();
     let unit = match settings.unit {
         Unit::Words => "words",

@@ -5,21 +5,21 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use benzer_core::sketch::SketchSpec;
-use benzer_io::read::{self, Inputs, ReadOptions, Reader};
+use benzer_io::read::Reader;
 use benzer_sets::sketches::{Counts, Header, Ids, Made, Recipe, SketchWriter};
 use serde::Serialize;
 
 use super::Arguments;
 use crate::Usage;
-use crate::bar::Bar;
-use crate::cmd::write_json;
 use crate::options::sketches::SketchName;
-use crate::rejects::{Rejects, check_places};
-use crate::view::{self, Format, View, grouped};
+use crate::options::{amount, input};
+use crate::output::{self, Format, View, grouped, write_json};
+use crate::reading::Bar;
+use crate::reading::{Rejects, check_places};
 
 /// What was made, for programs.
 #[derive(Debug, Serialize)]
-struct Summary<'a> {
+struct SketchFile<'a> {
     file: &'a Path,
     documents: u64,
     empty: u64,
@@ -42,13 +42,14 @@ pub(super) fn run(
     let recipe = recipe(arguments)?;
     let inputs: Vec<PathBuf> = arguments.inputs.iter().map(PathBuf::from).collect();
     check_places(Some(output), arguments.rejects.as_deref(), &inputs)?;
-    let reader = open(arguments)?;
+    let reader = input::open(inputs, arguments.input.read_options())?;
     let header = Header { spec: recipe.spec().clone(), ids: ids(arguments, &reader) };
     let mut writer = SketchWriter::create(output, header)?;
     let mut rejects = Rejects::new(arguments.rejects.as_deref(), arguments.strict)?;
     let mut blank = 0;
     let bar = Bar::new(reader.progress());
-    benzer_sets::sketches::make(reader, &recipe, threads(arguments), |made: Made| -> anyhow::Result<()> {
+    let threads = amount::threads(arguments.threads);
+    benzer_sets::sketches::make(reader, &recipe, threads, |made: Made| -> anyhow::Result<()> {
         writer.append(&made.records)?;
         blank += made.n_blank;
         made.rejected.iter().try_for_each(|rejected| rejects.add(rejected))?;
@@ -58,7 +59,7 @@ pub(super) fn run(
     bar.finish();
     let counts = finish(writer, rejects.first())?;
     rejects.finish()?;
-    let summary = Summary {
+    let made = SketchFile {
         file: output,
         documents: counts.records,
         empty: counts.empty,
@@ -67,13 +68,13 @@ pub(super) fn run(
         bytes: std::fs::metadata(output).map_or(0, |metadata| metadata.len()),
         spec: recipe.spec(),
     };
-    tell(&summary);
-    if view.format == Format::Json { write_json(out, &summary) } else { Ok(()) }
+    report(&made);
+    if view.format == Format::Json { write_json(out, &made) } else { Ok(()) }
 }
 
 fn recipe(arguments: &Arguments) -> anyhow::Result<Recipe> {
     let bag = arguments.text.bag;
-    let name = arguments.sketch.clone().unwrap_or_else(|| SketchName::usual(bag));
+    let name = arguments.sketch.clone().unwrap_or_else(|| SketchName::default_for(bag));
     if bag && !name.is_weighted() {
         bail!(Usage::new(format!(
             "--sketch {name} does not see repetitions; with --bag use weighted, or weighted:b8"
@@ -84,30 +85,11 @@ fn recipe(arguments: &Arguments) -> anyhow::Result<Recipe> {
     Ok(Recipe::new(shingler, &spec).map_err(|error| Usage::new(format!("--sketch {name}: {error}")))?)
 }
 
-fn open(arguments: &Arguments) -> anyhow::Result<Reader> {
-    let inputs: Inputs = arguments.inputs.iter().map(PathBuf::from).collect();
-    let options = ReadOptions {
-        text_fields: arguments.text_field.clone(),
-        id_field: arguments.id_field.clone(),
-        format: arguments.input_format,
-        per_file: arguments.per_file,
-        ..ReadOptions::default()
-    };
-    read::open(inputs, options).map_err(|error| match error {
-        benzer_io::Error::Parameter(_) => Usage::new(error).into(),
-        other => other.into(),
-    })
-}
-
 fn ids(arguments: &Arguments, reader: &Reader) -> Ids {
-    match arguments.id_field {
+    match arguments.input.id_field {
         Some(_) => Ids::Field,
         None => Ids::Rows(reader.inputs().iter().map(|input| input.path.display().to_string()).collect()),
     }
-}
-
-fn threads(arguments: &Arguments) -> usize {
-    arguments.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into))
 }
 
 fn finish(writer: SketchWriter, first_reject: Option<&str>) -> anyhow::Result<Counts> {
@@ -120,15 +102,10 @@ fn finish(writer: SketchWriter, first_reject: Option<&str>) -> anyhow::Result<Co
     Ok(writer.finish()?)
 }
 
-fn tell(summary: &Summary<'_>) {
-    let Summary { file, documents, empty, bytes, .. } = summary;
-    let size = view::bytes(*bytes as f64);
-    talk!(
-        "{} documents sketched to `{}` ({size}), {}",
-        grouped(*documents),
-        file.display(),
-        of(summary.spec)
-    );
+fn report(made: &SketchFile<'_>) {
+    let SketchFile { file, documents, empty, bytes, .. } = made;
+    let size = output::bytes(*bytes as f64);
+    talk!("{} documents sketched to `{}` ({size}), {}", grouped(*documents), file.display(), of(made.spec));
     if *empty > 0 {
         talk!("{} without a letter or digit, similar to nothing", grouped(*empty));
     }

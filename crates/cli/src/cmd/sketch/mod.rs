@@ -7,13 +7,13 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 
-use benzer_io::read::{FieldPath, Format};
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 
+use crate::options::input::InputArguments;
 use crate::options::sketches::{HELP, SketchArguments, SketchName};
 use crate::options::text::TextArguments;
-use crate::view::View;
+use crate::output::View;
 
 /// What the command does, for its help.
 pub const ABOUT: &str = "\
@@ -47,18 +47,8 @@ pub struct Arguments {
     /// The sketch file to write; an older sketch file of that name is replaced
     #[arg(short, long, value_name = "FILE", required_unless_present = "show")]
     output: Option<PathBuf>,
-    /// Fields that make up the text, such as `title,meta.body`
-    #[arg(long, value_name = "FIELDS", value_delimiter = ',', default_value = "text")]
-    text_field: Vec<FieldPath>,
-    /// The field that is the id [default: file and line]
-    #[arg(long, value_name = "FIELD")]
-    id_field: Option<FieldPath>,
-    /// Read all inputs as this: jsonl, csv, tsv, text, parquet, arrow [default: by content and name]
-    #[arg(long, value_name = "FORMAT")]
-    input_format: Option<Format>,
-    /// Take each file of plain text for one document, instead of each line
-    #[arg(long)]
-    per_file: bool,
+    #[command(flatten)]
+    input: InputArguments,
     /// Write the lines that cannot be read to this file, as JSON lines with file, line and reason
     #[arg(long, value_name = "FILE")]
     rejects: Option<PathBuf>,

@@ -11,9 +11,7 @@ use serde::Serialize;
 use serde_json::Number;
 
 use super::Arguments;
-use crate::cmd::{number, write_json};
-use crate::table::{Align, Table};
-use crate::view::{self, Format, View, grouped, printable};
+use crate::output::{self, Align, Table, View, grouped, number, printable};
 
 /// What is in a sketch file.
 #[derive(Debug, Serialize)]
@@ -69,10 +67,7 @@ pub(super) fn run(
     let bytes = std::fs::metadata(file).map_or(0, |metadata| metadata.len());
     let contents =
         Contents { file, bytes, documents: records, empty, blocks, spec: &header.spec, inputs, shown };
-    match view.format {
-        Format::Json => write_json(out, &contents),
-        Format::Table => Ok(out.write_all(render(&contents, view).as_bytes())?),
-    }
+    view.show(out, &contents, || render(&contents, view))
 }
 
 fn entry(id: String, record: &Record<'_>) -> Entry {
@@ -91,7 +86,10 @@ fn render(contents: &Contents<'_>, view: &View) -> String {
         many => format!("file and line, of {} files", grouped(many.len() as u64)),
     };
     let mut head = Table::default().column("", Align::Left).column("", Align::Left);
-    head.row(["file".into(), format!("{}, {}", contents.file.display(), view::bytes(contents.bytes as f64))]);
+    head.row([
+        "file".into(),
+        format!("{}, {}", contents.file.display(), output::bytes(contents.bytes as f64)),
+    ]);
     head.row([
         "documents".into(),
         format!("{} ({} empty)", grouped(contents.documents), grouped(contents.empty)),

@@ -217,7 +217,7 @@ def refuse_wrong(found: Any, id: str) -> None:  # noqa: A002
         raise DedupError(f"{'1 row' if n == 1 else f'{n} rows'}, such as the one with the id `{example}`, {DIFFERED}")
 
 
-def _worker(name: str, request: str, slices: int, most: int) -> Callable[[Iterable[Any]], Iterator[Any]]:
+def _worker(name: str, request: str, slices: int, max_edges: int) -> Callable[[Iterable[Any]], Iterator[Any]]:
     """What a task runs. It is sent to executors by value, and imports there what it needs."""
 
     def work(batches: Iterable[Any]) -> Iterator[Any]:
@@ -225,7 +225,7 @@ def _worker(name: str, request: str, slices: int, most: int) -> Callable[[Iterab
 
         from benzer import _benzer
 
-        native = _benzer.Stage(name, request, slices, most)
+        native = _benzer.Stage(name, request, slices, max_edges)
 
         for batch in batches:
             # A row may be large, and a batch all that a task has: few bytes at a time are copied.

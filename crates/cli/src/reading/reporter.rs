@@ -1,0 +1,59 @@
+//! What is said while sets are read.
+
+use std::path::Path;
+
+use benzer_io::read::Progress;
+use benzer_sets::Watch;
+use benzer_sets::sketches::Rejected;
+
+use super::{Bar, Rejects};
+
+/// How far the reading is, and which lines are bad.
+pub struct ReadReporter {
+    rejects: Rejects,
+    bar: Option<Bar>,
+}
+
+impl ReadReporter {
+    /// Keeps bad lines in a file, if one is named; with `strict`, the first one is an error.
+    ///
+    /// # Errors
+    /// A file that cannot be made.
+    pub fn new(rejects: Option<&Path>, strict: bool) -> anyhow::Result<Self> {
+        Ok(Self { rejects: Rejects::new(rejects, strict)?, bar: None })
+    }
+
+    /// Ends the reading: says how many bad lines there were.
+    ///
+    /// # Errors
+    /// Rejects that cannot be written.
+    pub fn finish(&mut self) -> anyhow::Result<()> {
+        if let Some(bar) = self.bar.take() {
+            bar.finish();
+        }
+        self.rejects.finish()
+    }
+
+    /// The first bad line.
+    pub fn first_reject(&self) -> Option<&str> {
+        self.rejects.first()
+    }
+}
+
+impl Watch<anyhow::Error> for ReadReporter {
+    fn begin(&mut self, progress: &Progress) {
+        if let Some(bar) = self.bar.replace(Bar::new(progress)) {
+            bar.finish();
+        }
+    }
+
+    fn rejected(&mut self, rejected: &Rejected) -> anyhow::Result<()> {
+        self.rejects.add(rejected)
+    }
+
+    fn read(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.update();
+        }
+    }
+}
