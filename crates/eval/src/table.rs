@@ -11,12 +11,40 @@ use crate::{Error, Result};
 pub struct Table {
     path: PathBuf,
     file: File,
-    columns: Vec<String>,
+    columns: Vec<&'static str>,
     rows: Vec<Vec<String>>,
 }
 
+/// Cells, each with the name of its column: that is written once, beside the value.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Row {
+    columns: Vec<&'static str>,
+    cells: Vec<String>,
+}
+
+impl Row {
+    pub fn with(mut self, column: &'static str, cell: &impl Cell) -> Self {
+        self.columns.push(column);
+        self.cells.push(cell.text());
+        self
+    }
+
+    /// This row, and then the cells of another.
+    pub fn and(mut self, other: Self) -> Self {
+        self.columns.extend(other.columns);
+        self.cells.extend(other.cells);
+        self
+    }
+}
+
+/// A row of `column: value`.
+macro_rules! row {
+    ($($column:literal: $cell:expr),* $(,)?) => { $crate::table::Row::default()$(.with($column, &$cell))* };
+}
+pub(crate) use row;
+
 /// Something that has a place in a row.
-pub trait Cell {
+pub(crate) trait Cell {
     /// As CSV and the gallery show it.
     fn text(&self) -> String;
 }
@@ -38,29 +66,25 @@ macro_rules! plain_cells {
 }
 plain_cells!(u32, u64, usize, i32, &str, String, bool, char);
 
-/// Cells of different kinds as one row.
-macro_rules! row {
-    ($($cell:expr),* $(,)?) => { &[$($crate::table::Cell::text(&$cell)),*][..] };
-}
-pub(crate) use row;
-
 impl Table {
-    pub(crate) fn new(path: &Path, columns: &[&str]) -> Result<Self> {
+    pub(crate) fn new(path: &Path) -> Result<Self> {
         let file = File::create(path).map_err(Error::write(path))?;
-        let columns: Vec<String> = columns.iter().map(|&name| name.to_owned()).collect();
-        let mut table = Self { path: path.to_owned(), file, columns: columns.clone(), rows: Vec::new() };
-        table.write(&columns)?;
-        Ok(table)
+        Ok(Self { path: path.to_owned(), file, columns: Vec::new(), rows: Vec::new() })
     }
 
-    /// Adds a row and writes it.
+    /// Adds a row and writes it; the first one brings the columns.
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn push(&mut self, row: &[String]) -> Result<()> {
-        debug_assert_eq!(row.len(), self.columns.len(), "a row has a cell for each column");
-        self.write(row)?;
-        self.rows.push(row.to_vec());
+    pub(crate) fn push(&mut self, row: Row) -> Result<()> {
+        if self.rows.is_empty() {
+            self.write(&row.columns)?;
+            self.columns = row.columns;
+        } else {
+            debug_assert_eq!(row.columns, self.columns, "all rows have the same columns");
+        }
+        self.write(&row.cells)?;
+        self.rows.push(row.cells);
         Ok(())
     }
 
@@ -70,7 +94,7 @@ impl Table {
     }
 
     /// The names of the columns.
-    pub fn columns(&self) -> &[String] {
+    pub fn columns(&self) -> &[&'static str] {
         &self.columns
     }
 
@@ -79,8 +103,8 @@ impl Table {
         &self.rows
     }
 
-    fn write(&mut self, cells: &[String]) -> Result<()> {
-        let line = cells.iter().map(|cell| quoted(cell)).collect::<Vec<_>>().join(",");
+    fn write(&mut self, cells: &[impl AsRef<str>]) -> Result<()> {
+        let line = cells.iter().map(|cell| quoted(cell.as_ref())).collect::<Vec<_>>().join(",");
         writeln!(self.file, "{line}").and_then(|()| self.file.flush()).map_err(Error::write(&self.path))
     }
 }
@@ -129,15 +153,15 @@ mod tests {
     fn a_row_is_on_disk_before_the_next_one_comes() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("points.csv");
-        let mut table = Table::new(&path, &["pair", "mse"]).unwrap();
-        table.push(row!["of, and", 0.25]).unwrap();
+        let mut table = Table::new(&path).unwrap();
+        table.push(row!["pair": "of, and"].and(row!["mse": 0.25])).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "pair,mse\n\"of, and\",0.25\n");
-        assert_eq!(table.rows().len(), 1);
+        assert_eq!((table.columns(), table.rows().len()), (&["pair", "mse"][..], 1));
     }
 
     #[test]
     fn a_folder_that_is_not_there_is_named() {
-        let error = Table::new(Path::new("no/such/folder/x.csv"), &["a"]).unwrap_err().to_string();
+        let error = Table::new(Path::new("no/such/folder/x.csv")).unwrap_err().to_string();
         assert!(error.contains("no/such/folder/x.csv") && error.contains("-o"), "{error}");
     }
 }
