@@ -54,23 +54,6 @@ impl Axis {
 /// Points `(x, y)`, in order.
 pub type Curve = Vec<(f64, f64)>;
 
-/// Curves that are measured together, point by point.
-#[derive(Debug, Clone)]
-pub(crate) struct Curves<const N: usize>(pub [Curve; N]);
-
-impl<const N: usize> Default for Curves<N> {
-    fn default() -> Self {
-        Self(std::array::from_fn(|_| Curve::new()))
-    }
-}
-
-impl<const N: usize> Curves<N> {
-    /// Adds the value of each curve at `x`.
-    pub fn push(&mut self, x: f64, values: [f64; N]) {
-        self.0.iter_mut().zip(values).for_each(|(curve, y)| curve.push((x, y)));
-    }
-}
-
 /// A function at hundredths.
 pub(crate) fn hundredths(steps: RangeInclusive<u32>, f: impl Fn(f64) -> f64) -> Curve {
     steps.map(|step| f64::from(step) / 100.0).map(|x| (x, f(x))).collect()
@@ -172,8 +155,7 @@ impl Chart {
     }
 
     /// Adds what was measured as points and, in the same colour, what theory says as a line.
-    pub(crate) fn compare(&mut self, name: impl Into<String>, colour: usize, curves: Curves<2>) {
-        let [measured, theory] = curves.0;
+    pub(crate) fn compare(&mut self, name: impl Into<String>, colour: usize, [measured, theory]: [Curve; 2]) {
         self.push(Series::points(name, measured).colour(colour));
         self.push(Series::line("", theory).colour(colour));
     }

@@ -25,6 +25,7 @@ mod experiment;
 pub mod experiments;
 mod measure;
 mod moments;
+mod prelude;
 mod random;
 mod run;
 mod table;

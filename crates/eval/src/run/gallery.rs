@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::Report;
 use super::machine::Machine;
+use crate::table::Row;
 use crate::{Claim, Options, Table};
 
 /// Rows of a table that the page shows; the rest is in its file.
@@ -101,12 +102,12 @@ fn rows(out: &mut String, table: &Table) {
     };
     let _ =
         write!(out, "<details><summary>{name}, {count}</summary>\n<div class=\"table\"><table>\n<thead><tr>");
-    table.columns().iter().for_each(|column| {
+    table.rows().iter().take(1).flat_map(Row::columns).for_each(|column| {
         let _ = write!(out, "<th>{}</th>", escape(column));
     });
     out.push_str("</tr></thead>\n<tbody>\n");
     for row in &table.rows()[..shown] {
-        let cells: String = row.iter().map(|cell| format!("<td>{}</td>", escape(cell))).collect();
+        let cells: String = row.cells().map(|cell| format!("<td>{}</td>", escape(cell))).collect();
         let _ = writeln!(out, "<tr>{cells}</tr>");
     }
     let _ = write!(out, "</tbody></table></div>\n<p><a href=\"{name}\">{name}</a></p></details>\n");

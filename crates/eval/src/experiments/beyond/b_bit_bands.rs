@@ -4,11 +4,9 @@ use benzer_core::estimate::collision::Collision;
 use benzer_core::lsh::{Banding, Shape, curve};
 use benzer_core::sketch::{Packing, SketchSpec};
 
-use crate::chart::{Curves, hundredths};
 use crate::data::plant;
 use crate::measure::sketches::{self, INDEPENDENT};
-use crate::table::{row, significant};
-use crate::{Axis, Chart, Checks, Claim, Context, Curve, Experiment, Moments, Outcome, Result};
+use crate::prelude::*;
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "beyond_b_bit_bands",
@@ -41,7 +39,6 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
             let spec = SketchSpec { packing: Packing::bits(b)?, ..SketchSpec::full(INDEPENDENT, k) };
             // It knows that a key has 64 bits: of 10 rows of 8 bits, eight count.
             let banding = Banding::new(&spec, shape)?;
-            let mut curve = Curve::new();
             for target in [0.0, 0.5, 0.8] {
                 let common = plant::common(ELEMENTS, target);
                 let jaccard = plant::jaccard(ELEMENTS, common);
@@ -57,10 +54,10 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
                     "measured": measured.value, "se": measured.error, "theory": expected,
                 ])?;
                 checks.agrees(format_args!("{shape:?}, b = {b}, J = {target}"), measured, expected);
-                curve.push((jaccard, measured.value));
             }
+            let [measured] = table.all().only("bands", bands).only("b", b).curves("J", ["measured"]);
             let theory = hundredths(0..=100, |j| banding.probability(j));
-            chart.compare(format!("b = {b}"), colour, Curves([curve, theory]));
+            chart.compare(format!("b = {b}"), colour, [measured, theory]);
         }
         charts.push(chart);
     }

@@ -6,14 +6,9 @@ use benzer_core::estimate::collision::Collision;
 use benzer_core::estimate::{Registers, Scheme as Filling, of, two_way};
 use benzer_core::sketch::{Family, Packing, SketchSpec};
 
-use crate::chart::Curves;
-use crate::check::is_precise;
 use crate::data::plant;
 use crate::measure::sketches::{FAST, INDEPENDENT};
-use crate::table::{Row, row};
-use crate::{
-    Axis, Chart, Checks, Claim, Context, Curve, Errors, Experiment, Outcome, Result, Series, Table, exact,
-};
+use crate::prelude::*;
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "beyond_frontier",
@@ -35,41 +30,40 @@ struct Kind {
     of: fn(u32, f64) -> Option<(u32, Packing)>,
 }
 
-/// One kind of sketch at one size and similarity.
-struct Point {
-    target: f64,
-    jaccard: f64,
-    kind: &'static str,
-    bits: u32,
-    registers: u32,
-    errors: Errors,
-    theory: Option<f64>,
-    microseconds: f64,
-}
-
 const SIMILARITIES: [f64; 3] = [0.5, 0.8, 0.95];
 
 fn run(context: &Context<'_>) -> Result<Outcome> {
     let mut checks = Checks::default();
     let (mut table, mut best) = (context.table("")?, context.table("best")?);
     let sizes = context.points(&[512, 2048], &[512, 1024, 2048, 4096]);
-    let mut points = Vec::new();
     for target in SIMILARITIES {
         for (number, kind) in kinds().iter().enumerate() {
             for &bits in sizes {
                 context.step(format_args!("J = {target}, {}, {bits} bits", kind.name));
                 let Some((registers, packing)) = (kind.of)(bits, target) else { continue };
                 let spec = SketchSpec { packing, ..SketchSpec::full(kind.family, registers) };
-                let stream = u64::from(bits) * 100 + number as u64;
-                let point = measure(context, stream, kind.name, bits, &spec, target)?;
-                table.push(point.row())?;
-                point.compare(&mut checks);
-                points.push(point);
+                let measured = measure(context, u64::from(bits) * 100 + number as u64, &spec, target)?;
+                let Measured { jaccard, errors, theory, microseconds } = measured;
+                if let Some(theory) = theory {
+                    let what = format_args!("J = {target}, {}, {bits} bits", kind.name);
+                    checks.agrees(what, errors.mse(), theory);
+                }
+                table.push(row![
+                    "J": jaccard, "bits": bits, "sketch": kind.name, "registers": registers,
+                    "runs": errors.n(), "rms": errors.rms(), "theory": theory.unwrap_or(f64::NAN).sqrt(),
+                    "microseconds_per_set": microseconds,
+                ])?;
             }
         }
     }
-    let (claim, verdict) = frontier(&points, sizes, &mut best)?;
-    Ok(Outcome { tables: vec![table, best], charts: charts(&points), checks, claim, verdict })
+    let charts = charts(&table.all());
+    let (claim, verdict) = frontier(&table.all(), sizes, &mut best)?;
+    Ok(Outcome { tables: vec![table, best], charts, checks, claim, verdict })
+}
+
+/// Rows of sets whose similarity is as near to this as whole numbers allow.
+fn at<'a>(rows: &Rows<'a>, target: f64) -> Rows<'a> {
+    rows.only("J", plant::jaccard(ELEMENTS, plant::common(ELEMENTS, target)))
 }
 
 fn kinds() -> [Kind; 9] {
@@ -92,15 +86,16 @@ fn kinds() -> [Kind; 9] {
     ]
 }
 
+/// Errors, what mean square is expected, and the time that a set takes.
+struct Measured {
+    jaccard: f64,
+    errors: Errors,
+    theory: Option<f64>,
+    microseconds: f64,
+}
+
 /// Runs until the error is known to 2%, where it is compared.
-fn measure(
-    context: &Context<'_>,
-    stream: u64,
-    kind: &'static str,
-    bits: u32,
-    spec: &SketchSpec,
-    target: f64,
-) -> Result<Point> {
+fn measure(context: &Context<'_>, stream: u64, spec: &SketchSpec, target: f64) -> Result<Measured> {
     let common = plant::common(ELEMENTS, target);
     let jaccard = plant::jaccard(ELEMENTS, common);
     let theory = expected(spec, jaccard, common)?;
@@ -119,33 +114,11 @@ fn measure(
             break;
         }
     }
-    let (registers, microseconds) = (spec.registers, seconds * 1e6);
-    Ok(Point { target, jaccard, kind, bits, registers, errors, theory, microseconds })
-}
-
-impl Point {
-    fn rms(&self) -> f64 {
-        self.errors.rms()
-    }
-
-    fn row(&self) -> Row {
-        row![
-            "J": self.jaccard, "bits": self.bits, "sketch": self.kind, "registers": self.registers,
-            "runs": self.errors.n(), "rms": self.rms(), "theory": self.theory.unwrap_or(f64::NAN).sqrt(),
-            "microseconds_per_set": self.microseconds,
-        ]
-    }
-
-    fn compare(&self, checks: &mut Checks) {
-        if let Some(theory) = self.theory {
-            let what = format_args!("J = {}, {}, {} bits", self.target, self.kind, self.bits);
-            checks.agrees(what, self.errors.mse(), theory);
-        }
-    }
+    Ok(Measured { jaccard, errors, theory, microseconds: seconds * 1e6 })
 }
 
 /// For each similarity, errors by bits and by time.
-fn charts(points: &[Point]) -> Vec<Chart> {
+fn charts(rows: &Rows<'_>) -> Vec<Chart> {
     let of = |target: f64| {
         let chart = |equal: &str, x: &str| {
             let title = format!("Error at equal {equal}, J = {target}");
@@ -154,10 +127,9 @@ fn charts(points: &[Point]) -> Vec<Chart> {
         let mut storage = chart("storage", "bits");
         let mut time = chart("time", "microseconds per set of 120");
         for (colour, kind) in kinds().into_iter().enumerate() {
-            let of = || points.iter().filter(|p| p.target == target && p.kind == kind.name);
-            let by_bits: Curve = of().map(|p| (f64::from(p.bits), p.rms())).collect();
-            let by_time: Curve = of().map(|p| (p.microseconds, p.rms())).collect();
-            storage.compare(kind.name, colour, Curves([by_bits.clone(), by_bits]));
+            let rows = at(rows, target).only("sketch", kind.name);
+            let [by_time] = rows.curves("microseconds_per_set", ["rms"]);
+            storage.compare(kind.name, colour, rows.curves("bits", ["rms", "rms"]));
             time.push(Series::points(kind.name, by_time).colour(colour));
         }
         [storage, time]
@@ -167,68 +139,61 @@ fn charts(points: &[Point]) -> Vec<Chart> {
 
 /// The kind with the least error that is as small as this, or as fast.
 struct Best {
-    kind: &'static str,
+    kind: String,
     limit: f64,
 }
 
 /// The best at each size and within each time, as a table and in sentences.
-fn frontier(points: &[Point], sizes: &[u32], table: &mut Table) -> Result<(Claim, String)> {
+fn frontier(rows: &Rows<'_>, sizes: &[u32], table: &mut Table) -> Result<(Claim, String)> {
     let (mut sentences, mut at_most_bits) = (Vec::new(), Vec::new());
     for target in SIMILARITIES {
-        let of = || points.iter().filter(|p| p.target == target);
-        let mut storage = Vec::new();
+        let rows = at(rows, target);
+        let (mut storage, mut time) = (Vec::new(), Vec::new());
         for &bits in sizes {
-            let ranked = ranked(of().filter(|p| p.bits == bits));
-            storage.extend(best(&ranked, "bits", f64::from(bits), table)?);
+            storage.extend(best(&rows.only("bits", bits), target, "bits", f64::from(bits), table)?);
         }
-        let mut time = Vec::new();
         for limit in TIMES {
-            let ranked = ranked(of().filter(|p| p.microseconds <= limit));
-            time.extend(best(&ranked, "microseconds", limit, table)?);
+            let within = rows.filter(|row| row["microseconds_per_set"] <= limit);
+            time.extend(best(&within, target, "microseconds", limit, table)?);
         }
-        at_most_bits.extend(storage.last().map(|best| best.kind));
         let (by_bits, by_time) = (tally("bits", &storage), tally("microseconds", &time));
         sentences.push(format!("At J = {target}: {by_bits}; {by_time}"));
+        at_most_bits.extend(storage.pop().map(|best| best.kind));
     }
     // That it depends on the similarity, and that few bits are best for high ones.
-    let is_of_few_bits = |name: &&str| ["1 bit", "xor", "odd"].iter().any(|few| name.contains(few));
+    let is_of_few_bits = |name: &String| ["1 bit", "xor", "odd"].iter().any(|few| name.contains(few));
     let differ = at_most_bits.windows(2).any(|names| names[0] != names[1]);
     let claim = Claim::of(&[differ, at_most_bits.iter().skip(1).all(is_of_few_bits)]);
     let verdict = format!("Least error of the sizes tried, on this machine. {}.", sentences.join(". "));
     Ok((claim, verdict))
 }
 
-/// By error.
-fn ranked<'a>(points: impl Iterator<Item = &'a Point>) -> Vec<&'a Point> {
-    let mut ranked: Vec<&Point> = points.collect();
-    ranked.sort_by(|x, y| x.rms().total_cmp(&y.rms()));
-    ranked
-}
-
-/// The point of the least error, if there is one.
-fn best(ranked: &[&Point], equal: &str, limit: f64, table: &mut Table) -> Result<Option<Best>> {
+/// The one of the least error, if there is one.
+fn best(rows: &Rows<'_>, target: f64, equal: &str, limit: f64, table: &mut Table) -> Result<Option<Best>> {
+    let mut ranked: Vec<&Row> = rows.iter().collect();
+    ranked.sort_by(|x, y| x["rms"].total_cmp(&y["rms"]));
     let Some(first) = ranked.first() else { return Ok(None) };
-    let second = ranked.iter().find(|p| p.kind != first.kind);
+    let kind = first.text("sketch");
+    let second = ranked.iter().find(|row| row.text("sketch") != kind);
     table.push(row![
-        "J": first.target, "equal": equal, "limit": limit, "best": first.kind, "bits": first.bits,
-        "rms": first.rms(), "second": second.map_or("", |p| p.kind),
-        "second_rms": second.map_or(f64::NAN, |p| p.rms()),
+        "J": target, "equal": equal, "limit": limit, "best": kind, "bits": first.text("bits"),
+        "rms": first["rms"], "second": second.map_or("", |row| row.text("sketch")),
+        "second_rms": second.map_or(f64::NAN, |row| row["rms"]),
     ])?;
-    Ok(Some(Best { kind: first.kind, limit }))
+    Ok(Some(Best { kind: kind.to_owned(), limit }))
 }
 
 /// Which sketch is best at which limits.
 fn tally(what: &str, all: &[Best]) -> String {
     let mut kinds: Vec<&str> = Vec::new();
     for best in all {
-        if !kinds.contains(&best.kind) {
-            kinds.push(best.kind);
+        if !kinds.contains(&best.kind.as_str()) {
+            kinds.push(&best.kind);
         }
     }
     let of = |kind: &str| {
-        let limits: Vec<String> =
-            all.iter().filter(|best| best.kind == kind).map(|best| best.limit.to_string()).collect();
-        format!("\"{kind}\" at {}", limits.join(", "))
+        let limits = all.iter().filter(|best| best.kind == kind).map(|best| best.limit.to_string());
+        format!("\"{kind}\" at {}", limits.collect::<Vec<_>>().join(", "))
     };
     format!("at equal {what} {}", kinds.into_iter().map(of).collect::<Vec<_>>().join(" and "))
 }

@@ -3,12 +3,9 @@
 use benzer_core::estimate::{Registers, Scheme as Filling};
 use benzer_core::sketch::{Family, SketchSpec};
 
-use crate::chart::Curves;
 use crate::data::plant;
 use crate::measure::sketches::{self, FAST, INDEPENDENT};
-use crate::moments::range;
-use crate::table::{Row, row};
-use crate::{Axis, Chart, Checks, Claim, Context, Errors, Experiment, Mean, Outcome, Result};
+use crate::prelude::*;
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "beyond_small_sets",
@@ -28,50 +25,50 @@ const SIZES: [usize; 4] = [10, 50, 100, 1000];
 fn run(context: &Context<'_>) -> Result<Outcome> {
     let mut checks = Checks::default();
     let mut table = context.table("")?;
-    let mut points = Vec::new();
     for (number, family) in FAMILIES.into_iter().enumerate() {
         for n in SIZES {
             for target in [0.2, 0.5, 0.9] {
                 context.step(format_args!("{family}, n = {n}, J = {target}"));
                 let stream = (number * 10_000 + n) as u64 * 10 + (target * 10.0) as u64;
-                let point = measure(context, stream, family, n, target)?;
-                table.push(point.row())?;
-                point.compare(&mut checks);
-                points.push(point);
+                table.push(measure(context, stream, family, n, target, &mut checks)?)?;
             }
         }
     }
-    let range = |family: Family, n: usize| {
-        let of = points.iter().filter(|p| p.family == family && p.n == n);
-        let [low, high] = range(of.map(|p| p.ratio().value));
-        format!("{low:.2} to {high:.2} for {n}")
+    let of = |family: Family| table.all().only("family", family);
+    let list = |family: Family| {
+        SIZES.map(|n| {
+            let [low, high] = range(of(family).only("n", n).column("variance_ratio"));
+            format!("{low:.2} to {high:.2} for {n}")
+        })
     };
-    let list = |family: Family| SIZES.map(|n| range(family, n)).join(", ");
     let verdict = format!(
         "Variance over that of {K} permutations, on planted sets, by elements of each set: `fast` {}; one permutation {}. The factors that error bars use agree, to {:.1} standard errors.",
-        list(FAST),
-        list(Family::OnePermutation),
+        list(FAST).join(", "),
+        list(Family::OnePermutation).join(", "),
         checks.furthest()
     );
-    let is_below = |family: Family, most: f64| {
-        points.iter().filter(|p| p.family == family && p.n <= 100).all(|p| p.ratio().value < most)
+    let is_below = |family: Family, limit: f64| {
+        of(family).filter(|row| row["n"] <= 100.0).column("variance_ratio").all(|ratio| ratio < limit)
     };
     let claim = Claim::of(&[is_below(FAST, 0.6), is_below(Family::OnePermutation, 1.5)]);
-    Ok(Outcome { tables: vec![table], charts: vec![chart(&points)], checks, claim, verdict })
+    let (x, y) = (Axis::log("elements of each set"), Axis::linear("ratio"));
+    let mut chart = Chart::new("Variance over J (1-J) / k, J near 0.5", x, y);
+    for (colour, family) in FAMILIES.into_iter().enumerate() {
+        let rows = of(family).filter(|row| (0.4..0.6).contains(&row["J"]));
+        chart.compare(family.to_string(), colour, rows.curves("n", ["variance_ratio", "factor"]));
+    }
+    Ok(Outcome { tables: vec![table], charts: vec![chart], checks, claim, verdict })
 }
 
-/// Errors of one family for two sets of `n` elements.
-struct Point {
+/// The variance of one family for two sets of `n` elements, over that of independent registers.
+fn measure(
+    context: &Context<'_>,
+    stream: u64,
     family: Family,
     n: usize,
     target: f64,
-    jaccard: f64,
-    errors: Errors,
-    /// Of the variance, as estimates are given it.
-    factor: f64,
-}
-
-fn measure(context: &Context<'_>, stream: u64, family: Family, n: usize, target: f64) -> Result<Point> {
+    checks: &mut Checks,
+) -> Result<Row> {
     let common = plant::common(n, target);
     let jaccard = plant::jaccard(n, common);
     let mut errors = Errors::default();
@@ -85,42 +82,14 @@ fn measure(context: &Context<'_>, stream: u64, family: Family, n: usize, target:
     }
     let registers = Registers { k: K as usize, scheme: Filling::from(family) };
     let factor = registers.factor(Some((2 * n - common) as f64));
-    Ok(Point { family, n, target, jaccard, errors, factor })
-}
-
-impl Point {
-    /// The variance over that of independent registers.
-    fn ratio(&self) -> Mean {
-        let unit = self.jaccard * (1.0 - self.jaccard) / f64::from(K);
-        let Mean { value, error } = self.errors.mse();
-        Mean { value: value / unit, error: error / unit }
-    }
-
-    fn row(&self) -> Row {
-        let (bias, ratio) = (self.errors.bias(), self.ratio());
-        row![
-            "family": self.family.to_string(), "n": self.n, "J": self.jaccard, "k": K,
-            "runs": self.errors.n(), "bias": bias.value, "variance_ratio": ratio.value, "se": ratio.error,
-            "factor": self.factor,
-        ]
-    }
-
-    fn compare(&self, checks: &mut Checks) {
-        let what = format!("{}, n = {}, J = {}", self.family, self.n, self.target);
-        checks.agrees(&what, self.ratio(), self.factor);
-        checks.agrees_on(format_args!("{what}: bias"), self.errors.bias(), 0.0, self.errors.rms());
-    }
-}
-
-fn chart(points: &[Point]) -> Chart {
-    let (x, y) = (Axis::log("elements of each set"), Axis::linear("ratio"));
-    let mut chart = Chart::new("Variance over J (1-J) / k, J near 0.5", x, y);
-    for (colour, family) in FAMILIES.into_iter().enumerate() {
-        let mut curves = Curves::default();
-        for p in points.iter().filter(|p| p.family == family && p.target == 0.5) {
-            curves.push(p.n as f64, [p.ratio().value, p.factor]);
-        }
-        chart.compare(family.to_string(), colour, curves);
-    }
-    chart
+    let unit = jaccard * (1.0 - jaccard) / f64::from(K);
+    let (bias, Mean { value, error }) = (errors.bias(), errors.mse());
+    let ratio = Mean { value: value / unit, error: error / unit };
+    let what = format!("{family}, n = {n}, J = {target}");
+    checks.agrees(&what, ratio, factor);
+    checks.agrees_on(format_args!("{what}: bias"), bias, 0.0, errors.rms());
+    Ok(row![
+        "family": family, "n": n, "J": jaccard, "k": K, "runs": errors.n(), "bias": bias.value,
+        "variance_ratio": ratio.value, "se": ratio.error, "factor": factor,
+    ])
 }

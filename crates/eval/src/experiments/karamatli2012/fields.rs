@@ -7,15 +7,11 @@ use benzer_core::field::text::TextOptions;
 use benzer_core::sketch::bottom_k::is_whole;
 use benzer_core::sketch::{Bits, Family, SketchSpec, count};
 
-use crate::chart::Curves;
-use crate::check::is_precise;
 use crate::data::corpus;
 use crate::data::pictures::{self, Change};
 use crate::exact::bottom_k::Samples;
 use crate::measure::sketches::{self, INDEPENDENT, share};
-use crate::random::Random;
-use crate::table::{Row, row};
-use crate::{Axis, Chart, Checks, Claim, Context, Errors, Experiment, Moments, Outcome, Result};
+use crate::prelude::*;
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "karamatli2012_fields",
@@ -29,23 +25,23 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
 fn run(context: &Context<'_>) -> Result<Outcome> {
     let mut checks = Checks::default();
     let mut table = context.table("")?;
-    let (mut charts, mut points) = (Vec::new(), Vec::new());
+    let mut charts = Vec::new();
     for field in fields(context)? {
         let (unit, n) = (field.unit, field.pairs.len());
         checks.holds(format_args!("{unit}: {n} pairs"), n >= 20);
-        let mut of_field = Vec::new();
         for n_h in [10, 50, 200] {
             context.step(format_args!("{unit}, n_h = {n_h}"));
-            let point = field.measure(context, n_h)?;
-            table.push(point.row(&field))?;
-            checks.agrees(format_args!("{unit}, n_h = {n_h}: many"), point.many.mse(), point.exact[0]);
-            checks.agrees(format_args!("{unit}, n_h = {n_h}: tau-strict"), point.tau.mse(), point.exact[1]);
-            of_field.push(point);
+            table.push(field.measure(context, n_h, &mut checks)?)?;
         }
-        charts.push(chart(unit, &of_field));
-        points.extend(of_field);
+        let title = format!("Sets of {unit}");
+        let mut chart = Chart::new(title, Axis::log("hashes n_h"), Axis::log("RMS error"));
+        let rows = table.all().only("unit", unit);
+        chart.compare("many hashes", 0, rows.curves("n_h", ["rms_many", "rms_many_exact"]));
+        let tau = rows.curves("n_h", ["rms_tau_strict", "rms_tau_strict_exact"]);
+        chart.compare("one hash, tau-strict", 1, tau);
+        charts.push(chart);
     }
-    let verdict = verdict(&points, &checks);
+    let verdict = verdict(&table.all(), &checks);
     // The report leaves it open.
     Ok(Outcome { tables: vec![table], charts, checks, claim: Claim::Open, verdict })
 }
@@ -89,15 +85,6 @@ fn fields(context: &Context<'_>) -> Result<Vec<Field>> {
     ])
 }
 
-/// Errors of many hashes and of one (tau-strict), and what mean squares are expected of them.
-struct Point {
-    unit: &'static str,
-    n_h: u32,
-    many: Errors,
-    tau: Errors,
-    exact: [f64; 2],
-}
-
 impl Field {
     /// With up to 150 pairs that have something in common, but are not equal.
     fn new(unit: &'static str, sets: Vec<Features>) -> Self {
@@ -131,7 +118,8 @@ impl Field {
         [spread.mean().value / f64::from(n_h), tau.mean().value]
     }
 
-    fn measure(&self, context: &Context<'_>, n_h: u32) -> Result<Point> {
+    /// Errors of many hashes and of one (tau-strict), beside what is expected of them.
+    fn measure(&self, context: &Context<'_>, n_h: u32, checks: &mut Checks) -> Result<Row> {
         let exact = self.exact(n_h);
         let (mut many, mut tau) = (Errors::default(), Errors::default());
         for run in 0..2_000_000 {
@@ -158,47 +146,23 @@ impl Field {
                 break;
             }
         }
-        Ok(Point { unit: self.unit, n_h, many, tau, exact })
+        checks.agrees(format_args!("{}, n_h = {n_h}: many", self.unit), many.mse(), exact[0]);
+        checks.agrees(format_args!("{}, n_h = {n_h}: tau-strict", self.unit), tau.mse(), exact[1]);
+        let mean: Moments = self.pairs.iter().map(|pair| pair.jaccard).collect();
+        Ok(row![
+            "unit": self.unit, "pairs": self.pairs.len(), "mean_J": mean.mean().value, "n_h": n_h,
+            "runs": many.n(), "rms_many": many.rms(), "rms_many_exact": exact[0].sqrt(),
+            "rms_tau_strict": tau.rms(), "rms_tau_strict_exact": exact[1].sqrt(),
+        ])
     }
 }
 
-impl Point {
-    /// Root mean squares that are expected.
-    fn exact_rms(&self) -> [f64; 2] {
-        self.exact.map(f64::sqrt)
-    }
-
-    fn row(&self, field: &Field) -> Row {
-        let mean: Moments = field.pairs.iter().map(|pair| pair.jaccard).collect();
-        let [many_exact, tau_exact] = self.exact_rms();
-        row![
-            "unit": self.unit, "pairs": field.pairs.len(), "mean_J": mean.mean().value, "n_h": self.n_h,
-            "runs": self.many.n(), "rms_many": self.many.rms(), "rms_many_exact": many_exact,
-            "rms_tau_strict": self.tau.rms(), "rms_tau_strict_exact": tau_exact,
-        ]
-    }
-}
-
-fn chart(unit: &str, points: &[Point]) -> Chart {
-    let mut chart = Chart::new(format!("Sets of {unit}"), Axis::log("hashes n_h"), Axis::log("RMS error"));
-    let (mut many, mut tau) = (Curves::default(), Curves::default());
-    for point in points {
-        let [many_exact, tau_exact] = point.exact_rms();
-        many.push(f64::from(point.n_h), [point.many.rms(), many_exact]);
-        tau.push(f64::from(point.n_h), [point.tau.rms(), tau_exact]);
-    }
-    chart.compare("many hashes", 0, many);
-    chart.compare("one hash, tau-strict", 1, tau);
-    chart
-}
-
-fn verdict(points: &[Point], checks: &Checks) -> String {
-    let at_fifty = points.iter().filter(|point| point.n_h == 50);
-    let errors = at_fifty.map(|point| (point.unit, point.exact_rms()));
-    let errors: Vec<String> =
-        errors.map(|(unit, [many, tau])| format!("{unit} {many:.3} and {tau:.3}")).collect();
-    let is_worse = |point: &&Point| point.exact_rms()[1] > point.exact_rms()[0];
-    let worse = points.iter().filter(is_worse).map(|point| format!("{} at {}", point.unit, point.n_h));
+fn verdict(rows: &Rows<'_>, checks: &Checks) -> String {
+    let [many, tau] = ["rms_many_exact", "rms_tau_strict_exact"];
+    let errors = |row: &Row| format!("{} {:.3} and {:.3}", row.text("unit"), row[many], row[tau]);
+    let errors: Vec<String> = rows.only("n_h", 50).iter().map(errors).collect();
+    let worse = rows.filter(|row| row[tau] > row[many]);
+    let worse = worse.iter().map(|row| format!("{} at {}", row.text("unit"), row["n_h"]));
     let worse: Vec<String> = worse.collect();
     format!(
         "On at most 150 pairs of each kind of set, errors are those that similarity, sizes and n_h alone expect, to {:.1} standard errors. At 50 hashes, with many and with one hash: {}. \

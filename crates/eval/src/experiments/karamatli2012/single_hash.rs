@@ -4,19 +4,13 @@
 //! `|Z_A n Z_B| / n_h`, which for one hash tends to `|A n B| / n = s`. Two mistakes cancel for the single hash, and one is charged to the other.
 //! Errors of all estimators are known exactly, so every point of the three figures is compared.
 
-use std::fmt;
-
 use benzer_core::estimate::bottom_k::{self, Smallest};
 use benzer_core::sketch::{Family, Scheme, Sketch, SketchSpec};
 
-use crate::chart::Curves;
-use crate::check::is_precise;
 use crate::data::plant;
 use crate::exact::bottom_k::Samples;
 use crate::measure::sketches::{self, share};
-use crate::moments::range;
-use crate::table::{Row, row};
-use crate::{Axis, Chart, Checks, Claim, Context, Errors, Experiment, Outcome, Result};
+use crate::prelude::*;
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "karamatli2012_single_hash",
@@ -30,6 +24,8 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
 /// Estimators, in the order of the columns: many hashes, the report's ratio, union-k, tau-strict.
 const NAMES: [&str; 4] =
     ["many hashes", "one hash, the report's ratio", "one hash, union-k", "one hash, tau-strict"];
+const PUBLISHED: &str = "published";
+const CORRECTED: &str = "corrected";
 /// The middle of the figures: where one of n and s is varied, the other stays.
 const S: f64 = 0.5;
 
@@ -41,42 +37,28 @@ struct Sets {
     n: usize,
 }
 
-/// Root mean square errors at one point.
-struct Point {
-    sets: Sets,
-    n_h: usize,
-    jaccard: f64,
-    runs: f64,
-    measured: [f64; 4],
-    exact: [f64; 4],
-}
-
 fn run(context: &Context<'_>) -> Result<Outcome> {
     let mut checks = Checks::default();
     let mut table = context.table("")?;
     let n = context.size(200, 1000);
     let similarities = context.points(&[0.1, S, 0.9], &[0.1, 0.3, S, 0.7, 0.9]);
     let sizes = context.points(&[200], &[200, 1000, 10_000]);
-    let mut points = Vec::new();
     for is_published in [true, false] {
         let similar = similarities.iter().map(|&s| Sets { is_published, s, n });
         let other = sizes.iter().filter(|&&size| size != n);
         for sets in similar.chain(other.map(|&n| Sets { is_published, s: S, n })) {
             context.step(format_args!("{}, s = {}, n = {}", sets.kind(), sets.s, sets.n));
-            for point in sets.measure(context, &mut checks)? {
-                table.push(point.row())?;
-                points.push(point);
-            }
+            sets.measure(context, &mut table, &mut checks)?;
         }
     }
-    let charts = [true, false].iter().flat_map(|&is_published| charts(&points, is_published, n)).collect();
-    let (claim, verdict) = verdict(&points, n);
+    let charts = [true, false].map(|is_published| charts(&table.all(), is_published, n)).concat();
+    let (claim, verdict) = verdict(&table.all(), n);
     Ok(Outcome { tables: vec![table], charts, checks, claim, verdict })
 }
 
 impl Sets {
     fn kind(&self) -> &'static str {
-        if self.is_published { "published" } else { "corrected" }
+        if self.is_published { PUBLISHED } else { CORRECTED }
     }
 
     fn common(&self) -> usize {
@@ -104,28 +86,29 @@ impl Sets {
         [many, one.naive, one.union_k, one.tau_strict]
     }
 
-    /// One row of points for all `n_h`: smaller sketches are parts of the largest one.
-    fn measure(&self, context: &Context<'_>, checks: &mut Checks) -> Result<Vec<Point>> {
+    /// Rows for all `n_h`: smaller sketches are parts of the largest one.
+    fn measure(&self, context: &Context<'_>, table: &mut Table, checks: &mut Checks) -> Result<()> {
+        let (Self { s, n, .. }, kind) = (self, self.kind());
         let hashes = context.points(&[10, 50, 200], &[10, 25, 50, 100, 200]);
         let exact: Vec<[f64; 4]> = hashes.iter().map(|&n_h| self.exact(n_h)).collect();
         let errors = self.simulate(context, hashes, &exact)?;
-        let mut points = Vec::new();
-        for ((&n_h, errors), exact) in hashes.iter().zip(errors).zip(exact) {
+        for ((n_h, errors), exact) in hashes.iter().zip(errors).zip(exact) {
             for ((name, errors), exact) in NAMES.into_iter().zip(&errors).zip(exact) {
-                let Self { s, n, .. } = self;
-                let what = format_args!("{}, s = {s}, n = {n}, n_h = {n_h}: {name}", self.kind());
-                checks.agrees(what, errors.mse(), exact);
+                checks.agrees(
+                    format_args!("{kind}, s = {s}, n = {n}, n_h = {n_h}: {name}"),
+                    errors.mse(),
+                    exact,
+                );
             }
-            points.push(Point {
-                sets: *self,
-                n_h,
-                jaccard: self.jaccard(),
-                runs: errors[0].n(),
-                measured: errors.map(|errors| errors.rms()),
-                exact: exact.map(f64::sqrt),
-            });
+            let (rms, exact) = (errors.map(|errors| errors.rms()), exact.map(f64::sqrt));
+            table.push(row![
+                "generator": kind, "s": *s, "n": *n, "n_h": *n_h, "J": self.jaccard(), "runs": errors[0].n(),
+                "rms_many": rms[0], "rms_many_exact": exact[0], "rms_naive": rms[1], "rms_naive_exact": exact[1],
+                "rms_union_k": rms[2], "rms_union_k_exact": exact[2],
+                "rms_tau_strict": rms[3], "rms_tau_strict_exact": exact[3],
+            ])?;
         }
-        Ok(points)
+        Ok(())
     }
 
     /// Runs until all errors are known to 2%.
@@ -185,120 +168,91 @@ fn estimates(many: &[Sketch; 2], one: &[Sketch; 2], n: usize, n_h: usize) -> Res
     ])
 }
 
-impl Point {
-    fn row(&self) -> Row {
-        let Sets { s, n, .. } = self.sets;
-        let ([many, naive, union_k, tau], [many_exact, naive_exact, union_k_exact, tau_exact]) =
-            (self.measured, self.exact);
-        row![
-            "generator": self.sets.kind(), "s": s, "n": n, "n_h": self.n_h, "J": self.jaccard,
-            "runs": self.runs, "rms_many": many, "rms_many_exact": many_exact, "rms_naive": naive,
-            "rms_naive_exact": naive_exact, "rms_union_k": union_k, "rms_union_k_exact": union_k_exact,
-            "rms_tau_strict": tau, "rms_tau_strict_exact": tau_exact,
-        ]
-    }
-}
+/// Columns of root mean square errors, measured and exact, in the order of the names.
+const RMS: [[&str; 2]; 4] = [
+    ["rms_many", "rms_many_exact"],
+    ["rms_naive", "rms_naive_exact"],
+    ["rms_union_k", "rms_union_k_exact"],
+    ["rms_tau_strict", "rms_tau_strict_exact"],
+];
+const MANY: usize = 0;
+const NAIVE: usize = 1;
+const TAU_STRICT: usize = 3;
 
 /// Figs. 6a to 6c: by algorithm, by n, by s; the single hash as the report has it, or corrected with tau-strict.
-fn charts(points: &[Point], is_published: bool, n: usize) -> Vec<Chart> {
-    let (kind, single) = if is_published { ("as published", 1) } else { ("corrected", 3) };
+fn charts(rows: &Rows<'_>, is_published: bool, n: usize) -> Vec<Chart> {
+    let (kind, generator, single) =
+        if is_published { ("as published", PUBLISHED, NAIVE) } else { ("corrected", CORRECTED, TAU_STRICT) };
+    let rows = rows.only("generator", generator);
     let chart = |title: String| Chart::new(title, Axis::log("hashes n_h"), Axis::linear("RMS error"));
-    let add = |chart: &mut Chart, name: &str, colour: usize, estimator: usize, s: f64, n: usize| {
-        let is_shown = |of: &Sets| of.is_published == is_published && of.s == s && of.n == n;
-        let mut curves = Curves::default();
-        for p in points.iter().filter(|p| is_shown(&p.sets)) {
-            curves.push(p.n_h as f64, [p.measured[estimator], p.exact[estimator]]);
-        }
-        chart.compare(name, colour, curves);
-    };
+    let curves =
+        |estimator: usize, s: f64, n: usize| rows.only("s", s).only("n", n).curves("n_h", RMS[estimator]);
     let mut algorithms = chart(format!("Fig. 6a, s = {S}, n = {n}, {kind}"));
     for (i, name) in NAMES.into_iter().enumerate().filter(|(i, _)| !is_published || *i < 2) {
-        add(&mut algorithms, name, i, i, S, n);
+        algorithms.compare(name, i, curves(i, S, n));
     }
     let mut sizes = chart(format!("Fig. 6b, s = {S}, {}, {kind}", NAMES[single]));
     for (colour, size) in [200, 1000, 10_000].into_iter().enumerate() {
-        add(&mut sizes, &format!("n = {size}"), colour, single, S, size);
+        sizes.compare(format!("n = {size}"), colour, curves(single, S, size));
     }
     let mut charts = vec![algorithms, sizes];
-    for estimator in [single, 0] {
+    for estimator in [single, MANY] {
         let mut similar = chart(format!("Fig. 6c, n = {n}, {}, {kind}", NAMES[estimator]));
         for (colour, s) in [0.1, 0.3, 0.5, 0.7, 0.9].into_iter().enumerate() {
-            add(&mut similar, &format!("s = {s}"), colour, estimator, s, n);
+            similar.compare(format!("s = {s}"), colour, curves(estimator, s, n));
         }
         charts.push(similar);
     }
     charts
 }
 
-/// The least and the largest exact error of an estimator by s, at 50 hashes.
-struct Spread([f64; 2]);
-
-impl Spread {
-    fn new(points: &[Point], is_published: bool, n: usize, estimator: usize) -> Self {
-        let of =
-            points.iter().filter(|p| p.sets.is_published == is_published && p.sets.n == n && p.n_h == 50);
-        Self(range(of.map(|p| p.exact[estimator])))
-    }
-
-    /// No considerable difference.
-    fn is_small(&self) -> bool {
-        self.0[1] / self.0[0] < 1.25
-    }
-}
-
-impl fmt::Display for Spread {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.3} to {:.3}", self.0[0], self.0[1])
-    }
-}
-
-fn verdict(points: &[Point], n: usize) -> (Claim, String) {
-    let at = |is_published: bool, n_h: usize| {
-        let of = |sets: &Sets| sets.is_published == is_published && sets.s == S && sets.n == n;
-        points.iter().find(|p| of(&p.sets) && p.n_h == n_h).expect("a point of Fig. 6a")
+fn verdict(rows: &Rows<'_>, n: usize) -> (Claim, String) {
+    let [many, naive, _, tau] = RMS.map(|[_, exact]| exact);
+    let of = |generator: &str, n_h: usize| rows.only("generator", generator).only("n", n).only("n_h", n_h);
+    let at = |generator: &str, n_h: usize| {
+        of(generator, n_h).only("s", S).iter().next().expect("a row of Fig. 6a")
     };
+    let (published, corrected) = (at(PUBLISHED, 50), at(CORRECTED, 50));
     // Where a sketch is smaller than its set.
-    let judged = |is_published: bool| {
-        points.iter().filter(move |p| p.sets.is_published == is_published && p.sets.n > p.n_h)
+    let judged = |generator: &str| rows.only("generator", generator).filter(|row| row["n"] > row["n_h"]);
+    let count = |generator: &str, is: fn(f64, f64) -> bool, single: &str| {
+        let judged = judged(generator);
+        let n = judged.iter().filter(|row| is(row[single], row[many])).count();
+        format!("{n} of {}", judged.iter().len())
     };
-    let count = |is_published: bool, is: &dyn Fn(&Point) -> bool| {
-        format!("{} of {}", judged(is_published).filter(|p| is(p)).count(), judged(is_published).count())
-    };
-    let (published, corrected) = (at(true, 50), at(false, 50));
-    let [as_published, as_corrected] =
-        [(true, 1), (false, 3)].map(|(is_published, single)| Spread::new(points, is_published, n, single));
-    let is_same = as_published.is_small() && as_corrected.is_small();
-    let whole = points.iter().filter(|p| p.sets.n == p.n_h && p.sets.is_published);
-    let whole = whole.map(|p| p.measured[1]).fold(0.0, f64::max);
-    let fall = |from: &Point, to: &Point| from.exact[0] / to.exact[0];
-    let sizes = || points.iter().map(|p| p.sets.n);
+    let spreads = [(PUBLISHED, naive), (CORRECTED, tau)]
+        .map(|(generator, single)| range(of(generator, 50).column(single)));
+    let is_same = spreads.iter().all(|[low, high]| high / low < 1.25);
+    let [as_published, as_corrected] = spreads.map(|[low, high]| format!("{low:.3} to {high:.3}"));
+    let whole = rows.only("generator", PUBLISHED).filter(|row| row["n"] == row["n_h"]);
+    let whole = whole.column("rms_naive").fold(0.0, f64::max);
+    let fall = |from: &Row, to: &Row| from[many] / to[many];
+    let jaccard = corrected["J"];
+    let [low, high] = range(rows.column("n"));
     // That about 50 hashes are a good choice is not a number.
-    let is_better = judged(false).all(|p| p.exact[3] < p.exact[0]);
+    let is_better = judged(CORRECTED).iter().all(|row| row[tau] < row[many]);
     let claim = Claim::of(&[is_better, whole == 0.0, is_same]);
     let verdict = format!(
-        "On random sets of {} to {} elements: the single hash only seemed better. The generator makes J = {:.3} for s = {S}, which many hashes are charged for ({:.3} at n_h = 50), while the ratio |Z_A n Z_B|/n_h happens to estimate s ({:.3}): \
+        "On random sets of {low} to {high} elements: the single hash only seemed better. The generator makes J = {:.3} for s = {S}, which many hashes are charged for ({:.3} at n_h = 50), while the ratio |Z_A n Z_B|/n_h happens to estimate s ({:.3}): \
          as published it is better in {} points. Corrected, it is worse than many hashes in {} ({:.3} against {:.3}); estimated rightly (tau-strict) one hash is better than many in {} ({:.3}). \
          At n = n_h the published error is {whole}. That s makes no considerable difference {}: by s, the error at n_h = 50 goes from {as_published} as published and from {as_corrected} corrected (tau-strict). \
-         About 50 hashes: nothing is special there, the error falls as one over the root (by {:.2} from 10 to 50, by {:.2} from 50 to 200); 50 leave +-{:.2} at J = {:.2} with many hashes, +-{:.2} with tau-strict, \
+         About 50 hashes: nothing is special there, the error falls as one over the root (by {:.2} from 10 to 50, by {:.2} from 50 to 200); 50 leave +-{:.2} at J = {jaccard:.2} with many hashes, +-{:.2} with tau-strict, \
          enough to rank and not for a threshold; an error of 0.02 takes {:.0}.",
-        sizes().min().unwrap_or_default(),
-        sizes().max().unwrap_or_default(),
-        published.jaccard,
-        published.exact[0],
-        published.exact[1],
-        count(true, &|p| p.exact[1] < p.exact[0]),
-        count(false, &|p| p.exact[1] > p.exact[0]),
-        corrected.exact[1],
-        corrected.exact[0],
-        count(false, &|p| p.exact[3] < p.exact[0]),
-        corrected.exact[3],
+        published["J"],
+        published[many],
+        published[naive],
+        count(PUBLISHED, |single, many| single < many, naive),
+        count(CORRECTED, |single, many| single > many, naive),
+        corrected[naive],
+        corrected[many],
+        count(CORRECTED, |single, many| single < many, tau),
+        corrected[tau],
         if is_same { "holds" } else { "does not hold" },
-        fall(at(false, 10), corrected),
-        fall(corrected, at(false, 200)),
-        1.96 * corrected.exact[0],
-        corrected.jaccard,
-        1.96 * corrected.exact[3],
-        corrected.jaccard * (1.0 - corrected.jaccard) / (0.02 * 0.02),
+        fall(at(CORRECTED, 10), corrected),
+        fall(corrected, at(CORRECTED, 200)),
+        1.96 * corrected[many],
+        1.96 * corrected[tau],
+        jaccard * (1.0 - jaccard) / (0.02 * 0.02),
     );
     (claim, verdict)
 }

@@ -6,12 +6,10 @@ use benzer_core::estimate::collision::Collision;
 use benzer_core::lsh::{Banding, Shape, curve};
 use benzer_core::sketch::{Bits, Packing, SketchSpec};
 
-use crate::chart::{Curves, hundredths};
-use crate::check::{LARGEST_ERROR, MOST_ERRORS, is_precise};
+use crate::check::{LARGEST_ERROR, MOST_ERRORS};
 use crate::data::corpus::{self, Corpus};
 use crate::measure::sketches::{INDEPENDENT, Words};
-use crate::table::{Row, row};
-use crate::{Axis, Chart, Checks, Claim, Context, Experiment, Mean, Moments, Outcome, Result, Series};
+use crate::prelude::*;
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "leskovec2014_s_curve",
@@ -45,36 +43,19 @@ const BANDS: [Bands; 3] = [
 fn run(context: &Context<'_>) -> Result<Outcome> {
     let mut checks = Checks::default();
     let mut table = context.table("")?;
-    let (mut charts, mut tenths, mut names) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut charts, mut names) = (Vec::new(), Vec::new());
     for corpus in corpus::documents(context, 600)? {
         let similarities = corpus::similarities(&corpus.sets);
         for bands in BANDS {
             let Bands { shape: Shape { bands: n, rows }, b, .. } = bands;
             context.step(format_args!("{}, {n} x {rows}, {b} bits", corpus.name));
-            let measured = bands.measure(context, &corpus, &similarities)?;
-            for tenth in &measured {
-                table.push(row!["data": corpus.name].and(bands.row()).and(tenth.row()))?;
-                tenth.compare(&format!("{}, {:?}, b = {b}", corpus.name, bands.shape), &mut checks);
-            }
-            charts.push(bands.chart(&corpus.name, &measured));
-            tenths.extend(measured);
+            bands.measure(context, &corpus, &similarities, &mut table, &mut checks)?;
+            charts.push(bands.chart(&corpus.name, &table.all()));
         }
         names.push(corpus.name);
     }
-    let verdict = verdict(&names, &tenths);
+    let verdict = verdict(&names, &table.all());
     Ok(Outcome { tables: vec![table], charts, claim: Claim::of(&[checks.all_hold()]), checks, verdict })
-}
-
-/// The pairs of a tenth of similarity: how many there are, and the share of them that become candidates.
-struct Tenth {
-    from: f64,
-    to: f64,
-    pairs: f64,
-    sketches: f64,
-    measured: Mean,
-    expected: f64,
-    /// Candidates that are expected of one sketch.
-    candidates: f64,
 }
 
 impl Bands {
@@ -86,22 +67,53 @@ impl Bands {
         curve::probability_b_bit(similarity, self.line(), self.shape.bands, self.shape.rows)
     }
 
-    /// Sketches until the shares that are held to 2% are known to that.
-    fn measure(self, context: &Context<'_>, corpus: &Corpus, similarities: &[f32]) -> Result<Vec<Tenth>> {
-        let k = (self.shape.bands * self.shape.rows) as u32;
-        let packing = Packing::bits(self.b)?;
-        let spec = SketchSpec { packing, ..SketchSpec::full(INDEPENDENT, k) };
-        let banding = Banding::narrowed(&spec, self.shape, Bits::new(self.key_bits)?)?;
+    /// Rows for the tenths of similarity: sketches until the shares that are held to 2% are known to that.
+    fn measure(
+        self,
+        context: &Context<'_>,
+        corpus: &Corpus,
+        similarities: &[f32],
+        table: &mut Table,
+        checks: &mut Checks,
+    ) -> Result<()> {
+        let Self { shape, b, key_bits } = self;
         let (mut pairs, mut candidates) = ([0.0f64; 10], [0.0f64; 10]);
         for &similarity in similarities {
             pairs[bin(similarity)] += 1.0;
             candidates[bin(similarity)] += self.probability(f64::from(similarity));
         }
         let expected: [f64; 10] = std::array::from_fn(|i| candidates[i] / pairs[i].max(1.0));
+        let shares = self.count(context, corpus, similarities, pairs, expected)?;
+        for i in (0..10).filter(|&i| pairs[i] >= 1.0) {
+            let (n, expected) = (shares[i].n(), expected[i]);
+            let measured = shares[i].mean().with_error_of_share(expected, pairs[i] * n);
+            let row = row![
+                "data": corpus.name, "bands": shape.bands, "rows": shape.rows, "b": b, "key_bits": key_bits,
+                "from": i as f64 / 10.0, "to": (i + 1) as f64 / 10.0, "pairs": pairs[i], "sketches": n,
+                "measured": measured.value, "se": measured.error, "theory": expected,
+            ];
+            compare(&row, &format!("{}, {shape:?}, b = {b}", corpus.name), checks);
+            table.push(row)?;
+        }
+        Ok(())
+    }
+
+    /// The shares of the pairs of each tenth that become candidates.
+    fn count(
+        self,
+        context: &Context<'_>,
+        corpus: &Corpus,
+        similarities: &[f32],
+        pairs: [f64; 10],
+        expected: [f64; 10],
+    ) -> Result<[Moments; 10]> {
+        let k = (self.shape.bands * self.shape.rows) as u32;
+        let (packing, stream) = (Packing::bits(self.b)?, u64::from(k * 100 + self.b));
+        let spec = SketchSpec { packing, ..SketchSpec::full(INDEPENDENT, k) };
+        let banding = Banding::narrowed(&spec, self.shape, Bits::new(self.key_bits)?)?;
         let mut shares = [Moments::default(); 10];
         for sketch in 0..context.size(3_000, 6_000) {
-            let words =
-                Words::new(&corpus.sets, k, packing, context.seed_of(u64::from(k * 100 + self.b), sketch))?;
+            let words = Words::new(&corpus.sets, k, packing, context.seed_of(stream, sketch))?;
             let found = found(&words, &banding, similarities);
             for ((share, found), n) in shares.iter_mut().zip(found).zip(pairs) {
                 share.push(found / n.max(1.0));
@@ -112,36 +124,19 @@ impl Bands {
                 break;
             }
         }
-        let tenth = |i: usize| Tenth {
-            from: i as f64 / 10.0,
-            to: (i + 1) as f64 / 10.0,
-            pairs: pairs[i],
-            sketches: shares[i].n(),
-            measured: shares[i].mean().with_error_of_share(expected[i], pairs[i] * shares[i].n()),
-            expected: expected[i],
-            candidates: candidates[i],
-        };
-        Ok((0..10).filter(|&i| pairs[i] >= 1.0).map(tenth).collect())
+        Ok(shares)
     }
 
-    fn row(self) -> Row {
-        let Shape { bands, rows } = self.shape;
-        row!["bands": bands, "rows": rows, "b": self.b, "key_bits": self.key_bits]
-    }
-
-    fn chart(self, name: &str, tenths: &[Tenth]) -> Chart {
-        let mut curves = Curves::default();
-        tenths.iter().for_each(|t| curves.push(t.from + 0.05, [t.measured.value, t.expected]));
-        let [measured, expected] = curves.0;
-        let Shape { bands, rows } = self.shape;
-        Chart::new(
-            format!("{name}: {bands} bands of {rows}, {} bits", self.b),
-            Axis::linear("similarity"),
-            Axis::linear("share of candidates"),
-        )
-        .with(Series::points("measured", measured))
-        .with(Series::points("expected for these pairs", expected).colour(1))
-        .with(Series::line("the curve", hundredths(0..=100, |j| self.probability(j))).colour(2))
+    fn chart(self, name: &str, rows: &Rows<'_>) -> Chart {
+        let Self { shape: Shape { bands, rows: n }, b, .. } = self;
+        let of = rows.only("data", name).only("bands", bands).only("rows", n).only("b", b);
+        let [measured, expected] = of.curves("from", ["measured", "theory"]);
+        let in_the_middle = |curve: Curve| curve.into_iter().map(|(from, y)| (from + 0.05, y)).collect();
+        let title = format!("{name}: {bands} bands of {n}, {b} bits");
+        Chart::new(title, Axis::linear("similarity"), Axis::linear("share of candidates"))
+            .with(Series::points("measured", in_the_middle(measured)))
+            .with(Series::points("expected for these pairs", in_the_middle(expected)).colour(1))
+            .with(Series::line("the curve", hundredths(0..=100, |j| self.probability(j))).colour(2))
     }
 }
 
@@ -150,56 +145,42 @@ fn is_held(pairs: f64, expected: f64) -> bool {
     pairs >= MIN_PAIRS && expected >= NOT_RARE
 }
 
-impl Tenth {
-    fn is_held(&self) -> bool {
-        is_held(self.pairs, self.expected)
-    }
+fn is_compared(row: &Row) -> bool {
+    row["pairs"] >= MIN_PAIRS && row["theory"] * row["pairs"] * row["sketches"] >= MIN_CANDIDATES
+}
 
-    fn is_compared(&self) -> bool {
-        self.pairs >= MIN_PAIRS && self.candidates * self.sketches >= MIN_CANDIDATES
-    }
+fn apart(row: &Row) -> f64 {
+    (row["measured"] - row["theory"]).abs()
+}
 
-    /// How many standard errors the share is from theory.
-    fn errors(&self) -> f64 {
-        self.apart() / self.measured.error.max(1e-300)
-    }
+/// How many standard errors a share is from theory.
+fn errors(row: &Row) -> f64 {
+    apart(row) / row["se"].max(1e-300)
+}
 
-    fn apart(&self) -> f64 {
-        (self.measured.value - self.expected).abs()
-    }
-
-    fn row(&self) -> Row {
-        row![
-            "from": self.from, "to": self.to, "pairs": self.pairs, "sketches": self.sketches,
-            "measured": self.measured.value, "se": self.measured.error, "theory": self.expected,
-        ]
-    }
-
-    fn compare(&self, what: &str, checks: &mut Checks) {
-        if self.is_compared() {
-            let Self { from, to, measured: Mean { value, error }, expected, .. } = self;
-            let (errors, is_precise) = (self.errors(), !self.is_held() || *error <= LARGEST_ERROR * expected);
-            checks.holds(
-                format_args!(
-                    "{what}, {from} to {to}: {value} against {expected}, {errors:.1} standard errors of {error}"
-                ),
-                errors <= MOST_ERRORS && is_precise,
-            );
-        }
+fn compare(row: &Row, what: &str, checks: &mut Checks) {
+    if is_compared(row) {
+        let [from, to, value, error, expected] = ["from", "to", "measured", "se", "theory"].map(|of| row[of]);
+        let errors = errors(row);
+        let is_precise = !is_held(row["pairs"], expected) || error <= LARGEST_ERROR * expected;
+        let what = format_args!(
+            "{what}, {from} to {to}: {value} against {expected}, {errors:.1} standard errors of {error}"
+        );
+        checks.holds(what, errors <= MOST_ERRORS && is_precise);
     }
 }
 
-fn verdict(names: &[String], tenths: &[Tenth]) -> String {
-    let compared: Vec<&Tenth> = tenths.iter().filter(|tenth| tenth.is_compared()).collect();
-    let held = compared.iter().filter(|tenth| tenth.is_held());
+fn verdict(names: &[String], rows: &Rows<'_>) -> String {
+    let compared = rows.filter(is_compared);
+    let held = compared.filter(|row| is_held(row["pairs"], row["theory"]));
     format!(
         "On {} the share of candidates is that of the curve, for whole and b-bit registers with their own collision probability: of {} tenths compared ({} of them rarer than {NOT_RARE}) \
          the furthest is {:.1} standard errors away, and where candidates are not rare measured and expected shares are at most {:.3} apart.",
         names.join(", "),
-        compared.len(),
-        compared.len() - held.clone().count(),
-        compared.iter().map(|tenth| tenth.errors()).fold(0.0, f64::max),
-        held.map(|tenth| tenth.apart()).fold(0.0, f64::max)
+        compared.iter().len(),
+        compared.iter().len() - held.iter().len(),
+        compared.iter().map(errors).fold(0.0, f64::max),
+        held.iter().map(apart).fold(0.0, f64::max)
     )
 }
 

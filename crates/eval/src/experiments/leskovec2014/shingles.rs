@@ -5,11 +5,8 @@ use std::collections::HashSet;
 use benzer_core::Features;
 use benzer_core::field::text::{Bits, TextOptions, Unit};
 
-use crate::chart::Curves;
 use crate::data::corpus;
-use crate::random::Random;
-use crate::table::row;
-use crate::{Axis, Chart, Checks, Claim, Context, Curve, Experiment, Moments, Outcome, Result, Table};
+use crate::prelude::*;
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "leskovec2014_shingles",
@@ -111,7 +108,7 @@ fn chart(curves: [Curve; 2]) -> Chart {
         Axis::log("mean similarity"),
     );
     for (colour, (n, curve)) in [5, 10].into_iter().zip(curves).enumerate() {
-        chart.compare(format!("k = {n}"), colour, Curves([curve.clone(), curve]));
+        chart.compare(format!("k = {n}"), colour, [curve.clone(), curve]);
     }
     chart
 }

@@ -7,8 +7,7 @@ use benzer_core::estimate::collision::accident;
 use benzer_core::field::text::TextOptions;
 
 use crate::data::corpus;
-use crate::table::{Row, row};
-use crate::{Checks, Claim, Context, Experiment, Moments, Outcome, Result};
+use crate::prelude::*;
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "li2010_density",

@@ -17,8 +17,7 @@ use crate::measure::census::Census;
 use crate::measure::groups::{self, Group};
 use crate::measure::retrieval::{Counted, Retrieved};
 use crate::measure::sketches::{self, Words};
-use crate::table::{Row, row};
-use crate::{Axis, Chart, Checks, Claim, Context, Experiment, Outcome, Result, Series, Table};
+use crate::prelude::*;
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "li2010_groups",
@@ -47,32 +46,27 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
     let groups = groups::triples(&sets);
     let mut checks = Checks::default();
     let mut table = context.table("")?;
-    let mut points = Vec::new();
     for b in BITS {
         for &k in context.points(&[100, 300], &[50, 100, 200, 350, 500]) {
             context.step(format_args!("{b} bits, k = {k}"));
-            for point in measure(context, &sets, &groups, b, k)? {
-                table.push(point.row(&groups))?;
-                point.compare(&mut checks);
-                points.push(point);
-            }
+            measure(context, &sets, &groups, b, k, &mut table, &mut checks)?;
         }
     }
-    let mut charts = charts(&points);
+    let mut charts = THRESHOLDS.map(|threshold| chart(threshold, &table)).to_vec();
     let measured = measured(&sets, &groups);
     let Some(kos) = kos else {
         let verdict = format!("{measured} The claim was not judged: it takes all groups of KOS (--data).");
         return Ok(Outcome { tables: vec![table], charts, checks, claim: Claim::Open, verdict });
     };
     let mut all = context.table("all")?;
-    let precisions = Precisions::over_all(context, &kos.sets, &mut all)?;
-    for (i, chart) in charts.iter_mut().enumerate() {
+    let census = expect_all(context, &kos.sets, &mut all)?;
+    for (threshold, chart) in THRESHOLDS.into_iter().zip(&mut charts) {
         for (colour, b) in BITS.into_iter().enumerate() {
-            let curve = precisions.curve(i, b).iter().map(|(k, precision)| (f64::from(*k), *precision));
-            chart.push(Series::line(format!("b = {b}, all of KOS"), curve.collect()).colour(colour));
+            let [curve] = all.all().only("R0", threshold).only("b", b).curves("k", ["precision"]);
+            chart.push(Series::line(format!("b = {b}, all of KOS"), curve).colour(colour));
         }
     }
-    let (claim, judged) = precisions.verdict();
+    let (claim, judged) = verdict(&all.all(), &census);
     let verdict = format!("{measured} {judged}");
     Ok(Outcome { tables: vec![table, all], charts, checks, claim, verdict })
 }
@@ -98,51 +92,80 @@ fn near_documents(sets: &[Features], n: usize, each: usize) -> Vec<Features> {
     chosen.into_iter().map(|i| sets[i].clone()).collect()
 }
 
-/// Groups that `k` samples of `b` bits retrieve at a threshold.
-#[derive(Debug, Clone, Copy)]
-struct Point {
-    threshold: f64,
-    b: u32,
-    k: u32,
-    counted: Counted,
-    theory: Retrieved,
-    /// How many groups are left to chance.
+/// Expected numbers of groups at a threshold, and how many of them are left to chance.
+#[derive(Clone, Copy, Default)]
+struct Theory {
+    counts: Retrieved,
     undecided: f64,
 }
 
-/// Sketches until every count that is compared is known to 2%: retrieved and rightly retrieved, for each threshold.
+impl Theory {
+    fn is_compared(&self) -> bool {
+        self.counts.right >= MIN_RIGHT && self.undecided >= 1.0
+    }
+}
+
+/// The expected numbers of groups that are retrieved, exactly.
+fn expected(groups: &[Group<3>], b: u32, k: u32) -> [Theory; 3] {
+    let mut reach = Reach::new(b, k as usize, THRESHOLDS);
+    let mut sum = [Theory::default(); 3];
+    for group in groups {
+        let chances = reach.at(group.jaccard, group.pairs);
+        for ((sum, p), threshold) in sum.iter_mut().zip(chances).zip(THRESHOLDS) {
+            sum.counts.add(p, group.reaches(threshold));
+            sum.undecided += p * (1.0 - p);
+        }
+    }
+    sum
+}
+
+/// Rows for the thresholds.
 fn measure(
     context: &Context<'_>,
     sets: &[Features],
     groups: &[Group<3>],
     b: u32,
     k: u32,
-) -> Result<[Point; 3]> {
-    let mut points = expected(groups, b, k);
+    table: &mut Table,
+    checks: &mut Checks,
+) -> Result<()> {
+    let theory = expected(groups, b, k);
+    let counts = count(context, sets, groups, b, k, &theory)?;
+    for ((threshold, counted), theory) in THRESHOLDS.into_iter().zip(counts).zip(theory) {
+        let wanted = groups::relevant(groups, threshold);
+        if theory.is_compared() {
+            counted.compare(format_args!("R0 = {threshold}, b = {b}, k = {k}"), theory.counts, checks);
+        }
+        let of = row![
+            "R0": threshold, "b": b, "k": k, "groups": groups.len(), "relevant": wanted,
+            "sketches": counted.n(),
+        ];
+        table.push(of.and(counted.row(theory.counts, wanted)))?;
+    }
+    Ok(())
+}
+
+/// Sketches until every count that is compared is known to 2%: retrieved and rightly retrieved, for each threshold.
+fn count(
+    context: &Context<'_>,
+    sets: &[Features],
+    groups: &[Group<3>],
+    b: u32,
+    k: u32,
+    theory: &[Theory; 3],
+) -> Result<[Counted; 3]> {
+    let mut counts = [Counted::default(); 3];
     for sketch in 0..context.size(1_500, 4_000) {
-        let seed = context.seed_of(u64::from(k * 100 + b), sketch);
-        let words = Words::new(sets, k, Packing::bits(b)?, seed)?;
+        let words = Words::new(sets, k, Packing::bits(b)?, context.seed_of(u64::from(k * 100 + b), sketch))?;
         let found = retrieved(&words, b, k, groups)?;
-        points.iter_mut().zip(found).for_each(|(point, found)| point.counted.push(found));
-        if sketch >= 29 && sketch % 10 == 9 && points.iter().all(Point::is_known) {
+        counts.iter_mut().zip(found).for_each(|(counted, found)| counted.push(found));
+        let is_known =
+            |(counted, theory): (&Counted, &Theory)| !theory.is_compared() || counted.is_known(theory.counts);
+        if sketch >= 29 && sketch % 10 == 9 && counts.iter().zip(theory).all(is_known) {
             break;
         }
     }
-    Ok(points)
-}
-
-/// The expected numbers of groups that are retrieved, exactly; nothing is counted yet.
-fn expected(groups: &[Group<3>], b: u32, k: u32) -> [Point; 3] {
-    let mut reach = Reach::new(b, k as usize, THRESHOLDS);
-    let (counted, theory) = (Counted::default(), Retrieved::default());
-    let mut points = THRESHOLDS.map(|threshold| Point { threshold, b, k, counted, theory, undecided: 0.0 });
-    for group in groups {
-        for (point, p) in points.iter_mut().zip(reach.at(group.jaccard, group.pairs)) {
-            point.theory.add(p, group.reaches(point.threshold));
-            point.undecided += p * (1.0 - p);
-        }
-    }
-    points
+    Ok(counts)
 }
 
 fn retrieved(words: &Words, b: u32, k: u32, groups: &[Group<3>]) -> Result<[Retrieved; 3]> {
@@ -160,46 +183,14 @@ fn retrieved(words: &Words, b: u32, k: u32, groups: &[Group<3>]) -> Result<[Retr
     Ok(found)
 }
 
-impl Point {
-    fn is_compared(&self) -> bool {
-        self.theory.right >= MIN_RIGHT && self.undecided >= 1.0
+fn chart(threshold: f64, table: &Table) -> Chart {
+    let (x, y) = (Axis::linear("sample size k"), Axis::linear("precision").from_to(0.0, 1.02));
+    let mut chart = Chart::new(format!("Precision, R0 = {threshold}"), x, y);
+    for (colour, b) in BITS.into_iter().enumerate() {
+        let [curve] = table.all().only("R0", threshold).only("b", b).curves("k", ["precision"]);
+        chart.push(Series::points(format!("b = {b}, groups that were sketched"), curve).colour(colour));
     }
-
-    fn is_known(&self) -> bool {
-        !self.is_compared() || self.counted.is_known(self.theory)
-    }
-
-    fn row(&self, groups: &[Group<3>]) -> Row {
-        let wanted = groups::relevant(groups, self.threshold);
-        let of = row![
-            "R0": self.threshold, "b": self.b, "k": self.k, "groups": groups.len(), "relevant": wanted,
-            "sketches": self.counted.n(),
-        ];
-        of.and(self.counted.row(self.theory, wanted))
-    }
-
-    fn compare(&self, checks: &mut Checks) {
-        if self.is_compared() {
-            let what = format!("R0 = {}, b = {}, k = {}", self.threshold, self.b, self.k);
-            self.counted.compare(what, self.theory, checks);
-        }
-    }
-}
-
-fn charts(points: &[Point]) -> Vec<Chart> {
-    let chart = |threshold: f64| {
-        let axis = Axis::linear("precision").from_to(0.0, 1.02);
-        let title = format!("Precision, R0 = {threshold}");
-        let mut chart = Chart::new(title, Axis::linear("sample size k"), axis);
-        for (colour, b) in BITS.into_iter().enumerate() {
-            let of = points.iter().filter(|p| p.threshold == threshold && p.b == b);
-            let curve = of.map(|p| (f64::from(p.k), p.counted.precision())).collect();
-            let name = format!("b = {b}, groups that were sketched");
-            chart.push(Series::points(name, curve).colour(colour));
-        }
-        chart
-    };
-    THRESHOLDS.into_iter().map(chart).collect()
+    chart
 }
 
 /// What was sketched.
@@ -215,102 +206,73 @@ fn measured(sets: &[Features], groups: &[Group<3>]) -> String {
     )
 }
 
-/// Expected precisions over all groups of three of a collection.
-struct Precisions {
-    groups: f64,
-    /// How many of them reach each threshold.
-    relevant: [f64; THRESHOLDS.len()],
-    /// For each threshold and each `b`: precision by `k`.
-    curves: [[Vec<(u32, f64)>; BITS.len()]; THRESHOLDS.len()],
-}
-
-impl Precisions {
-    fn over_all(context: &Context<'_>, sets: &[Features], table: &mut Table) -> Result<Self> {
-        context.step("the similarities of all groups of three");
-        let census = Census::new(sets);
-        let mut all = Self {
-            groups: census.groups(),
-            relevant: THRESHOLDS.map(|threshold| census.reaching(threshold)),
-            curves: Default::default(),
-        };
-        for (number, b) in BITS.into_iter().enumerate() {
-            for k in SIZES {
-                context.step(format_args!("all groups, {b} bits, k = {k}"));
-                let theory = census.expected(&mut Reach::new(b, k as usize, THRESHOLDS), THRESHOLDS);
-                for (i, of) in theory.into_iter().enumerate() {
-                    let wanted = all.relevant[i];
-                    table.push(row![
-                        "R0": THRESHOLDS[i], "b": b, "k": k, "groups": all.groups, "relevant": wanted,
-                        "retrieved": of.all, "right": of.right,
-                        "precision": of.precision(), "recall": of.recall(wanted),
-                    ])?;
-                    all.curves[i][number].push((k, of.precision()));
-                }
+/// What is expected over all groups of three of a collection.
+fn expect_all(context: &Context<'_>, sets: &[Features], table: &mut Table) -> Result<Census> {
+    context.step("the similarities of all groups of three");
+    let census = Census::new(sets);
+    for b in BITS {
+        for k in SIZES {
+            context.step(format_args!("all groups, {b} bits, k = {k}"));
+            let theory = census.expected(&mut Reach::new(b, k as usize, THRESHOLDS), THRESHOLDS);
+            for (threshold, of) in THRESHOLDS.into_iter().zip(theory) {
+                let wanted = census.reaching(threshold);
+                table.push(row![
+                    "R0": threshold, "b": b, "k": k, "groups": census.groups(), "relevant": wanted,
+                    "retrieved": of.all, "right": of.right,
+                    "precision": of.precision(), "recall": of.recall(wanted),
+                ])?;
             }
         }
-        Ok(all)
     }
+    Ok(census)
+}
 
-    /// The precisions for threshold number `i`.
-    fn curve(&self, i: usize, b: u32) -> &[(u32, f64)] {
-        let number = BITS.iter().position(|of| *of == b).expect("one of the bits");
-        &self.curves[i][number]
-    }
-
-    /// How far four bits and whole samples are apart.
-    fn apart(&self, i: usize) -> f64 {
-        let pairs = self.curve(i, 4).iter().zip(self.curve(i, 64));
-        pairs.map(|(four, full)| (full.1 - four.1).abs()).fold(0.0, f64::max)
-    }
-
-    /// The samples for precision 0.8, between those that were tried.
-    fn needed(&self, i: usize, b: u32) -> Option<f64> {
-        let crossing = self.curve(i, b).windows(2).rfind(|w| w[0].1 < 0.8 && w[1].1 >= 0.8)?;
-        let part = (0.8 - crossing[0].1) / (crossing[1].1 - crossing[0].1);
-        Some(f64::from(crossing[0].0) + part * f64::from(crossing[1].0 - crossing[0].0))
-    }
-
-    /// How many times the samples of 64 bits are needed.
-    fn times(&self, i: usize, b: u32) -> Option<f64> {
-        Some(self.needed(i, b)? / self.needed(i, 64)?)
-    }
-
-    fn list(&self, i: usize) -> String {
-        let each = BITS.map(|b| match (self.needed(i, b), self.curve(i, b)) {
+/// What the expected precisions over all groups say of the claim.
+fn verdict(all: &Rows<'_>, census: &Census) -> (Claim, String) {
+    let of = |threshold: f64, b: u32| all.only("R0", threshold).only("b", b);
+    let apart = |threshold: f64| {
+        let [four, full] = [4, 64].map(|b| of(threshold, b));
+        let pairs = full.column("precision").zip(four.column("precision"));
+        pairs.map(|(full, four)| (full - four).abs()).fold(0.0, f64::max)
+    };
+    let times = |threshold: f64, b: u32| Some(needed(&of(threshold, b))? / needed(&of(threshold, 64))?);
+    let list = |threshold: f64| {
+        let each = BITS.map(|b| match (needed(&of(threshold, b)), of(threshold, b).iter().last()) {
             (Some(k), _) => format!("{k:.0}"),
-            (None, [.., (k, precision)]) if *precision < 0.8 => format!("more than {k}"),
-            (None, curve) => format!("at most {}", curve.iter().map(|(k, _)| *k).min().unwrap_or_default()),
+            (None, Some(last)) if last["precision"] < 0.8 => format!("more than {}", last["k"]),
+            _ => format!("at most {}", SIZES[0]),
         });
-        format!("{} at R0 = {}", each.join(", "), THRESHOLDS[i])
-    }
+        format!("{} at R0 = {threshold}", each.join(", "))
+    };
+    let two = [0.2, 0.3].map(|threshold| times(threshold, 2));
+    let claim = Claim::of(&[
+        apart(0.3) <= SAME,
+        times(0.1, 4).is_some_and(|times| times <= 1.25),
+        two[0].is_some_and(|times| (2.5..=3.5).contains(&times)),
+    ]);
+    let factor = |times: Option<f64>| times.map_or("an unknown number of".to_owned(), |t| format!("{t:.1}"));
+    let [low, middle, high] = THRESHOLDS.map(|threshold| census.reaching(threshold));
+    let verdict = format!(
+        "Judged by the exact expectation over all {:.0} groups of KOS, of which {low:.0}, {middle:.0} and {high:.0} reach R0 = 0.1, 0.2 and 0.3: the precisions of 4 and 64 bits are at most {:.3} apart at R0 = 0.3 (k = {} to {}) and {:.3} at R0 = 0.1. \
+         Precision 0.8 needs k (2, 4, 64 bits) of {}; {}; {} (500, 260, 170 in the paper at R0 = 0.2, on about a billion groups of NYTimes articles). Two bits need {} times the samples of 64 at R0 = 0.2 and {} at 0.3, where the paper says three.",
+        census.groups(),
+        apart(0.3),
+        SIZES[0],
+        SIZES[SIZES.len() - 1],
+        apart(0.1),
+        list(0.1),
+        list(0.2),
+        list(0.3),
+        factor(two[0]),
+        factor(two[1])
+    );
+    (claim, verdict)
+}
 
-    /// What they say of the claim.
-    fn verdict(&self) -> (Claim, String) {
-        let two = [1, 2].map(|i| self.times(i, 2));
-        let claim = Claim::of(&[
-            self.apart(2) <= SAME,
-            self.times(0, 4).is_some_and(|times| times <= 1.25),
-            two[0].is_some_and(|times| (2.5..=3.5).contains(&times)),
-        ]);
-        let factor =
-            |times: Option<f64>| times.map_or("an unknown number of".to_owned(), |t| format!("{t:.1}"));
-        let verdict = format!(
-            "Judged by the exact expectation over all {:.0} groups of KOS, of which {:.0}, {:.0} and {:.0} reach R0 = 0.1, 0.2 and 0.3: the precisions of 4 and 64 bits are at most {:.3} apart at R0 = 0.3 (k = {} to {}) and {:.3} at R0 = 0.1. \
-             Precision 0.8 needs k (2, 4, 64 bits) of {}; {}; {} (500, 260, 170 in the paper at R0 = 0.2, on about a billion groups of NYTimes articles). Two bits need {} times the samples of 64 at R0 = 0.2 and {} at 0.3, where the paper says three.",
-            self.groups,
-            self.relevant[0],
-            self.relevant[1],
-            self.relevant[2],
-            self.apart(2),
-            SIZES[0],
-            SIZES[SIZES.len() - 1],
-            self.apart(0),
-            self.list(0),
-            self.list(1),
-            self.list(2),
-            factor(two[0]),
-            factor(two[1])
-        );
-        (claim, verdict)
-    }
+/// The samples for precision 0.8, between those that were tried.
+fn needed(rows: &Rows<'_>) -> Option<f64> {
+    let [curve] = rows.curves("k", ["precision"]);
+    let crossing = curve.windows(2).rfind(|w| w[0].1 < 0.8 && w[1].1 >= 0.8)?;
+    let [(k, precision), (next_k, next)] = [crossing[0], crossing[1]];
+    Some(k + (0.8 - precision) / (next - precision) * (next_k - k))
 }

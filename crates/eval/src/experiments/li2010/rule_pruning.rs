@@ -9,14 +9,11 @@ use benzer_core::estimate::three_way::{self, Agreement, ThreeWayBits};
 use benzer_core::estimate::{Registers, Scheme as Filling, two_way};
 use benzer_core::sketch::{Bits, Packing, count};
 
-use crate::chart::Curves;
 use crate::data::corpus;
 use crate::measure::groups::{self, Group};
 use crate::measure::retrieval::{Counted, Retrieved};
 use crate::measure::sketches::{self, Words};
-use crate::random::Random;
-use crate::table::{Row, row};
-use crate::{Axis, Chart, Checks, Claim, Context, Experiment, Outcome, Result, Series, exact};
+use crate::prelude::*;
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "li2010_rule_pruning",
@@ -51,101 +48,62 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
     let kept = measure(context, &items, &pairs, &triples, &limits, &theory)?;
     let mut checks = Checks::default();
     let mut table = context.table("")?;
-    let mut points = Vec::new();
     for (i, threshold) in THRESHOLDS.into_iter().enumerate() {
-        let point = Point {
-            threshold,
-            true_pairs: groups::relevant(&pairs, threshold),
-            true_triples: groups::relevant(&triples, threshold),
-            pairs: kept.pairs[i],
-            by_triples: kept.by_triples[i],
-            by_pairs: kept.by_pairs[i],
-            theory: [theory[0][i], theory[1][i]],
-        };
-        point.compare(&mut checks);
-        table.push(point.row(pairs.len(), triples.len()))?;
-        points.push(point);
-    }
-    let (claim, verdict) = verdict(&points, items.len(), triples.len());
-    Ok(Outcome { tables: vec![table], charts: vec![chart(&points)], checks, claim, verdict })
-}
-
-/// What is kept at one threshold, in means over sketches.
-struct Point {
-    threshold: f64,
-    true_pairs: f64,
-    true_triples: f64,
-    pairs: Counted,
-    by_triples: Counted,
-    by_pairs: Counted,
-    /// Expected of pairs, and of triples by their own intervals.
-    theory: [Retrieved; 2],
-}
-
-impl Point {
-    fn compare(&self, checks: &mut Checks) {
-        for (kind, (kept, theory)) in
-            ["pairs", "triples"].into_iter().zip([self.pairs, self.by_triples].iter().zip(self.theory))
+        let [of_pairs, by_triples, by_pairs] = [kept.pairs[i], kept.by_triples[i], kept.by_pairs[i]];
+        let [theory, theory_of_triples] = [theory[0][i], theory[1][i]];
+        for (kind, counted, theory) in
+            [("pairs", of_pairs, theory), ("triples", by_triples, theory_of_triples)]
         {
             if theory.right >= MIN_RIGHT {
-                kept.compare(format_args!("R0 = {}: {kind} kept", self.threshold), theory, checks);
+                counted.compare(format_args!("R0 = {threshold}: {kind} kept"), theory, &mut checks);
             }
         }
+        let true_triples = groups::relevant(&triples, threshold);
+        let recall = |right: f64| if true_triples > 0.0 { right / true_triples } else { f64::NAN };
+        let [by_triples_all, by_triples_right] = by_triples.means();
+        let [by_pairs_all, by_pairs_right] = by_pairs.means();
+        table.push(row![
+            "R0": threshold, "sketches": of_pairs.n(), "pairs": pairs.len(),
+            "true_pairs": groups::relevant(&pairs, threshold),
+            "pairs_kept": of_pairs.mean().all, "pairs_kept_expected": theory.all,
+            "triples": triples.len(), "true_triples": true_triples,
+            "kept_by_triples": by_triples_all.value, "kept_by_triples_se": by_triples_all.error,
+            "kept_by_triples_expected": theory_of_triples.all,
+            "recall_of_triples": recall(by_triples_right.value),
+            "recall_expected": recall(theory_of_triples.right),
+            "kept_by_pairs": by_pairs_all.value, "kept_by_pairs_se": by_pairs_all.error,
+            "recall_of_pairs": recall(by_pairs_right.value),
+        ])?;
     }
-
-    /// The share of the true triples that is kept by triples, is expected to be, and is kept by pairs.
-    fn recalls(&self) -> [f64; 3] {
-        let right = |kept: &Counted| kept.means()[1].value;
-        let rightly = [right(&self.by_triples), self.theory[1].right, right(&self.by_pairs)];
-        rightly.map(|right| if self.true_triples > 0.0 { right / self.true_triples } else { f64::NAN })
-    }
-
-    fn row(&self, n_pairs: usize, n_triples: usize) -> Row {
-        let [pairs, by_triples, by_pairs] =
-            [self.pairs, self.by_triples, self.by_pairs].map(|kept| kept.means()[0]);
-        let [recall_of_triples, recall_expected, recall_of_pairs] = self.recalls();
-        row![
-            "R0": self.threshold, "sketches": self.pairs.n(), "pairs": n_pairs, "true_pairs": self.true_pairs,
-            "pairs_kept": pairs.value, "pairs_kept_expected": self.theory[0].all,
-            "triples": n_triples, "true_triples": self.true_triples,
-            "kept_by_triples": by_triples.value, "kept_by_triples_se": by_triples.error,
-            "kept_by_triples_expected": self.theory[1].all,
-            "recall_of_triples": recall_of_triples, "recall_expected": recall_expected,
-            "kept_by_pairs": by_pairs.value, "kept_by_pairs_se": by_pairs.error,
-            "recall_of_pairs": recall_of_pairs,
-        ]
-    }
-
-    /// How many are kept by pairs, and by triples.
-    fn kept(&self) -> [f64; 2] {
-        [self.by_pairs, self.by_triples].map(|kept| kept.means()[0].value)
-    }
+    let (claim, verdict) = verdict(&table.all(), items.len());
+    let charts = vec![chart(&table.all())];
+    Ok(Outcome { tables: vec![table], charts, checks, claim, verdict })
 }
 
-fn chart(points: &[Point]) -> Chart {
-    let mut curves = Curves::default();
-    for point in points {
-        curves.push(point.threshold, point.kept().map(|kept| kept / point.true_triples.max(1.0)));
-    }
-    let [by_pairs, by_triples] = curves.0;
+fn chart(rows: &Rows<'_>) -> Chart {
+    let [by_pairs, by_triples] = ["kept_by_pairs", "kept_by_triples"]
+        .map(|kept| rows.iter().map(|row| (row["R0"], row[kept] / row["true_triples"].max(1.0))).collect());
     Chart::new("Candidates for each true triple", Axis::linear("R0"), Axis::log("kept over true"))
         .with(Series::points("pruned by pairs", by_pairs))
         .with(Series::points("pruned by triples", by_triples).colour(1))
 }
 
-fn verdict(points: &[Point], n_items: usize, n_triples: usize) -> (Claim, String) {
-    let judged: Vec<&Point> = points.iter().filter(|point| point.true_triples > 0.0).collect();
-    let sentence = |point: &&Point| {
-        let ([by_pairs, by_triples], [of_triples, _, of_pairs]) = (point.kept(), point.recalls());
-        let (times, threshold) = (by_pairs / by_triples.max(1e-9), point.threshold);
+fn verdict(rows: &Rows<'_>, n_items: usize) -> (Claim, String) {
+    let judged = rows.filter(|row| row["true_triples"] > 0.0);
+    let sentence = |row: &Row| {
         format!(
-            "{times:.2} times at R0 = {threshold} (recall {of_pairs:.3} by pairs, {of_triples:.3} by triples)"
+            "{:.2} times at R0 = {} (recall {:.3} by pairs, {:.3} by triples)",
+            row["kept_by_pairs"] / row["kept_by_triples"].max(1e-9),
+            row["R0"],
+            row["recall_of_pairs"],
+            row["recall_of_triples"]
         )
     };
     let ratios: Vec<String> = judged.iter().map(sentence).collect();
-    let above = judged.iter().map(|point| point.kept()).filter(|kept| kept[0] > kept[1]).count();
+    let above = judged.iter().filter(|row| row["kept_by_pairs"] > row["kept_by_triples"]).count();
     let verdict = format!(
-        "On one data set, of its frequent items: of {n_triples} triples of {n_items} items, pruning by pair intervals of {K} bytes keeps this many times the triples that three-way intervals keep: {}. Pruning by pairs is less good at {above} of {} thresholds.",
+        "On one data set, of its frequent items: of {} triples of {n_items} items, pruning by pair intervals of {K} bytes keeps this many times the triples that three-way intervals keep: {}. Pruning by pairs is less good at {above} of {} thresholds.",
+        rows.column("triples").last().unwrap_or_default(),
         ratios.join(", "),
         ratios.len()
     );

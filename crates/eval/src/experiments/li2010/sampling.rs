@@ -7,15 +7,10 @@ use benzer_core::Features;
 use benzer_core::estimate::bottom_k::{self, Smallest};
 use benzer_core::sketch::{Bits, Family, Sketch, SketchSpec, count};
 
-use crate::chart::Curves;
 use crate::data::plant;
 use crate::exact::bottom_k::Samples;
 use crate::measure::sketches::{self, INDEPENDENT, share};
-use crate::moments::range;
-use crate::table::{Row, row};
-use crate::{
-    Axis, Chart, Checks, Claim, Context, Errors, Experiment, Moments, Outcome, Result, Series, Table,
-};
+use crate::prelude::*;
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "li2010_sampling",
@@ -34,18 +29,25 @@ const LARGE: usize = 10_000;
 fn run(context: &Context<'_>) -> Result<Outcome> {
     let mut checks = Checks::default();
     let (mut table, mut cut) = (context.table("")?, context.table("b_bit")?);
-    let mut points = Vec::new();
-    for ways in [2, 3] {
+    let mut chart = Chart::new("Variance at k = 128, sets of 300", Axis::linear("R"), Axis::linear("k Var"));
+    for (colour, ways) in [2, 3].into_iter().enumerate() {
+        let mut mse_of_crs = Curve::new();
         for (number, common) in [50, 125, 200, 275].into_iter().enumerate() {
             context.step(format_args!("{ways} sets, {common} common"));
-            let point = measure(context, ways, common, (ways * 10 + number) as u64)?;
-            table.push(point.row())?;
-            point.compare(&mut checks);
-            points.push(point);
+            let truth = common as f64 / (ways * (SIZE - common) + common) as f64;
+            let errors = measure(context, (ways * 10 + number) as u64, ways, common, truth)?;
+            table.push(compare(ways, common, truth, errors, &mut checks))?;
+            mse_of_crs.push((truth, errors[1].mse().value));
         }
+        let [minwise, theory] = table.all().only("sets", ways).curves("R", ["var_minwise", "theory"]);
+        let [minwise, theory, crs] = [minwise, theory, mse_of_crs]
+            .map(|curve| curve.into_iter().map(|(r, variance)| (r, f64::from(K) * variance)).collect());
+        chart.push(Series::points(format!("minwise, {ways} sets"), minwise).colour(colour));
+        chart.push(Series::line("R (1-R)", theory).colour(colour));
+        chart.push(Series::points(format!("CRS, {ways} sets"), crs).colour(colour + 2));
     }
     let by_chance = truncated(context, &mut cut, &mut checks)?;
-    let [low, high] = range(points.iter().map(|point| point.crs.variance() / point.theory));
+    let [low, high] = range(table.all().column("ratio"));
     // Of small sets a sample holds a large part, which is what the variance gains from.
     let [low_large, high_large] = range([0.1, 0.5, 0.9].map(|target| {
         let common = plant::common(LARGE, target);
@@ -57,19 +59,7 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
          That a b-bit form is difficult is not shown, only that cutting the values gives none: cut to 8 bits, sketches of {K} hashes of disjoint sets share {by_chance:.1} values by chance."
     );
     let claim = Claim::of(&[high < 1.0, high_large < 1.0, false]);
-    Ok(Outcome { tables: vec![table, cut], charts: vec![chart(&points)], checks, claim, verdict })
-}
-
-/// Errors of both for two or three sets.
-struct Point {
-    ways: usize,
-    truth: f64,
-    /// The variance of minwise hashing.
-    theory: f64,
-    minwise: Errors,
-    crs: Errors,
-    /// The mean square error of CRS, which is known for two sets.
-    exact: Option<f64>,
+    Ok(Outcome { tables: vec![table, cut], charts: vec![chart], checks, claim, verdict })
 }
 
 /// The variance of `K` independent samples.
@@ -77,8 +67,14 @@ fn variance(truth: f64) -> f64 {
     truth * (1.0 - truth) / f64::from(K)
 }
 
-fn measure(context: &Context<'_>, ways: usize, common: usize, stream: u64) -> Result<Point> {
-    let truth = common as f64 / (ways * (SIZE - common) + common) as f64;
+/// Errors of minwise hashing and of CRS.
+fn measure(
+    context: &Context<'_>,
+    stream: u64,
+    ways: usize,
+    common: usize,
+    truth: f64,
+) -> Result<[Errors; 2]> {
     let (mut minwise, mut crs) = (Errors::default(), Errors::default());
     for run in 0..context.size(6_500, 10_000) {
         let mut random = context.random(stream, run);
@@ -89,54 +85,29 @@ fn measure(context: &Context<'_>, ways: usize, common: usize, stream: u64) -> Re
         let words: Vec<&[u64]> = full.iter().map(Sketch::words).collect();
         minwise.push(1.0 - f64::from(count::not_all_equal(&words, Bits::FULL)) / f64::from(K) - truth);
         let bottom = sketches::of(&spec(Family::BottomK), &sets)?;
-        let smallest = bottom.iter().map(|sketch| Smallest {
-            hashes: sketch.words(),
-            complete: false,
-            size: sketch.size(),
-        });
+        let smallest = bottom.iter().map(|s| Smallest { hashes: s.words(), complete: false, size: s.size() });
         crs.push(share(bottom_k::sample(&smallest.collect::<Vec<_>>())?) - truth);
     }
+    Ok([minwise, crs])
+}
+
+/// A row, and what is expected of it; the mean square error of CRS is known for two sets.
+fn compare(ways: usize, common: usize, truth: f64, errors: [Errors; 2], checks: &mut Checks) -> Row {
     let exact = (ways == 2).then(|| Samples::new([SIZE; 2], common, K as usize).errors(truth).tau_strict);
-    Ok(Point { ways, truth, theory: variance(truth), minwise, crs, exact })
-}
-
-impl Point {
-    fn row(&self) -> Row {
-        let (bias, variance) = (self.crs.bias().value, self.crs.variance());
-        row![
-            "sets": self.ways, "R": self.truth, "k": K, "runs": self.crs.n(),
-            "var_minwise": self.minwise.mse().value, "theory": self.theory, "bias_crs": bias,
-            "var_crs": variance, "var_crs_exact": self.exact.unwrap_or(f64::NAN),
-            "ratio": variance / self.theory,
-        ]
+    let ([minwise, crs], theory) = (errors, variance(truth));
+    let (what, mse) = (format!("{ways} sets, R = {truth:.3}"), crs.mse());
+    if let Some(exact) = exact {
+        checks.agrees(format_args!("{what}: CRS"), mse, exact);
     }
-
-    fn compare(&self, checks: &mut Checks) {
-        let (what, crs) = (format!("{} sets, R = {:.3}", self.ways, self.truth), self.crs.mse());
-        if let Some(exact) = self.exact {
-            checks.agrees(format_args!("{what}: CRS"), crs, exact);
-        }
-        checks.agrees(format_args!("{what}: minwise"), self.minwise.mse(), self.theory);
-        checks.agrees_on(format_args!("{what}: CRS bias"), self.crs.bias(), 0.0, self.crs.rms());
-        let is_better = crs.value + 4.0 * crs.error < self.theory;
-        checks.holds(format_args!("{what}: CRS {} is better than {}", crs.value, self.theory), is_better);
-    }
-}
-
-fn chart(points: &[Point]) -> Chart {
-    let mut chart = Chart::new("Variance at k = 128, sets of 300", Axis::linear("R"), Axis::linear("k Var"));
-    for (colour, ways) in [2, 3].into_iter().enumerate() {
-        let mut curves = Curves::default();
-        for p in points.iter().filter(|p| p.ways == ways) {
-            let values = [p.minwise.mse().value, p.theory, p.crs.mse().value];
-            curves.push(p.truth, values.map(|value| f64::from(K) * value));
-        }
-        let [minwise, theory, crs] = curves.0;
-        chart.push(Series::points(format!("minwise, {ways} sets"), minwise).colour(colour));
-        chart.push(Series::line("R (1-R)", theory).colour(colour));
-        chart.push(Series::points(format!("CRS, {ways} sets"), crs).colour(colour + 2));
-    }
-    chart
+    checks.agrees(format_args!("{what}: minwise"), minwise.mse(), theory);
+    checks.agrees_on(format_args!("{what}: CRS bias"), crs.bias(), 0.0, crs.rms());
+    let is_better = mse.value + 4.0 * mse.error < theory;
+    checks.holds(format_args!("{what}: CRS {} is better than {theory}", mse.value), is_better);
+    row![
+        "sets": ways, "R": truth, "k": K, "runs": crs.n(), "var_minwise": minwise.mse().value,
+        "theory": theory, "bias_crs": crs.bias().value, "var_crs": crs.variance(),
+        "var_crs_exact": exact.unwrap_or(f64::NAN), "ratio": crs.variance() / theory,
+    ]
 }
 
 /// Values that two bottom-k sketches of disjoint sets share when they are cut to b bits: how many with 8 bits.

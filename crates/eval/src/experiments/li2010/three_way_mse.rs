@@ -4,11 +4,7 @@ use benzer_core::estimate::three_way::{self, Agreement, ThreeWayBits};
 use benzer_core::estimate::three_way_dense;
 
 use super::words::Words;
-use crate::chart::Curves;
-use crate::moments::range;
-use crate::random::Random;
-use crate::table::{Row, row};
-use crate::{Axis, Chart, Checks, Claim, Context, Errors, Experiment, Outcome, Result, Series};
+use crate::prelude::*;
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "li2010_three_way_mse",
@@ -25,47 +21,20 @@ const BITS: [u32; 3] = [2, 3, 4];
 fn run(context: &Context<'_>) -> Result<Outcome> {
     let mut checks = Checks::default();
     let (mut table, mut iteration) = (context.table("")?, context.table("iteration")?);
-    let (mut points, mut iterations) = (Vec::new(), Vec::new());
     for &log2 in context.points(&[16, 20], &[16, 18, 20, 22]) {
         context.step(format_args!("D = 2^{log2}"));
         let words = Words::new(log2);
         for (b, errors) in BITS.into_iter().zip(measure(context, &words, log2)?) {
-            let point = Point::new(&words, b, log2, errors, simulate(context, &words, b, log2)?)?;
-            table.push(point.row())?;
-            point.compare(&mut checks);
-            points.push(point);
-            let iterated = iterate(&words, b)?;
-            iteration.push(row![
-                "log2_D": log2, "b": b, "slope": iterated.slope,
-                "bias_after_5_steps": iterated.after_five, "steps_to_1e-6": iterated.steps,
-            ])?;
             let what = format!("b = {b}, D = 2^{log2}");
-            let predicted = iterated.predicted.max(0.0);
-            checks.close(format_args!("steps, {what}"), f64::from(iterated.steps), predicted, 1.0);
-            checks.close(format_args!("closed form, {what}"), iterated.closed, words.jaccard(), 1e-9);
-            iterations.push(iterated);
+            let of = row!["log2_D": log2, "b": b];
+            let drawn = simulate(context, &words, b, log2)?;
+            table.push(of.clone().and(compare(&words, b, errors, drawn, &what, &mut checks)?))?;
+            iteration.push(of.and(iterate(&words, b, &what, &mut checks)?))?;
         }
     }
-    let (claim, verdict) = verdict(&points, &iterations);
-    Ok(Outcome { tables: vec![table, iteration], charts: charts(&points), checks, claim, verdict })
-}
-
-/// Errors of both estimators in a universe of `2^log2`, and what is expected of them.
-struct Point {
-    log2: u32,
-    b: u32,
-    truth: f64,
-    simple: Errors,
-    precise: Errors,
-    /// Of the precise estimate from counts that were drawn.
-    drawn: Errors,
-    /// The bias of (8), and its mean square error.
-    bias: f64,
-    expected: f64,
-    /// Variance (9).
-    nine: f64,
-    /// The variance of the precise estimate by the delta method.
-    delta: f64,
+    let (claim, verdict) = verdict(&table.all(), &iteration.all());
+    let charts = charts(&table.all());
+    Ok(Outcome { tables: vec![table, iteration], charts, checks, claim, verdict })
 }
 
 /// Errors of the simple and of the precise estimate for each width, from the same permutations.
@@ -115,79 +84,50 @@ fn simulate(context: &Context<'_>, words: &Words, b: u32, log2: u32) -> Result<E
     Ok(errors)
 }
 
-impl Point {
-    fn new(words: &Words, b: u32, log2: u32, measured: [Errors; 2], drawn: Errors) -> Result<Self> {
-        let (bits, rates, truth, k) = (ThreeWayBits::new(b)?, words.rates(b), words.jaccard(), K as f64);
-        let limit = three_way::raw(rates, bits);
-        let [p12, p13, p23] = rates.pairs.map(|p| p - rates.all);
-        let one = p12 + p13 + p23;
-        // (8) is a mean over registers of three values, so its variance is exact from their probabilities.
-        let n = f64::from(1u32 << b);
-        let values = [
-            (1.0, rates.all),
-            (-1.0 / (n - 1.0), one),
-            (2.0 / ((n - 1.0) * (n - 2.0)), 1.0 - rates.all - one),
-        ];
-        let variance: f64 = values.iter().map(|(v, p)| p * (v - limit) * (v - limit)).sum::<f64>() / k;
-        let [simple, precise] = measured;
-        Ok(Self {
-            log2,
-            b,
-            truth,
-            simple,
-            precise,
-            drawn,
-            bias: limit - truth,
-            expected: variance + (limit - truth) * (limit - truth),
-            nine: three_way::variance(truth, words.sum_of_pairs(), bits) / k,
-            delta: three_way_dense::variance(rates, bits, words.densities)? / k,
-        })
-    }
-
-    fn row(&self) -> Row {
-        row![
-            "log2_D": self.log2, "b": self.b, "k": K,
-            "bias_simple": self.simple.bias().value, "bias_limit": self.bias,
-            "mse_simple": self.simple.mse().value, "mse_expected": self.expected, "var_9": self.nine,
-            "bias_precise": self.precise.bias().value, "bias_precise_simulated": self.drawn.bias().value,
-            "mse_precise": self.precise.mse().value, "mse_precise_simulated": self.drawn.mse().value,
-            "var_precise": self.delta,
-        ]
-    }
-
-    fn compare(&self, checks: &mut Checks) {
-        let what = format!("b = {}, D = 2^{}", self.b, self.log2);
-        checks.agrees_on(format_args!("{what}: bias of (8)"), self.simple.bias(), self.bias, self.truth);
-        checks.agrees(format_args!("{what}: mse of (8)"), self.simple.mse(), self.expected);
-        let (bias, drawn) = (self.precise.bias(), self.drawn.bias());
-        let scale = self.drawn.rms();
-        checks.agrees_on(format_args!("{what}: precise bias"), bias.with_error_of(drawn), drawn.value, scale);
-        let (mse, drawn) = (self.precise.mse(), self.drawn.mse());
-        checks.agrees(format_args!("{what}: precise mse"), mse.with_error_of(drawn), drawn.value);
-    }
+/// Errors (simple, precise) beside what is expected of them; those of the precise estimate also beside simulated ones.
+fn compare(
+    words: &Words,
+    b: u32,
+    [simple, precise]: [Errors; 2],
+    drawn: Errors,
+    what: &str,
+    checks: &mut Checks,
+) -> Result<Row> {
+    let (bits, rates, truth, k) = (ThreeWayBits::new(b)?, words.rates(b), words.jaccard(), K as f64);
+    let limit = three_way::raw(rates, bits);
+    let [p12, p13, p23] = rates.pairs.map(|p| p - rates.all);
+    let one = p12 + p13 + p23;
+    // (8) is a mean over registers of three values, so its variance is exact from their probabilities.
+    let n = f64::from(1u32 << b);
+    let values =
+        [(1.0, rates.all), (-1.0 / (n - 1.0), one), (2.0 / ((n - 1.0) * (n - 2.0)), 1.0 - rates.all - one)];
+    let variance: f64 = values.iter().map(|(v, p)| p * (v - limit) * (v - limit)).sum::<f64>() / k;
+    let expected = variance + (limit - truth) * (limit - truth);
+    checks.agrees_on(format_args!("{what}: bias of (8)"), simple.bias(), limit - truth, truth);
+    checks.agrees(format_args!("{what}: mse of (8)"), simple.mse(), expected);
+    let both = precise.bias().with_error_of(drawn.bias());
+    checks.agrees_on(format_args!("{what}: precise bias"), both, drawn.bias().value, drawn.rms());
+    let both = precise.mse().with_error_of(drawn.mse());
+    checks.agrees(format_args!("{what}: precise mse"), both, drawn.mse().value);
+    Ok(row![
+        "k": K, "bias_simple": simple.bias().value, "bias_limit": limit - truth,
+        "mse_simple": simple.mse().value, "mse_expected": expected,
+        "var_9": three_way::variance(truth, words.sum_of_pairs(), bits) / k,
+        "bias_precise": precise.bias().value, "bias_precise_simulated": drawn.bias().value,
+        "mse_precise": precise.mse().value, "mse_precise_simulated": drawn.mse().value,
+        "var_precise": three_way_dense::variance(rates, bits, words.densities)? / k,
+    ])
 }
 
-/// The paper's iteration.
-struct Iteration {
-    slope: f64,
-    /// How far the similarity is off after five steps.
-    after_five: f64,
-    /// Steps to 1e-6, and what the slope predicts.
-    steps: u32,
-    predicted: f64,
-    /// The similarity without iteration.
-    closed: f64,
-}
-
-/// The iteration `s <- P u - Z` from (8), at the exact probabilities.
-fn iterate(words: &Words, b: u32) -> Result<Iteration> {
+/// The paper's iteration `s <- P u - Z` from (8), at the exact probabilities, beside the closed form.
+fn iterate(words: &Words, b: u32, what: &str, checks: &mut Checks) -> Result<Row> {
     let (theorem, common) = (words.theorem(b), words.common);
     let p = theorem.probability(common);
     let start = three_way::raw(words.rates(b), ThreeWayBits::new(b)?);
     let mut s = start * theorem.u0 / (1.0 - start);
+    let (slope, distance) = (theorem.iteration_slope(p), (s - common).abs());
+    let near = 1e-6 * theorem.union(common);
     let (mut after_five, mut steps) = (0.0, 0u32);
-    let (slope, distance, near) =
-        (theorem.iteration_slope(p), (s - common).abs(), 1e-6 * theorem.union(common));
     while (s - common).abs() > near && steps < 100_000 {
         s = p * theorem.union(s) - theorem.z(s);
         steps += 1;
@@ -196,57 +136,55 @@ fn iterate(words: &Words, b: u32) -> Result<Iteration> {
         }
     }
     let predicted = (near / distance).ln() / slope.ln();
-    Ok(Iteration { slope, after_five, steps, predicted, closed: theorem.jaccard(p) })
+    checks.close(format_args!("steps, {what}"), f64::from(steps), predicted.max(0.0), 1.0);
+    checks.close(format_args!("closed form, {what}"), theorem.jaccard(p), words.jaccard(), 1e-9);
+    Ok(row!["slope": slope, "bias_after_5_steps": after_five, "steps_to_1e-6": steps])
 }
 
-fn charts(points: &[Point]) -> Vec<Chart> {
-    let mut biases =
-        Chart::new("Bias of the simple estimator (8)", Axis::linear("log2 D"), Axis::linear("bias"));
-    let mut errors =
-        Chart::new("Mean square error, k = 500", Axis::linear("log2 D"), Axis::log("mean square error"));
+fn charts(rows: &Rows<'_>) -> Vec<Chart> {
+    let x = || Axis::linear("log2 D");
+    let mut biases = Chart::new("Bias of the simple estimator (8)", x(), Axis::linear("bias"));
+    let mut errors = Chart::new("Mean square error, k = 500", x(), Axis::log("mean square error"));
     for (colour, b) in BITS.into_iter().enumerate() {
-        let (mut of_errors, mut of_bias) = (Curves::default(), Curves::default());
-        for p in points.iter().filter(|p| p.b == b) {
-            let x = f64::from(p.log2);
-            of_errors.push(x, [p.simple.mse().value, p.precise.mse().value, p.nine]);
-            of_bias.push(x, [p.simple.bias().value, p.bias]);
-        }
-        let [simple, precise, nine] = of_errors.0;
+        let of = rows.only("b", b);
+        let [simple, precise, nine] = of.curves("log2_D", ["mse_simple", "mse_precise", "var_9"]);
         errors.push(Series::points(format!("simple, b = {b}"), simple).colour(colour));
         errors.push(Series::line(format!("precise, b = {b}"), precise).colour(colour));
         errors.push(Series::dashed(if b == 2 { "variance (9)" } else { "" }, nine).colour(colour));
-        biases.compare(format!("b = {b}"), colour, of_bias);
+        biases.compare(format!("b = {b}"), colour, of.curves("log2_D", ["bias_simple", "bias_limit"]));
     }
     vec![biases, errors]
 }
 
-fn verdict(points: &[Point], iterations: &[Iteration]) -> (Claim, String) {
-    let two_bits: Vec<&Point> = points.iter().filter(|p| p.b == 2).collect();
-    let over_nine = |p: &Point| p.simple.mse().value / p.nine;
-    let list = |of: &dyn Fn(&Point) -> String| {
-        two_bits.iter().map(|p| format!("{} at 2^{}", of(p), p.log2)).collect::<Vec<_>>().join(", ")
+fn verdict(rows: &Rows<'_>, iterations: &Rows<'_>) -> (Claim, String) {
+    let two_bits = rows.only("b", 2);
+    let over_nine = |row: &Row| row["mse_simple"] / row["var_9"];
+    let list = |of: &dyn Fn(&Row) -> String| {
+        let each = two_bits.iter().map(|row| format!("{} at 2^{}", of(row), row["log2_D"]));
+        each.collect::<Vec<_>>().join(", ")
     };
-    let precise = points.iter().map(|p| p.precise.bias().value.abs()).fold(0.0, f64::max);
-    let [low, high] = range(points.iter().map(|p| p.precise.mse().value / p.delta));
-    let left = iterations.iter().map(|i| i.after_five);
-    let after_five = left.fold(0.0, |most, left| if left.abs() > f64::abs(most) { left } else { most });
-    let steps = || iterations.iter().map(|i| i.steps);
-    let (min_steps, max_steps) = (steps().min().unwrap_or(u32::MAX), steps().max().unwrap_or(0));
+    let precise = rows.column("bias_precise").map(f64::abs).fold(0.0, f64::max);
+    let [low, high] = range(rows.iter().map(|row| row["mse_precise"] / row["var_precise"]));
+    let after_five = iterations
+        .column("bias_after_5_steps")
+        .fold(0.0, |most, left| if left.abs() > f64::abs(most) { left } else { most });
+    let [min_steps, max_steps] = range(iterations.column("steps_to_1e-6"));
     // Sparse, as ESTIMATORS 7.3 has it: the slope of the iteration is 1 - (1-q)(1-2q)(1-R).
     let slope = |jaccard: f64| 1.0 - 0.75 * 0.5 * (1.0 - jaccard);
+    let biases: Vec<f64> = two_bits.column("bias_limit").map(f64::abs).collect();
     let claim = Claim::of(&[
-        two_bits.windows(2).all(|w| w[1].bias.abs() < w[0].bias.abs()),
-        two_bits.iter().filter(|p| p.log2 >= 20).all(|p| over_nine(p) < 1.1),
+        biases.windows(2).all(|bias| bias[1] < bias[0]),
+        two_bits.iter().filter(|row| row["log2_D"] >= 20.0).all(|row| over_nine(row) < 1.1),
         precise < 0.005,
-        max_steps <= 5,
+        max_steps <= 5.0,
     ]);
     let verdict = format!(
         "By D, the bias of (8) with two bits is {}; its mean square error over variance (9) is {}. \
          The precise estimator has a bias of at most {precise:.4} at any density, and {low:.2} to {high:.2} times the variance of the delta method. \
          No iteration is needed: the equation is affine. For these words, five steps of the paper's iteration leave up to {after_five:.4}, and 1e-6 takes {min_steps} to {max_steps} of them; \
          at R = 0.9 the slope of {:.2} (sparse, two bits) makes that {:.0}: a few do not suffice.",
-        list(&|p| format!("{:.4}", p.bias)),
-        list(&|p| format!("{:.2}", over_nine(p))),
+        list(&|row| format!("{:.4}", row["bias_limit"])),
+        list(&|row| format!("{:.2}", over_nine(row))),
         slope(0.9),
         1e-6f64.ln() / slope(0.9).ln()
     );

@@ -3,10 +3,7 @@
 use benzer_core::estimate::three_way;
 
 use super::words::Words;
-use crate::chart::Curves;
-use crate::random::Random;
-use crate::table::row;
-use crate::{Axis, Chart, Checks, Claim, Context, Experiment, Mean, Moments, Outcome, Result};
+use crate::prelude::*;
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "li2010_three_way_probability",
@@ -18,82 +15,68 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
 };
 
 /// The most bits that are measured.
-const MAX_BITS: u32 = 4;
+const MAX_BITS: usize = 4;
 
 fn run(context: &Context<'_>) -> Result<Outcome> {
     let samples = context.size(60_000, 1_000_000);
     let mut checks = Checks::default();
     let mut table = context.table("")?;
-    let mut points = Vec::new();
     for log2 in [16, 18, 20, 22] {
         context.step(format_args!("D = 2^{log2}"));
-        for point in measure(context, log2, samples, &mut checks) {
-            let Point { log2, b, measured, theorem, sparse } = point;
+        let words = Words::new(log2);
+        let mut random = Random::new(context.seed(u64::from(log2)));
+        let measured = measure(&words, samples, &mut random);
+        let what = format_args!("one bit, D = 2^{log2}: of three bits one or three pairs agree");
+        checks.holds(what, measured.is_identity);
+        for (b, agree) in (1..).zip(measured.agree) {
+            let (agree, theorem) = (agree.mean(), words.theorem(b).probability(words.common));
+            let sparse = three_way::probability(words.jaccard(), words.sum_of_pairs(), b);
             table.push(row![
-                "log2_D": log2, "b": b, "samples": samples, "measured": measured.value, "se": measured.error,
+                "log2_D": log2, "b": b, "samples": samples, "measured": agree.value, "se": agree.error,
                 "theorem": theorem, "sparse_7": sparse,
             ])?;
-            checks.agrees(format_args!("D = 2^{log2}, b = {b}"), measured, theorem);
-            points.push(point);
+            checks.agrees(format_args!("D = 2^{log2}, b = {b}"), agree, theorem);
         }
     }
-    let largest =
-        |of: fn(&Point) -> f64| points.iter().map(|p| (of(p) - p.theorem).abs()).fold(0.0, f64::max);
+    let rows = table.all();
+    let largest = |of: &str| rows.iter().map(|row| (row[of] - row["theorem"]).abs()).fold(0.0, f64::max);
     let verdict = format!(
         "On sets made with the printed densities, from D = 2^16 on: the furthest share is {:.1} standard errors from Theorem 1, and none is more than {:.5} away; the sparse formula (7) is off by up to {:.3} (D = 2^16). \
          That one bit says nothing of three sets is an identity of three bits, true at every density and in all of {} samples.",
         checks.furthest(),
-        largest(|p| p.measured.value),
-        largest(|p| p.sparse),
+        largest("measured"),
+        largest("sparse_7"),
         4 * samples
     );
+    let mut chart =
+        Chart::new("Probability that three samples agree", Axis::linear("log2 D"), Axis::linear("P"));
+    for (colour, b) in (1..=MAX_BITS).enumerate() {
+        chart.compare(
+            format!("b = {b}"),
+            colour,
+            rows.only("b", b).curves("log2_D", ["measured", "theorem"]),
+        );
+    }
     let claim = Claim::of(&[checks.all_hold()]);
-    Ok(Outcome { tables: vec![table], charts: vec![chart(&points)], claim, checks, verdict })
+    Ok(Outcome { tables: vec![table], charts: vec![chart], claim, checks, verdict })
 }
 
-/// How often `b` bits of all three samples agree.
-struct Point {
-    log2: u32,
-    b: u32,
-    measured: Mean,
-    theorem: f64,
-    sparse: f64,
+/// How often all three samples agree, for each number of bits; whether one bit always agrees in one or three pairs.
+struct Measured {
+    agree: [Moments; MAX_BITS],
+    is_identity: bool,
 }
 
-fn measure(context: &Context<'_>, log2: u32, samples: usize, checks: &mut Checks) -> Vec<Point> {
-    let words = Words::new(log2);
-    let mut random = Random::new(context.seed(u64::from(log2)));
-    let mut agree = [Moments::default(); MAX_BITS as usize];
-    let mut is_identity = true;
+fn measure(words: &Words, samples: usize, random: &mut Random) -> Measured {
+    let mut measured = Measured { agree: Default::default(), is_identity: true };
     for _ in 0..samples {
-        let [x, y, z] = words.universe.minima(&mut random);
-        for (b, agree) in agree.iter_mut().enumerate() {
+        let [x, y, z] = words.universe.minima(random);
+        for (b, agree) in measured.agree.iter_mut().enumerate() {
             let mask = (2u32 << b) - 1;
             agree.push(f64::from(u8::from((x ^ y) & mask == 0 && (x ^ z) & mask == 0)));
         }
         let equal = [(x, y), (x, z), (y, z)].iter().filter(|(p, q)| (p ^ q) & 1 == 0).count();
-        is_identity &= equal == 1 || equal == 3;
+        measured.is_identity &= equal == 1 || equal == 3;
     }
-    checks.holds(format_args!("one bit, D = 2^{log2}: of three bits one or three pairs agree"), is_identity);
-    let point = |(b, agree): (u32, Moments)| Point {
-        log2,
-        b,
-        measured: agree.mean(),
-        theorem: words.theorem(b).probability(words.common),
-        sparse: three_way::probability(words.jaccard(), words.sum_of_pairs(), b),
-    };
-    (1..).zip(agree).map(point).collect()
-}
-
-fn chart(points: &[Point]) -> Chart {
-    let mut chart =
-        Chart::new("Probability that three samples agree", Axis::linear("log2 D"), Axis::linear("P"));
-    for (colour, b) in (1..=MAX_BITS).enumerate() {
-        let mut curves = Curves::default();
-        for point in points.iter().filter(|point| point.b == b) {
-            curves.push(f64::from(point.log2), [point.measured.value, point.theorem]);
-        }
-        chart.compare(format!("b = {b}"), colour, curves);
-    }
-    chart
+    measured
 }

@@ -3,9 +3,7 @@
 use benzer_core::estimate::storage;
 use benzer_core::estimate::three_way::ThreeWayBits;
 
-use crate::moments::range;
-use crate::table::row;
-use crate::{Axis, Chart, Checks, Claim, Context, Curve, Experiment, Outcome, Result, Series, Table};
+use crate::prelude::*;
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "li2010_three_way_storage",

@@ -6,9 +6,7 @@ use std::time::Instant;
 use benzer_core::sketch::{Bits, count};
 use benzer_core::{Level, hash};
 
-use crate::chart::Curves;
-use crate::table::row;
-use crate::{Axis, Chart, Checks, Claim, Context, Experiment, Outcome, Result, Series};
+use crate::prelude::*;
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "li2011_counting",
@@ -22,61 +20,64 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
 /// Words of each of the two arrays: 1 MiB together, so that the cache holds them.
 const WORDS: usize = 1 << 16;
 
+const LOOKUP: &str = "lookup table of 2^16";
+const FOLDED: &str = "words and popcount";
+const VECTORS: &str = "vectors";
+
 fn run(context: &Context<'_>) -> Result<Outcome> {
     let mut checks = Checks::default();
     let mut table = context.table("")?;
     let arrays = Arrays::new(context);
     let whole = arrays.time(Arrays::equal_halves);
-    let mut record = |method: &str, b: u32, seconds: f64| -> Result<f64> {
-        let (each, ratio) = (seconds * 1e9 / (WORDS as f64 * 16.0 / 1024.0), seconds / whole);
-        table.push(row!["method": method, "b": b, "ns_per_KiB": each, "over_32_bit": ratio])?;
-        Ok(ratio)
+    let mut record = |method: &str, b: u32, seconds: f64| {
+        let each = seconds * 1e9 / (WORDS as f64 * 16.0 / 1024.0);
+        table.push(row!["method": method, "b": b, "ns_per_KiB": each, "over_32_bit": seconds / whole])
     };
     record("compare 32 bits", 32, whole)?;
     let expected = arrays.equal_one_by_one(32);
     let halves = arrays.equal_halves();
     checks.holds("32 bits", halves == expected && arrays.equal(Level::Scalar, Bits::new(32)?) == expected);
-    let words = record("compare 64 bits", 64, arrays.time(Arrays::equal_words))?;
-    let mut curves = Curves::default();
+    record("compare 64 bits", 64, arrays.time(Arrays::equal_words))?;
     for width in [1, 2, 4, 8] {
         context.step(format_args!("{width} bits"));
         let (bits, lookup) = (Bits::new(width)?, lookup(width));
-        let by_lookup = |arrays: &Arrays| arrays.equal_by_lookup(&lookup);
-        let by_words = |arrays: &Arrays| arrays.equal(Level::Scalar, bits);
-        let by_vectors = |arrays: &Arrays| arrays.equal(Level::best(), bits);
         let methods: [(&str, &dyn Fn(&Arrays) -> usize); 3] = [
-            ("lookup table of 2^16", &by_lookup),
-            ("words and popcount", &by_words),
-            ("vectors", &by_vectors),
+            (LOOKUP, &|arrays| arrays.equal_by_lookup(&lookup)),
+            (FOLDED, &|arrays| arrays.equal(Level::Scalar, bits)),
+            (VECTORS, &|arrays| arrays.equal(Level::best(), bits)),
         ];
-        let mut ratios = [0.0; 3];
-        for ((name, count), ratio) in methods.into_iter().zip(&mut ratios) {
+        for (name, count) in methods {
             let is_right = count(&arrays) == arrays.equal_one_by_one(width);
             checks.holds(format_args!("{name}, {width} bits"), is_right);
-            *ratio = record(name, width, arrays.time(count))?;
+            record(name, width, arrays.time(count))?;
         }
-        curves.push(f64::from(width), ratios);
     }
     for width in [16, 64] {
         let equal = arrays.equal(Level::Scalar, Bits::new(width)?);
         checks.holds(format_args!("{width} bits"), equal == arrays.equal_one_by_one(width));
     }
-    let (claim, verdict) = verdict(&curves, words);
-    Ok(Outcome { tables: vec![table], charts: vec![chart(curves)], checks, claim, verdict })
+    let (claim, verdict) = verdict(&table.all());
+    let charts = vec![chart(&table.all())];
+    Ok(Outcome { tables: vec![table], charts, checks, claim, verdict })
 }
 
-fn chart(curves: Curves<3>) -> Chart {
-    let [lookups, folded, vectors] = curves.0;
+fn chart(rows: &Rows<'_>) -> Chart {
+    let curve = |method: &str| {
+        let [curve] = rows.only("method", method).curves("b", ["over_32_bit"]);
+        curve
+    };
     let title = "Time for equal memory, 32-bit comparison = 1";
     Chart::new(title, Axis::log("bits b"), Axis::log("time ratio"))
-        .with(Series::points("lookup table (the paper's)", lookups))
-        .with(Series::points("xor, fold, popcount", folded).colour(1))
-        .with(Series::points("the same in vectors", vectors).colour(2))
+        .with(Series::points("lookup table (the paper's)", curve(LOOKUP)))
+        .with(Series::points("xor, fold, popcount", curve(FOLDED)).colour(1))
+        .with(Series::points("the same in vectors", curve(VECTORS)).colour(2))
 }
 
-/// What the times over those of 32 bits say: of lookups, words and vectors by width, and of 64 bits.
-fn verdict(curves: &Curves<3>, words: f64) -> (Claim, String) {
-    let [old, plain, new] = curves.0.each_ref().map(|curve| curve[0].1);
+fn verdict(rows: &Rows<'_>) -> (Claim, String) {
+    let times = |method: &str| rows.only("method", method).column("over_32_bit").collect::<Vec<_>>();
+    let lookups = times(LOOKUP);
+    let [old, plain, new] = [LOOKUP, FOLDED, VECTORS].map(|method| times(method)[0]);
+    let words = times("compare 64 bits")[0];
     let verdict = format!(
         "On this machine and for the same memory the lookup table takes {old:.1} times the time of vectorized 32-bit comparison for one bit (1.67 in the paper) and {:.1} times that of 64-bit comparison (1.73), \
          words with popcount {plain:.2} times and vectors {new:.2} times that of 32 bits: with 21.3 times less memory than 64-bit samples, one bit takes {:.0} times less time than they do at the precision of R = 0.5 (12.8 in the paper, by its table; {:.1} by it here).",
@@ -87,7 +88,7 @@ fn verdict(curves: &Curves<3>, words: f64) -> (Claim, String) {
     let claim = Claim::of(&[
         old < 1.1 * 1.67,
         old / words < 1.1 * 1.73,
-        curves.0[0][1..].iter().all(|(_, lookup)| (0.9..1.1).contains(&(lookup / old))),
+        lookups[1..].iter().all(|lookup| (0.9..1.1).contains(&(lookup / old))),
         21.3 / (new / words) > 12.8,
     ]);
     (claim, verdict)

@@ -3,13 +3,10 @@
 use benzer_core::estimate::collision::Collision;
 use benzer_core::sketch::{Bits, Packing};
 
-use crate::chart::Curves;
 use crate::data::corpus;
 use crate::measure::retrieval::{self, Counted, Retrieved, curves};
 use crate::measure::sketches::Words;
-use crate::moments::range;
-use crate::table::row;
-use crate::{Axis, Chart, Checks, Claim, Context, Experiment, Outcome, Result, Table};
+use crate::prelude::*;
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "li2011_duplicates",
@@ -29,19 +26,20 @@ const PRECISIONS: [f64; 2] = [0.8, 0.9];
 
 fn run(context: &Context<'_>) -> Result<Outcome> {
     let (mut table, mut savings) = (context.table("")?, context.table("savings")?);
-    let (mut checks, mut charts, mut saved, mut recalls) =
-        (Checks::default(), Vec::new(), Vec::new(), Vec::new());
+    let (mut checks, mut charts) = (Checks::default(), Vec::new());
     for corpus in corpus::documents(context, 800)? {
         let pairs = Pairs::new(corpus, THRESHOLDS);
-        let points = measure(context, &pairs, &mut table, &mut checks)?;
+        measure(context, &pairs, &mut table, &mut checks)?;
+        let name = &pairs.corpus.name;
         for &threshold in context.points(&[0.4, 0.7], &THRESHOLDS) {
-            charts.push(chart(&pairs.corpus.name, threshold, &points));
+            charts.push(chart(name, threshold, &table));
         }
-        recalls.extend(points.iter().filter(|p| p.k >= 50 && p.is_compared()).map(Point::recall));
-        context.step(format_args!("{}, savings", pairs.corpus.name));
-        saved.extend(save(context, &pairs, &mut savings)?);
+        context.step(format_args!("{name}, savings"));
+        save(context, &pairs, &mut savings)?;
     }
-    let (claim, verdict) = verdict(&saved, &recalls);
+    let compared = table.all().filter(|row| row["k"] >= 50.0 && row["relevant"] >= MIN_PAIRS);
+    let min_recall = compared.column("recall").fold(f64::MAX, f64::min);
+    let (claim, verdict) = verdict(&savings.all(), min_recall);
     Ok(Outcome { tables: vec![table, savings], charts, checks, claim, verdict })
 }
 
@@ -61,151 +59,101 @@ fn min_equal(b: u32, k: usize) -> [usize; THRESHOLDS.len()] {
     THRESHOLDS.map(|t| (line.probability(t) * k as f64 - 1e-9).ceil() as usize)
 }
 
-/// What `k` samples of `b` bits retrieve at a threshold.
-struct Point {
-    threshold: f64,
-    b: u32,
-    k: usize,
-    wanted: f64,
-    counted: Counted,
-    theory: Retrieved,
-}
-
-impl Point {
-    fn is_compared(&self) -> bool {
-        self.wanted >= MIN_PAIRS
-    }
-
-    fn is_known(&self) -> bool {
-        !self.is_compared() || self.counted.is_known(self.theory)
-    }
-
-    fn recall(&self) -> f64 {
-        self.counted.recall(self.wanted)
-    }
-}
-
-fn measure(
-    context: &Context<'_>,
-    pairs: &Pairs,
-    table: &mut Table,
-    checks: &mut Checks,
-) -> Result<Vec<Point>> {
+fn measure(context: &Context<'_>, pairs: &Pairs, table: &mut Table, checks: &mut Checks) -> Result<()> {
     let name = &pairs.corpus.name;
-    let mut all = Vec::new();
     for &k in context.points(&[20, 50, 200], &[20, 50, 100, 200, 500]) {
         for b in BITS {
             context.step(format_args!("{name}, k = {k}, {b} bits"));
-            let points = count(context, pairs, b, k)?;
-            for point in &points {
-                let Point { threshold, b, k, wanted, counted, theory } = point;
-                if point.is_compared() {
-                    let what = format!("{name}, R0 = {threshold}, b = {b}, k = {k}");
-                    counted.compare(what, *theory, checks);
+            let theory = expected(pairs, b, k);
+            let counts = count(context, pairs, b, k, &theory)?;
+            for (i, (counted, theory)) in counts.iter().zip(theory).enumerate() {
+                let (threshold, wanted) = (THRESHOLDS[i], pairs.wanted[i]);
+                if wanted >= MIN_PAIRS {
+                    counted.compare(
+                        format_args!("{name}, R0 = {threshold}, b = {b}, k = {k}"),
+                        theory,
+                        checks,
+                    );
                 }
                 let of = row![
-                    "corpus": *name, "R0": *threshold, "b": *b, "k": *k,
-                    "sketches": counted.n(), "relevant": *wanted,
+                    "corpus": *name, "R0": threshold, "b": b, "k": k, "sketches": counted.n(), "relevant": wanted,
                 ];
-                table.push(of.and(counted.row(*theory, *wanted)))?;
+                table.push(of.and(counted.row(theory, wanted)))?;
             }
-            all.extend(points);
         }
     }
-    Ok(all)
+    Ok(())
 }
 
 /// Sketches until every number that is compared is known to 2%: retrieved and rightly retrieved, for each threshold.
-fn count(context: &Context<'_>, pairs: &Pairs, b: u32, k: usize) -> Result<Vec<Point>> {
-    let (theory, min_equal) = (expected(pairs, b, k), min_equal(b, k));
-    let point = |(i, threshold)| Point {
-        threshold,
-        b,
-        k,
-        wanted: pairs.wanted[i],
-        counted: Counted::default(),
-        theory: theory[i],
-    };
-    let mut points: Vec<Point> = THRESHOLDS.into_iter().enumerate().map(point).collect();
-    let max_mismatches = min_equal.map(|min| (k - min) as u32);
+fn count(
+    context: &Context<'_>,
+    pairs: &Pairs,
+    b: u32,
+    k: usize,
+    theory: &[Retrieved; THRESHOLDS.len()],
+) -> Result<[Counted; THRESHOLDS.len()]> {
+    let max_mismatches = min_equal(b, k).map(|min| (k - min) as u32);
+    let mut counts = [Counted::default(); THRESHOLDS.len()];
     for sketch in 0..context.size(4_000, 20_000) {
         let seed = context.seed_of(k as u64 * 100 + u64::from(b), sketch);
         let words = Words::new(&pairs.corpus.sets, k as u32, Packing::bits(b)?, seed)?;
         let found = pairs.retrieved(&words, Bits::new(b)?, max_mismatches);
-        points.iter_mut().zip(found).for_each(|(point, found)| point.counted.push(found));
-        if sketch >= 29 && sketch % 10 == 9 && points.iter().all(Point::is_known) {
+        counts.iter_mut().zip(found).for_each(|(counted, found)| counted.push(found));
+        let is_known = |i: usize| pairs.wanted[i] < MIN_PAIRS || counts[i].is_known(theory[i]);
+        if sketch >= 29 && sketch % 10 == 9 && (0..THRESHOLDS.len()).all(is_known) {
             break;
         }
     }
-    Ok(points)
+    Ok(counts)
 }
 
-fn chart(name: &str, threshold: f64, points: &[Point]) -> Chart {
-    let mut chart = Chart::new(
-        format!("{name}: precision, R0 = {threshold}"),
-        Axis::linear("sample size k"),
-        Axis::linear("precision").from_to(0.0, 1.02),
-    );
+fn chart(name: &str, threshold: f64, table: &Table) -> Chart {
+    let (x, y) = (Axis::linear("sample size k"), Axis::linear("precision").from_to(0.0, 1.02));
+    let mut chart = Chart::new(format!("{name}: precision, R0 = {threshold}"), x, y);
+    let rows = table.all().only("corpus", name).only("R0", threshold);
     for (colour, b) in BITS.into_iter().enumerate() {
-        let mut curves = Curves::default();
-        for p in points.iter().filter(|p| p.threshold == threshold && p.b == b) {
-            curves.push(p.k as f64, [p.counted.precision(), p.theory.precision()]);
-        }
+        let curves = rows.only("b", b).curves("k", ["precision", "precision_expected"]);
         chart.compare(format!("b = {b}"), colour, curves);
     }
     chart
 }
 
-/// How much less storage than 64 bits an estimator needs.
-struct Saving {
-    corpus: String,
-    threshold: f64,
-    precision: f64,
-    b: u32,
-    k: f64,
-    k_64_bits: f64,
-    times: f64,
-}
-
 /// Samples that each number of bits needs for a precision: from there on it is expected to be at least that.
-fn save(context: &Context<'_>, pairs: &Pairs, table: &mut Table) -> Result<Vec<Saving>> {
+fn save(context: &Context<'_>, pairs: &Pairs, table: &mut Table) -> Result<()> {
     let step = context.size(25, 5);
     let sizes: Vec<usize> = (1..=context.size(500, 1_000) / step).map(|i| i * step).collect();
     let curves = BITS.map(|b| sizes.iter().map(|&k| expected(pairs, b, k)).collect::<Vec<_>>());
-    let mut all = Vec::new();
     for (i, threshold) in THRESHOLDS.into_iter().enumerate().filter(|(i, _)| pairs.wanted[*i] >= MIN_PAIRS) {
         for precision in PRECISIONS {
             let needed = |number: usize| {
                 let below = curves[number].iter().rposition(|of| of[i].precision() < precision);
                 below.map_or(Some(sizes[0]), |last| sizes.get(last + 1).copied()).map(|k| k as f64)
             };
-            let Some(k_64_bits) = needed(3) else { continue };
+            let Some(full) = needed(3) else { continue };
             for (number, b) in BITS.into_iter().enumerate().take(3) {
                 let Some(k) = needed(number) else { continue };
-                let (corpus, times) = (pairs.corpus.name.clone(), 64.0 * k_64_bits / (f64::from(b) * k));
                 table.push(row![
-                    "corpus": corpus, "R0": threshold, "precision": precision, "b": b, "k": k,
-                    "k_64_bits": k_64_bits, "times_less_storage": times,
+                    "corpus": pairs.corpus.name, "R0": threshold, "precision": precision, "b": b, "k": k,
+                    "k_64_bits": full, "times_less_storage": 64.0 * full / (f64::from(b) * k),
                 ])?;
-                all.push(Saving { corpus, threshold, precision, b, k, k_64_bits, times });
             }
         }
     }
-    Ok(all)
+    Ok(())
 }
 
-fn verdict(saved: &[Saving], recalls: &[f64]) -> (Claim, String) {
-    let times = |b: u32| range(saved.iter().filter(|s| s.b == b).map(|s| s.times));
+fn verdict(savings: &Rows<'_>, min_recall: f64) -> (Claim, String) {
+    let times = |b: u32| range(savings.only("b", b).column("times_less_storage"));
     let of_bits = [(4, "four bits"), (2, "two bits"), (1, "one bit")].map(|(b, bits)| {
         let [low, high] = times(b);
         format!("{bits} {low:.1} to {high:.1} times")
     });
-    let few: Vec<&Saving> = saved.iter().filter(|s| s.b < 4).collect();
-    let claimed = few.iter().filter(|s| (20.0..=40.0).contains(&s.times)).count();
-    let below = few.iter().filter(|s| s.times < 20.0).count();
-    let figure = at_precision(saved);
-    let [rising, steps] = rising(saved);
-    let min_recall = recalls.iter().copied().fold(f64::MAX, f64::min);
+    let few: Vec<f64> = savings.filter(|row| row["b"] < 4.0).column("times_less_storage").collect();
+    let claimed = few.iter().filter(|times| (20.0..=40.0).contains(*times)).count();
+    let below = few.iter().filter(|times| **times < 20.0).count();
+    let figure = figure(&savings.only("R0", 0.4).only("precision", 0.8));
+    let [rising, steps] = rising(&savings.only("b", 1).only("precision", 0.8));
     // "High" is not a number in the paper.
     let claim = Claim::of(&[
         min_recall >= 0.9,
@@ -224,25 +172,26 @@ fn verdict(saved: &[Saving], recalls: &[f64]) -> (Claim, String) {
     (claim, verdict)
 }
 
-/// The samples that the figure has, at R0 = 0.4 and precision 0.8, for each collection.
-fn at_precision(saved: &[Saving]) -> Vec<String> {
-    let shown: Vec<&Saving> = saved.iter().filter(|s| s.threshold == 0.4 && s.precision == 0.8).collect();
-    let sentence = |one: &&Saving| {
-        let others = shown.iter().rev().filter(|s| s.corpus == one.corpus);
-        let each: Vec<String> = others.map(|s| format!("{:.0} ({:.1} times)", s.k, s.times)).collect();
-        let Saving { corpus, k_64_bits, .. } = one;
-        format!("{corpus}: k = {k_64_bits:.0} with 64 bits, {} with 4, 2, 1", each.join(", "))
+/// The samples that the figure has, for each collection.
+fn figure(savings: &Rows<'_>) -> Vec<String> {
+    let sentence = |one: &Row| {
+        let corpus = one.text("corpus");
+        let each = savings.only("corpus", corpus);
+        let each = each.iter().rev().map(|s| format!("{:.0} ({:.1} times)", s["k"], s["times_less_storage"]));
+        let each: Vec<String> = each.collect();
+        format!("{corpus}: k = {:.0} with 64 bits, {} with 4, 2, 1", one["k_64_bits"], each.join(", "))
     };
-    shown.iter().filter(|s| s.b == 1).map(sentence).collect()
+    savings.only("b", 1).iter().map(sentence).collect()
 }
 
-/// In how many of the steps from one R0 to the next the saving of one bit rises.
-fn rising(saved: &[Saving]) -> [usize; 2] {
-    let one: Vec<&Saving> = saved.iter().filter(|s| s.b == 1 && s.precision == 0.8).collect();
-    let next = |s: &Saving| {
-        let near = s.threshold + 0.05..s.threshold + 0.15;
-        one.iter().find(|n| n.corpus == s.corpus && near.start < n.threshold && n.threshold < near.end)
+/// In how many of the steps from one R0 to the next the saving rises.
+fn rising(savings: &Rows<'_>) -> [usize; 2] {
+    let rises = |row: &Row| {
+        let is_next = |step: f64| 0.05 < step && step < 0.15;
+        let next = savings.only("corpus", row.text("corpus"));
+        let next = next.iter().find(|next| is_next(next["R0"] - row["R0"]))?;
+        Some(next["times_less_storage"] > row["times_less_storage"])
     };
-    let rises: Vec<bool> = one.iter().filter_map(|s| Some(next(s)?.times > s.times)).collect();
+    let rises: Vec<bool> = savings.iter().filter_map(rises).collect();
     [rises.iter().filter(|rises| **rises).count(), rises.len()]
 }

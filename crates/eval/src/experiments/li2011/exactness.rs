@@ -9,8 +9,7 @@ use std::collections::BTreeMap;
 
 use benzer_core::estimate::collision::Collision;
 
-use crate::table::{row, significant};
-use crate::{Axis, Chart, Checks, Claim, Context, Experiment, Outcome, Result, Series, Table};
+use crate::prelude::*;
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "li2011_exactness",

@@ -6,10 +6,8 @@ use benzer_core::estimate::collision::Collision;
 use benzer_core::estimate::mle::{self, Order};
 use benzer_core::estimate::size;
 
-use crate::chart::{Curves, hundredths};
 use crate::data::universe;
-use crate::table::{Row, row};
-use crate::{Axis, Chart, Checks, Claim, Context, Curve, Errors, Experiment, Outcome, Result, Table};
+use crate::prelude::*;
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "li2011_known_sizes",
@@ -22,99 +20,119 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
 
 const K: usize = 200;
 
-/// A pair of sizes and containment.
-#[derive(Clone, Copy)]
-struct Case {
-    /// The smaller size over the larger one.
-    ratio: f64,
-    containment: f64,
-}
-
-/// Mean square errors of one case.
-struct Point {
-    case: Case,
-    jaccard: f64,
-    /// Of the share of equal registers, of maximum likelihood, and of the containment from that.
-    errors: [Errors; 3],
-    /// What is expected of them.
-    exact: [f64; 3],
-    /// What is expected of the containment from the share of equal registers.
-    plain_containment: f64,
-}
-
 fn run(context: &Context<'_>) -> Result<Outcome> {
     let mut checks = Checks::default();
     let (mut table, mut dense) = (context.table("")?, context.table("dense")?);
-    let known = Case { ratio: 0.1, containment: 0.9 };
-    checks.close("gain at 0.1, 0.9", known.gain(), 7.687, 1e-3);
-    checks.close("no gain for equal sizes", Case { ratio: 1.0, containment: 0.7 }.gain(), 1.0, 1e-9);
-    let mut points = Vec::new();
-    let title = "Gain of maximum likelihood, k = 200";
-    let mut chart = Chart::new(title, Axis::linear("containment a / f2"), Axis::log("variance ratio"));
+    checks.close("gain at 0.1, 0.9", gain(0.1, 0.9), 7.687, 1e-3);
+    checks.close("no gain for equal sizes", gain(1.0, 0.7), 1.0, 1e-9);
+    let (x, y) = (Axis::linear("containment a / f2"), Axis::log("variance ratio"));
+    let mut chart = Chart::new("Gain of maximum likelihood, k = 200", x, y);
     for (colour, ratio) in [0.05, 0.2, 0.5, 0.8].into_iter().enumerate() {
         context.step(format_args!("f2 / f1 = {ratio}"));
-        let mut curve = Curve::new();
         for containment in [0.1, 0.5, 0.8, 0.95] {
             let stream = (colour * 10) as u64 + (containment * 10.0) as u64;
-            let point = measure(context, Case { ratio, containment }, stream);
-            point.compare(&mut checks);
-            table.push(point.row())?;
-            curve.push((containment, point.gained()));
-            points.push(point);
+            measure(context, stream, &Case::new(ratio, containment), &mut table, &mut checks)?;
         }
-        let theory = hundredths(1..=98, |containment| Case { ratio, containment }.gain());
-        chart.compare(format!("f2 = {ratio} f1"), colour, Curves([curve, theory]));
+        let [gains] = table.all().only("f2_over_f1", ratio).curves("containment", ["gain"]);
+        let theory = hundredths(1..=98, |containment| gain(ratio, containment));
+        chart.compare(format!("f2 = {ratio} f1"), colour, [gains, theory]);
     }
     let dense_gain = dense_gain(context, &mut dense, &mut checks)?;
-    let (claim, verdict) = verdict(&points, dense_gain, known.gain())?;
+    let (claim, verdict) = verdict(&table.all(), dense_gain)?;
     Ok(Outcome { tables: vec![table, dense], charts: vec![chart], checks, claim, verdict })
 }
 
-fn verdict(points: &[Point], dense_gain: f64, known_gain: f64) -> Result<(Claim, String)> {
-    let by_gain = |x: &&Point, y: &&Point| x.gained().total_cmp(&y.gained());
-    let best = points.iter().max_by(by_gain).expect("some points");
-    let worst = points.iter().min_by(by_gain).expect("some points");
-    let better = points.iter().filter(|point| point.gained() > 1.0).count();
+fn verdict(rows: &Rows<'_>, dense_gain: f64) -> Result<(Claim, String)> {
+    let by_gain = |x: &&Row, y: &&Row| x["gain"].total_cmp(&y["gain"]);
+    let best = rows.iter().max_by(by_gain).expect("some rows");
+    let worst = rows.iter().min_by(by_gain).expect("some rows");
+    let of_containment = |row: &Row| Case::new(row["f2_over_f1"], row["containment"]).gained_containment();
+    let better = rows.column("gain").filter(|gain| *gain > 1.0).count();
     let sparse = mle::Dense::new(2, [1e-9, 1e-10])?;
     let nothing = Collision::dense(2, [1e-9, 1e-10])?.variance(1.0).at(0.05) * sparse.information(0.05);
     let verdict = format!(
-        "With k = {K} maximum likelihood is better in {better} of {} cases: the mean square error of similarity is {:.2} (f2/f1 = {}, containment {}) to {:.2} times less (f2/f1 = {}, containment {}), that of containment {:.2} and {:.2} times less there; for large k and f2/f1 = 0.1, containment 0.9 it is {known_gain:.2} times. \
+        "With k = {K} maximum likelihood is better in {better} of {} cases: the mean square error of similarity is {:.2} (f2/f1 = {}, containment {}) to {:.2} times less (f2/f1 = {}, containment {}), that of containment {:.2} and {:.2} times less there; for large k and f2/f1 = 0.1, containment 0.9 it is {:.2} times. \
          The equation is a quadratic with a closed form, not a cubic. The 2^b x 2^b table of dense two-bit samples gains {dense_gain:.2} times; at r = 1e-9, as with 64-bit hashes, it gains {nothing:.4} times: nothing.",
-        points.len(),
-        worst.gained(),
-        worst.case.ratio,
-        worst.case.containment,
-        best.gained(),
-        best.case.ratio,
-        best.case.containment,
-        worst.gained_containment(),
-        best.gained_containment(),
+        rows.iter().len(),
+        worst["gain"],
+        worst["f2_over_f1"],
+        worst["containment"],
+        best["gain"],
+        best["f2_over_f1"],
+        best["containment"],
+        of_containment(worst),
+        of_containment(best),
+        gain(0.1, 0.9)
     );
+    let is_expected = best["f2_over_f1"] == 0.05 && best["containment"] == 0.95;
     // A quadratic has no cubic to be the root of.
-    let is_expected = (best.case.ratio, best.case.containment) == (0.05, 0.95);
-    Ok((Claim::of(&[better == points.len(), is_expected, false]), verdict))
+    Ok((Claim::of(&[better == rows.iter().len(), is_expected, false]), verdict))
+}
+
+/// The gain for many registers, by the smaller size over the larger one and the containment.
+fn gain(ratio: f64, containment: f64) -> f64 {
+    let sizes = [1.0, ratio];
+    mle::gain(size::jaccard_of_intersection(containment * ratio, sizes), sizes)
+}
+
+/// Two sets.
+struct Case {
+    ratio: f64,
+    containment: f64,
+    sizes: [f64; 2],
+    common: f64,
+    jaccard: f64,
 }
 
 impl Case {
-    /// The gain for many registers.
-    fn gain(self) -> f64 {
-        let sizes = [1.0, self.ratio];
-        mle::gain(size::jaccard_of_intersection(self.containment * self.ratio, sizes), sizes)
+    fn new(ratio: f64, containment: f64) -> Self {
+        let sizes = [4000.0, (4000.0 * ratio).round()];
+        let common = (containment * sizes[1]).round();
+        let jaccard = size::jaccard_of_intersection(common, sizes);
+        Self { ratio, containment, sizes, common, jaccard }
+    }
+
+    /// The probabilities that a register is equal, and that it is less.
+    fn chances(&self) -> [f64; 2] {
+        let [f1, f2] = self.sizes;
+        [self.jaccard, (f1 - self.common) / (f1 + f2 - self.common)]
+    }
+
+    /// How far maximum likelihood is off, in similarity and in containment.
+    fn off(&self, equal: usize, less: usize) -> [f64; 2] {
+        let estimate = mle::raw(Order { equal, less, greater: K - equal - less }, self.sizes);
+        [estimate - self.jaccard, self.containment_off(estimate)]
+    }
+
+    fn containment_off(&self, estimate: f64) -> f64 {
+        size::containment_at(estimate, self.sizes)[1] - self.common / self.sizes[1]
+    }
+
+    /// The exact mean square errors of maximum likelihood.
+    fn exact(&self) -> [f64; 2] {
+        trinomial(self.chances(), |equal, less| self.off(equal, less).map(|e| e * e))
+    }
+
+    /// How many times less the error of containment is than that by the share of equal registers.
+    fn gained_containment(&self) -> f64 {
+        let plain =
+            exact::mean(K, self.jaccard, |equal| self.containment_off(equal as f64 / K as f64).powi(2));
+        plain / self.exact()[1]
     }
 }
 
-fn measure(context: &Context<'_>, case: Case, stream: u64) -> Point {
-    let sizes = [4000.0, (4000.0 * case.ratio).round()];
-    let common = (case.containment * sizes[1]).round();
-    let jaccard = size::jaccard_of_intersection(common, sizes);
-    let chances = [jaccard, (sizes[0] - common) / (sizes[0] + sizes[1] - common)];
-    let truth = common / sizes[1];
-    let off = |equal: usize, less: usize| {
-        let estimate = mle::raw(Order { equal, less, greater: K - equal - less }, sizes);
-        [estimate - jaccard, size::containment_at(estimate, sizes)[1] - truth]
-    };
-    let mut errors = [Errors::default(); 3];
-    for run in 0..context.size(18_000, 20_000) {
+fn measure(
+    context: &Context<'_>,
+    stream: u64,
+    case: &Case,
+    table: &mut Table,
+    checks: &mut Checks,
+) -> Result<()> {
+    let Case { ratio, containment, jaccard, .. } = *case;
+    let runs = context.size(18_000, 20_000);
+    let (mut plain, mut likely, mut contained) = (Errors::default(), Errors::default(), Errors::default());
+    let chances = case.chances();
+    for run in 0..runs {
         let mut random = context.random(stream, run);
         let (mut equal, mut less) = (0, 0);
         for _ in 0..K {
@@ -122,54 +140,31 @@ fn measure(context: &Context<'_>, case: Case, stream: u64) -> Point {
             equal += usize::from(u < chances[0]);
             less += usize::from(u >= chances[0] && u < chances[0] + chances[1]);
         }
-        let [likely, contained] = off(equal, less);
-        let plain = equal as f64 / K as f64 - jaccard;
-        errors.iter_mut().zip([plain, likely, contained]).for_each(|(errors, error)| errors.push(error));
+        let [error, of_containment] = case.off(equal, less);
+        plain.push(equal as f64 / K as f64 - jaccard);
+        likely.push(error);
+        contained.push(of_containment);
     }
-    let [likely, contained] = trinomial(chances, |equal, less| off(equal, less).map(|e| e * e));
-    let plain_containment = crate::exact::mean(K, jaccard, |equal| {
-        (size::containment_at(equal as f64 / K as f64, sizes)[1] - truth).powi(2)
-    });
-    let exact = [jaccard * (1.0 - jaccard) / K as f64, likely, contained];
-    Point { case, jaccard, errors, exact, plain_containment }
-}
-
-impl Point {
-    /// How many times less the exact error of similarity is.
-    fn gained(&self) -> f64 {
-        self.exact[0] / self.exact[1]
-    }
-
-    fn gained_containment(&self) -> f64 {
-        self.plain_containment / self.exact[2]
-    }
-
-    fn compare(&self, checks: &mut Checks) {
-        let Case { ratio, containment } = self.case;
-        let names = ["equal share", "similarity", "containment"];
-        for i in [1, 2, 0] {
-            let what = format_args!("f2/f1 = {ratio}, containment {containment}: {}", names[i]);
-            checks.agrees(what, self.errors[i].mse(), self.exact[i]);
-        }
-    }
-
-    fn row(&self) -> Row {
-        let [plain, likely, contained] = self.errors.map(|errors| errors.mse());
-        row![
-            "f2_over_f1": self.case.ratio, "containment": self.case.containment, "R": self.jaccard, "k": K,
-            "runs": self.errors[0].n(), "mse_equal_share": plain.value, "mse_mle": likely.value,
-            "mse_mle_se": likely.error, "mse_mle_exact": self.exact[1], "gain": self.gained(),
-            "gain_asymptotic": self.case.gain(), "containment_mse": contained.value,
-            "containment_exact": self.exact[2],
-        ]
-    }
+    let [exact, exact_containment] = case.exact();
+    let variance = jaccard * (1.0 - jaccard) / K as f64;
+    let [plain, likely, contained] = [plain, likely, contained].map(|errors| errors.mse());
+    let what = format!("f2/f1 = {ratio}, containment {containment}");
+    checks.agrees(format_args!("{what}: similarity"), likely, exact);
+    checks.agrees(format_args!("{what}: containment"), contained, exact_containment);
+    checks.agrees(format_args!("{what}: equal share"), plain, variance);
+    table.push(row![
+        "f2_over_f1": ratio, "containment": containment, "R": jaccard, "k": K, "runs": runs,
+        "mse_equal_share": plain.value, "mse_mle": likely.value, "mse_mle_se": likely.error,
+        "mse_mle_exact": exact, "gain": variance / exact, "gain_asymptotic": gain(ratio, containment),
+        "containment_mse": contained.value, "containment_exact": exact_containment,
+    ])
 }
 
 /// The mean of a function of two of three counts.
 fn trinomial([p, q]: [f64; 2], f: impl Fn(usize, usize) -> [f64; 2]) -> [f64; 2] {
     let mut sum = [0.0; 2];
-    for (equal, weight) in crate::exact::binomial(K, p).into_iter().enumerate().filter(|(_, w)| *w > 1e-16) {
-        let others = crate::exact::binomial(K - equal, q / (1.0 - p));
+    for (equal, weight) in exact::binomial(K, p).into_iter().enumerate().filter(|(_, w)| *w > 1e-16) {
+        let others = exact::binomial(K - equal, q / (1.0 - p));
         for (less, also) in others.into_iter().enumerate().filter(|(_, w)| *w > 1e-16) {
             let values = f(equal, less);
             sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += weight * also * value);

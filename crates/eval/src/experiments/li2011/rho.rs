@@ -3,8 +3,7 @@
 use benzer_core::estimate::collision::Collision;
 use benzer_core::lsh::curve;
 
-use crate::table::row;
-use crate::{Axis, Chart, Checks, Claim, Context, Experiment, Outcome, Result, Series, Table};
+use crate::prelude::*;
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "li2011_rho",

@@ -4,8 +4,7 @@ use benzer_core::estimate::collision::Collision;
 use benzer_core::estimate::storage;
 
 use super::words::{WORD_PAIRS, WordPair};
-use crate::table::row;
-use crate::{Axis, Chart, Checks, Claim, Context, Experiment, Outcome, Result, Series, Table};
+use crate::prelude::*;
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "li2011_storage",

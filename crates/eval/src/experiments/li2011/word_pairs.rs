@@ -5,12 +5,8 @@
 use benzer_core::estimate::collision::Collision;
 
 use super::words::{WORD_PAIRS, WordPair, bits_name};
-use crate::chart::Curves;
 use crate::measure::registers::Sampling;
-use crate::moments::range;
-use crate::random::Random;
-use crate::table::{Row, row};
-use crate::{Axis, Chart, Checks, Claim, Context, Errors, Experiment, Outcome, Result};
+use crate::prelude::*;
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "li2011_word_pairs",
@@ -28,18 +24,12 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
     let samples = context.points(&[10, 50], &[10, 20, 50, 100, 200, 500]);
     let mut checks = Checks::default();
     let mut table = context.table("")?;
-    let (mut charts, mut ratios) = (Vec::new(), Vec::new());
     for (stream, pair) in (0..).zip(&WORD_PAIRS) {
         context.step(pair.name);
-        let points = measure(context, stream, pair, samples)?;
-        for point in &points {
-            table.push(point.row(pair))?;
-            point.compare(pair, &mut checks);
-            ratios.push(point.errors.mse().value / point.expected);
-        }
-        charts.push(chart(pair, &points));
+        measure(context, stream, pair, samples, &mut table, &mut checks)?;
     }
-    let [low, high] = range(ratios);
+    let charts = WORD_PAIRS.iter().map(|pair| chart(pair, &table)).collect();
+    let [low, high] = range(table.all().iter().map(|row| row["mse"] / row["theory"]));
     let verdict = format!(
         "On sets made with the densities and similarities of the six pairs, b = 1, 2, 3, 64 and k = {samples:?}, the furthest of all biases and mean square errors is {:.1} standard errors from 0 and (11); \
          mean square errors are {low:.3} to {high:.3} times (11) (points: measured, lines: (11)).",
@@ -48,16 +38,14 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
     Ok(Outcome { tables: vec![table], charts, claim: Claim::of(&[checks.all_hold()]), checks, verdict })
 }
 
-/// Errors of one pair of words with `k` samples of `b` bits.
-struct Point {
-    jaccard: f64,
-    b: u32,
-    k: usize,
-    errors: Errors,
-    expected: f64,
-}
-
-fn measure(context: &Context<'_>, stream: u64, pair: &WordPair, samples: &[usize]) -> Result<Vec<Point>> {
+fn measure(
+    context: &Context<'_>,
+    stream: u64,
+    pair: &WordPair,
+    samples: &[usize],
+    table: &mut Table,
+    checks: &mut Checks,
+) -> Result<()> {
     let universe = pair.universe(UNIVERSE);
     let jaccard = universe.similarity(3);
     let lines = BITS.iter().map(|&b| Collision::dense(b, universe.densities()));
@@ -68,42 +56,29 @@ fn measure(context: &Context<'_>, stream: u64, pair: &WordPair, samples: &[usize
     };
     let sampling = Sampling { stream, runs: context.size(13_000, 15_000), samples };
     let errors = sampling.errors(context, draw, |i, share| lines[i].jaccard(share) - jaccard);
-    let mut points = Vec::new();
-    for (i, (&b, line)) in BITS.iter().zip(&lines).enumerate() {
+    for (i, (b, line)) in BITS.into_iter().zip(lines).enumerate() {
         for (&k, errors) in samples.iter().zip(&errors) {
-            let expected = line.variance(1.0).at(jaccard) / k as f64;
-            points.push(Point { jaccard, b, k, errors: errors[i], expected });
+            let (bias, mse) = (errors[i].bias(), errors[i].mse());
+            let theory = line.variance(1.0).at(jaccard) / k as f64;
+            table.push(row![
+                "pair": pair.name, "R": jaccard, "b": b, "k": k, "runs": sampling.runs,
+                "bias": bias.value, "bias_se": bias.error, "mse": mse.value, "mse_se": mse.error,
+                "theory": theory,
+            ])?;
+            let what = format!("{}, b = {b}, k = {k}", pair.name);
+            checks.agrees(format_args!("{what}: mse"), mse, theory);
+            checks.agrees_on(format_args!("{what}: bias"), bias, 0.0, theory.sqrt());
         }
     }
-    Ok(points)
+    Ok(())
 }
 
-impl Point {
-    fn row(&self, pair: &WordPair) -> Row {
-        let (bias, mse) = (self.errors.bias(), self.errors.mse());
-        row![
-            "pair": pair.name, "R": self.jaccard, "b": self.b, "k": self.k, "runs": self.errors.n(),
-            "bias": bias.value, "bias_se": bias.error, "mse": mse.value, "mse_se": mse.error,
-            "theory": self.expected,
-        ]
-    }
-
-    fn compare(&self, pair: &WordPair, checks: &mut Checks) {
-        let what = format!("{}, b = {}, k = {}", pair.name, self.b, self.k);
-        checks.agrees(format_args!("{what}: mse"), self.errors.mse(), self.expected);
-        checks.agrees_on(format_args!("{what}: bias"), self.errors.bias(), 0.0, self.expected.sqrt());
-    }
-}
-
-fn chart(pair: &WordPair, points: &[Point]) -> Chart {
+fn chart(pair: &WordPair, table: &Table) -> Chart {
     let title = format!("{}, R = {}", pair.name, pair.jaccard);
     let mut chart = Chart::new(title, Axis::log("sample size k"), Axis::log("mean square error"));
+    let rows = table.all().only("pair", pair.name);
     for (colour, b) in BITS.into_iter().enumerate() {
-        let mut curves = Curves::default();
-        for point in points.iter().filter(|point| point.b == b) {
-            curves.push(point.k as f64, [point.errors.mse().value, point.expected]);
-        }
-        chart.compare(bits_name(b), colour, curves);
+        chart.compare(bits_name(b), colour, rows.only("b", b).curves("k", ["mse", "theory"]));
     }
     chart
 }

@@ -5,13 +5,9 @@
 use benzer_core::estimate::{odd, two_way, xor};
 use benzer_core::sketch::{Bits, Packing, SketchSpec, count};
 
-use crate::chart::Curves;
-use crate::check::is_precise;
 use crate::data::plant;
 use crate::measure::sketches::{self, INDEPENDENT};
-use crate::moments::range;
-use crate::table::{Row, row};
-use crate::{Axis, Chart, Checks, Claim, Context, Errors, Experiment, Outcome, Result, Series, exact};
+use crate::prelude::*;
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "mitzenmacher2014_odd_accuracy",
@@ -23,39 +19,22 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
 };
 
 const N: u32 = 512;
+const KINDS: [&str; 4] = ["odd, k tuned", "odd, k = n", "one bit", "xor"];
 
 fn run(context: &Context<'_>) -> Result<Outcome> {
     let similarities = context.points(&[0.6, 0.85], &[0.5, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.98]);
     let mut checks = Checks::default();
     let mut table = context.table("")?;
-    let mut points = Vec::new();
     for (stream, &target) in (0..).zip(similarities) {
         context.step(format_args!("J = {target}"));
-        let point = measure(context, stream, target)?;
-        table.push(point.row())?;
-        let kinds = ["odd, k tuned", "odd, k = n", "one bit", "xor"];
-        for ((kind, errors), theory) in kinds.into_iter().zip(point.errors).zip(point.theory) {
-            checks.agrees(format_args!("J = {target}: {kind}"), errors.mse(), theory);
-        }
-        points.push(point);
+        table.push(measure(context, stream, target, &mut checks)?)?;
     }
-    let (claim, verdict) = verdict(&points)?;
-    Ok(Outcome { tables: vec![table], charts: vec![chart(&points)], checks, claim, verdict })
+    let (claim, verdict) = verdict(&table.all())?;
+    let charts = vec![chart(&table.all())];
+    Ok(Outcome { tables: vec![table], charts, checks, claim, verdict })
 }
 
-/// Mean square errors at one similarity: odd with tuned k, odd with k = n, one bit with k = n, xor of `m`.
-struct Point {
-    jaccard: f64,
-    k_odd: u32,
-    m: u32,
-    errors: [Errors; 4],
-    theory: [f64; 4],
-    /// The share of saturated sketches among those with tuned k.
-    saturated: f64,
-}
-
-/// Runs until all four errors are known to 2%.
-fn measure(context: &Context<'_>, stream: u64, target: f64) -> Result<Point> {
+fn measure(context: &Context<'_>, stream: u64, target: f64, checks: &mut Checks) -> Result<Row> {
     let elements = if target > 0.97 { 200 } else { 60 };
     let common = plant::common(elements, target);
     let jaccard = plant::jaccard(elements, common);
@@ -69,6 +48,7 @@ fn measure(context: &Context<'_>, stream: u64, target: f64) -> Result<Point> {
     ];
     let mut errors = [Errors::default(); 4];
     let mut saturated = 0.0;
+    // Until all four errors are known to 2%.
     for run in 0..30_000 {
         let mut random = context.random(stream, run);
         let sets = plant::pair(elements, common, &mut random);
@@ -92,60 +72,42 @@ fn measure(context: &Context<'_>, stream: u64, target: f64) -> Result<Point> {
             break;
         }
     }
-    Ok(Point { jaccard, k_odd, m, errors, theory, saturated: saturated / errors[0].n() })
+    let (runs, mse) = (errors[0].n(), errors.map(|errors| errors.mse()));
+    for ((kind, mse), theory) in KINDS.into_iter().zip(mse).zip(theory) {
+        checks.agrees(format_args!("J = {target}: {kind}"), mse, theory);
+    }
+    Ok(row![
+        "J": jaccard, "runs": runs, "k_odd": k_odd, "mse_odd": mse[0].value, "mse_odd_se": mse[0].error,
+        "exact_odd": theory[0], "formula_odd": odd::variance(jaccard, f64::from(N), f64::from(k_odd)),
+        "saturated": saturated / runs, "mse_odd_k_n": mse[1].value, "exact_odd_k_n": theory[1],
+        "mse_1_bit": mse[2].value, "formula_1_bit": theory[2], "m_xor": m, "mse_xor": mse[3].value,
+        "exact_xor": theory[3], "xor_samples_over_odd": f64::from(N * m) / f64::from(k_odd),
+    ])
 }
 
-impl Point {
-    /// The samples of xor over those of an Odd Sketch.
-    fn samples_of_xor(&self) -> f64 {
-        f64::from(N * self.m) / f64::from(self.k_odd)
-    }
-
-    fn row(&self) -> Row {
-        let [odd, odd_k_n, one_bit, xor] = self.errors.map(|errors| errors.mse());
-        row![
-            "J": self.jaccard, "runs": self.errors[0].n(), "k_odd": self.k_odd,
-            "mse_odd": odd.value, "mse_odd_se": odd.error, "exact_odd": self.theory[0],
-            "formula_odd": odd::variance(self.jaccard, f64::from(N), f64::from(self.k_odd)),
-            "saturated": self.saturated, "mse_odd_k_n": odd_k_n.value, "exact_odd_k_n": self.theory[1],
-            "mse_1_bit": one_bit.value, "formula_1_bit": self.theory[2],
-            "m_xor": self.m, "mse_xor": xor.value, "exact_xor": self.theory[3],
-            "xor_samples_over_odd": self.samples_of_xor(),
-        ]
-    }
-}
-
-fn chart(points: &[Point]) -> Chart {
-    let (mut measured, mut exact) = (Curves::default(), Curves::default());
-    for point in points {
-        measured.push(point.jaccard, point.errors.map(|errors| errors.mse().value));
-        exact.push(point.jaccard, point.theory);
-    }
-    let ([tuned, equal, _, xor], [tuned_exact, equal_exact, one_bit, xor_exact]) = (measured.0, exact.0);
-    let title = "Mean square error at 512 bits";
-    let mut chart = Chart::new(title, Axis::linear("J"), Axis::log("mean square error"));
-    chart.compare("odd, k = n / (4 (1-J))", 0, Curves([tuned, tuned_exact]));
-    chart.compare("odd, k = n", 1, Curves([equal, equal_exact]));
+fn chart(rows: &Rows<'_>) -> Chart {
+    let (title, y) = ("Mean square error at 512 bits", Axis::log("mean square error"));
+    let mut chart = Chart::new(title, Axis::linear("J"), y);
+    chart.compare("odd, k = n / (4 (1-J))", 0, rows.curves("J", ["mse_odd", "exact_odd"]));
+    chart.compare("odd, k = n", 1, rows.curves("J", ["mse_odd_k_n", "exact_odd_k_n"]));
+    let [one_bit] = rows.curves("J", ["formula_1_bit"]);
     chart.push(Series::line("one bit, k = n (11)", one_bit).colour(2));
-    chart.compare("xor of the best m", 3, Curves([xor, xor_exact]));
+    chart.compare("xor of the best m", 3, rows.curves("J", ["mse_xor", "exact_xor"]));
     chart
 }
 
-/// What the exact errors and the samples of xor over those of odd say of the claim.
-fn verdict(points: &[Point]) -> Result<(Claim, String)> {
+/// What the exact errors say of the claim.
+fn verdict(rows: &Rows<'_>) -> Result<(Claim, String)> {
     let one_bit = |j: f64| two_way::variance(j, 1, f64::from(N));
     let tuned = crossing(|j| Ok(exact_odd(j, odd::best_registers(N as usize, j)?) - one_bit(j)))?;
     let equal = crossing(|j| Ok(exact_odd(j, N as usize) - one_bit(j)))?;
-    let gains: Vec<String> = points
-        .iter()
-        .filter(|p| p.jaccard >= 0.75)
-        .map(|p| format!("{:.1} at {:.2}", p.theory[2] / p.theory[0], p.jaccard))
-        .collect();
-    let better = points.iter().filter(|p| p.theory[3] < p.theory[0]).count();
-    let [low, high] = range(points.iter().map(Point::samples_of_xor));
-    let is_better = |p: &Point| p.theory[0] < p.theory[2] && p.theory[1] < p.theory[2];
+    let gain = |row: &Row| format!("{:.1} at {:.2}", row["formula_1_bit"] / row["exact_odd"], row["J"]);
+    let gains: Vec<String> = rows.iter().filter(|row| row["J"] >= 0.75).map(gain).collect();
+    let better = rows.iter().filter(|row| row["exact_xor"] < row["exact_odd"]).count();
+    let [low, high] = range(rows.column("xor_samples_over_odd"));
+    let is_better = |row: &Row| row["exact_odd"].max(row["exact_odd_k_n"]) < row["formula_1_bit"];
     let claim = Claim::of(&[
-        points.iter().filter(|p| p.jaccard >= 0.8).all(is_better),
+        rows.iter().filter(|row| row["J"] >= 0.8).all(is_better),
         tuned <= 0.75 && equal <= 0.75,
     ]);
     let verdict = format!(
@@ -153,7 +115,7 @@ fn verdict(points: &[Point]) -> Result<(Claim, String)> {
          one bit has this many times its error with tuned k: {}. Not in the slides: XOR of the best number of one-bit samples has less error at equal storage for {better} of {} similarities tried, \
          with {low:.1} to {high:.1} times as many samples.",
         gains.join(", "),
-        points.len(),
+        rows.iter().len(),
     );
     Ok((claim, verdict))
 }

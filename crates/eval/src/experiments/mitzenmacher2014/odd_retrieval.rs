@@ -8,12 +8,10 @@ use benzer_core::estimate::odd;
 use benzer_core::field::text::TextOptions;
 use benzer_core::sketch::{Bits, Packing};
 
-use crate::chart::Curves;
 use crate::data::corpus::{self, Corpus};
 use crate::measure::retrieval::{Counted, Histogram, Pairs, Retrieved, curve, curves};
 use crate::measure::sketches::Words;
-use crate::table::{Row, row};
-use crate::{Axis, Chart, Checks, Claim, Context, Experiment, Moments, Outcome, Result, exact};
+use crate::prelude::*;
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "mitzenmacher2014_odd_retrieval",
@@ -29,28 +27,35 @@ const J0: f64 = 0.9;
 fn run(context: &Context<'_>) -> Result<Outcome> {
     let mut checks = Checks::default();
     let mut table = context.table("")?;
-    let (mut charts, mut points) = (Vec::new(), Vec::new());
+    let mut charts = Vec::new();
     for corpus in collections(context)? {
         let pairs = Pairs::new(corpus, [J0]);
         let (name, [wanted]) = (&pairs.corpus.name, pairs.wanted);
         checks.holds(format_args!("{name} has 10 pairs above {J0}"), wanted >= 10.0);
-        let mut of_corpus = Vec::new();
         for &bits in context.points(&[256, 1024], &[128, 256, 512, 1024, 2048]) {
-            for is_odd in [true, false] {
-                let kind = Kind::new(bits, is_odd)?;
-                let what = format!("{name}, {bits} bits, {}", kind.name());
+            for kind in [Kind::odd(bits)?, Kind::one_bit(bits)] {
+                let what = format!("{name}, {bits} bits, {}", kind.name);
                 context.step(&what);
-                let point = kind.measure(context, &pairs)?;
-                table.push(point.row())?;
-                point.counted.compare(what, point.theory, &mut checks);
-                of_corpus.push(point);
+                let theory = kind.expected(&pairs.histograms[0]);
+                let counted = kind.count(context, &pairs, theory)?;
+                counted.compare(what, theory, &mut checks);
+                let of = row![
+                    "data": *name, "pairs_above": wanted, "bits": bits, "sketch": kind.name, "k": kind.k,
+                    "sketches": counted.n(),
+                ];
+                let f1 = row!["F1": counted.mean().f1(wanted), "F1_expected": theory.f1(wanted)];
+                table.push(of.and(counted.row(theory, wanted)).and(f1))?;
             }
         }
         let title = format!("{name}: {wanted} pairs with J >= {J0}");
-        charts.push(chart(title, &of_corpus));
-        points.extend(of_corpus);
+        let mut chart = Chart::new(title, Axis::log("bits"), Axis::linear("F1"));
+        let rows = table.all().only("data", name.as_str());
+        for (colour, (label, kind)) in [("Odd Sketch", ODD), ("one bit", ONE_BIT)].into_iter().enumerate() {
+            chart.compare(label, colour, rows.only("sketch", kind).curves("bits", ["F1", "F1_expected"]));
+        }
+        charts.push(chart);
     }
-    let (claim, verdict) = verdict(&points);
+    let (claim, verdict) = verdict(&table.all());
     Ok(Outcome { tables: vec![table], charts, checks, claim, verdict })
 }
 
@@ -71,44 +76,33 @@ fn collections(context: &Context<'_>) -> Result<Vec<Corpus>> {
     ])
 }
 
+const ODD: &str = "odd";
+const ONE_BIT: &str = "one bit";
+
 /// A sketch of so many bits.
-#[derive(Clone, Copy)]
 struct Kind {
+    name: &'static str,
     bits: u32,
-    is_odd: bool,
     k: u32,
     /// An estimate of at least J0 is a number of differing bits of at most this.
     max_mismatches: u32,
 }
 
-/// What one kind of sketch retrieves of a collection.
-struct Point {
-    data: String,
-    wanted: f64,
-    kind: Kind,
-    counted: Counted,
-    theory: Retrieved,
-}
-
 impl Kind {
-    fn new(bits: u32, is_odd: bool) -> Result<Self> {
-        let n = f64::from(bits);
-        let k = if is_odd { odd::best_registers(bits as usize, J0)? as u32 } else { bits };
-        let differ = if is_odd {
-            n * odd::probability(2.0 * f64::from(k) * (1.0 - J0), n)
-        } else {
-            n * (1.0 - Collision::sparse(1).probability(J0))
-        };
-        Ok(Self { bits, is_odd, k, max_mismatches: (differ + 1e-9).floor() as u32 })
+    fn odd(bits: u32) -> Result<Self> {
+        let (n, k) = (f64::from(bits), odd::best_registers(bits as usize, J0)? as u32);
+        let differ = n * odd::probability(2.0 * f64::from(k) * (1.0 - J0), n);
+        Ok(Self { name: ODD, bits, k, max_mismatches: (differ + 1e-9).floor() as u32 })
     }
 
-    fn name(&self) -> &'static str {
-        if self.is_odd { "odd" } else { "one bit" }
+    fn one_bit(bits: u32) -> Self {
+        let differ = f64::from(bits) * (1.0 - Collision::sparse(1).probability(J0));
+        Self { name: ONE_BIT, bits, k: bits, max_mismatches: (differ + 1e-9).floor() as u32 }
     }
 
     fn expected(&self, histogram: &Histogram) -> Retrieved {
         let (k, max) = (self.k as usize, self.max_mismatches as usize);
-        if !self.is_odd {
+        if self.name == ONE_BIT {
             let line = Collision::sparse(1);
             return histogram.expected(&curves(k, &[k - max], |j| line.probability(j))[0]);
         }
@@ -116,10 +110,10 @@ impl Kind {
         histogram.expected(&curve(|j| exact::mean(k, 1.0 - j, |different| after[different])))
     }
 
-    fn measure(self, context: &Context<'_>, pairs: &Pairs<1>) -> Result<Point> {
-        let theory = self.expected(&pairs.histograms[0]);
-        let packing = if self.is_odd { Packing::Odd { bits: self.bits } } else { Packing::bits(1)? };
-        let stream = u64::from(self.bits) * 2 + u64::from(self.is_odd);
+    fn count(&self, context: &Context<'_>, pairs: &Pairs<1>, theory: Retrieved) -> Result<Counted> {
+        let is_odd = self.name == ODD;
+        let packing = if is_odd { Packing::Odd { bits: self.bits } } else { Packing::bits(1)? };
+        let stream = u64::from(self.bits) * 2 + u64::from(is_odd);
         let mut counted = Counted::default();
         for sketch in 0..1_000 {
             let words = Words::new(&pairs.corpus.sets, self.k, packing, context.seed_of(stream, sketch))?;
@@ -129,74 +123,38 @@ impl Kind {
                 break;
             }
         }
-        Ok(Point { data: pairs.corpus.name.clone(), wanted: pairs.wanted[0], kind: self, counted, theory })
+        Ok(counted)
     }
 }
 
-impl Point {
-    /// Measured and expected.
-    fn f1(&self) -> [f64; 2] {
-        [self.counted.mean(), self.theory].map(|of| of.f1(self.wanted))
-    }
-
-    /// Expected precision, recall and F1.
-    fn expected(&self) -> [f64; 3] {
-        [self.theory.precision(), self.theory.recall(self.wanted), self.theory.f1(self.wanted)]
-    }
-
-    fn row(&self) -> Row {
-        let [f1, f1_expected] = self.f1();
-        let of = row![
-            "data": self.data, "pairs_above": self.wanted, "bits": self.kind.bits, "sketch": self.kind.name(),
-            "k": self.kind.k, "sketches": self.counted.n(),
-        ];
-        let retrieved = self.counted.row(self.theory, self.wanted);
-        of.and(retrieved).and(row!["F1": f1, "F1_expected": f1_expected])
-    }
-}
-
-fn chart(title: String, points: &[Point]) -> Chart {
-    let mut chart = Chart::new(title, Axis::log("bits"), Axis::linear("F1"));
-    for (colour, (name, is_odd)) in [("Odd Sketch", true), ("one bit", false)].into_iter().enumerate() {
-        let mut curves = Curves::default();
-        for point in points.iter().filter(|point| point.kind.is_odd == is_odd) {
-            curves.push(f64::from(point.kind.bits), point.f1());
-        }
-        chart.compare(name, colour, curves);
-    }
-    chart
-}
-
-/// What the expected numbers of both kinds say, which come one after the other.
-fn verdict(points: &[Point]) -> (Claim, String) {
-    let cases: Vec<[[f64; 3]; 2]> =
-        points.chunks_exact(2).map(|kinds| [kinds[0].expected(), kinds[1].expected()]).collect();
-    let better = |i: usize| cases.iter().filter(|[odd, one]| odd[i] > one[i]).count();
-    let gains = || cases.iter().map(|[odd, one]| odd[2] - one[2]);
-    let worse: Vec<String> = points
-        .chunks_exact(2)
-        .zip(&cases)
-        .filter(|(_, [odd, one])| odd[2] <= one[2])
-        .map(|(kinds, [odd, one])| {
-            let Point { data, kind, .. } = &kinds[0];
-            format!("{data} with {} bits ({:.3} against {:.3})", kind.bits, odd[2], one[2])
-        })
-        .collect();
+/// What the expected numbers say.
+fn verdict(rows: &Rows<'_>) -> (Claim, String) {
+    let (odd, one) = (rows.only("sketch", ODD), rows.only("sketch", ONE_BIT));
+    let cases: Vec<(&Row, &Row)> = odd.iter().zip(one.iter()).collect();
+    let [precision, recall, f1] = ["precision_expected", "recall_expected", "F1_expected"];
+    let better = |of: &str| cases.iter().filter(|(odd, one)| odd[of] > one[of]).count();
+    let gains = cases.iter().map(|(odd, one)| odd[f1] - one[f1]);
+    let worse = cases.iter().filter(|(odd, one)| odd[f1] <= one[f1]).map(|(odd, one)| {
+        let (data, bits) = (odd.text("data"), odd.text("bits"));
+        format!("{data} with {bits} bits ({:.3} against {:.3})", odd[f1], one[f1])
+    });
+    let worse: Vec<String> = worse.collect();
     let exception = match worse.len() {
         0 => "everywhere".to_owned(),
         _ => format!("but not for {}", worse.join(", ")),
     };
-    let parts: Vec<bool> = cases.iter().map(|[odd, one]| odd[0] > one[0] && odd[1] > one[1]).collect();
+    let both = |(odd, one): &(&Row, &Row)| odd[precision] > one[precision] && odd[recall] > one[recall];
+    let claim = Claim::of(&cases.iter().map(both).collect::<Vec<_>>());
     let verdict = format!(
         "At equal size the Odd Sketch has the better precision in {} of {} cases, the better recall in {} and the better F1 in {}: {exception}. \
          The difference of F1 is {:+.3} on average, from {:+.3} to {:+.3}.",
-        better(0),
+        better(precision),
         cases.len(),
-        better(1),
-        better(2),
-        gains().collect::<Moments>().mean().value,
-        gains().fold(f64::MAX, f64::min),
-        gains().fold(f64::MIN, f64::max),
+        better(recall),
+        better(f1),
+        gains.clone().collect::<Moments>().mean().value,
+        gains.clone().fold(f64::MAX, f64::min),
+        gains.fold(f64::MIN, f64::max),
     );
-    (Claim::of(&parts), verdict)
+    (claim, verdict)
 }

@@ -3,7 +3,7 @@
 use benzer_core::estimate::three_way::{self, Agreement, ThreeWayBits};
 use benzer_core::estimate::{Measured, Registers, size, two_way};
 
-use crate::Result;
+use crate::prelude::*;
 
 /// The size of the intersection of two sets from the number of equal registers.
 pub(super) fn pair_size(equal: usize, b: u32, registers: Registers, sizes: [f64; 2]) -> Result<Measured> {

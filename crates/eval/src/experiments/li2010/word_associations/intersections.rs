@@ -10,12 +10,9 @@ use benzer_core::estimate::{Measured, Registers, Scheme};
 use benzer_core::sketch::{Bits, Family, Packing, SketchSpec, count};
 
 use super::estimates::{pair_size, triple_size};
-use crate::check::is_precise;
 use crate::measure::groups::intersection;
 use crate::measure::sketches::{self, FAST, INDEPENDENT};
-use crate::random::Random;
-use crate::table::{Row, row};
-use crate::{Checks, Context, Mean, Moments, Result, Table, exact};
+use crate::prelude::*;
 
 const K: u32 = 256;
 

@@ -8,9 +8,7 @@ mod simulation;
 
 use benzer_core::estimate::hamming;
 
-use crate::moments::range;
-use crate::{Checks, Claim, Context, Experiment, Outcome, Result};
-use ratios::Ratio;
+use crate::prelude::*;
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "li2011_hamming",
@@ -24,45 +22,43 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
 fn run(context: &Context<'_>) -> Result<Outcome> {
     let mut checks = Checks::default();
     let mut ratios = context.table("ratios")?;
-    let (points, mut charts) = ratios::charts(&mut ratios, &mut checks)?;
+    let mut charts = ratios::charts(&mut ratios, &mut checks)?;
     charts.push(ratios::best_beta(&mut checks));
     let mut signs = context.table("signs")?;
     charts.push(signs::chart(&mut signs)?);
     signs::against_binomial(&mut checks);
     let mut table = context.table("")?;
     charts.push(simulation::chart(context, &mut table, &mut checks)?);
-    let (claim, verdict) = verdict(&points);
+    let (claim, verdict) = verdict(&ratios.all());
     Ok(Outcome { tables: vec![table, ratios, signs], charts, checks, claim, verdict })
 }
 
 /// What the ratios of Figs. 5, 7 and 8, and of signs to one bit, say of the claim.
-fn verdict(points: &[Ratio]) -> (Claim, String) {
+fn verdict(ratios: &Rows<'_>) -> (Claim, String) {
     let grid: Vec<[f64; 2]> =
         (1..1000).map(|i| f64::from(i) / 1000.0).map(|j| [j, signs::ratio(j)]).collect();
     let most = grid.iter().fold([0.0; 2], |best, point| if point[1] > best[1] { *point } else { best });
     let turns = grid.windows(2).filter(|w| (w[0][1] > 1.0) != (w[1][1] > 1.0));
     let turns: Vec<String> = turns.map(|w| format!("{:.3}", w[1][0])).collect();
-    let all = |figure: u32, is: &dyn Fn(f64) -> bool| {
-        points.iter().filter(|point| point.figure == figure).all(|point| is(point.ratio))
-    };
+    let all = |figure: u32, is: fn(f64) -> bool| ratios.only("figure", figure).column("ratio").all(is);
     let is_more = signs::ratio(0.001) > 1.0;
     let claim = Claim::of(&[
-        all(5, &|ratio| (10.0..=30.0).contains(&ratio)),
-        all(7, &|ratio| ratio < 2.0),
-        !all(8, &|ratio| ratio < 10.0),
+        all(5, |ratio| (10.0..=30.0).contains(&ratio)),
+        all(7, |ratio| ratio < 2.0),
+        !all(8, |ratio| ratio < 10.0),
         !is_more && turns.len() == 1,
     ]);
     let verdict = format!(
         "Sampling needs {} times the storage of one-bit samples on sparse sets (r1 = 0.0001; the limits are {:.0} at R = 0 and {:.0} at R = 1) and {} times on dense ones, where the paper says 10 to 30. \
          Projection modulo 2 with the best beta for each pair needs {} times on sparse sets; with the beta of H = 1e-4 D for all, {} there and {} on dense ones. \
          One-bit sign projections on sparse sets have {} variance than one-bit samples at R near 0, and the order turns at R = {}; at most they have {:.2} times as much (R = {:.2}): the claim holds between the turns only.",
-        span(points, 5, true),
+        span(ratios, 5, true),
         hamming::sampling_ratio_sparse(0.0, 1),
         hamming::sampling_ratio_sparse(1.0, 1),
-        span(points, 5, false),
-        span(points, 7, true),
-        span(points, 8, true),
-        span(points, 8, false),
+        span(ratios, 5, false),
+        span(ratios, 7, true),
+        span(ratios, 8, true),
+        span(ratios, 8, false),
         if is_more { "more" } else { "less" },
         turns.join(" and "),
         most[1],
@@ -72,10 +68,9 @@ fn verdict(points: &[Ratio]) -> (Claim, String) {
 }
 
 /// From the least to the largest ratio of a figure, of sparse or of dense sets.
-fn span(points: &[Ratio], figure: u32, is_sparse: bool) -> String {
-    let of = points.iter().filter(|point| point.figure == figure && (point.r1 < 1e-3) == is_sparse);
-    let (finite, infinite): (Vec<f64>, Vec<f64>) =
-        of.map(|point| point.ratio).partition(|ratio| ratio.is_finite());
+fn span(ratios: &Rows<'_>, figure: u32, is_sparse: bool) -> String {
+    let of = ratios.only("figure", figure).filter(|row| (row["r1"] < 1e-3) == is_sparse);
+    let (finite, infinite): (Vec<f64>, Vec<f64>) = of.column("ratio").partition(|ratio| ratio.is_finite());
     // Some ratios no number can hold.
     let [low, high] = range(finite.iter().copied());
     match (finite.len(), infinite.len()) {

@@ -3,39 +3,29 @@
 use benzer_core::estimate::hamming::{self, Pair};
 use benzer_core::estimate::size;
 
-use crate::chart::Curves;
-use crate::table::row;
-use crate::{Axis, Chart, Checks, Result, Series, Table};
-
-/// The storage of a rival over that of one bit: sampling (Fig. 5), projection with the best beta (7) and with one beta for all (8).
-pub(super) struct Ratio {
-    pub figure: u32,
-    pub r1: f64,
-    pub ratio: f64,
-}
+use crate::prelude::*;
 
 const UNIVERSE: f64 = 1e9;
 
-/// Figs. 5, 7 and 8: ratios over a grid of sizes and intersections.
-pub(super) fn charts(table: &mut Table, checks: &mut Checks) -> Result<(Vec<Ratio>, Vec<Chart>)> {
-    let (mut points, mut charts) = (Vec::new(), Vec::new());
+/// Ratios over a grid of sizes and intersections: of sampling (Fig. 5), of projection with the best beta (7) and with one beta for all (8).
+pub(super) fn charts(table: &mut Table, checks: &mut Checks) -> Result<Vec<Chart>> {
+    let mut charts = Vec::new();
     for r1 in [1e-4, 0.1, 0.5, 0.9] {
         let title = format!("Storage against one bit, r1 = {r1}");
         let mut chart = Chart::new(title, Axis::linear("s / r2"), Axis::log("ratio"));
         for (colour, share) in [0.1, 0.5, 0.9].into_iter().enumerate() {
-            let (mut curves, r2) = (Curves::default(), share * r1);
+            let (mut curves, r2) = ([(); 3].map(|()| Curve::new()), share * r1);
             for step in (0..50).filter(|step| r1 + r2 - f64::from(*step) / 50.0 * r2 <= 1.0) {
                 let part = f64::from(step) / 50.0;
                 let ratios = ratios(r1, share, part, checks)?;
-                curves.push(part, ratios);
+                curves.iter_mut().zip(ratios).for_each(|(curve, ratio)| curve.push((part, ratio)));
                 for (figure, ratio) in [5, 7, 8].into_iter().zip(ratios).filter(|_| step % 10 == 0) {
                     table.push(row![
                         "figure": figure, "r1": r1, "r2_over_r1": share, "s_over_r2": part, "ratio": ratio,
                     ])?;
-                    points.push(Ratio { figure, r1, ratio });
                 }
             }
-            let [sampling, projection, one_beta] = curves.0;
+            let [sampling, projection, one_beta] = curves;
             let name = format!("projection, best beta, r2 = {share} r1");
             chart.push(Series::line(format!("sampling, r2 = {share} r1"), sampling).colour(colour));
             chart.push(Series::dashed(name, projection).colour(colour));
@@ -44,7 +34,7 @@ pub(super) fn charts(table: &mut Table, checks: &mut Checks) -> Result<(Vec<Rati
         }
         charts.push(chart);
     }
-    Ok((points, charts))
+    Ok(charts)
 }
 
 /// The ratios of the three figures for densities `r1` and `share * r1`, where `part` of the smaller set is common.

@@ -4,9 +4,7 @@ use std::f64::consts::PI;
 
 use benzer_core::estimate::collision::Collision;
 
-use crate::chart::hundredths;
-use crate::table::row;
-use crate::{Axis, Chart, Checks, Result, Series, Table, exact};
+use crate::prelude::*;
 
 /// The variance of signs over that of one-bit samples.
 pub(super) fn ratio(jaccard: f64) -> f64 {

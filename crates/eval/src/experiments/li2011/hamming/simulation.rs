@@ -8,12 +8,9 @@ use benzer_core::estimate::collision::Collision;
 use benzer_core::estimate::hamming::{self, Pair};
 use benzer_core::estimate::size;
 
-use crate::chart::Curves;
 use crate::data::universe::Universe;
 use crate::experiments::li2011::words::WORD_PAIRS;
-use crate::random::Random;
-use crate::table::row;
-use crate::{Axis, Chart, Checks, Context, Errors, Result, Table, exact};
+use crate::prelude::*;
 
 const UNIVERSE: u64 = 1 << 14;
 
@@ -56,7 +53,6 @@ pub(super) fn chart(context: &Context<'_>, table: &mut Table, checks: &mut Check
     for (colour, method) in methods().into_iter().enumerate() {
         let name = method.name();
         context.step(&name);
-        let mut curves = Curves::default();
         for (number, &k) in context.points(&[100, 400], &[50, 200, 500]).iter().enumerate() {
             let mut errors = Errors::default();
             for run in 0..runs {
@@ -73,8 +69,8 @@ pub(super) fn chart(context: &Context<'_>, table: &mut Table, checks: &mut Check
                 "expected": expected, "formula": sets.variance(method)? / k as f64,
             ])?;
             checks.agrees(format_args!("{name}, k = {k}"), mse, expected);
-            curves.push(k as f64, [mse.value, expected]);
         }
+        let curves = table.all().only("method", name.as_str()).curves("k", ["mse", "expected"]);
         chart.compare(name, colour, curves);
     }
     Ok(chart)
