@@ -1,6 +1,9 @@
 //! Charts as SVG: curves and points over two axes, each linear or logarithmic.
 
+use std::ops::RangeInclusive;
+
 use plotters::coord::Shift;
+use plotters::coord::ranged1d::ValueFormatter;
 use plotters::prelude::*;
 
 use crate::{Error, Result};
@@ -17,6 +20,11 @@ const COLOURS: [RGBColor; 8] = [
     RGBColor(60, 160, 220),
     RGBColor(140, 30, 30),
 ];
+
+/// A chart of the library with two axes.
+type Drawing<'a, 'b, X, Y> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<X, Y>>;
+/// What the drawing library says.
+type Drawn = Result<(), Box<dyn std::error::Error>>;
 
 /// What an axis shows.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,11 +51,19 @@ impl Axis {
     }
 }
 
+/// Points `(x, y)`, in order.
+pub type Curve = Vec<(f64, f64)>;
+
+/// A function at hundredths.
+pub(crate) fn hundredths(steps: RangeInclusive<u32>, f: impl Fn(f64) -> f64) -> Curve {
+    steps.map(|step| f64::from(step) / 100.0).map(|x| (x, f(x))).collect()
+}
+
 /// Points that belong together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
     name: String,
-    points: Vec<(f64, f64)>,
+    points: Curve,
     style: Style,
     colour: usize,
 }
@@ -61,23 +77,50 @@ enum Style {
 
 impl Series {
     /// Measured values, as points.
-    pub fn points(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
+    pub fn points(name: impl Into<String>, points: Curve) -> Self {
         Self { name: name.into(), points, style: Style::Points, colour: 0 }
     }
 
     /// A curve.
-    pub fn line(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
+    pub fn line(name: impl Into<String>, points: Curve) -> Self {
         Self { style: Style::Line, ..Self::points(name, points) }
     }
 
     /// A dashed curve: theory, or what a paper printed.
-    pub fn dashed(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
+    pub fn dashed(name: impl Into<String>, points: Curve) -> Self {
         Self { style: Style::Dashed, ..Self::points(name, points) }
     }
 
     /// The same with colour number `i`.
     pub fn colour(self, i: usize) -> Self {
         Self { colour: i, ..self }
+    }
+
+    fn draw<'a, 'b: 'a, X, Y>(&self, chart: &mut Drawing<'a, 'b, X, Y>) -> Drawn
+    where
+        X: Ranged<ValueType = f64>,
+        Y: Ranged<ValueType = f64>,
+    {
+        let colour = COLOURS[self.colour % COLOURS.len()];
+        let points = self.points.iter().copied();
+        let is_points = self.style == Style::Points;
+        let width = if self.style == Style::Line { 2 } else { 1 };
+        let stroke = colour.stroke_width(width);
+        let drawn = match self.style {
+            Style::Points => chart.draw_series(points.map(|point| Circle::new(point, 3, colour.filled())))?,
+            Style::Line => chart.draw_series(LineSeries::new(points, stroke))?,
+            Style::Dashed => chart.draw_series(DashedLineSeries::new(points, 6, 4, stroke))?,
+        };
+        if !self.name.is_empty() {
+            drawn.label(&self.name).legend(move |(x, y)| {
+                if is_points {
+                    Circle::new((x + 9, y), 3, colour.filled()).into_dyn()
+                } else {
+                    PathElement::new([(x, y), (x + 18, y)], stroke).into_dyn()
+                }
+            });
+        }
+        Ok(())
     }
 }
 
@@ -111,6 +154,12 @@ impl Chart {
         self.series.push(series);
     }
 
+    /// Adds what was measured as points and, in the same colour, what theory says as a line.
+    pub(crate) fn compare(&mut self, name: impl Into<String>, colour: usize, [measured, theory]: [Curve; 2]) {
+        self.push(Series::points(name, measured).colour(colour));
+        self.push(Series::line("", theory).colour(colour));
+    }
+
     /// What it is about.
     pub fn title(&self) -> &str {
         &self.title
@@ -127,7 +176,7 @@ impl Chart {
         Ok(svg)
     }
 
-    fn draw(&self, area: &DrawingArea<SVGBackend<'_>, Shift>) -> Result<(), Box<dyn std::error::Error + '_>> {
+    fn draw(&self, area: &DrawingArea<SVGBackend<'_>, Shift>) -> Drawn {
         area.fill(&WHITE)?;
         let [x, y] = [0, 1].map(|i| self.range(i));
         let mut builder = ChartBuilder::on(area);
@@ -137,61 +186,44 @@ impl Chart {
             .x_label_area_size(42)
             .y_label_area_size(64);
         // The axis kinds are types of the library, so each combination is built by itself.
-        macro_rules! finish {
-            ($x:expr, $y:expr) => {{
-                let mut chart = builder.build_cartesian_2d($x, $y)?;
-                let format = |value: &f64| tick(*value);
-                chart
-                    .configure_mesh()
-                    .x_desc(&self.axes[0].label)
-                    .y_desc(&self.axes[1].label)
-                    .x_label_formatter(&format)
-                    .y_label_formatter(&format)
-                    .light_line_style(RGBColor(244, 244, 244))
-                    .bold_line_style(RGBColor(225, 225, 225))
-                    .label_style(("sans-serif", 13))
-                    .draw()?;
-                for series in &self.series {
-                    let colour = COLOURS[series.colour % COLOURS.len()];
-                    let points = series.points.iter().copied();
-                    let drawn = match series.style {
-                        Style::Points => {
-                            chart.draw_series(points.map(|point| Circle::new(point, 3, colour.filled())))?
-                        }
-                        Style::Line => chart.draw_series(LineSeries::new(points, colour.stroke_width(2)))?,
-                        Style::Dashed => {
-                            chart.draw_series(DashedLineSeries::new(points, 6, 4, colour.stroke_width(1)))?
-                        }
-                    };
-                    if !series.name.is_empty() {
-                        let is_points = series.style == Style::Points;
-                        let width = if series.style == Style::Line { 2 } else { 1 };
-                        drawn.label(&series.name).legend(move |(x, y)| {
-                            if is_points {
-                                Circle::new((x + 9, y), 3, colour.filled()).into_dyn()
-                            } else {
-                                PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(width)).into_dyn()
-                            }
-                        });
-                    }
-                }
-                if self.series.iter().any(|series| !series.name.is_empty()) {
-                    chart
-                        .configure_series_labels()
-                        .background_style(WHITE.mix(0.85))
-                        .border_style(RGBColor(210, 210, 210))
-                        .label_font(("sans-serif", 12))
-                        .draw()?;
-                }
-            }};
-        }
         match [self.axes[0].is_log, self.axes[1].is_log] {
-            [false, false] => finish!(x.clone(), y.clone()),
-            [true, false] => finish!(x.clone().log_scale(), y.clone()),
-            [false, true] => finish!(x.clone(), y.clone().log_scale()),
-            [true, true] => finish!(x.clone().log_scale(), y.clone().log_scale()),
+            [false, false] => self.fill(&mut builder.build_cartesian_2d(x, y)?)?,
+            [true, false] => self.fill(&mut builder.build_cartesian_2d(x.log_scale(), y)?)?,
+            [false, true] => self.fill(&mut builder.build_cartesian_2d(x, y.log_scale())?)?,
+            [true, true] => self.fill(&mut builder.build_cartesian_2d(x.log_scale(), y.log_scale())?)?,
         }
         area.present()?;
+        Ok(())
+    }
+
+    /// Draws mesh, series and legend.
+    fn fill<'a, 'b: 'a, X, Y>(&self, chart: &mut Drawing<'a, 'b, X, Y>) -> Drawn
+    where
+        X: Ranged<ValueType = f64> + ValueFormatter<f64>,
+        Y: Ranged<ValueType = f64> + ValueFormatter<f64>,
+    {
+        let format = |value: &f64| tick(*value);
+        chart
+            .configure_mesh()
+            .x_desc(&self.axes[0].label)
+            .y_desc(&self.axes[1].label)
+            .x_label_formatter(&format)
+            .y_label_formatter(&format)
+            .light_line_style(RGBColor(244, 244, 244))
+            .bold_line_style(RGBColor(225, 225, 225))
+            .label_style(("sans-serif", 13))
+            .draw()?;
+        for series in &self.series {
+            series.draw(chart)?;
+        }
+        if self.series.iter().any(|series| !series.name.is_empty()) {
+            chart
+                .configure_series_labels()
+                .background_style(WHITE.mix(0.85))
+                .border_style(RGBColor(210, 210, 210))
+                .label_font(("sans-serif", 12))
+                .draw()?;
+        }
         Ok(())
     }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use benzer_core::hash;
 
+use crate::random::Random;
 use crate::{Result, Table};
 
 /// What to run, and how.
@@ -22,21 +23,12 @@ pub struct Options {
     pub command: String,
 }
 
-/// Who is told how far a run is.
-pub trait Progress {
-    /// An experiment begins: number `i` of `n`.
-    fn begin(&self, name: &str, i: usize, n: usize);
-    /// An experiment goes on with a part of it.
-    fn step(&self, part: &str);
-    /// An experiment ended.
-    fn end(&self, report: &crate::Report);
-}
-
 /// The surroundings of one experiment.
 pub struct Context<'a> {
     pub(crate) options: &'a Options,
     pub(crate) name: &'static str,
-    pub(crate) progress: &'a dyn Progress,
+    /// Hears what is measured now.
+    pub(crate) on_step: &'a dyn Fn(&str),
 }
 
 impl fmt::Debug for Context<'_> {
@@ -51,6 +43,11 @@ impl fmt::Debug for Context<'_> {
 impl Context<'_> {
     /// A size: smaller in a quick run.
     pub fn size(&self, quick: usize, full: usize) -> usize {
+        if self.options.quick { quick } else { full }
+    }
+
+    /// Points to measure at: fewer in a quick run.
+    pub fn points<T>(&self, quick: &'static [T], full: &'static [T]) -> &'static [T] {
         if self.options.quick { quick } else { full }
     }
 
@@ -69,17 +66,27 @@ impl Context<'_> {
         hash::split(hash::split(self.options.seed, hash::element(self.name.as_bytes())), stream)
     }
 
+    /// The seed of repetition `run` of a stream.
+    pub fn seed_of(&self, stream: u64, run: usize) -> u64 {
+        hash::split(self.seed(stream), run as u64)
+    }
+
+    /// The random numbers of repetition `run` of a stream.
+    pub(crate) fn random(&self, stream: u64, run: usize) -> Random {
+        Random::new(self.seed_of(stream, run))
+    }
+
     /// A table in the output folder; `part` tells several of one experiment apart.
     ///
     /// # Errors
     /// The file cannot be made.
-    pub fn table(&self, part: &str, columns: &[&str]) -> Result<Table> {
+    pub fn table(&self, part: &str) -> Result<Table> {
         let name = if part.is_empty() { self.name.to_owned() } else { format!("{}_{part}", self.name) };
-        Table::new(&self.options.output.join(format!("{name}.csv")), columns)
+        Table::new(&self.options.output.join(format!("{name}.csv")))
     }
 
     /// Tells what is measured now.
     pub fn step(&self, part: impl fmt::Display) {
-        self.progress.step(&part.to_string());
+        (self.on_step)(&part.to_string());
     }
 }

@@ -2,46 +2,39 @@
 //!
 //! The claims of the papers, measured on this code: one experiment for each figure or table, one file for each experiment.
 //!
+//! It estimates nothing with code of its own: sketches, estimators and counting are those of `benzer-core`, the only crate of ours that it knows. It must not know
+//! index, server or command line; whoever calls [`run`] says where files go and is told how far it is.
+//!
 //! ```text
-//! Experiment --run(Context)--> tables (CSV, row by row), charts (SVG), checks, verdict --gallery--> index.html
+//! inputs (data) -> measured (measure) beside expected (exact) -> tables, charts, checks -> claim and verdict -> run.json, index.html (run)
 //! ```
 //!
-//! - [`experiments`]: the experiments; `ALL` lists them.
-//! - [`Experiment`]: what a paper claims, how it is tried, and the numeric criterion that decides.
-//! - [`Context`]: seed, size and data of a run, and where its rows go.
-//! - [`Checks`]: comparisons of measured with expected values. An experiment holds if all of its checks do.
-//! - [`run`]: some experiments into a folder, with a gallery.
+//! The way of an [`Experiment`]: [`experiments::ALL`] lists it; [`run`] calls its function with a [`Context`] (seed, size and data); it writes a [`Table`] row by row,
+//! each on disk before the next is measured, holds what it measured against theory with [`Checks`], and gives an [`Outcome`] with its [`Chart`]s; `run` draws them.
 //!
 //! The usual criterion: a measured mean is within 4 Monte-Carlo standard errors of theory, and that standard error is at most 2%. Where a
 //! formula of a paper is an approximation, the reference is the exact expectation, and how far the formula departs is part of the table.
-//!
-//! Estimators, sketches and counting are those of `benzer-core`: nothing is estimated by code of its own here.
 
-mod census;
 mod chart;
 mod check;
 mod context;
-mod corpus;
+mod data;
 mod error;
 mod exact;
 mod experiment;
 pub mod experiments;
-mod gallery;
-mod machine;
+mod measure;
 mod moments;
-mod pictures;
-mod plant;
+mod prelude;
 mod random;
-mod retrieval;
 mod run;
 mod table;
-mod universe;
 
-pub use chart::{Axis, Chart, Series};
+pub use chart::{Axis, Chart, Curve, Series};
 pub use check::Checks;
-pub use context::{Context, Options, Progress};
+pub use context::{Context, Options};
 pub use error::{Error, Result};
 pub use experiment::{Claim, Experiment, Outcome};
 pub use moments::{Errors, Mean, Moments};
-pub use run::{Report, run};
+pub use run::{Progress, Report, run};
 pub use table::Table;

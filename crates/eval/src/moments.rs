@@ -17,6 +17,23 @@ pub struct Mean {
     pub error: f64,
 }
 
+impl Mean {
+    /// The same with the error of another as well: a difference of two simulations has both.
+    pub fn with_error_of(self, other: Self) -> Self {
+        Self { value: self.value, error: self.error.hypot(other.error) }
+    }
+
+    /// The same with at least the error that a share of `n` has in theory: what never or always happens has no spread of its own.
+    pub fn with_error_of_share(self, expected: f64, n: f64) -> Self {
+        Self { value: self.value, error: self.error.max((expected * (1.0 - expected) / n).max(0.0).sqrt()) }
+    }
+}
+
+/// The least and the largest of values that are not negative.
+pub(crate) fn range(values: impl IntoIterator<Item = f64>) -> [f64; 2] {
+    values.into_iter().fold([f64::MAX, 0.0], |[low, high], x| [f64::min(low, x), f64::max(high, x)])
+}
+
 impl Moments {
     /// Adds a value.
     pub fn push(&mut self, value: f64) {

@@ -46,6 +46,15 @@ impl Random {
         counts
     }
 
+    /// Different numbers below `n`.
+    pub fn places<const N: usize>(&mut self, n: usize) -> [usize; N] {
+        let mut places: Vec<usize> = (0..n).collect();
+        for i in 0..N {
+            places.swap(i, i + self.below((n - i) as u64) as usize);
+        }
+        std::array::from_fn(|i| places[i])
+    }
+
     /// A number from the normal distribution.
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();

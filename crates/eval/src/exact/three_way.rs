@@ -11,13 +11,20 @@ use benzer_core::estimate::three_way;
 
 use super::binomial;
 
-/// Estimates that equal the threshold must not miss it by rounding; different ones are further apart.
+/// What equals a threshold must not miss it by rounding; different estimates and similarities are further apart.
 pub(crate) const ROUNDING: f64 = 1e-9;
 
 /// Steps between similarities 0 and 1, and between the least and the most that the pairs can add.
 const STEPS: [usize; 2] = [500, 50];
 /// What pairs may add, as a share of the most they can, for interpolation.
 const LARGEST_EXCESS: f64 = 0.6;
+
+/// The probabilities that a register of `b` bits is equal in all three sets, and that it is equal in exactly one pair.
+pub(crate) fn chances(jaccard: f64, pairs: f64, b: u32) -> [f64; 2] {
+    let q = (-f64::from(b)).exp2();
+    let all = three_way::probability(jaccard, pairs, b).clamp(0.0, 1.0);
+    [all, (3.0 * q + (1.0 - q) * pairs - 3.0 * all).clamp(0.0, 1.0 - all)]
+}
 
 /// The probability that (8) from `k` registers of `b` bits reaches each of `N` thresholds.
 #[derive(Debug)]
@@ -54,9 +61,7 @@ impl<const N: usize> Reach<N> {
 
     /// The same, summed and not interpolated.
     pub fn summed(&self, jaccard: f64, pairs: f64) -> [f64; N] {
-        let q = (-f64::from(self.b)).exp2();
-        let all = three_way::probability(jaccard, pairs, self.b).clamp(0.0, 1.0);
-        let one = (3.0 * q + (1.0 - q) * pairs - 3.0 * all).clamp(0.0, 1.0 - all);
+        let [all, one] = chances(jaccard, pairs, self.b);
         let n = f64::from(self.b).exp2();
         let [pair, none] = [-1.0 / (n - 1.0), 2.0 / ((n - 1.0) * (n - 2.0))];
         let (k, share) = (self.k as f64, if all < 1.0 { one / (1.0 - all) } else { 0.0 });
@@ -66,14 +71,14 @@ impl<const N: usize> Reach<N> {
             let mut others = Vec::new();
             for (sum, threshold) in sum.iter_mut().zip(self.thresholds) {
                 let spare = x as f64 + none * rest as f64 - k * (threshold - ROUNDING);
-                let most = (spare / (none - pair)) as usize;
-                if spare >= 0.0 && most >= rest {
+                let max = (spare / (none - pair)) as usize;
+                if spare >= 0.0 && max >= rest {
                     *sum += weight;
                 } else if spare >= 0.0 {
                     if others.is_empty() {
                         others = binomial(rest, share.min(1.0));
                     }
-                    *sum += weight * others[..=most].iter().sum::<f64>();
+                    *sum += weight * others[..=max].iter().sum::<f64>();
                 }
             }
         }

@@ -1,78 +1,94 @@
-//! The experiments, one file each: `author_year_what`.
+//! The experiments, a folder for each source, one file each: `author_year_what`.
 //!
-//! | names | source |
+//! | folder | source |
 //! |---|---|
-//! | `li2011_*` | 004, b-bit minwise hashing |
-//! | `li2010_*` | 000, three-way b-bit minwise hashing |
-//! | `mitzenmacher2014_*` | 003, Odd Sketches |
-//! | `karamatli2012_*` | 002, the Benzer report |
-//! | `chum2008_*` | min-hashes of pictures, the report's wish |
-//! | `leskovec2014_*` | 001, the slides on finding similar sets |
-//! | `beyond_*` | what no paper shows and users ask |
+//! | `li2011` | 004, b-bit minwise hashing |
+//! | `li2010` | 000, three-way b-bit minwise hashing |
+//! | `mitzenmacher2014` | 003, Odd Sketches |
+//! | `karamatli2012` | 002, the Benzer report |
+//! | `chum2008` | min-hashes of pictures, the report's wish |
+//! | `leskovec2014` | 001, the slides on finding similar sets |
+//! | `beyond` | what no paper shows and users ask |
 
-mod beyond_b_bit_bands;
-mod beyond_frontier;
-mod beyond_small_sets;
-mod chum2008_pictures;
-mod karamatli2012_fields;
-mod karamatli2012_single_hash;
-mod leskovec2014_s_curve;
-mod leskovec2014_shingles;
-mod li2010_density;
-mod li2010_groups;
-mod li2010_rule_pruning;
-mod li2010_sampling;
-mod li2010_three_way_mse;
-mod li2010_three_way_probability;
-mod li2010_three_way_storage;
-mod li2010_word_associations;
-mod li2011_combined_bits;
-mod li2011_counting;
-mod li2011_duplicates;
-mod li2011_exactness;
-mod li2011_hamming;
-mod li2011_kernels;
-mod li2011_known_sizes;
-mod li2011_rho;
-mod li2011_storage;
-mod li2011_word_pairs;
-mod mitzenmacher2014_odd_accuracy;
-mod mitzenmacher2014_odd_ones;
-mod mitzenmacher2014_odd_retrieval;
+mod beyond {
+    pub(super) mod b_bit_bands;
+    pub(super) mod frontier;
+    pub(super) mod small_sets;
+}
+mod chum2008 {
+    pub(super) mod pictures;
+}
+mod karamatli2012 {
+    pub(super) mod fields;
+    pub(super) mod single_hash;
+}
+mod leskovec2014 {
+    pub(super) mod s_curve;
+    pub(super) mod shingles;
+}
+mod li2010 {
+    pub(super) mod density;
+    pub(super) mod groups;
+    pub(super) mod rule_pruning;
+    pub(super) mod sampling;
+    pub(super) mod three_way_mse;
+    pub(super) mod three_way_probability;
+    pub(super) mod three_way_storage;
+    pub(super) mod word_associations;
+    mod words;
+}
+mod li2011 {
+    pub(super) mod combined_bits;
+    pub(super) mod counting;
+    pub(super) mod duplicates;
+    pub(super) mod exactness;
+    pub(super) mod hamming;
+    pub(super) mod kernels;
+    pub(super) mod known_sizes;
+    pub(super) mod rho;
+    pub(super) mod storage;
+    pub(super) mod word_pairs;
+    mod words;
+}
+mod mitzenmacher2014 {
+    pub(super) mod odd_accuracy;
+    pub(super) mod odd_ones;
+    pub(super) mod odd_retrieval;
+}
 
 use crate::Experiment;
 
 /// All experiments, in the order of the gallery.
 pub const ALL: &[Experiment] = &[
-    li2011_exactness::EXPERIMENT,
-    li2011_storage::EXPERIMENT,
-    li2011_word_pairs::EXPERIMENT,
-    li2011_duplicates::EXPERIMENT,
-    li2011_hamming::EXPERIMENT,
-    li2011_combined_bits::EXPERIMENT,
-    li2011_counting::EXPERIMENT,
-    li2011_kernels::EXPERIMENT,
-    li2011_known_sizes::EXPERIMENT,
-    li2011_rho::EXPERIMENT,
-    li2010_density::EXPERIMENT,
-    li2010_three_way_probability::EXPERIMENT,
-    li2010_three_way_mse::EXPERIMENT,
-    li2010_three_way_storage::EXPERIMENT,
-    li2010_groups::EXPERIMENT,
-    li2010_word_associations::EXPERIMENT,
-    li2010_rule_pruning::EXPERIMENT,
-    li2010_sampling::EXPERIMENT,
-    mitzenmacher2014_odd_ones::EXPERIMENT,
-    mitzenmacher2014_odd_accuracy::EXPERIMENT,
-    mitzenmacher2014_odd_retrieval::EXPERIMENT,
-    karamatli2012_single_hash::EXPERIMENT,
-    karamatli2012_fields::EXPERIMENT,
-    chum2008_pictures::EXPERIMENT,
-    leskovec2014_shingles::EXPERIMENT,
-    leskovec2014_s_curve::EXPERIMENT,
-    beyond_frontier::EXPERIMENT,
-    beyond_small_sets::EXPERIMENT,
-    beyond_b_bit_bands::EXPERIMENT,
+    li2011::exactness::EXPERIMENT,
+    li2011::storage::EXPERIMENT,
+    li2011::word_pairs::EXPERIMENT,
+    li2011::duplicates::EXPERIMENT,
+    li2011::hamming::EXPERIMENT,
+    li2011::combined_bits::EXPERIMENT,
+    li2011::counting::EXPERIMENT,
+    li2011::kernels::EXPERIMENT,
+    li2011::known_sizes::EXPERIMENT,
+    li2011::rho::EXPERIMENT,
+    li2010::density::EXPERIMENT,
+    li2010::three_way_probability::EXPERIMENT,
+    li2010::three_way_mse::EXPERIMENT,
+    li2010::three_way_storage::EXPERIMENT,
+    li2010::groups::EXPERIMENT,
+    li2010::word_associations::EXPERIMENT,
+    li2010::rule_pruning::EXPERIMENT,
+    li2010::sampling::EXPERIMENT,
+    mitzenmacher2014::odd_ones::EXPERIMENT,
+    mitzenmacher2014::odd_accuracy::EXPERIMENT,
+    mitzenmacher2014::odd_retrieval::EXPERIMENT,
+    karamatli2012::single_hash::EXPERIMENT,
+    karamatli2012::fields::EXPERIMENT,
+    chum2008::pictures::EXPERIMENT,
+    leskovec2014::shingles::EXPERIMENT,
+    leskovec2014::s_curve::EXPERIMENT,
+    beyond::frontier::EXPERIMENT,
+    beyond::small_sets::EXPERIMENT,
+    beyond::b_bit_bands::EXPERIMENT,
 ];
 
 #[cfg(test)]
