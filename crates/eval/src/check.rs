@@ -6,13 +6,13 @@ use crate::Mean;
 use crate::table::significant;
 
 /// How many standard errors a mean may be away from theory.
-pub const MOST_ERRORS: f64 = 4.0;
+pub const MAX_ERRORS: f64 = 4.0;
 /// How large a standard error may be, as a share of theory.
-pub const LARGEST_ERROR: f64 = 0.02;
+pub const MAX_SHARE: f64 = 0.02;
 
 /// True once the standard error of a mean is small enough to compare it with theory: simulations stop when all of their means are.
 pub fn is_precise(measured: Mean, scale: f64) -> bool {
-    measured.error <= 0.9 * LARGEST_ERROR * scale.abs()
+    measured.error <= 0.9 * MAX_SHARE * scale.abs()
 }
 
 /// All comparisons of an experiment.
@@ -45,7 +45,7 @@ impl Checks {
                 "{what}: {value} against {expected}, {errors:.1} standard errors of {:.1}%",
                 100.0 * share
             ),
-            errors <= MOST_ERRORS && share <= LARGEST_ERROR,
+            errors <= MAX_ERRORS && share <= MAX_SHARE,
         );
     }
 

@@ -31,7 +31,7 @@ struct Value {
 
 /// A row of `column: value`.
 macro_rules! row {
-    ($($column:literal: $value:expr),* $(,)?) => { $crate::table::Row::default()$(.with($column, &$value))* };
+    ($($column:tt: $value:expr),* $(,)?) => { $crate::table::Row::default()$(.with($column, &$value))* };
 }
 pub(crate) use row;
 

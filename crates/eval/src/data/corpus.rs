@@ -19,8 +19,8 @@ pub(crate) struct Corpus {
     pub sets: Vec<Features>,
 }
 
-/// Documents of `--data` (KOS as bags of words, Reuters and Enron as sets of words), at most `most` of each; else a synthetic collection.
-pub(crate) fn documents(context: &Context<'_>, most: usize) -> Result<Vec<Corpus>> {
+/// Documents of `--data` (KOS as bags of words, Reuters and Enron as sets of words), at most `max` of each; else a synthetic collection.
+pub(crate) fn documents(context: &Context<'_>, max: usize) -> Result<Vec<Corpus>> {
     let Some(data) = context.data() else {
         return Ok(vec![synthetic(context.seed(1000), context.size(60, 250), 5)]);
     };
@@ -32,14 +32,14 @@ pub(crate) fn documents(context: &Context<'_>, most: usize) -> Result<Vec<Corpus
     }
     for corpus in &mut all {
         corpus.sets.retain(|set| !set.is_empty());
-        thin(&mut corpus.sets, most);
+        thin(&mut corpus.sets, max);
     }
     Ok(all)
 }
 
-/// Every so many of them, so that about `most` are left.
-fn thin<T>(items: &mut Vec<T>, most: usize) {
-    let step = items.len().div_ceil(most.max(1)).max(1);
+/// Every so many of them, so that about `max` are left.
+fn thin<T>(items: &mut Vec<T>, max: usize) {
+    let step = items.len().div_ceil(max.max(1)).max(1);
     let mut i = 0;
     items.retain(|_| {
         i += 1;

@@ -15,9 +15,9 @@ use crate::{Error, Result};
 ///
 /// # Errors
 /// A folder or file cannot be read.
-pub(crate) fn photos(data: &Path, most: usize) -> Result<Vec<Grey>> {
+pub(crate) fn photos(data: &Path, max: usize) -> Result<Vec<Grey>> {
     let paths = jpegs(&data.join("bsds500-images").join("val"))?;
-    paths.iter().take(most).map(|path| open(path)).collect()
+    paths.iter().take(max).map(|path| open(path)).collect()
 }
 
 /// The pictures of imagededup's tests that are whole, by name: ten different photos, and changed copies of one.

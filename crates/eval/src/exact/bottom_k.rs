@@ -67,8 +67,8 @@ impl Samples {
             for x in self.k.saturating_sub(own[set])..=self.common.min(self.k) {
                 let i = self.k - x;
                 // The other set has not ended the walk before; that both end it at once is counted for the first.
-                let most = if ends[other] { i.min(own[other]) } else { own[other] };
-                for j in 0..=most {
+                let max = if ends[other] { i.min(own[other]) } else { own[other] };
+                for j in 0..=max {
                     let t = (x + i + j) as f64;
                     let ways =
                         self.choose(self.common, x) + self.choose(own[set], i) + self.choose(own[other], j);

@@ -12,13 +12,13 @@ pub(crate) fn after(n: usize, balls: usize) -> Vec<f64> {
     (0..balls).fold(chances, |chances, _| thrown(&chances))
 }
 
-/// The probability of at most `most` differing bits after 0, 1, ..., `registers` registers that differ.
-pub(crate) fn at_most(n: usize, registers: usize, most: usize) -> Vec<f64> {
+/// The probability of at most `max` differing bits after 0, 1, ..., `registers` registers that differ.
+pub(crate) fn at_most(n: usize, registers: usize, max: usize) -> Vec<f64> {
     let mut chances = vec![0.0; n + 1];
     chances[0] = 1.0;
     let mut all = Vec::with_capacity(registers + 1);
     for done in 0..=registers {
-        all.push(chances[..=most.min(n)].iter().sum());
+        all.push(chances[..=max.min(n)].iter().sum());
         if done < registers {
             chances = thrown(&thrown(&chances));
         }

@@ -8,7 +8,7 @@ use crate::check::is_precise;
 use crate::data::corpus::{self, Corpus};
 use crate::measure::sketches::Words;
 use crate::table::{Row, row};
-use crate::{Checks, Mean, Moments, exact};
+use crate::{Checks, Mean, Moments, Result, exact};
 
 /// Pairs that were retrieved, and how many of them rightly.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -125,7 +125,7 @@ impl Counted {
     }
 
     /// Whether both are known well enough to be compared.
-    pub fn is_known(&self, theory: Retrieved) -> bool {
+    fn is_known(&self, theory: Retrieved) -> bool {
         is_precise(self.all.mean(), theory.all) && is_precise(self.right.mean(), theory.right)
     }
 
@@ -144,6 +144,36 @@ impl Counted {
             "precision": self.precision(), "precision_expected": theory.precision(),
             "recall": self.recall(wanted), "recall_expected": theory.recall(wanted),
         ]
+    }
+}
+
+/// How often is counted: until all that is compared is known to 2%, which is asked every `step` sketches from `min` on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Runs {
+    pub min: usize,
+    pub step: usize,
+    pub max: usize,
+}
+
+impl Runs {
+    /// Counts what independent sketches retrieve; `theory` is what is expected, of what is compared.
+    pub fn count<const N: usize>(
+        self,
+        theory: [Option<Retrieved>; N],
+        mut retrieve: impl FnMut(usize) -> Result<[Retrieved; N]>,
+    ) -> Result<[Counted; N]> {
+        let mut counts = [Counted::default(); N];
+        for sketch in 0..self.max {
+            counts.iter_mut().zip(retrieve(sketch)?).for_each(|(counted, found)| counted.push(found));
+            let is_known = |(counted, theory): (&Counted, Option<Retrieved>)| {
+                theory.is_none_or(|theory| counted.is_known(theory))
+            };
+            let is_asked = sketch + 1 >= self.min && (sketch + 1) % self.step == 0;
+            if is_asked && counts.iter().zip(theory).all(is_known) {
+                break;
+            }
+        }
+        Ok(counts)
     }
 }
 

@@ -6,7 +6,7 @@ use benzer_core::estimate::collision::Collision;
 use benzer_core::lsh::{Banding, Shape, curve};
 use benzer_core::sketch::{Bits, Packing, SketchSpec};
 
-use crate::check::{LARGEST_ERROR, MOST_ERRORS};
+use crate::check::{MAX_ERRORS, MAX_SHARE};
 use crate::data::corpus::{self, Corpus};
 use crate::measure::sketches::{INDEPENDENT, Words};
 use crate::prelude::*;
@@ -162,11 +162,11 @@ fn compare(row: &Row, what: &str, checks: &mut Checks) {
     if is_compared(row) {
         let [from, to, value, error, expected] = ["from", "to", "measured", "se", "theory"].map(|of| row[of]);
         let errors = errors(row);
-        let is_precise = !is_held(row["pairs"], expected) || error <= LARGEST_ERROR * expected;
+        let is_precise = !is_held(row["pairs"], expected) || error <= MAX_SHARE * expected;
         let what = format_args!(
             "{what}, {from} to {to}: {value} against {expected}, {errors:.1} standard errors of {error}"
         );
-        checks.holds(what, errors <= MOST_ERRORS && is_precise);
+        checks.holds(what, errors <= MAX_ERRORS && is_precise);
     }
 }
 

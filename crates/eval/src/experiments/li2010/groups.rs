@@ -15,7 +15,7 @@ use crate::data::corpus;
 use crate::exact::three_way::Reach;
 use crate::measure::census::Census;
 use crate::measure::groups::{self, Group};
-use crate::measure::retrieval::{Counted, Retrieved};
+use crate::measure::retrieval::{Retrieved, Runs};
 use crate::measure::sketches::{self, Words};
 use crate::prelude::*;
 
@@ -92,28 +92,15 @@ fn near_documents(sets: &[Features], n: usize, each: usize) -> Vec<Features> {
     chosen.into_iter().map(|i| sets[i].clone()).collect()
 }
 
-/// Expected numbers of groups at a threshold, and how many of them are left to chance.
-#[derive(Clone, Copy, Default)]
-struct Theory {
-    counts: Retrieved,
-    undecided: f64,
-}
-
-impl Theory {
-    fn is_compared(&self) -> bool {
-        self.counts.right >= MIN_RIGHT && self.undecided >= 1.0
-    }
-}
-
-/// The expected numbers of groups that are retrieved, exactly.
-fn expected(groups: &[Group<3>], b: u32, k: u32) -> [Theory; 3] {
+/// The expected numbers of groups that are retrieved, exactly; and how many of them are left to chance.
+fn expected(groups: &[Group<3>], b: u32, k: u32) -> [(Retrieved, f64); 3] {
     let mut reach = Reach::new(b, k as usize, THRESHOLDS);
-    let mut sum = [Theory::default(); 3];
+    let mut sum = [(Retrieved::default(), 0.0); 3];
     for group in groups {
         let chances = reach.at(group.jaccard, group.pairs);
-        for ((sum, p), threshold) in sum.iter_mut().zip(chances).zip(THRESHOLDS) {
-            sum.counts.add(p, group.reaches(threshold));
-            sum.undecided += p * (1.0 - p);
+        for (((theory, undecided), p), threshold) in sum.iter_mut().zip(chances).zip(THRESHOLDS) {
+            theory.add(p, group.reaches(threshold));
+            *undecided += p * (1.0 - p);
         }
     }
     sum
@@ -130,42 +117,25 @@ fn measure(
     checks: &mut Checks,
 ) -> Result<()> {
     let theory = expected(groups, b, k);
-    let counts = count(context, sets, groups, b, k, &theory)?;
-    for ((threshold, counted), theory) in THRESHOLDS.into_iter().zip(counts).zip(theory) {
-        let wanted = groups::relevant(groups, threshold);
-        if theory.is_compared() {
-            counted.compare(format_args!("R0 = {threshold}, b = {b}, k = {k}"), theory.counts, checks);
+    let compared =
+        theory.map(|(theory, undecided)| (theory.right >= MIN_RIGHT && undecided >= 1.0).then_some(theory));
+    let runs = Runs { min: 30, step: 10, max: context.size(1_500, 4_000) };
+    let counts = runs.count(compared, |sketch| {
+        let seed = context.seed_of(u64::from(k * 100 + b), sketch);
+        retrieved(&Words::new(sets, k, Packing::bits(b)?, seed)?, b, k, groups)
+    })?;
+    for (i, threshold) in THRESHOLDS.into_iter().enumerate() {
+        let (counted, wanted) = (counts[i], groups::relevant(groups, threshold));
+        if let Some(theory) = compared[i] {
+            counted.compare(format_args!("R0 = {threshold}, b = {b}, k = {k}"), theory, checks);
         }
         let of = row![
             "R0": threshold, "b": b, "k": k, "groups": groups.len(), "relevant": wanted,
             "sketches": counted.n(),
         ];
-        table.push(of.and(counted.row(theory.counts, wanted)))?;
+        table.push(of.and(counted.row(theory[i].0, wanted)))?;
     }
     Ok(())
-}
-
-/// Sketches until every count that is compared is known to 2%: retrieved and rightly retrieved, for each threshold.
-fn count(
-    context: &Context<'_>,
-    sets: &[Features],
-    groups: &[Group<3>],
-    b: u32,
-    k: u32,
-    theory: &[Theory; 3],
-) -> Result<[Counted; 3]> {
-    let mut counts = [Counted::default(); 3];
-    for sketch in 0..context.size(1_500, 4_000) {
-        let words = Words::new(sets, k, Packing::bits(b)?, context.seed_of(u64::from(k * 100 + b), sketch))?;
-        let found = retrieved(&words, b, k, groups)?;
-        counts.iter_mut().zip(found).for_each(|(counted, found)| counted.push(found));
-        let is_known =
-            |(counted, theory): (&Counted, &Theory)| !theory.is_compared() || counted.is_known(theory.counts);
-        if sketch >= 29 && sketch % 10 == 9 && counts.iter().zip(theory).all(is_known) {
-            break;
-        }
-    }
-    Ok(counts)
 }
 
 fn retrieved(words: &Words, b: u32, k: u32, groups: &[Group<3>]) -> Result<[Retrieved; 3]> {

@@ -4,6 +4,8 @@
 //! by triples if the interval of the three-way similarity does. The upper end of an interval is a function of counts of equal registers, so how many pairs and
 //! triples are kept has an exact expectation: sums over the binomial and the trinomial distribution.
 
+use std::array;
+
 use benzer_core::Features;
 use benzer_core::estimate::three_way::{self, Agreement, ThreeWayBits};
 use benzer_core::estimate::{Registers, Scheme as Filling, two_way};
@@ -11,7 +13,7 @@ use benzer_core::sketch::{Bits, Packing, count};
 
 use crate::data::corpus;
 use crate::measure::groups::{self, Group};
-use crate::measure::retrieval::{Counted, Retrieved};
+use crate::measure::retrieval::{Retrieved, Runs};
 use crate::measure::sketches::{self, Words};
 use crate::prelude::*;
 
@@ -30,8 +32,8 @@ const THRESHOLDS: [f64; 4] = [0.1, 0.2, 0.3, 0.5];
 /// With fewer right ones there is nothing to measure to 2%.
 const MIN_RIGHT: f64 = 10.0;
 
-/// What is kept at each threshold.
-type Kept<T> = [T; THRESHOLDS.len()];
+/// Something for each threshold.
+type Each<T> = [T; THRESHOLDS.len()];
 
 fn run(context: &Context<'_>) -> Result<Outcome> {
     let items: Vec<Features> = match context.data() {
@@ -45,18 +47,22 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
         expected(&pairs, |pair| limits.pair_chances(pair)),
         expected(&triples, |triple| limits.triple_chances(triple)),
     ];
-    let kept = measure(context, &items, &pairs, &triples, &limits, &theory)?;
+    let compared: [_; 12] = array::from_fn(|i| theory.as_flattened().get(i).copied());
+    let runs = Runs { min: 20, step: 1, max: 500 };
+    let kept = runs.count(compared.map(|theory| theory.filter(is_compared)), |sketch| {
+        context.step(format_args!("sketch {}", sketch + 1));
+        let words = Words::new(&items, K, Packing::bits(B)?, context.seed_of(1, sketch))?;
+        let found = keep(&words, &pairs, &triples, &limits)?;
+        Ok(array::from_fn(|i| found.as_flattened()[i]))
+    })?;
     let mut checks = Checks::default();
     let mut table = context.table("")?;
     for (i, threshold) in THRESHOLDS.into_iter().enumerate() {
-        let [of_pairs, by_triples, by_pairs] = [kept.pairs[i], kept.by_triples[i], kept.by_pairs[i]];
+        let [of_pairs, by_triples, by_pairs] = [0, 1, 2].map(|kind| kept[kind * THRESHOLDS.len() + i]);
         let [theory, theory_of_triples] = [theory[0][i], theory[1][i]];
-        for (kind, counted, theory) in
-            [("pairs", of_pairs, theory), ("triples", by_triples, theory_of_triples)]
-        {
-            if theory.right >= MIN_RIGHT {
-                counted.compare(format_args!("R0 = {threshold}: {kind} kept"), theory, &mut checks);
-            }
+        let kinds = [("pairs", of_pairs, theory), ("triples", by_triples, theory_of_triples)];
+        for (kind, counted, theory) in kinds.into_iter().filter(|(.., theory)| is_compared(theory)) {
+            counted.compare(format_args!("R0 = {threshold}: {kind} kept"), theory, &mut checks);
         }
         let true_triples = groups::relevant(&triples, threshold);
         let recall = |right: f64| if true_triples > 0.0 { right / true_triples } else { f64::NAN };
@@ -113,9 +119,9 @@ fn verdict(rows: &Rows<'_>, n_items: usize) -> (Claim, String) {
 /// Which counts of equal registers make an interval reach each threshold.
 struct Limits {
     /// At least so many equal registers of a pair.
-    pair: [usize; THRESHOLDS.len()],
+    pair: Each<usize>,
     /// For each number of registers that all three share: at most so many that exactly one pair shares; `None` if never.
-    triple: Vec<[Option<usize>; THRESHOLDS.len()]>,
+    triple: Vec<Each<Option<usize>>>,
 }
 
 impl Limits {
@@ -149,21 +155,21 @@ impl Limits {
         Ok(Self { pair, triple })
     }
 
-    fn keeps_pair(&self, equal: usize) -> [bool; THRESHOLDS.len()] {
+    fn keeps_pair(&self, equal: usize) -> Each<bool> {
         self.pair.map(|min| equal >= min)
     }
 
-    fn keeps_triple(&self, all: usize, one: usize) -> [bool; THRESHOLDS.len()] {
+    fn keeps_triple(&self, all: usize, one: usize) -> Each<bool> {
         self.triple[all].map(|max| max.is_some_and(|max| one <= max))
     }
 
-    fn pair_chances(&self, pair: &Group<2>) -> [f64; THRESHOLDS.len()] {
+    fn pair_chances(&self, pair: &Group<2>) -> Each<f64> {
         let q = (-f64::from(B)).exp2();
         let chances = exact::binomial(K as usize, q + (1.0 - q) * pair.jaccard);
         self.pair.map(|min| chances[min.min(chances.len())..].iter().sum())
     }
 
-    fn triple_chances(&self, triple: &Group<3>) -> [f64; THRESHOLDS.len()] {
+    fn triple_chances(&self, triple: &Group<3>) -> Each<f64> {
         let [all, one] = exact::three_way::chances(triple.jaccard, triple.pairs, B);
         let share = if all < 1.0 { (one / (1.0 - all)).min(1.0) } else { 0.0 };
         let mut sum = [0.0; THRESHOLDS.len()];
@@ -184,15 +190,15 @@ impl Limits {
 }
 
 /// Sets cannot be more similar than the ratio of their sizes, and intervals know that.
-fn is_possible<const N: usize>(group: &Group<N>) -> [bool; THRESHOLDS.len()] {
+fn is_possible<const N: usize>(group: &Group<N>) -> Each<bool> {
     THRESHOLDS.map(|threshold| group.max_jaccard >= threshold)
 }
 
 fn expected<const N: usize>(
     groups: &[Group<N>],
-    chances: impl Fn(&Group<N>) -> [f64; THRESHOLDS.len()],
-) -> Kept<Retrieved> {
-    let mut sum = Kept::<Retrieved>::default();
+    chances: impl Fn(&Group<N>) -> Each<f64>,
+) -> Each<Retrieved> {
+    let mut sum = Each::<Retrieved>::default();
     for group in groups {
         let (chances, is_possible) = (chances(group), is_possible(group));
         for (i, sum) in sum.iter_mut().enumerate() {
@@ -202,71 +208,42 @@ fn expected<const N: usize>(
     sum
 }
 
-/// What sketches keep: pairs by their intervals, triples by their own, and triples by those of their pairs.
-#[derive(Default)]
-struct Sums<T> {
-    pairs: Kept<T>,
-    by_triples: Kept<T>,
-    by_pairs: Kept<T>,
+fn is_compared(theory: &Retrieved) -> bool {
+    theory.right >= MIN_RIGHT
 }
 
-/// Sketches until pairs, and triples by their own intervals, are known to 2%.
-fn measure(
-    context: &Context<'_>,
-    items: &[Features],
+/// What sketches keep: pairs by their intervals, triples by their own, and triples by those of their pairs.
+fn keep(
+    words: &Words,
     pairs: &[Group<2>],
     triples: &[Group<3>],
     limits: &Limits,
-    theory: &[Kept<Retrieved>; 2],
-) -> Result<Sums<Counted>> {
-    let mut counted = Sums::<Counted>::default();
-    for sketch in 0..500 {
-        context.step(format_args!("sketch {}", sketch + 1));
-        let words = Words::new(items, K, Packing::bits(B)?, context.seed_of(1, sketch))?;
-        let found = keep(&words, pairs, triples, limits)?;
-        for (counted, found) in [
-            (&mut counted.pairs, found.pairs),
-            (&mut counted.by_triples, found.by_triples),
-            (&mut counted.by_pairs, found.by_pairs),
-        ] {
-            counted.iter_mut().zip(found).for_each(|(counted, found)| counted.push(found));
-        }
-        let is_known =
-            |(counted, theory): (&Counted, &Retrieved)| theory.right < MIN_RIGHT || counted.is_known(*theory);
-        let mut both = counted.pairs.iter().zip(&theory[0]).chain(counted.by_triples.iter().zip(&theory[1]));
-        if sketch >= 19 && both.all(is_known) {
-            break;
-        }
-    }
-    Ok(counted)
-}
-
-/// What the sketches of one seed keep.
-fn keep(words: &Words, pairs: &[Group<2>], triples: &[Group<3>], limits: &Limits) -> Result<Sums<Retrieved>> {
+) -> Result<[Each<Retrieved>; 3]> {
     let (n, bits) = (words.len(), Bits::new(B)?);
-    let mut found = Sums::<Retrieved>::default();
+    let mut found = <[Each<Retrieved>; 3]>::default();
+    let [of_pairs, by_triples, by_pairs] = &mut found;
     let mut kept = vec![vec![[false; THRESHOLDS.len()]; n]; n];
     for pair in pairs {
         let [i, j] = pair.sets;
         let equal = K as usize - count::mismatches(words.of(i), words.of(j), bits) as usize;
         kept[i][j] = both(is_possible(pair), limits.keeps_pair(equal));
-        add(&mut found.pairs, kept[i][j], pair);
+        add(of_pairs, kept[i][j], pair);
     }
     for triple in triples {
         let [i, j, l] = triple.sets;
         let agreement = sketches::agreement(triple.sets.map(|i| words.of(i)), bits, K);
         let by_triple = limits.keeps_triple(agreement.all, agreement.only.iter().sum());
-        add(&mut found.by_triples, both(is_possible(triple), by_triple), triple);
-        add(&mut found.by_pairs, both(both(kept[i][j], kept[i][l]), kept[j][l]), triple);
+        add(by_triples, both(is_possible(triple), by_triple), triple);
+        add(by_pairs, both(both(kept[i][j], kept[i][l]), kept[j][l]), triple);
     }
     Ok(found)
 }
 
-fn both(a: [bool; THRESHOLDS.len()], b: [bool; THRESHOLDS.len()]) -> [bool; THRESHOLDS.len()] {
-    std::array::from_fn(|i| a[i] && b[i])
+fn both(a: Each<bool>, b: Each<bool>) -> Each<bool> {
+    array::from_fn(|i| a[i] && b[i])
 }
 
-fn add<const N: usize>(found: &mut Kept<Retrieved>, kept: [bool; THRESHOLDS.len()], group: &Group<N>) {
+fn add<const N: usize>(found: &mut Each<Retrieved>, kept: Each<bool>, group: &Group<N>) {
     for ((found, _), threshold) in found.iter_mut().zip(kept).zip(THRESHOLDS).filter(|((_, kept), _)| *kept) {
         found.add(1.0, group.reaches(threshold));
     }

@@ -1,10 +1,12 @@
 //! 004, Fig. 4: precision and recall of retrieving document pairs with resemblance of at least R0, against the number of samples; what fewer bits save.
 
+use std::array;
+
 use benzer_core::estimate::collision::Collision;
 use benzer_core::sketch::{Bits, Packing};
 
 use crate::data::corpus;
-use crate::measure::retrieval::{self, Counted, Retrieved, curves};
+use crate::measure::retrieval::{self, Retrieved, Runs, curves};
 use crate::measure::sketches::Words;
 use crate::prelude::*;
 
@@ -50,7 +52,7 @@ type Pairs = retrieval::Pairs<{ THRESHOLDS.len() }>;
 fn expected(pairs: &Pairs, b: u32, k: usize) -> [Retrieved; THRESHOLDS.len()] {
     let line = Collision::sparse(b);
     let curves = curves(k, &min_equal(b, k), |j| line.probability(j));
-    std::array::from_fn(|i| pairs.histograms[i].expected(&curves[i]))
+    array::from_fn(|i| pairs.histograms[i].expected(&curves[i]))
 }
 
 /// The least number of `k` equal registers whose estimate reaches each threshold.
@@ -61,14 +63,21 @@ fn min_equal(b: u32, k: usize) -> [usize; THRESHOLDS.len()] {
 
 fn measure(context: &Context<'_>, pairs: &Pairs, table: &mut Table, checks: &mut Checks) -> Result<()> {
     let name = &pairs.corpus.name;
+    let runs = Runs { min: 30, step: 10, max: context.size(4_000, 20_000) };
     for &k in context.points(&[20, 50, 200], &[20, 50, 100, 200, 500]) {
         for b in BITS {
             context.step(format_args!("{name}, k = {k}, {b} bits"));
             let theory = expected(pairs, b, k);
-            let counts = count(context, pairs, b, k, &theory)?;
-            for (i, (counted, theory)) in counts.iter().zip(theory).enumerate() {
-                let (threshold, wanted) = (THRESHOLDS[i], pairs.wanted[i]);
-                if wanted >= MIN_PAIRS {
+            let compared = array::from_fn(|i| (pairs.wanted[i] >= MIN_PAIRS).then_some(theory[i]));
+            let max_mismatches = min_equal(b, k).map(|min| (k - min) as u32);
+            let counts = runs.count(compared, |sketch| {
+                let seed = context.seed_of(k as u64 * 100 + u64::from(b), sketch);
+                let words = Words::new(&pairs.corpus.sets, k as u32, Packing::bits(b)?, seed)?;
+                Ok(pairs.retrieved(&words, Bits::new(b)?, max_mismatches))
+            })?;
+            for (i, threshold) in THRESHOLDS.into_iter().enumerate() {
+                let (counted, wanted) = (counts[i], pairs.wanted[i]);
+                if let Some(theory) = compared[i] {
                     counted.compare(
                         format_args!("{name}, R0 = {threshold}, b = {b}, k = {k}"),
                         theory,
@@ -78,34 +87,11 @@ fn measure(context: &Context<'_>, pairs: &Pairs, table: &mut Table, checks: &mut
                 let of = row![
                     "corpus": *name, "R0": threshold, "b": b, "k": k, "sketches": counted.n(), "relevant": wanted,
                 ];
-                table.push(of.and(counted.row(theory, wanted)))?;
+                table.push(of.and(counted.row(theory[i], wanted)))?;
             }
         }
     }
     Ok(())
-}
-
-/// Sketches until every number that is compared is known to 2%: retrieved and rightly retrieved, for each threshold.
-fn count(
-    context: &Context<'_>,
-    pairs: &Pairs,
-    b: u32,
-    k: usize,
-    theory: &[Retrieved; THRESHOLDS.len()],
-) -> Result<[Counted; THRESHOLDS.len()]> {
-    let max_mismatches = min_equal(b, k).map(|min| (k - min) as u32);
-    let mut counts = [Counted::default(); THRESHOLDS.len()];
-    for sketch in 0..context.size(4_000, 20_000) {
-        let seed = context.seed_of(k as u64 * 100 + u64::from(b), sketch);
-        let words = Words::new(&pairs.corpus.sets, k as u32, Packing::bits(b)?, seed)?;
-        let found = pairs.retrieved(&words, Bits::new(b)?, max_mismatches);
-        counts.iter_mut().zip(found).for_each(|(counted, found)| counted.push(found));
-        let is_known = |i: usize| pairs.wanted[i] < MIN_PAIRS || counts[i].is_known(theory[i]);
-        if sketch >= 29 && sketch % 10 == 9 && (0..THRESHOLDS.len()).all(is_known) {
-            break;
-        }
-    }
-    Ok(counts)
 }
 
 fn chart(name: &str, threshold: f64, table: &Table) -> Chart {

@@ -4,7 +4,7 @@ use benzer_core::Features;
 use benzer_core::estimate::odd;
 use benzer_core::sketch::{Family, Packing, SketchSpec};
 
-use crate::check::LARGEST_ERROR;
+use crate::check::MAX_SHARE;
 use crate::prelude::*;
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
@@ -91,7 +91,7 @@ fn tails(m: usize, ones: &[f64], table: &mut Table, checks: &mut Checks) -> Resu
         table.push(row!["m": m, "epsilon": epsilon, "measured": share, "exact": tail, "bound": limit])?;
         checks.holds(format_args!("m = {m}, epsilon = {epsilon}: {tail} <= {limit}"), tail <= limit);
         let error = (tail * (1.0 - tail) / ones.len() as f64).sqrt();
-        if error <= LARGEST_ERROR * tail {
+        if error <= MAX_SHARE * tail {
             let share = Mean { value: share, error };
             checks.agrees(format_args!("m = {m}, deviations of {epsilon}"), share, tail);
         }

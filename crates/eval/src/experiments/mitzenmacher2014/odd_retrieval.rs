@@ -9,7 +9,7 @@ use benzer_core::field::text::TextOptions;
 use benzer_core::sketch::{Bits, Packing};
 
 use crate::data::corpus::{self, Corpus};
-use crate::measure::retrieval::{Counted, Histogram, Pairs, Retrieved, curve, curves};
+use crate::measure::retrieval::{Counted, Histogram, Pairs, Retrieved, Runs, curve, curves};
 use crate::measure::sketches::Words;
 use crate::prelude::*;
 
@@ -114,15 +114,10 @@ impl Kind {
         let is_odd = self.name == ODD;
         let packing = if is_odd { Packing::Odd { bits: self.bits } } else { Packing::bits(1)? };
         let stream = u64::from(self.bits) * 2 + u64::from(is_odd);
-        let mut counted = Counted::default();
-        for sketch in 0..1_000 {
+        let [counted] = Runs { min: 20, step: 1, max: 1_000 }.count([Some(theory)], |sketch| {
             let words = Words::new(&pairs.corpus.sets, self.k, packing, context.seed_of(stream, sketch))?;
-            let [found] = pairs.retrieved(&words, Bits::new(1)?, [self.max_mismatches]);
-            counted.push(found);
-            if sketch >= 19 && counted.is_known(theory) {
-                break;
-            }
-        }
+            Ok(pairs.retrieved(&words, Bits::new(1)?, [self.max_mismatches]))
+        })?;
         Ok(counted)
     }
 }

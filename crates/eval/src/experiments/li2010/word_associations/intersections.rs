@@ -15,17 +15,23 @@ use crate::measure::sketches::{self, FAST, INDEPENDENT};
 use crate::prelude::*;
 
 const K: u32 = 256;
+/// Documents in common from which on errors are seen as shares of them.
+const MIN_SIZE: f64 = 20.0;
 
 /// A way to sketch: what is said in the verdict is said of independent registers of 16 bits.
 #[derive(Clone, Copy)]
-struct Kind {
+struct Sketching {
     family: Family,
     b: u32,
 }
 
-impl Kind {
+impl Sketching {
     fn is_independent(self) -> bool {
         self.family == INDEPENDENT
+    }
+
+    fn stream(self, ways: usize) -> u64 {
+        (ways * 100 + self.b as usize * 2 + usize::from(!self.is_independent())) as u64
     }
 }
 
@@ -44,13 +50,12 @@ pub(super) fn measure_all(
             let theory =
                 if ways == 2 { expected_of_pairs(&cases, b)? } else { simulated(context, &cases, b)? };
             for family in [INDEPENDENT, FAST] {
-                let kind = Kind { family, b };
-                let errors = measure(context, lists, &cases, kind, &theory)?;
-                table.push(errors.row(&cases, kind, &theory))?;
-                errors.compare(ways, kind, &theory, checks);
-                if b == 16 && kind.is_independent() {
-                    sentences.push(errors.sentence(&cases));
+                let by = Sketching { family, b };
+                let row = measure(context, lists, &cases, by, &theory, checks)?;
+                if b == 16 && by.is_independent() {
+                    sentences.push(sentence(&row, &cases));
                 }
+                table.push(row)?;
             }
         }
     }
@@ -164,51 +169,70 @@ fn simulated(context: &Context<'_>, cases: &[Case], b: u32) -> Result<Theory> {
     Ok(Theory { mse: mse.mean(), covered: f64::NAN })
 }
 
-/// What sketches gave.
-struct Sizes {
-    /// Square error as a share of the smallest list, and coverage, averaged over the cases of each sketch.
-    share: Moments,
-    covered: Moments,
-    /// Square error of each case, in documents.
-    each: Vec<Moments>,
-}
-
 fn measure(
     context: &Context<'_>,
     lists: &[Features],
     cases: &[Case],
-    kind: Kind,
+    by: Sketching,
     theory: &Theory,
-) -> Result<Sizes> {
-    let Kind { family, b } = kind;
+    checks: &mut Checks,
+) -> Result<Row> {
+    let (Sketching { family, b }, ways) = (by, cases[0].sizes.len());
     let registers = Registers { k: K as usize, scheme: Scheme::from(family) };
-    let (share, covered) = (Moments::default(), Moments::default());
-    let mut sizes = Sizes { share, covered, each: vec![Moments::default(); cases.len()] };
+    // Square error as a share of the smallest list, and coverage, averaged over the cases of each sketch; and square error of each case, in documents.
+    let (mut share, mut covered) = (Moments::default(), Moments::default());
+    let mut each = vec![Moments::default(); cases.len()];
     let mut places: Vec<usize> = cases.iter().flat_map(|case| case.places.iter().copied()).collect();
     places.sort_unstable();
     places.dedup();
-    let ways = cases[0].sizes.len();
-    let stream = (ways * 100 + b as usize * 2 + usize::from(!kind.is_independent())) as u64;
     for sketch in 0..4_000 {
-        let seed = context.seed_of(stream, sketch);
+        let seed = context.seed_of(by.stream(ways), sketch);
         let spec = SketchSpec { packing: Packing::bits(b)?, seed, ..SketchSpec::full(family, K) };
         let sketches = sketches::of(&spec, places.iter().map(|&i| &lists[i]))?;
         let of = |i: usize| sketches[places.binary_search(&i).expect("a list of a case")].words();
-        let (mut share, mut covered) = (0.0, 0.0);
-        for (case, each) in cases.iter().zip(&mut sizes.each) {
+        let [mut shares, mut n_covered] = [0.0; 2];
+        for (case, each) in cases.iter().zip(&mut each) {
             let words: Vec<&[u64]> = case.places.iter().map(|&i| of(i)).collect();
             let estimate = case.estimate(agreement(&words, b)?, registers, b)?;
             each.push((estimate.value - case.common).powi(2));
-            share += case.share(estimate.value);
-            covered += f64::from(u8::from(estimate.is_covered));
+            shares += case.share(estimate.value);
+            n_covered += f64::from(u8::from(estimate.is_covered));
         }
-        sizes.share.push(share / cases.len() as f64);
-        sizes.covered.push(covered / cases.len() as f64);
-        if sketch >= 30 && is_precise(sizes.share.mean().with_error_of(theory.mse), theory.mse.value) {
+        share.push(shares / cases.len() as f64);
+        covered.push(n_covered / cases.len() as f64);
+        if sketch >= 30 && is_precise(share.mean().with_error_of(theory.mse), theory.mse.value) {
             break;
         }
     }
-    Ok(sizes)
+    theory.compare(ways, by, [share.mean(), covered.mean()], checks);
+    let mse = share.mean();
+    let each = each.iter().map(|each| each.mean().value);
+    let large = each.clone().zip(cases).filter(|(_, case)| case.common >= MIN_SIZE);
+    let relative = large.map(|(mse, case)| mse.sqrt() / case.common).collect::<Moments>();
+    let n = cases.len() as f64;
+    Ok(row![
+        "sets": ways, "family": family, "bits": b, "registers": K, "cases": cases.len(), "sketches": share.n(),
+        "mean_size": cases.iter().map(|case| case.common).sum::<f64>() / n,
+        "rms_error": (each.sum::<f64>() / n).sqrt(), "relative_error": relative.mean().value,
+        "mse_share": mse.value, "mse_share_se": mse.error, "mse_share_expected": theory.mse.value,
+        "covered": if ways == 2 { covered.mean().value } else { f64::NAN }, "covered_expected": theory.covered,
+    ])
+}
+
+impl Theory {
+    fn compare(&self, ways: usize, by: Sketching, [share, covered]: [Mean; 2], checks: &mut Checks) {
+        let what = format!("{ways} sets, {}, {} bits", by.family, by.b);
+        let (share, expected) = (share.with_error_of(self.mse), self.mse.value);
+        if !by.is_independent() {
+            let is_not_worse = share.value <= expected + 4.0 * share.error;
+            checks.holds(format_args!("{what}: size {} not above {expected}", share.value), is_not_worse);
+            return;
+        }
+        checks.agrees(format_args!("{what}: size"), share, expected);
+        if ways == 2 {
+            checks.agrees(format_args!("{what}: coverage"), covered, self.covered);
+        }
+    }
 }
 
 fn agreement(words: &[&[u64]], b: u32) -> Result<Agreement> {
@@ -223,65 +247,19 @@ fn agreement(words: &[&[u64]], b: u32) -> Result<Agreement> {
     })
 }
 
-impl Sizes {
-    fn row(&self, cases: &[Case], kind: Kind, theory: &Theory) -> Row {
-        let (ways, share) = (cases[0].sizes.len(), self.share.mean());
-        let covered = if ways == 2 { self.covered.mean().value } else { f64::NAN };
-        row![
-            "sets": ways, "family": kind.family.to_string(), "bits": kind.b, "registers": K,
-            "cases": cases.len(), "sketches": self.share.n(), "mean_size": mean_size(cases),
-            "rms_error": self.rms(), "relative_error": self.relative(cases),
-            "mse_share": share.value, "mse_share_se": share.error, "mse_share_expected": theory.mse.value,
-            "covered": covered, "covered_expected": theory.covered,
-        ]
-    }
-
-    fn compare(&self, ways: usize, kind: Kind, theory: &Theory, checks: &mut Checks) {
-        let what = format!("{ways} sets, {}, {} bits", kind.family, kind.b);
-        let (share, expected) = (self.share.mean().with_error_of(theory.mse), theory.mse.value);
-        if !kind.is_independent() {
-            let is_not_worse = share.value <= expected + 4.0 * share.error;
-            checks.holds(format_args!("{what}: size {} not above {expected}", share.value), is_not_worse);
-            return;
-        }
-        checks.agrees(format_args!("{what}: size"), share, expected);
-        if ways == 2 {
-            checks.agrees(format_args!("{what}: coverage"), self.covered.mean(), theory.covered);
-        }
-    }
-
-    /// Root mean square error of the size, in documents.
-    fn rms(&self) -> f64 {
-        (self.each.iter().map(|each| each.mean().value).sum::<f64>() / self.each.len() as f64).sqrt()
-    }
-
-    /// Root mean square error as a share of the size, averaged over the cases with at least 20 documents in common.
-    fn relative(&self, cases: &[Case]) -> f64 {
-        let large = self.each.iter().zip(cases).filter(|(_, case)| case.common >= 20.0);
-        large.map(|(each, case)| each.mean().value.sqrt() / case.common).collect::<Moments>().mean().value
-    }
-
-    fn sentence(&self, cases: &[Case]) -> String {
-        let large = cases.iter().filter(|case| case.common >= 20.0).count();
-        let covered = match cases[0].sizes.len() {
-            2 => format!(
-                ", and {:.1}% of the 95% intervals hold the true size",
-                100.0 * self.covered.mean().value
-            ),
-            _ => String::new(),
-        };
-        format!(
-            "With {K} registers of 16 bits the {}-way intersections of {} cases ({:.0} documents on average) are off by {:.1} documents, \
-             or {:.0}% of the size where it is at least 20 ({large} cases){covered}.",
-            cases[0].sizes.len(),
-            cases.len(),
-            mean_size(cases),
-            self.rms(),
-            100.0 * self.relative(cases),
-        )
-    }
-}
-
-fn mean_size(cases: &[Case]) -> f64 {
-    cases.iter().map(|case| case.common).sum::<f64>() / cases.len() as f64
+fn sentence(row: &Row, cases: &[Case]) -> String {
+    let large = cases.iter().filter(|case| case.common >= MIN_SIZE).count();
+    let covered = match 100.0 * row["covered"] {
+        share if share.is_nan() => String::new(),
+        share => format!(", and {share:.1}% of the 95% intervals hold the true size"),
+    };
+    format!(
+        "With {K} registers of 16 bits the {}-way intersections of {} cases ({:.0} documents on average) are off by {:.1} documents, \
+         or {:.0}% of the size where it is at least {MIN_SIZE} ({large} cases){covered}.",
+        row["sets"],
+        row["cases"],
+        row["mean_size"],
+        row["rms_error"],
+        100.0 * row["relative_error"],
+    )
 }
