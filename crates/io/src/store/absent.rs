@@ -6,10 +6,11 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
 
+use super::Stored;
 use super::address::Address;
 use crate::error::{Error, Result};
 
-pub const MOST_HELD: u64 = 0;
+pub const MAX_HELD: u64 = 0;
 
 /// There is none.
 #[derive(Debug, PartialEq, Eq)]
@@ -63,12 +64,6 @@ impl Seek for ObjectFile {
 /// There is none.
 #[derive(Debug)]
 pub enum Folder {}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stored {
-    pub bytes: u64,
-    pub version: String,
-}
 
 impl Folder {
     pub fn open(address: Address) -> Result<Self> {

@@ -31,7 +31,8 @@ const SCHEMES: [(&str, Scheme); 8] = [
 /// An object, or all objects below a prefix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
-    pub scheme: Scheme,
+    /// Who is asked.
+    pub(super) scheme: Scheme,
     /// The bucket or server, such as `s3://bucket`, without a slash at its end.
     pub root: String,
     /// What follows, without the slash at its beginning.
