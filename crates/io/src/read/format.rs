@@ -1,4 +1,4 @@
-//! Which format a file has: the content decides, then the name.
+//! Which format a file has, and how it is compressed: the content decides, then the name.
 //!
 //! Parquet and Arrow files are told by their first bytes, whatever they are called. Text has no such mark, so its name
 //! decides (`a.csv.gz` is CSV); what has no known name is JSON lines.
@@ -14,7 +14,7 @@ pub const EXTENSIONS: [&str; 13] = [
     ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".txt", ".text", ".md", ".parquet", ".pq", ".arrow",
     ".feather", ".ipc",
 ];
-pub(super) const COMPRESSED: [&str; 4] = [".gz", ".gzip", ".zst", ".zstd"];
+const COMPRESSED: [&str; 4] = [".gz", ".gzip", ".zst", ".zstd"];
 const NAMES: &str = "jsonl, csv, tsv, text, parquet or arrow";
 
 /// What the documents of a file look like.
@@ -35,6 +35,28 @@ pub enum Format {
     Parquet,
     /// Arrow IPC, as a file or as a stream.
     Arrow,
+}
+
+/// How a file is compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Compression {
+    /// Not at all.
+    None,
+    /// Gzip.
+    Gzip,
+    /// Zstandard.
+    Zstd,
+}
+
+impl fmt::Display for Compression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "uncompressed file",
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+        })
+    }
 }
 
 impl Format {
@@ -58,6 +80,11 @@ impl Format {
             Self::Parquet => "parquet",
             Self::Arrow => "arrow",
         }
+    }
+
+    /// The extensions that are read, in messages.
+    pub(super) fn extensions() -> String {
+        format!("{} (also with {})", EXTENSIONS.join(", "), COMPRESSED.join(", "))
     }
 
     /// Told by the first (uncompressed) bytes.

@@ -6,7 +6,7 @@ use crate::read::{Batch, Reject};
 
 /// A rejected line as JSON.
 #[derive(Debug, Serialize)]
-struct Row<'a> {
+struct RejectRow<'a> {
     file: String,
     line: u64,
     offset: u64,
@@ -16,7 +16,7 @@ struct Row<'a> {
 
 /// Appends a rejected line as one line of JSON.
 pub fn reject_line(reject: &Reject, raw: Option<&[u8]>, out: &mut Vec<u8>) {
-    let row = Row {
+    let row = RejectRow {
         file: reject.file.display().to_string(),
         line: reject.line,
         offset: reject.offset,

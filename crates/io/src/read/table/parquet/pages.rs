@@ -18,9 +18,9 @@ use parquet::file::serialized_reader::SerializedPageReader;
 use super::chunk::Page;
 use super::leaf::{Leaf, Wanted};
 use crate::read::format::Format;
+use crate::read::guard::guarded;
 use crate::read::reject::RejectReason;
 use crate::read::table::column::Column;
-use crate::read::table::guarded;
 use crate::read::table::rows::{Columns, Rows};
 
 /// Rows of one row group.
