@@ -10,7 +10,7 @@ use crate::documents::{Documents, Memory};
 use crate::error::Result;
 use crate::guests::Guests;
 use crate::ranking::Ranking;
-use benzer_io::read::{Again, Batch, Input};
+use benzer_io::read::{Batch, Input, Rereader};
 use benzer_join::bands::Sketches;
 use benzer_join::verify::{Expected, Texts};
 
@@ -22,7 +22,7 @@ pub(crate) struct Corpus {
     /// All batches, if the table is in memory.
     pub held: Held,
     /// Where batches that gave up their lines find them again.
-    pub again: Option<Again>,
+    pub again: Option<Rereader>,
     /// Ids that were read from disk lately.
     pub ids: Mutex<HashMap<u32, Arc<str>>>,
 }
@@ -96,9 +96,9 @@ impl Corpus {
         match what {
             Expected::Place => {
                 table.expect_hash(row);
-                batch.expect_place(index);
+                batch.prefetch_place(index);
             }
-            Expected::Text => batch.expect_text(index, again),
+            Expected::Text => batch.prefetch_text(index, again),
         }
     }
 
@@ -116,7 +116,7 @@ impl Corpus {
                                 visit(text);
                             }
                         };
-                        batch.with_text_again(index, again, &mut visit)?;
+                        batch.reread_text(index, again, &mut visit)?;
                         return if is_same { Ok(()) } else { Err(benzer_io::Error::Changed.into()) };
                     }
                     _ => batch.with_text(index, visit),

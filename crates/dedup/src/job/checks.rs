@@ -10,7 +10,7 @@ use super::output::REJECTS;
 use super::stages::Run;
 use super::{Measure, Output, old};
 use crate::error::{Error, Result};
-use benzer_io::read::{Format, Input, ReadOptions, Reader, fields_there};
+use benzer_io::read::{Format, Input, ReadOptions, Reader, field_names};
 
 /// So many files are named.
 const NAMED: usize = 5;
@@ -181,7 +181,7 @@ fn named<'a>(paths: impl Iterator<Item = &'a Path>) -> String {
 
 /// The fields of an input, for a message.
 fn there(input: &Input) -> String {
-    let fields = fields_there(input);
+    let fields = field_names(input);
     if fields.is_empty() {
         return String::new();
     }

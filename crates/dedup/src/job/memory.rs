@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Measure, Options, Search};
 use crate::error::{Error, Result};
 use benzer_io::read::{Compression, Format, Input, Reader, estimated_documents};
-use benzer_io::store::MOST_HELD;
+use benzer_io::store::MAX_HELD;
 use benzer_join::Edge;
 
 /// What every run needs, whatever the corpus: the program, its tables, the results being written.
@@ -52,7 +52,7 @@ impl Memory {
         let lines = estimated_documents(&lines);
         let documents = lines + estimated_documents(&others);
         // One object is read at a time, and copied while it is.
-        let remote = 2 * MOST_HELD * u64::from(reader.inputs().iter().any(|input| input.is_remote()));
+        let remote = 2 * MAX_HELD * u64::from(reader.inputs().iter().any(|input| input.is_remote()));
         let (per_document, join) = match (options.search, options.measure) {
             (Search::Exact, Measure::Jaccard) => {
                 let texts =

@@ -15,7 +15,7 @@ use crate::ingest::{Ingested, Spare};
 use crate::keep;
 use benzer_flow::pipeline;
 use benzer_io::places;
-use benzer_io::read::{self, Again, Batch, Inputs, Reader};
+use benzer_io::read::{self, Batch, Inputs, Reader, Rereader};
 use benzer_io::store::Address;
 use benzer_storage::{FileWriter, Files, Manifest};
 
@@ -54,7 +54,7 @@ impl Run<'_> {
         let again = match reader.progress().bytes_total() {
             Some(bytes) if bytes > self.options.held => {
                 let maps = self.options.maps && self.memory.has_room_for_maps(bytes);
-                let again = Again::new(&inputs, maps)?;
+                let again = Rereader::new(&inputs, maps)?;
                 if maps && again.is_some() {
                     self.memory.take(bytes);
                 }
@@ -82,7 +82,7 @@ impl Run<'_> {
             spare: self.ingest.spare.clone(),
         };
         if let Some(again) = &sink.again {
-            reader.look_at(again);
+            reader.use_maps(again);
         }
         // What can be read again is not written a second time: a resumed run reads it.
         if self.saves && sink.again.is_none() {
@@ -221,7 +221,7 @@ struct Sink<'a> {
     memory: Memory,
     rows: Rows,
     held: Held,
-    again: Option<Again>,
+    again: Option<Rereader>,
     held_bytes: u64,
     /// Once they are on disk only.
     disk: Option<TableWriter>,
@@ -323,14 +323,14 @@ impl Sink<'_> {
         for batch in std::mem::take(&mut self.held).batches {
             match &self.again {
                 Some(again) if batch.is_forgotten() => {
-                    let whole = batch.recalled(again, lines)?;
+                    let whole = batch.reread(again, lines)?;
                     append_texts(&whole, &mut disk)?;
                     lines = whole.into_lines();
                 }
                 _ => append_texts(&batch, &mut disk)?,
             }
         }
-        self.again.as_ref().map_or(Ok(()), Again::check)?;
+        self.again.as_ref().map_or(Ok(()), Rereader::check)?;
         self.held_bytes = 0;
         self.disk = Some(disk);
         Ok(())

@@ -162,10 +162,10 @@ impl Run<'_> {
                     match &ranked.corpus.again {
                         // Lines as they are need not be looked at.
                         Some(again) if batch.is_forgotten() && batch.has_lines() && !fates.annotates => {
-                            write(batch, batch.lines_again(again, &mut buffer)?)?;
+                            write(batch, batch.reread_lines(again, &mut buffer)?)?;
                         }
                         Some(again) if batch.is_forgotten() => {
-                            let whole = batch.recalled(again, buffer)?;
+                            let whole = batch.reread(again, buffer)?;
                             write(&whole, whole.lines())?;
                             buffer = whole.into_lines();
                         }
