@@ -6,7 +6,8 @@ use std::io::{BufWriter, Write};
 use benzer_core::hash::mix;
 use benzer_core::lsh::{Banding, Shape};
 use benzer_core::sketch::SketchSpec;
-use benzer_dedup::job::{self, Options, Search, Silent};
+use benzer_dedup::progress::Silent;
+use benzer_dedup::request::{Options, Search};
 use peak_alloc::PeakAlloc;
 
 #[global_allocator]
@@ -29,7 +30,7 @@ fn moving_to_disk_on_the_way_takes_no_memory_of_its_own() {
         ..Options::new(vec![path], folder.path().join("out"), threshold, search)
     };
     MEMORY.reset_peak_usage();
-    let summary = job::run(&options, &Silent).unwrap();
+    let summary = benzer_dedup::run(&options, &Silent).unwrap();
     let peak = MEMORY.peak_usage();
     assert!(summary.spilled_bytes > 80 << 20, "{} bytes", summary.spilled_bytes);
     // The rest is for the program and what the allocator does not see.

@@ -6,7 +6,7 @@
 //! files --> features, sketch, keypoints --> pairs that share a band key --> words in common >= T --> geometric check --> resolve --> results
 //! ```
 //!
-//! The rules are those of documents ([`job`](benzer_dedup::job)): every removed picture names a kept one that was checked against it, never a chain. Here the check is geometric
+//! The rules are those of documents ([`run`](benzer_dedup::run())): every removed picture names a kept one that was checked against it, never a chain. Here the check is geometric
 //! ([`verify`](benzer_core::field::image::local::verify)): keypoints that lie upon each other are the evidence. Files with the same bytes are copies. A file that cannot be decoded is a reject.
 //!
 //! Of each picture words and sketch stay in memory, about 8 KB; keypoints and descriptors, about 45 KB, go to a temporary file in the output folder.
@@ -27,7 +27,7 @@ use std::time::Instant;
 use benzer_core::field::image::{ImageOptions, Limits};
 use serde::Serialize;
 
-use benzer_dedup::job::{Observer, Stage};
+use benzer_dedup::progress::{Observer, Stage};
 use benzer_dedup::{Error, Result};
 use benzer_storage::Files;
 

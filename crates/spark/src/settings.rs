@@ -6,8 +6,8 @@ use benzer_core::sketch::{SketchSpec, Sketcher};
 
 use crate::error::{Error, Result};
 use benzer_core::Threshold;
-use benzer_dedup::job::{Options, Search, most_recall};
 use benzer_dedup::keep::Keep;
+use benzer_dedup::request::{Options, Search, most_recall};
 
 /// The settings of a run, from its options.
 #[derive(Debug, Clone)]

@@ -5,21 +5,21 @@ use benzer_core::lsh::{Banding, Prefilter};
 
 use super::find::{Members, retain_others};
 use super::stages::Run;
-use super::{Measure, Search, Stage, Verify};
 use crate::archive::{Archives, Old, Prober, intersection, sorted_elements};
 use crate::corpus::{Corpus, Ranked};
 use crate::edges::{EdgesWriter, OLD_EDGES};
 use crate::error::Result;
 use crate::guests::Guests;
+use crate::progress::Stage;
 use crate::ranking::Ranking;
+use crate::request::{Measure, Search, Verify};
+use crate::summary::NAMED;
 use benzer_flow::workers::in_parallel;
 use benzer_join::Edge;
 use benzer_join::verify::Texts;
 
 /// Documents that are looked at between two looks at the wish to stop.
 const TOGETHER: usize = 1 << 14;
-/// Old documents that the summary names.
-pub(crate) const NAMED: usize = 100;
 /// Documents that a thread takes at a time.
 pub(super) const TASK: usize = 64;
 

@@ -3,12 +3,13 @@
 use benzer_core::lsh::Prefilter;
 
 use super::stages::Run;
-use super::{Search, Stage};
 use crate::audit::{Findings, Ran, Workspace};
 use crate::corpus::Ranked;
 use crate::decide::Removal;
 use crate::edges::Edges;
 use crate::error::Result;
+use crate::progress::Stage;
+use crate::request::Search;
 
 /// A pair at the threshold hardly ever looks like one at this share of it: by seven standard errors with 128 registers.
 const MARGIN: f64 = 0.85;

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::output::REJECTS;
 use super::stages::Run;
-use super::{Measure, Output, old};
 use crate::error::{Error, Result};
+use crate::folders::{OLD_REJECTS, REJECTS};
+use crate::request::{Measure, Output};
 use benzer_io::read::{Format, Input, ReadOptions, Reader, fields_there};
 
 /// So many files are named.
@@ -35,8 +35,8 @@ impl Run<'_> {
     pub(super) fn check_old(&mut self) -> Result<()> {
         let (rejected, found) = (self.counts.against_rejected, self.counts.against);
         let (read, of) = (rejected + found, "lines of old documents");
-        let rejects = Rejected { rejected, read, of, list: old::REJECTS, remedy: FIELDS_OF_OLD };
-        let first = self.first_of(old::REJECTS);
+        let rejects = Rejected { rejected, read, of, list: OLD_REJECTS, remedy: FIELDS_OF_OLD };
+        let first = self.first_of(OLD_REJECTS);
         self.check_rejects(&rejects, first, &[])?;
         match (found, self.options.measure) {
             (0, Measure::Containment) => {

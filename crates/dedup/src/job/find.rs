@@ -5,14 +5,17 @@ use std::collections::HashMap;
 use benzer_core::lsh::Prefilter;
 
 use super::stages::Run;
-use super::{Counts, Measure, Search, Stage, Verify, outcome};
 use crate::corpus::{Corpus, Ranked, RankedSketches};
 use crate::decide::{self, Removal, Rule};
 use crate::documents::{Documents, Place};
 use crate::edges::{EDGES, Edges, EdgesWriter, OLD_EDGES};
 use crate::error::Result;
 use crate::guests::Guests;
+use crate::outcome;
+use crate::progress::Stage;
 use crate::ranking::Ranking;
+use crate::request::{Measure, Search, Verify};
+use crate::summary::Counts;
 use benzer_flow::sort::Sorted;
 use benzer_flow::{Progress, Steps};
 use benzer_join::Edge;

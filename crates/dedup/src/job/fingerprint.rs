@@ -5,8 +5,8 @@ use std::sync::Arc;
 use benzer_core::hash;
 use serde_json::{Value, json};
 
-use super::{Audit, Measure, Options, Search, Verify};
 use crate::error::Result;
+use crate::request::{Audit, Measure, Options, Search, Verify};
 use benzer_io::read::{Input, Reader};
 use benzer_join::resolve::Cluster;
 

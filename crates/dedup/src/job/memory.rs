@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Measure, Options, Search};
 use crate::error::{Error, Result};
+use crate::request::{Measure, Options, Search};
 use benzer_io::read::{Compression, Format, Input, Reader, estimated_documents};
 use benzer_io::store::MOST_HELD;
 use benzer_join::Edge;

@@ -10,34 +10,20 @@ mod checks;
 mod find;
 mod fingerprint;
 mod memory;
-mod observer;
 mod old;
-mod options;
-pub(crate) mod outcome;
 mod output;
 mod overlaps;
 mod publish;
 mod read;
 mod report;
 mod save;
-mod search;
 mod stages;
-mod summary;
 mod write;
 
-pub use crate::audit::{Audited, Bin, Share};
-pub(crate) use against::NAMED;
-pub use observer::{Observer, Silent, Stage};
-pub use options::{
-    Audit, BATCH_BYTES, CHECKPOINT_BYTES, HELD_BYTES, Measure, Options, Output, Search, Verify,
-};
-pub(crate) use output::{DOCUMENT_FOLDERS, Remains, remains};
-pub(crate) use save::FOLDER as SAVED;
-pub use search::most_recall;
-pub use search::{Chosen, TooFew};
-pub use summary::{Counts, Summary, Timing};
-
 use crate::error::Result;
+use crate::progress::Observer;
+use crate::request::Options;
+use crate::summary::Summary;
 use benzer_io::store::Address;
 use benzer_storage::Files;
 

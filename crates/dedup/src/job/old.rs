@@ -6,18 +6,18 @@ use benzer_core::field::text::Shingler;
 use benzer_core::lsh::Banding;
 use serde_json::{Value, json};
 
+use super::fingerprint;
 use super::stages::Run;
-use super::{Measure, Options, Output, Search, Stage, Verify, fingerprint};
 use crate::archive::{self, Archives, Segment, SegmentEntry, SegmentWriter, Shape};
 use crate::error::{Error, Result};
+use crate::folders::OLD_REJECTS;
 use crate::ingest::Ingest;
 use crate::keep::Keep;
+use crate::progress::Stage;
+use crate::request::{Measure, Options, Output, Search, Verify};
 use benzer_io::read::{self, Inputs, ReadOptions, Reader};
 use benzer_join::resolve::Cluster;
 use benzer_storage::{self as files, FileWriter, Lock, Manifest};
-
-/// The rejected lines of corpora of old documents.
-pub(super) const REJECTS: &str = "against-rejects.jsonl";
 
 /// What `--against` named.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ pub(super) fn check(options: &Options) -> Result<()> {
         return refuse("against", "a file or a folder", "`-`; save it to a file first");
     }
     match &options.save {
-        Some(folder) if *folder != super::save::folder(options) && !options.against.contains(folder) => {
+        Some(folder) if *folder != options.own_archive() && !options.against.contains(folder) => {
             let got = format!("`{}`, which is not", folder.display());
             refuse("save", "one of the folders of --against, so that nothing is saved twice", &got)
         }
@@ -86,8 +86,8 @@ impl Run<'_> {
                 states.push(state);
             } else if !is_growing {
                 // Of the folder of a run that was not saved, its documents.
-                let is_run = path.join(super::output::MANIFEST).is_file();
-                let path = if is_run { path.join(super::output::DOCUMENTS) } else { path.clone() };
+                let is_run = path.join(crate::results::manifest::NAME).is_file();
+                let path = if is_run { path.join(crate::folders::DOCUMENTS) } else { path.clone() };
                 states.push(json!(fingerprint::inputs(&self.open_corpus(&path)?)?));
                 sources.list.push(Source::Corpus(path));
             }
@@ -188,7 +188,7 @@ impl Run<'_> {
 
     fn read_corpora(&mut self, sources: &[Source], ingest: &Ingest) -> Result<Vec<SegmentEntry>> {
         let mut manifest = Manifest::new(Stage::Against.name(), &self.fingerprint);
-        let mut rejects = self.files.create(&self.folders.work.join(REJECTS))?;
+        let mut rejects = self.files.create(&self.folders.work.join(OLD_REJECTS))?;
         let mut entries: Vec<SegmentEntry> = Vec::new();
         for source in sources {
             if let Source::Corpus(path) = source {
@@ -198,7 +198,7 @@ impl Run<'_> {
         }
         let rejects = rejects.commit()?;
         if self.saves && !entries.is_empty() {
-            manifest.add_file(REJECTS, rejects);
+            manifest.add_file(OLD_REJECTS, rejects);
             entries
                 .iter()
                 .flat_map(SegmentEntry::files)

@@ -6,13 +6,13 @@ use benzer_core::field::text::Scratch;
 
 use super::against::{OldEdge, each_member, numbered};
 use super::stages::Run;
-use super::{Measure, Verify};
 use crate::archive::{Archives, Old, Prober, sorted_elements};
 use crate::corpus::Ranked;
 use crate::decide::{Removal, Rule};
 use crate::edges::{EdgesWriter, OLD_EDGES};
 use crate::error::Result;
 use crate::guests::Guests;
+use crate::request::{Measure, Verify};
 use crate::write::{Counted, Span};
 use benzer_join::overlap::{self, Counter, Index, IndexBuilder};
 use benzer_join::verify::Texts;

@@ -21,11 +21,14 @@ use std::time::Instant;
 use benzer_core::hash;
 use serde::Deserialize;
 
-use super::output::{DOCUMENTS, MANIFEST, RESULTS};
 use super::stages::Run;
-use super::{Observer, Options, Stage, Summary, Timing};
 use crate::error::{Error, Result};
+use crate::folders::{DOCUMENTS, RESULTS};
+use crate::progress::{Observer, Stage};
+use crate::request::Options;
 use crate::results::manifest as results;
+use crate::results::manifest::NAME as MANIFEST;
+use crate::summary::{Summary, Timing};
 use benzer_io::store::{Address, Folder, Stored};
 use benzer_storage::{Check, FileEntry, Files, Lock, Manifest, State, checksum_of};
 use journal::Journal;
@@ -44,7 +47,7 @@ pub(super) fn run(
     address: Address,
     observer: &dyn Observer,
 ) -> Result<Summary> {
-    if options.save.as_ref() == Some(&super::save::folder(options)) {
+    if options.save.as_ref() == Some(&options.own_archive()) {
         let got = format!("`{}`; name a folder of this machine with --archive", options.output.display());
         return Err(Error::parameter("save", "left out for results in an object store", got));
     }

@@ -5,16 +5,16 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 
-use super::outcome::{cluster_sizes, fine_histogram, smallest};
-use super::output::REJECTS;
 use super::stages::Run;
-use super::{Measure, Output, Search, Verify};
 use crate::corpus::Ranked;
 use crate::decide::{Removal, Rule};
 use crate::error::Result;
+use crate::folders::REJECTS;
+use crate::outcome::{cluster_sizes, fine_histogram, smallest};
 use crate::report::{
     ClusterFacts, Group, Mode, PairFacts, Report, SpanFacts, beginning, kind, quoted, side_by_side,
 };
+use crate::request::{Measure, Output, Search, Verify};
 use crate::write;
 use benzer_join::Edge;
 use benzer_join::resolve::Cluster;

@@ -1,29 +1,20 @@
 //! Saving what was kept: for later runs against it.
 
-use std::path::PathBuf;
-
 use benzer_core::field::text::Scratch;
 
 use super::old::Sources;
 use super::stages::Run;
-use super::{Options, Output};
 use crate::archive::{self, Added, Entry, Growth, Shape, sorted_elements};
 use crate::corpus::Ranked;
 use crate::decide::Removal;
 use crate::error::Result;
+use crate::request::{Output, SAVED};
 use benzer_flow::workers::in_parallel;
 use benzer_storage::Stamp;
 
-/// Where documents are saved if no archive is named, inside the output folder.
-pub(crate) const FOLDER: &str = "saved";
 /// Documents whose features are made together, and by one thread.
 const TOGETHER: usize = 4096;
 const TASK: usize = 64;
-
-/// The folder of a run's own archive.
-pub(super) fn folder(options: &Options) -> PathBuf {
-    options.output.join(FOLDER)
-}
 
 impl Run<'_> {
     /// Adds the kept documents to the archive, and gives the files of one inside the output folder.
@@ -52,10 +43,10 @@ impl Run<'_> {
         let Sources { inputs, run, .. } = &self.sources;
         let added = Added { inputs: inputs.clone(), fingerprint: run.clone(), first, documents };
         let files = growth.finish(added)?;
-        if *folder != self::folder(self.options) {
+        if *folder != self.options.own_archive() {
             return Ok(Vec::new());
         }
-        Ok(files.into_iter().map(|(name, stamp)| (format!("{FOLDER}/{}", name.display()), stamp)).collect())
+        Ok(files.into_iter().map(|(name, stamp)| (format!("{SAVED}/{}", name.display()), stamp)).collect())
     }
 
     /// The rows of the kept documents that have a text, in order.

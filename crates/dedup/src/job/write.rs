@@ -5,14 +5,17 @@ use std::io::Read;
 
 use serde_json::json;
 
-use super::output::{DOCUMENTS, REJECTS, STDIN};
+use super::output::STDIN;
 use super::stages::Run;
-use super::{Output, Stage, old, outcome};
 use crate::corpus::Ranked;
 use crate::decide::{Removal, Rule};
 use crate::documents::Documents;
 use crate::edges::Edges;
 use crate::error::{Error, Result};
+use crate::folders::{DOCUMENTS, OLD_REJECTS, REJECTS};
+use crate::outcome;
+use crate::progress::Stage;
+use crate::request::Output;
 use crate::results::{inputs, manifest};
 use crate::write::{self, DocumentWriter, Estimates, Fates, Pairs};
 use benzer_flow::pipeline::{self, Work};
@@ -75,7 +78,7 @@ impl Run<'_> {
         settled(self.report(ranked, by_keeper)?)?;
         settled(self.rejects_file(REJECTS, self.counts.rejected)?)?;
         if self.counts.against_rejected > 0 {
-            settled(self.rejects_file(old::REJECTS, self.counts.against_rejected)?)?;
+            settled(self.rejects_file(OLD_REJECTS, self.counts.against_rejected)?)?;
         }
         let name =
             |file: &FileWriter| file.path().file_name().unwrap_or_default().to_string_lossy().into_owned();

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::Report;
 use super::chart::{self, round};
 use super::html::{counted, escape, grouped, percent, section};
-use crate::job::Counts;
+use crate::summary::Counts;
 
 impl Report {
     pub(super) fn lead(&self) -> String {

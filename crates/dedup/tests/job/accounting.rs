@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{Read, Write};
 
-use benzer_dedup::job::{Options, Output};
+use benzer_dedup::request::{Options, Output};
 use serde_json::Value;
 
 use crate::corpus::{self, Random};

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 
 use benzer_dedup::Error;
-use benzer_dedup::job::{self, Observer, Options, Output, Stage};
+use benzer_dedup::progress::{Observer, Stage};
+use benzer_dedup::request::{Options, Output};
 use benzer_flow::Listener;
 
 use crate::lab::{self, Lab};
@@ -137,7 +138,7 @@ fn a_file_that_changes_meanwhile_ends_the_run() {
             let path = lab.path("in").join("a.jsonl");
             let meddler = Meddler { stage, path, content: Mutex::new(Some(content.clone())) };
             let options = Options { held: 0, maps, ..lab.options("out") };
-            let outcome = job::run(&options, &meddler);
+            let outcome = benzer_dedup::run(&options, &meddler);
             assert!(matches!(outcome, Err(Error::Io(benzer_io::Error::Changed))), "{stage:?}: {outcome:?}");
             assert!(!lab.path("out/manifest.json").exists());
         }

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use benzer_core::lsh::{Banding, Shape};
 use benzer_core::sketch::SketchSpec;
 use benzer_dedup::Keep;
-use benzer_dedup::job::{self, Measure, Observer, Options, Search, Stage, Verify};
+use benzer_dedup::progress::{Observer, Stage};
+use benzer_dedup::request::{Measure, Options, Search, Verify};
 use benzer_flow::Listener;
 use proptest::prelude::*;
 
@@ -241,7 +242,7 @@ proptest! {
         lab::run(&disk).unwrap();
         lab::assert_same(&lab::outputs(&disk.output), &expected, "on disk");
         let interrupted = Options { checkpoint: 0, ..options("interrupted") };
-        let _ = job::run(&interrupted, &Impatient(AtomicU64::new(patience)));
+        let _ = benzer_dedup::run(&interrupted, &Impatient(AtomicU64::new(patience)));
         lab::run(&Options { resume: true, ..interrupted.clone() }).unwrap();
         lab::assert_same(&lab::outputs(&interrupted.output), &expected, "interrupted");
         prop_assert!(!interrupted.output.join(".benzer-work").exists());

@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use benzer_dedup::job::{self, Measure, Options, Silent};
+use benzer_dedup::progress::Silent;
+use benzer_dedup::request::{Measure, Options};
 use benzer_dedup::results;
 use benzer_join::resolve::Cluster;
 use benzer_storage::Files;
@@ -57,7 +58,7 @@ fn after_every_power_cut_the_archive_is_as_before_and_a_resumed_run_makes_it_rig
     let before = content(&root.join("archive"));
     let (files, recorder) = Files::recording(&root).unwrap();
     let recorded = growing(&lab, &root, "out");
-    job::run_with(&files, &recorded, &Silent).unwrap();
+    benzer_dedup::run_with(&files, &recorded, &Silent).unwrap();
     let (output, after) = (lab::outputs(&recorded.output), content(&root.join("archive")));
     assert_ne!(before, after);
     let names = |bytes: &[u8]| {
@@ -195,7 +196,7 @@ fn what_does_not_go_together_is_refused() {
     refused(Options { cluster: Cluster::Components, ..usual.clone() }, "leaders with --against");
     refused(Options { save: Some(lab.path("elsewhere")), ..usual.clone() }, "so that nothing is saved twice");
     refused(Options { against: vec!["-".into()], ..usual.clone() }, "save it to a file first");
-    let estimate = benzer_dedup::job::Verify::Estimate;
+    let estimate = benzer_dedup::request::Verify::Estimate;
     refused(
         Options { measure: Measure::Containment, verify: estimate, ..usual },
         "exact with --measure containment",
@@ -237,7 +238,7 @@ fn a_higher_threshold_later_is_that_of_a_run_at_it() {
     let items = Options {
         measure: Measure::Containment,
         output: lab.path("items"),
-        search: job::Search::Exact,
+        search: benzer_dedup::request::Search::Exact,
         ..options.clone()
     };
     for low in [options, items] {
@@ -284,7 +285,7 @@ fn the_golden_archive_is_read_and_written_as_ever() {
     let kept = fs::read(saving.output.join("documents/a.jsonl")).unwrap();
     lab.write("a.jsonl", kept);
     let again = Options { against: vec![golden], ..lab.options("again") };
-    let job::Summary { counts, warnings, .. } = lab::run(&again).unwrap();
+    let benzer_dedup::summary::Summary { counts, warnings, .. } = lab::run(&again).unwrap();
     // Empty documents are kept, whatever they are compared with.
     let warns = warnings.iter().any(|warning| warning.contains("added to the archive before"));
     assert_eq!(warns, counts.empty == 0);

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use benzer_dedup::job::{Measure, Options, Output, Search};
+use benzer_dedup::request::{Measure, Options, Output, Search};
 use benzer_dedup::results;
 
 use crate::corpus::Random;

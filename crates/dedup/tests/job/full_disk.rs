@@ -3,7 +3,8 @@
 use std::io::ErrorKind;
 
 use benzer_dedup::integrity;
-use benzer_dedup::job::{self, Options, Silent};
+use benzer_dedup::progress::Silent;
+use benzer_dedup::request::Options;
 use benzer_storage::Files;
 use benzer_storage::fault::When;
 
@@ -30,7 +31,7 @@ impl Failures {
 
     /// Runs on a disk that fails, then goes on with one that does not. Gives the message of the failure.
     fn survive(&self, usual: Options, when: When, kind: ErrorKind, remedy: &str) -> Option<String> {
-        let outcome = job::run_with(&Files::failing(when, kind), &usual, &Silent);
+        let outcome = benzer_dedup::run_with(&Files::failing(when, kind), &usual, &Silent);
         let message = outcome.err().map(|error| error.to_string());
         if let Some(message) = &message {
             // The folder in which ours is made is synced, too.
@@ -75,7 +76,7 @@ fn any_operation_may_fail() {
     let failures = Failures::new();
     let (files, recorder) = Files::recording(failures.lab.folder()).unwrap();
     let options = failures.lab.on_disk("out");
-    job::run_with(&files, &options, &Silent).unwrap();
+    benzer_dedup::run_with(&files, &options, &Silent).unwrap();
     std::fs::remove_dir_all(&options.output).unwrap();
     // The second is what a broken disk says (EIO), which has no kind of its own.
     for (kind, remedy) in [
@@ -110,7 +111,7 @@ fn a_run_that_fails_leaves_nothing_that_looks_finished() {
     for operation in 0.. {
         lab::run(&options).unwrap();
         let files = Files::failing(When::Operation(operation), ErrorKind::StorageFull);
-        let outcome = job::run_with(&files, &options, &Silent);
+        let outcome = benzer_dedup::run_with(&files, &options, &Silent);
         let left = lab::outputs(&options.output);
         let is_finished = left.contains_key("manifest.json");
         if is_finished {

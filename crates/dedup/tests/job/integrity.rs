@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use benzer_dedup::integrity::{Kind, Report, verify};
-use benzer_dedup::job::{self, Observer, Stage};
+use benzer_dedup::progress::{Observer, Stage};
 use benzer_dedup::results::{self, rethreshold};
 use benzer_flow::Listener;
 use walkdir::WalkDir;
@@ -188,7 +188,7 @@ fn results_of_earlier_versions_are_whole_and_said_to_be_less_protected() {
 fn checkpoints_are_checked_and_an_unfinished_run_is_not_whole() {
     let lab = lab();
     let options = lab.on_disk("out");
-    job::run(&options, &StopsAtWriting::default()).unwrap_err();
+    benzer_dedup::run(&options, &StopsAtWriting::default()).unwrap_err();
     let work = lab.path("out/.benzer-work");
     whole(&work, Kind::Checkpoints);
     let kept: Vec<_> = files(&work).into_iter().filter(|path| !path.ends_with("lock")).collect();

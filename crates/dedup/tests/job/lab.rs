@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use benzer_core::lsh::{Banding, Shape};
 use benzer_core::sketch::SketchSpec;
 use benzer_dedup::Result;
-use benzer_dedup::job::{self, Options, Search, Silent, Summary};
+use benzer_dedup::progress::Silent;
+use benzer_dedup::request::{Options, Search};
+use benzer_dedup::summary::Summary;
 use tempfile::TempDir;
 use walkdir::WalkDir;
 
@@ -59,7 +61,7 @@ impl Lab {
 }
 
 pub fn run(options: &Options) -> Result<Summary> {
-    job::run(options, &Silent)
+    benzer_dedup::run(options, &Silent)
 }
 
 pub fn outputs(folder: &Path) -> Outputs {

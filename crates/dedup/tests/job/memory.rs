@@ -2,7 +2,7 @@
 
 use benzer_core::Parameter;
 use benzer_dedup::Error;
-use benzer_dedup::job::Options;
+use benzer_dedup::request::Options;
 
 use crate::corpus::{self, Random};
 use crate::lab::{self, Lab};

@@ -8,7 +8,7 @@ use benzer_core::field::text::Shingler;
 use benzer_core::lsh::{Banding, Prefilter};
 use benzer_core::sketch::{Sketch, SketchSpec};
 use benzer_dedup::Keep;
-use benzer_dedup::job::{Measure, Options, Search, Verify};
+use benzer_dedup::request::{Measure, Options, Search, Verify};
 use benzer_join::resolve::Cluster;
 
 use crate::corpus::Document;

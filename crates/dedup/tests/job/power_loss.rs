@@ -4,7 +4,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use benzer_dedup::job::{self, Options, Silent};
+use benzer_dedup::progress::Silent;
+use benzer_dedup::request::Options;
 use benzer_storage::fault::{Recorder, Sync};
 use benzer_storage::{Files, checksum_of};
 use serde_json::Value;
@@ -52,7 +53,7 @@ fn broken(
     let root = lab.path("root");
     let (files, recorder) = record(&root).unwrap();
     let recorded = Options { overwrite: true, ..options(&root) };
-    job::run_with(&files, &recorded, &Silent).unwrap();
+    benzer_dedup::run_with(&files, &recorded, &Silent).unwrap();
     lab::assert_same(&lab::outputs(&recorded.output), expected, "without a cut");
     let (mut false_claims, mut wrong) = (0, 0);
     for after in 0..=recorder.n_operations() {
@@ -114,7 +115,7 @@ fn false_claims(is_forgotten: impl Fn(Sync, &Path) -> bool + Send + std::marker:
     let root = lab.path("root");
     fs::create_dir(&root).unwrap();
     let (files, recorder) = Files::recording_unless(&root, is_forgotten).unwrap();
-    job::run_with(&files, &options(&lab, &root), &Silent).unwrap();
+    benzer_dedup::run_with(&files, &options(&lab, &root), &Silent).unwrap();
     let n = recorder.n_operations();
     let states = (0..=n).flat_map(|after| (0..SEEDS).map(move |seed| (after, seed)));
     let claims = states.filter(|&(after, seed)| {

@@ -5,7 +5,7 @@ use std::fs;
 
 use benzer_core::field::text::Shingler;
 use benzer_dedup::Keep;
-use benzer_dedup::job::Options;
+use benzer_dedup::request::Options;
 
 use crate::corpus::{self, Document, Random};
 use crate::evidence::{self, Place};

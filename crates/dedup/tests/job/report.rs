@@ -4,7 +4,7 @@ use std::fs;
 
 use benzer_core::lsh::{Banding, Shape};
 use benzer_core::sketch::SketchSpec;
-use benzer_dedup::job::{Audit, Options, Output, Search, Verify};
+use benzer_dedup::request::{Audit, Options, Output, Search, Verify};
 use benzer_join::resolve::Cluster;
 use benzer_storage::checksum_of;
 use serde_json::Value;

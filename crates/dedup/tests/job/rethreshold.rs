@@ -6,8 +6,9 @@ use std::path::Path;
 use arrow_array::{Array, ArrayRef};
 use benzer_core::Threshold;
 use benzer_dedup::Keep;
-use benzer_dedup::job::{Counts, Measure, Options, Search, Summary};
+use benzer_dedup::request::{Measure, Options, Search};
 use benzer_dedup::results::{Rethresholded, rethreshold};
+use benzer_dedup::summary::{Counts, Summary};
 use benzer_join::resolve::Cluster;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 

@@ -3,7 +3,7 @@
 use benzer_core::lsh::{Banding, Shape};
 use benzer_core::sketch::SketchSpec;
 use benzer_dedup::Keep;
-use benzer_dedup::job::{Options, Search, Verify};
+use benzer_dedup::request::{Options, Search, Verify};
 use benzer_join::resolve::Cluster;
 use proptest::prelude::*;
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 
-use benzer_dedup::job::{self, Summary};
+use benzer_dedup::summary::Summary;
 
 use crate::error;
 pub(crate) use request::Request;
@@ -32,7 +32,7 @@ fn dedup(py: Python<'_>, request: &str, progress: Option<&Bound<'_, PyAny>>) -> 
     let options = request.options()?;
     let watch = Watch::default();
     let summary = thread::scope(|scope| -> PyResult<Summary> {
-        let run = scope.spawn(|| job::run(&options, &watch));
+        let run = scope.spawn(|| benzer_dedup::run(&options, &watch));
         let mut nap = Duration::from_millis(1);
         let mut interrupted = Ok(());
         while !run.is_finished() {

@@ -11,7 +11,7 @@ use benzer_core::field::text::{TextOptions, Unit};
 use benzer_core::lsh::Target;
 use benzer_core::plan::{Preset, preset};
 use benzer_core::sketch::SketchSpec;
-use benzer_dedup::job::{Audit, Chosen, Measure, Options, Output, Search, Verify};
+use benzer_dedup::request::{Audit, Chosen, Measure, Options, Output, Search, Verify};
 use benzer_io::read::ReadOptions;
 use benzer_join::resolve::Cluster;
 

@@ -17,7 +17,8 @@ use super::columns::Rows;
 use super::out::{Out, batch};
 use super::{Settings, kind, stage};
 use crate::error;
-use benzer_dedup::job::{self, Options, Search, Silent};
+use benzer_dedup::progress::Silent;
+use benzer_dedup::request::{Options, Search};
 use benzer_dedup::results;
 
 /// Documents: clusters of versions, a template, copies, texts without words.
@@ -52,7 +53,7 @@ fn options(folder: &Path, keep: &str, threshold: &str) -> Options {
         Options::new(vec![folder.join("in.jsonl")], folder.join("out"), threshold, Search::Bands(banding));
     options.read.id_field = Some("id".parse().unwrap());
     options.keep = keep.parse().unwrap();
-    options.audit = job::Audit::Off;
+    options.audit = benzer_dedup::request::Audit::Off;
     options
 }
 
@@ -186,7 +187,7 @@ fn on_one_machine(options: &Options, rows: &[(String, String)]) -> (Vec<Pair>, V
         .map(|(id, text)| serde_json::json!({"id": id, "text": text, "value": &id[2..]}).to_string())
         .collect();
     std::fs::write(&options.inputs[0], lines.join("\n")).unwrap();
-    job::run(options, &Silent).unwrap();
+    benzer_dedup::run(options, &Silent).unwrap();
     let (mut pairs, mut reasons) = (Vec::new(), Vec::new());
     results::pairs(&options.output, |pair| {
         let counts = (pair.intersection.unwrap(), pair.union.unwrap());

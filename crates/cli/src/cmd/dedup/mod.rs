@@ -16,7 +16,7 @@ use benzer_core::field::text::{TextOptions, Unit};
 use benzer_core::lsh::Target;
 use benzer_core::plan::{Preset, preset};
 use benzer_core::sketch::SketchSpec;
-use benzer_dedup::job::{self, Audit, Chosen, Measure, Options, Output, Search, Verify};
+use benzer_dedup::request::{Audit, Chosen, Measure, Options, Output, Search, Verify};
 use benzer_dedup::{Error, Keep};
 use benzer_io::read::{FieldPath, Format, ReadOptions};
 use benzer_join::resolve::Cluster;
@@ -221,7 +221,7 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
         pages::reserve(options.memory / 4, options.threads);
     }
     let bars = bar::Bars::new(arguments.log);
-    let outcome = job::run(&options, &bars);
+    let outcome = benzer_dedup::run(&options, &bars);
     bars.finish();
     let summary = outcome.map_err(|error| match error {
         Error::Parameter(_) => Usage::new(flags(&error.to_string())).into(),

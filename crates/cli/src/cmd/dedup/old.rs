@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use benzer_dedup::job::{Measure, Options};
+use benzer_dedup::request::{Measure, Options};
 use benzer_io::read::{FieldPath, ReadOptions};
 use clap::{Args, ValueEnum};
 

@@ -2,7 +2,9 @@
 
 use std::io::Write;
 
-use benzer_dedup::job::{Audit, Audited, Counts, Measure, Options, Output, Search, Share, Summary, Verify};
+use benzer_dedup::request::{Audit, Measure, Options, Output, Search, Verify};
+use benzer_dedup::summary::{Counts, Summary};
+use benzer_dedup::{Audited, Share};
 use benzer_join::resolve::Cluster;
 use serde::Serialize;
 
@@ -76,7 +78,7 @@ fn recall(options: &Options) -> f64 {
 }
 
 fn report<'a>(options: &'a Options, summary: &'a Summary) -> Report<'a> {
-    let stage = |timing: &benzer_dedup::job::Timing| StageReport {
+    let stage = |timing: &benzer_dedup::summary::Timing| StageReport {
         stage: timing.stage.name(),
         seconds: timing.took.as_secs_f64(),
         resumed: timing.resumed,

@@ -1,5 +1,7 @@
 //! What a run is asked to do.
 
+mod search;
+
 use std::path::PathBuf;
 
 use benzer_core::field::text::TextOptions;
@@ -11,6 +13,10 @@ use crate::keep::Keep;
 use benzer_core::Threshold;
 use benzer_io::read::ReadOptions;
 use benzer_join::resolve::Cluster;
+pub use search::{Chosen, TooFew, most_recall};
+
+/// Where documents are saved if no archive is named, inside the output folder.
+pub(crate) const SAVED: &str = "saved";
 
 /// How a candidate becomes an edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -147,6 +153,11 @@ impl Options {
             (_, Cluster::Leaders, Verify::Exact) => Rule::Verified,
             (_, Cluster::Leaders, Verify::Estimate) => Rule::Estimate,
         }
+    }
+
+    /// The folder of a run's own archive.
+    pub(crate) fn own_archive(&self) -> PathBuf {
+        self.output.join(SAVED)
     }
 
     /// The defaults of everything that has one.
