@@ -22,7 +22,7 @@ mod write;
 
 use crate::error::Result;
 use crate::progress::Observer;
-use crate::request::Options;
+use crate::request::Request;
 use crate::summary::Summary;
 use benzer_io::store::Address;
 use benzer_storage::Files;
@@ -31,8 +31,8 @@ use benzer_storage::Files;
 ///
 /// # Errors
 /// Inputs that cannot be read, results that cannot be written, parameters that do not fit. What was there before stays; a run that left checkpoints can be resumed.
-pub fn run(options: &Options, observer: &dyn Observer) -> Result<Summary> {
-    run_with(&Files::new(), options, observer)
+pub fn run(request: &Request, observer: &dyn Observer) -> Result<Summary> {
+    run_with(&Files::new(), request, observer)
 }
 
 /// [`run`] through a given layer of files, which tests make fail.
@@ -40,10 +40,10 @@ pub fn run(options: &Options, observer: &dyn Observer) -> Result<Summary> {
 /// # Errors
 /// As [`run`].
 #[doc(hidden)]
-pub fn run_with(files: &Files, options: &Options, observer: &dyn Observer) -> Result<Summary> {
-    match Address::parse(&options.output)? {
-        None => Ok(stages::Run::new(files, options, observer)?.run()?.0),
-        Some(address) => publish::run(files, options, address, observer),
+pub fn run_with(files: &Files, request: &Request, observer: &dyn Observer) -> Result<Summary> {
+    match Address::parse(&request.results.folder)? {
+        None => Ok(stages::Run::new(files, request, observer)?.run()?.0),
+        Some(address) => publish::run(files, request, address, observer),
     }
 }
 

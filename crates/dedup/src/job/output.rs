@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::folders::{DOCUMENTS, OLD_REJECTS, REJECTS, RESULTS, WORK, rethresholded};
-use crate::request::{Options, SAVED};
+use crate::request::{Request, SAVED};
 use crate::results::manifest::{self, NAME as MANIFEST};
 use benzer_io::places;
 use benzer_io::read::Input;
@@ -53,16 +53,16 @@ pub(super) struct Folders {
 
 impl Folders {
     /// Makes both, and refuses what would be overwritten.
-    pub fn prepare(files: &Files, options: &Options) -> Result<Self> {
-        let output = options.output.clone();
-        let work = options.work_dir.clone().unwrap_or_else(|| output.join(WORK));
+    pub fn prepare(files: &Files, request: &Request) -> Result<Self> {
+        let output = request.results.folder.clone();
+        let work = request.resources.work_dir.clone().unwrap_or_else(|| output.join(WORK));
         if output.exists() && !output.is_dir() {
             return Err(Error::parameter("output", "a folder", format!("the file `{}`", output.display())));
         }
-        check_places(&output, &work, options)?;
-        check(&output, options)?;
+        check_places(&output, &work, request)?;
+        check(&output, request)?;
         // One that is not named is called as only ours are; `resume` says that a named one is.
-        if options.work_dir.is_some() && !options.resume {
+        if request.resources.work_dir.is_some() && !request.resources.resume {
             check_work(&work)?;
         }
         files.create_dir_all(&output)?;
@@ -152,16 +152,17 @@ impl Folders {
 }
 
 /// Refuses places for results that lie upon what is read, before anything is made.
-fn check_places(output: &Path, work: &Path, options: &Options) -> Result<()> {
-    let read = || options.inputs.iter().map(PathBuf::as_path);
-    let against = || options.against.iter().map(PathBuf::as_path);
-    let is_archive =
-        |path: &&Path| crate::archive::folder_of(path).is_some() || options.save.as_deref() == Some(path);
+fn check_places(output: &Path, work: &Path, request: &Request) -> Result<()> {
+    let read = || request.input.paths.iter().map(PathBuf::as_path);
+    let against = || request.old.paths.iter().map(PathBuf::as_path);
+    let is_archive = |path: &&Path| {
+        crate::archive::folder_of(path).is_some() || request.results.save.as_deref() == Some(path)
+    };
     places::check_folder(output, read().chain(against()))?;
     places::check_folder(work, read().chain(against()))?;
     // What is passed over where inputs are read would be read as old documents.
     places::check_outside(output, against().filter(|path| !is_archive(path)))?;
-    match options.save.as_deref().filter(|folder| *folder != options.own_archive()) {
+    match request.results.save.as_deref().filter(|folder| *folder != request.own_archive()) {
         Some(archive) => {
             places::check_folder(archive, read())?;
             Ok(places::check_outside(archive, read())?)
@@ -171,7 +172,7 @@ fn check_places(output: &Path, work: &Path, options: &Options) -> Result<()> {
 }
 
 /// Refuses a folder that holds something else.
-fn check(output: &Path, options: &Options) -> Result<()> {
+fn check(output: &Path, request: &Request) -> Result<()> {
     let occupied = |what| Err(Error::Occupied { path: output.to_owned(), what });
     if !output.exists() {
         return Ok(());
@@ -179,19 +180,19 @@ fn check(output: &Path, options: &Options) -> Result<()> {
     let manifest_path = output.join(MANIFEST);
     let is_finished = manifest::is_manifest(&manifest_path);
     let is_ours = is_finished || output.join(WORK).is_dir();
-    if is_finished && !options.overwrite && !options.resume {
+    if is_finished && !request.results.overwrite && !request.resources.resume {
         return occupied("the results of a finished run; name another folder, or give --overwrite");
     }
     let names = std::fs::read_dir(output).map_err(|error| Error::open(output, error))?.flatten();
     let mut names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
     let is_result = |name: &str| name == DOCUMENTS || name == SAVED || RESULTS.contains(&name);
     // What nobody but a run has made is replaced, and nothing else.
-    match (is_ours, options.overwrite || options.resume) {
+    match (is_ours, request.results.overwrite || request.resources.resume) {
         (_, true) if manifest_path.exists() && !is_finished => occupied(OTHERS),
         (true, true) => Ok(()),
         (true, false) if names.any(|name| !is_result(&name) && !name.starts_with('.')) => occupied(OTHERS),
         (true, false) => Ok(()),
-        (false, true) if !options.resume && names.any(|name| is_result(&name)) => occupied(
+        (false, true) if !request.resources.resume && names.any(|name| is_result(&name)) => occupied(
             "files named like results, and no manifest.json of a run; name a new folder for the results",
         ),
         (false, true) => Ok(()),

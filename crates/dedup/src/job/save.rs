@@ -19,8 +19,8 @@ const TASK: usize = 64;
 impl Run<'_> {
     /// Adds the kept documents to the archive, and gives the files of one inside the output folder.
     pub(super) fn save(&self, ranked: &Ranked<'_>, removals: &[Removal]) -> Result<Vec<(String, Stamp)>> {
-        let Some(folder) = &self.options.save else { return Ok(Vec::new()) };
-        if self.options.write == Output::DryRun {
+        let Some(folder) = &self.request.results.save else { return Ok(Vec::new()) };
+        if self.request.results.write == Output::DryRun {
             return Ok(Vec::new());
         }
         if self.sources.is_saved {
@@ -43,7 +43,7 @@ impl Run<'_> {
         let Sources { inputs, run, .. } = &self.sources;
         let added = Added { inputs: inputs.clone(), fingerprint: run.clone(), first, documents };
         let files = growth.finish(added)?;
-        if *folder != self.options.own_archive() {
+        if *folder != self.request.own_archive() {
             return Ok(Vec::new());
         }
         Ok(files.into_iter().map(|(name, stamp)| (format!("{SAVED}/{}", name.display()), stamp)).collect())
@@ -68,15 +68,20 @@ impl Run<'_> {
     fn save_rows(&self, ranked: &Ranked<'_>, rows: &[u32], growth: &mut Growth<'_>) -> Result<()> {
         let tasks: Vec<&[u32]> = rows.chunks(TASK).collect();
         let state = <(Scratch, Vec<u64>)>::default;
-        let made = in_parallel(tasks.len(), self.options.threads, state, |i, (scratch, own)| -> Result<_> {
-            let mut sets = Vec::new();
-            for &row in tasks[i] {
-                ranked.corpus.with_text(row, &mut |text| {
-                    sets.push(sorted_elements(&self.ingest.shingler, text, scratch, own).to_vec());
-                })?;
-            }
-            Ok(sets)
-        });
+        let made = in_parallel(
+            tasks.len(),
+            self.request.resources.threads,
+            state,
+            |i, (scratch, own)| -> Result<_> {
+                let mut sets = Vec::new();
+                for &row in tasks[i] {
+                    ranked.corpus.with_text(row, &mut |text| {
+                        sets.push(sorted_elements(&self.ingest.shingler, text, scratch, own).to_vec());
+                    })?;
+                }
+                Ok(sets)
+            },
+        );
         let sets = made.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten();
         let documents = &ranked.corpus.documents;
         for (&row, features) in rows.iter().zip(sets) {

@@ -22,7 +22,7 @@ pub(crate) fn batches<'a>(rows: impl IntoIterator<Item = &'a Owned>) -> Vec<Reco
 
 pub(crate) fn most_edges(most: u64) -> Settings {
     let folder = tempfile::tempdir().unwrap();
-    Settings::new(&options(folder.path(), "first", "0.8"), 3, most).unwrap()
+    Settings::new(&request(folder.path(), "first", "0.8"), 3, most).unwrap()
 }
 
 /// An edge between documents of these numbers.
