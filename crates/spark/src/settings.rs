@@ -49,7 +49,8 @@ impl Settings {
             return Err(Error::parameter("task_edges", "at least 1", most));
         }
         let shingler = Shingler::new(&request.compare.text)?;
-        let spec = SketchSpec { pipeline: shingler.pipeline().as_str().to_owned(), ..request.compare.spec.clone() };
+        let spec =
+            SketchSpec { pipeline: shingler.pipeline().as_str().to_owned(), ..request.compare.spec.clone() };
         Prefilter::new(&spec, request.compare.threshold.value())?;
         Ok(Self {
             text: request.compare.text.clone(),

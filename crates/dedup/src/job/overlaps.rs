@@ -5,7 +5,7 @@
 use benzer_core::field::text::Scratch;
 
 use super::against::{OldEdge, each_member, numbered};
-use super::stages::Run;
+use super::setup::Job;
 use crate::archive::{Archives, Old, Prober, sorted_elements};
 use crate::corpus::Ranked;
 use crate::decide::{Removal, Rule};
@@ -13,6 +13,7 @@ use crate::edges::{EdgesWriter, OLD_EDGES};
 use crate::error::Result;
 use crate::guests::Guests;
 use crate::request::{Measure, Verify};
+use crate::summary::Counts;
 use crate::write::{Counted, Span};
 use benzer_join::overlap::{self, Counter, Index, IndexBuilder};
 use benzer_join::verify::Texts;
@@ -28,37 +29,38 @@ struct Buffers {
     counter: Counter,
 }
 
-impl Run<'_> {
-    pub(super) fn overlapping_old(
-        &mut self,
+impl Job<'_> {
+    pub fn overlapping_old(
+        &self,
         ranked: &Ranked<'_>,
         members: &[u32],
         guests: &mut Guests,
+        counts: &mut Counts,
     ) -> Result<EdgesWriter> {
-        let mut found = self.room().sorter::<(u32, u64, u32, u32)>(4);
-        let mut sets = Sets::new(&guests.archives);
-        while let Some((index, olds)) = sets.next(self.memory.sorting / 2)? {
+        let mut found = self.workspace().sorter::<(u32, u64, u32, u32)>(4);
+        let mut sets = OldSets::new(&guests.archives);
+        while let Some(part) = sets.next(self.budget.sorting / 2)? {
             let mut done = 0;
             for some in members.chunks(TOGETHER) {
-                let look =
-                    |buffers: &mut Buffers, rank: u32| self.overlaps(ranked, rank, (&index, &olds), buffers);
-                let looked = each_member(some, self.request.resources.threads, Buffers::default, look)?;
-                for (met, edges) in looked {
-                    self.counts.met += met;
-                    self.counts.candidates += met;
-                    for (rank, old, both, size) in edges {
-                        found.push((rank, old.packed(), both, size))?;
+                let find = |buffers: &mut Buffers, rank: u32| self.overlaps(ranked, rank, &part, buffers);
+                let threads = self.request.resources.threads;
+                for Overlaps { met, edges } in each_member(some, threads, Buffers::default, find)? {
+                    counts.met += met;
+                    counts.candidates += met;
+                    for OldEdge { rank, old, intersection, union } in edges {
+                        found.push((rank, old.packed(), intersection, union))?;
                     }
                 }
                 done += some.len() as u64;
                 self.observer.reached(done);
-                Self::check_cancelled(self.observer)?;
+                self.check_cancelled()?;
             }
         }
         let mut edges = self.edges_writer(ranked.corpus, OLD_EDGES, 0)?;
         for record in found.finish()? {
-            let (rank, old, both, size) = record?;
-            let made = numbered(vec![(rank, Old::unpacked(old), both, size)], guests)?;
+            let (rank, old, intersection, union) = record?;
+            let made =
+                numbered(vec![OldEdge { rank, old: Old::unpacked(old), intersection, union }], guests)?;
             made.into_iter().try_for_each(|edge| edges.push(edge))?;
         }
         Ok(edges)
@@ -69,9 +71,9 @@ impl Run<'_> {
         &self,
         ranked: &Ranked<'_>,
         rank: u32,
-        (index, olds): (&Index, &[Old]),
+        IndexPart { index, olds }: &IndexPart,
         buffers: &mut Buffers,
-    ) -> Result<Vec<(u64, Vec<OldEdge>)>> {
+    ) -> Result<Vec<Overlaps>> {
         let Buffers { scratch, own, counter } = buffers;
         let (mut met, mut edges) = (0, Vec::new());
         ranked.with_text(rank, &mut |text| {
@@ -83,17 +85,17 @@ impl Run<'_> {
                     Measure::Jaccard => index.size(set) + elements.len() as u32 - both,
                 };
                 if self.request.compare.threshold.is_reached(both.into(), of.into()) {
-                    edges.push((rank, olds[set as usize], both, of));
+                    edges.push(OldEdge { rank, old: olds[set as usize], intersection: both, union: of });
                 }
             });
         })?;
-        Ok(vec![(met, edges)])
+        Ok(vec![Overlaps { met, edges }])
     }
 }
 
-impl Run<'_> {
+impl Job<'_> {
     /// What the numbers of edges are.
-    pub(super) fn counted(&self) -> Counted {
+    pub fn counted(&self) -> Counted {
         match (self.request.compare.measure, self.request.compare.verify) {
             (Measure::Containment, _) => Counted::Contained,
             (Measure::Jaccard, Verify::Exact) => Counted::Union,
@@ -102,7 +104,7 @@ impl Run<'_> {
     }
 
     /// Where a removed document has what it contains.
-    pub(super) fn span(&self, ranked: &Ranked<'_>, removal: &Removal) -> Result<Option<Span>> {
+    pub fn span(&self, ranked: &Ranked<'_>, removal: &Removal) -> Result<Option<Span>> {
         let Some(old) = ranked.guests.at(removal.kept()).filter(|_| removal.rule == Rule::Contained) else {
             return Ok(None);
         };
@@ -118,20 +120,34 @@ impl Run<'_> {
     }
 }
 
+/// As many old documents as there is room for.
+struct IndexPart {
+    index: Index,
+    /// What its sets are.
+    olds: Vec<Old>,
+}
+
+/// What a document has in common with the sets of an index.
+struct Overlaps {
+    /// OldSets that it has elements of.
+    met: u64,
+    edges: Vec<OldEdge>,
+}
+
 /// Old documents in order, each text once.
-struct Sets<'a> {
+struct OldSets<'a> {
     archives: &'a Archives,
     prober: Prober<'a>,
     next: Old,
 }
 
-impl<'a> Sets<'a> {
+impl<'a> OldSets<'a> {
     fn new(archives: &'a Archives) -> Self {
         Self { archives, prober: Prober::new(archives), next: Old { segment: 0, number: 0 } }
     }
 
-    /// An index of as many as there is room for, with what its sets are. Nothing when all were given.
-    fn next(&mut self, budget_bytes: usize) -> Result<Option<(Index, Vec<Old>)>> {
+    /// An index of as many as there is room for. Nothing when all were given.
+    fn next(&mut self, budget_bytes: usize) -> Result<Option<IndexPart>> {
         let (mut builder, mut olds, mut features) = (IndexBuilder::new(budget_bytes), Vec::new(), Vec::new());
         while let Some(segment) = self.archives.segments().get(self.next.segment as usize) {
             if self.next.number >= segment.len() {
@@ -149,6 +165,6 @@ impl<'a> Sets<'a> {
             }
             self.next.number += 1;
         }
-        Ok((!olds.is_empty()).then(|| (builder.build(), olds)))
+        Ok((!olds.is_empty()).then(|| IndexPart { index: builder.build(), olds }))
     }
 }

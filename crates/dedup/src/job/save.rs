@@ -2,9 +2,9 @@
 
 use benzer_core::field::text::Scratch;
 
-use super::old::Sources;
-use super::stages::Run;
-use crate::archive::{self, Added, Entry, Growth, Shape, sorted_elements};
+use super::old::ArchiveGrowth;
+use super::setup::Job;
+use crate::archive::{self as archives, Added, Entry, Growth, Shape, sorted_elements};
 use crate::corpus::Ranked;
 use crate::decide::Removal;
 use crate::error::Result;
@@ -16,33 +16,38 @@ use benzer_storage::Stamp;
 const TOGETHER: usize = 4096;
 const TASK: usize = 64;
 
-impl Run<'_> {
+impl Job<'_> {
     /// Adds the kept documents to the archive, and gives the files of one inside the output folder.
-    pub(super) fn save(&self, ranked: &Ranked<'_>, removals: &[Removal]) -> Result<Vec<(String, Stamp)>> {
+    pub fn save(
+        &self,
+        ranked: &Ranked<'_>,
+        removals: &[Removal],
+        growth: &ArchiveGrowth,
+    ) -> Result<Vec<(String, Stamp)>> {
         let Some(folder) = &self.request.results.save else { return Ok(Vec::new()) };
         if self.request.results.write == Output::DryRun {
             return Ok(Vec::new());
         }
-        if self.sources.is_saved {
-            archive::remove_unnamed(self.files, folder, &archive::Manifest::load(folder)?)?;
+        if growth.is_saved {
+            archives::remove_unnamed(self.files, folder, &archives::Manifest::load(folder)?)?;
             return Ok(Vec::new());
         }
         self.files.create_dir_all(folder)?;
         let shape = Shape { spec: self.ingest.spec(), banding: self.banding() };
-        let manifest = match folder.join(archive::MANIFEST).exists() {
-            true => archive::Manifest::load(folder)?,
-            false => archive::Manifest::new(shape.spec, shape.banding),
+        let manifest = match folder.join(archives::MANIFEST).exists() {
+            true => archives::Manifest::load(folder)?,
+            false => archives::Manifest::new(shape.spec, shape.banding),
         };
         let rows = self.kept_rows(ranked, removals)?;
         let (first, documents) = (manifest.len(), rows.len() as u64);
-        let mut growth = Growth::begin(folder, manifest, documents, shape, self.room())?;
+        let mut archive = Growth::begin(folder, manifest, documents, shape, self.workspace())?;
         for rows in rows.chunks(TOGETHER) {
-            self.save_rows(ranked, rows, &mut growth)?;
-            Self::check_cancelled(self.observer)?;
+            self.save_rows(ranked, rows, &mut archive)?;
+            self.check_cancelled()?;
         }
-        let Sources { inputs, run, .. } = &self.sources;
+        let ArchiveGrowth { inputs, run, .. } = growth;
         let added = Added { inputs: inputs.clone(), fingerprint: run.clone(), first, documents };
-        let files = growth.finish(added)?;
+        let files = archive.finish(added)?;
         if *folder != self.request.own_archive() {
             return Ok(Vec::new());
         }
@@ -65,7 +70,7 @@ impl Run<'_> {
         Ok(rows)
     }
 
-    fn save_rows(&self, ranked: &Ranked<'_>, rows: &[u32], growth: &mut Growth<'_>) -> Result<()> {
+    fn save_rows(&self, ranked: &Ranked<'_>, rows: &[u32], archive: &mut Growth<'_>) -> Result<()> {
         let tasks: Vec<&[u32]> = rows.chunks(TASK).collect();
         let state = <(Scratch, Vec<u64>)>::default;
         let made = in_parallel(
@@ -94,7 +99,7 @@ impl Run<'_> {
                 line: place.line,
                 features: &features,
             };
-            growth.push(&entry)?;
+            archive.push(&entry)?;
         }
         Ok(())
     }
