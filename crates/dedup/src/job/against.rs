@@ -130,7 +130,7 @@ impl Job<'_> {
         let n = summary.counts.against_short;
         if n > 0 && self.request.compare.measure == Measure::Containment {
             summary.warnings.push(format!(
-                "{n} of the {} items to find for are shorter than one shingle: a document contains such an item only if it has no other words; a smaller --ngram sees them",
+                "{n} of the {} items to look for are shorter than one shingle: a document contains such an item only if it has no other words; a smaller --ngram sees them",
                 summary.counts.against
             ));
         }

@@ -63,12 +63,12 @@ impl Budget {
         };
         let base = BASE + remote + PER_THREAD * request.resources.threads as u64;
         let fixed = base + join + per_document * documents;
-        // A quarter of it, at min, is for sorting.
+        // A quarter of it, at least, is for sorting.
         // What is compressed has fewer documents than newlines: there nobody is refused for the worst that could be.
         let min = (fixed + fixed / 3).max(base + PER_REMOVED * lines);
         if request.resources.memory < min {
             let expected = format!(
-                "at min {}MiB for about {documents} documents and {} threads",
+                "at least {}MiB for about {documents} documents and {} threads",
                 min.div_ceil(1 << 20),
                 request.resources.threads
             );
