@@ -8,7 +8,7 @@ use twox_hash::XxHash3_128;
 
 use crate::documents::{Documents, Memory};
 use crate::error::Result;
-use crate::guests::Guests;
+use crate::found_old::FoundOld;
 use crate::ranking::Ranking;
 use benzer_io::read::{Again, Batch, Input};
 use benzer_join::bands::Sketches;
@@ -20,7 +20,7 @@ pub(crate) struct Corpus {
     pub inputs: Vec<Arc<Input>>,
     pub documents: Documents,
     /// All batches, if the table is in memory.
-    pub held: Held,
+    pub held: HeldBatches,
     /// Where batches that gave up their lines find them again.
     pub again: Option<Again>,
     /// Ids that were read from disk lately.
@@ -29,7 +29,7 @@ pub(crate) struct Corpus {
 
 /// Batches, in order.
 #[derive(Debug, Default)]
-pub(crate) struct Held {
+pub(crate) struct HeldBatches {
     /// The row of the first document of each.
     firsts: Vec<u32>,
     /// Of every so many rows the batch that has the first of them.
@@ -40,7 +40,7 @@ pub(crate) struct Held {
 /// Rows between two entries of the index, fewer than a batch has.
 const STEP: u32 = 256;
 
-impl Held {
+impl HeldBatches {
     /// Adds a batch, whose first document has this row.
     pub fn push(&mut self, first: u32, batch: Batch) {
         let end = first + batch.n_documents() as u32;
@@ -95,7 +95,7 @@ impl Corpus {
         let (batch, index) = self.held.find(row);
         match what {
             Expected::Place => {
-                table.expect_hash(row);
+                table.prefetch_hash(row);
                 batch.expect_place(index);
             }
             Expected::Text => batch.expect_text(index, again),
@@ -134,26 +134,26 @@ impl Corpus {
 
 /// The corpus in keep order, and behind it the old documents that it matches.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ranked<'a> {
+pub(crate) struct CorpusView<'a> {
     pub corpus: &'a Corpus,
     pub ranking: &'a Ranking,
-    pub guests: &'a Guests,
+    pub found_old: &'a FoundOld,
 }
 
-impl<'a> Ranked<'a> {
+impl<'a> CorpusView<'a> {
     /// How many documents the corpus has, old ones not counted.
     pub fn len(&self) -> u32 {
         self.corpus.documents.len()
     }
 
     pub fn id(&self, rank: u32) -> Result<Cow<'a, str>> {
-        match self.guests.at(rank) {
-            Some(old) => Ok(Cow::Owned(self.guests.archives.id(old)?)),
+        match self.found_old.at(rank) {
+            Some(old) => Ok(Cow::Owned(self.found_old.archives.id(old)?)),
             None => self.corpus.id(self.ranking.row(rank)),
         }
     }
 
-    /// [`Ranked::id`] as bytes, which are UTF-8. Those in memory were cut out of text, and are not looked at again.
+    /// [`CorpusView::id`] as bytes, which are UTF-8. Those in memory were cut out of text, and are not looked at again.
     pub fn id_bytes(&self, rank: u32) -> Result<Cow<'a, [u8]>> {
         if !self.is_old(rank)
             && let Documents::Memory(table) = &self.corpus.documents
@@ -168,9 +168,9 @@ impl<'a> Ranked<'a> {
     }
 
     /// The sketch and the place of a document will be wanted soon.
-    pub fn expect_row(&self, rank: u32) {
+    pub fn prefetch_row(&self, rank: u32) {
         if let (Documents::Memory(table), false) = (&self.corpus.documents, self.is_old(rank)) {
-            table.expect_row(self.ranking.row(rank));
+            table.prefetch_row(self.ranking.row(rank));
         }
     }
 
@@ -181,8 +181,8 @@ impl<'a> Ranked<'a> {
 
     /// The file and the line or row of a document.
     pub fn file_and_row(&self, rank: u32) -> Result<(Cow<'a, str>, u64)> {
-        if let Some(old) = self.guests.at(rank) {
-            let name = self.guests.archives.segment(old).name(old.number)?;
+        if let Some(old) = self.found_old.at(rank) {
+            let name = self.found_old.archives.segment(old).name(old.number)?;
             return Ok((Cow::Owned(name.file), name.line));
         }
         let place = self.corpus.documents.place(self.ranking.row(rank))?;
@@ -198,8 +198,8 @@ impl<'a> Ranked<'a> {
     }
 
     pub fn words(&self, rank: u32) -> Result<Cow<'a, [u64]>> {
-        if let Some(old) = self.guests.at(rank) {
-            return Ok(Cow::Owned(self.guests.archives.segment(old).row(old.number)?.words));
+        if let Some(old) = self.found_old.at(rank) {
+            return Ok(Cow::Owned(self.found_old.archives.segment(old).row(old.number)?.words));
         }
         self.corpus.documents.words(self.ranking.row(rank))
     }
@@ -212,7 +212,7 @@ impl<'a> Ranked<'a> {
     }
 }
 
-impl Texts for Ranked<'_> {
+impl Texts for CorpusView<'_> {
     fn bytes(&self, rank: u32) -> benzer_flow::Result<u64> {
         Ok(self.corpus.documents.place(self.ranking.row(rank))?.text_bytes.into())
     }

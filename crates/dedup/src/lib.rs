@@ -19,7 +19,7 @@ pub mod diff;
 mod documents;
 mod edges;
 mod error;
-mod guests;
+mod found_old;
 mod ingest;
 pub mod integrity;
 pub mod job;
@@ -28,6 +28,7 @@ mod ranking;
 pub mod report;
 pub mod results;
 mod spilled;
+pub mod tables;
 pub mod write;
 
 pub use error::{Error, Result};

@@ -28,18 +28,18 @@ pub(crate) fn candidates(
     (ranking, members): (&Ranking, &[u32]),
     (banding, prefilter, cap): (&Banding, &Prefilter, usize),
     n_words: usize,
-    (room, watch): (Workspace<'_>, &Progress<'_>),
+    (workspace, watch): (Workspace<'_>, &Progress<'_>),
 ) -> Result<(Sorted<(u32, u32)>, Meetings)> {
-    let keys = keys(table, (ranking, members), banding, n_words, (room, watch))?;
+    let keys = keys(table, (ranking, members), banding, n_words, (workspace, watch))?;
     let mut blocks = Blocks {
         table,
-        rows: (room.bytes / 8 / (8 * n_words)).max(1) as u32,
+        rows: (workspace.bytes / 8 / (8 * n_words)).max(1) as u32,
         loaded: Default::default(),
         n_words,
     };
     let records = Steps::new(watch, banding.bands() as u64, 1);
-    let (pairs, meetings) = meet(keys, ranking, cap, blocks.rows, (room, records))?;
-    let mut candidates = room.sorter::<(u32, u32)>(4);
+    let (pairs, meetings) = meet(keys, ranking, cap, blocks.rows, (workspace, records))?;
+    let mut candidates = workspace.sorter::<(u32, u32)>(4);
     let mut steps = Steps::new(watch, pairs.len(), members.len() as u64);
     for pair in pairs {
         steps.step()?;
@@ -60,9 +60,9 @@ fn keys(
     (ranking, members): (&Ranking, &[u32]),
     banding: &Banding,
     n_words: usize,
-    (room, watch): (Workspace<'_>, &Progress<'_>),
+    (workspace, watch): (Workspace<'_>, &Progress<'_>),
 ) -> Result<Sorted<(u16, u64, u32)>> {
-    let mut sorter = room.sorter::<(u16, u64, u32)>(2);
+    let mut sorter = workspace.sorter::<(u16, u64, u32)>(2);
     let mut words = Vec::new();
     const ROWS: u32 = 4096;
     for start in (0..table.len()).step_by(ROWS as usize) {
@@ -90,9 +90,9 @@ fn meet(
     ranking: &Ranking,
     cap: usize,
     block_rows: u32,
-    (room, mut steps): (Workspace<'_>, Steps<'_>),
+    (workspace, mut steps): (Workspace<'_>, Steps<'_>),
 ) -> Result<(Sorted<BlockPair>, Meetings)> {
-    let mut sorter = room.sorter::<BlockPair>(4).dedup();
+    let mut sorter = workspace.sorter::<BlockPair>(4).dedup();
     let mut meetings = Meetings::default();
     let (mut bucket, mut size): (Vec<u32>, u64) = (Vec::new(), 0);
     let mut last = None;

@@ -14,9 +14,11 @@
 
 pub mod bands;
 mod edge;
+mod estimates;
 pub mod exact;
 pub mod overlap;
 pub mod resolve;
 pub mod verify;
 
 pub use edge::Edge;
+pub use estimates::Estimates;

@@ -172,9 +172,9 @@ mod tests {
     /// A segment whose rows say where their contents are as `forge` likes; everything has the right checksums.
     fn forged(forge: impl Fn(usize, &mut [u8]), n_keys: Option<u64>) -> Result<Segment> {
         let (folder, spec, files) = (tempfile::tempdir().unwrap(), SketchSpec::default(), Files::new());
-        let room = Workspace { bytes: 1 << 20, folder: folder.path(), files: &files };
+        let workspace = Workspace { bytes: 1 << 20, folder: folder.path(), files: &files };
         let mut writer =
-            SegmentWriter::create(folder.path(), "1", Shape { spec: &spec, banding: None }, room)?;
+            SegmentWriter::create(folder.path(), "1", Shape { spec: &spec, banding: None }, workspace)?;
         for number in 0..DOCUMENTS {
             writer.push(&Entry {
                 hash: number.into(),

@@ -174,7 +174,7 @@ enum Way {
 
 /// What came of all draws.
 #[derive(Debug, Default)]
-struct Counted {
+struct CountKind {
     n: f64,
     /// Intervals that begin above the truth, and that end below it.
     missed: [f64; 2],
@@ -183,7 +183,7 @@ struct Counted {
     shares: [f64; 2],
 }
 
-impl Counted {
+impl CountKind {
     fn covered(&self) -> f64 {
         1.0 - (self.missed[0] + self.missed[1]) / self.n
     }
@@ -195,8 +195,8 @@ impl Counted {
     }
 }
 
-fn counted(corpus: &Corpus, way: Way) -> Counted {
-    let (truth, mut counted, mut random) = (corpus.truth(), Counted::default(), Random(11, 0));
+fn counted(corpus: &Corpus, way: Way) -> CountKind {
+    let (truth, mut counted, mut random) = (corpus.truth(), CountKind::default(), Random(11, 0));
     for _ in 0..ROUNDS {
         let (pairs, design) = match way {
             Way::Draws(drawn) => (corpus.draw(drawn, &mut random), Design::Draws(drawn)),
@@ -254,6 +254,6 @@ fn check(ways: &[Way], widths: [f64; 2]) {
     let mean = all.iter().sum::<f64>() / all.len() as f64;
     assert!((0.95..=0.995).contains(&mean), "{mean}");
     excesses.sort_by(f64::total_cmp);
-    let [median, most] = [excesses.len() / 2, excesses.len() * 4 / 5].map(|i| excesses[i]);
+    let [median, max] = [excesses.len() / 2, excesses.len() * 4 / 5].map(|i| excesses[i]);
     assert!(median < widths[0] && most < widths[1], "{median} {most}");
 }

@@ -28,22 +28,22 @@ const INDEXED_BYTES: u64 = 48;
 
 /// Elements that a thread remembers while pairs are measured: one for so many bytes, and at most so many.
 const REMEMBERED_SHARE: usize = 64;
-const MOST_REMEMBERED: usize = 1 << 21;
+const MAX_REMEMBERED: usize = 1 << 21;
 
 /// What a join may use, and who is told how it goes on.
 #[derive(Clone, Copy)]
-pub(crate) struct Workspace<'a> {
+pub(crate) struct AuditWorkspace<'a> {
     pub threads: usize,
     pub bytes: u64,
     /// Gets the number of documents that were read; what it returns ends the join.
     pub progress: &'a (dyn Fn(u64) -> Result<()> + Sync),
 }
 
-impl<'a> Workspace<'a> {
+impl<'a> AuditWorkspace<'a> {
     /// What pairs are measured with.
     pub(super) fn sources(self, texts: &'a dyn Texts, shingler: &'a Shingler) -> Sources<'a> {
         let remembered = self.bytes as usize / REMEMBERED_SHARE / self.threads.max(1);
-        Sources { texts, shingler, remembered: remembered.min(MOST_REMEMBERED) }
+        Sources { texts, shingler, remembered: remembered.min(MAX_REMEMBERED) }
     }
 }
 
@@ -54,21 +54,21 @@ pub(super) fn join(
     members: &[u32],
     sources: (&dyn Texts, &Shingler),
     threshold: Threshold,
-    room: Workspace<'_>,
+    workspace: AuditWorkspace<'_>,
 ) -> Result<Vec<Pair>> {
     let read = AtomicU64::new(0);
-    let to_measure = room.sources(sources.0, sources.1);
+    let to_measure = workspace.sources(sources.0, sources.1);
     let mut pairs = Vec::new();
     let mut rest = &sample.drawn[..];
     while !rest.is_empty() {
-        let n = part(rest, sources.0, room.bytes)?;
-        let index = Index::new(&rest[..n], sources, threshold, room.threads)?;
+        let n = part(rest, sources.0, workspace.bytes)?;
+        let index = Index::new(&rest[..n], sources, threshold, workspace.threads)?;
         rest = &rest[n..];
         for section in members.chunks(SECTION) {
-            let candidates = candidates(section, sample, &index, sources, room, &read)?;
+            let candidates = candidates(section, sample, &index, sources, workspace, &read)?;
             let candidates: ByLater = candidates.into_iter().collect();
             let wanted = Wanted::Reaching(threshold.lowered());
-            verify_held([&candidates], to_measure, wanted, room.threads, |_, edges| {
+            verify_held([&candidates], to_measure, wanted, workspace.threads, |_, edges| {
                 pairs.extend(edges.iter().map(|edge| pair(edge, sample)));
                 Ok(())
             })?;
@@ -101,18 +101,18 @@ fn candidates(
     sample: &Sample,
     index: &Index<'_>,
     sources: (&dyn Texts, &Shingler),
-    room: Workspace<'_>,
+    workspace: AuditWorkspace<'_>,
     read: &AtomicU64,
 ) -> Result<Vec<(u32, u32)>> {
     let chunks: Vec<&[u32]> = section.chunks(CHUNK).collect();
     let probe = || Probe { elements: sources.elements(), seen: vec![0; index.ranks.len()], n_probes: 0 };
-    let found = in_parallel(chunks.len(), room.threads, probe, |i, probe| -> Result<_> {
+    let found = in_parallel(chunks.len(), workspace.threads, probe, |i, probe| -> Result<_> {
         let mut pairs = Vec::new();
         for rank in chunks[i].iter().copied().filter(|rank| sample.is_compared(*rank)) {
             probe.run(rank, index, sample, &mut pairs)?;
         }
         let n = chunks[i].len() as u64;
-        (room.progress)(read.fetch_add(n, Ordering::Relaxed) + n)?;
+        (workspace.progress)(read.fetch_add(n, Ordering::Relaxed) + n)?;
         Ok(pairs)
     });
     let mut pairs = found.into_iter().collect::<Result<Vec<_>>>()?.concat();

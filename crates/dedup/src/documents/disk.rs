@@ -16,7 +16,7 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use super::{Chunk, Layout, Place};
+use super::{Chunk, Layout, Span};
 use benzer_io::Strings;
 use benzer_storage::{self as files, FileWriter, Files, Manifest};
 
@@ -181,14 +181,14 @@ impl Table {
     }
 
     /// The hash and the place of a row.
-    pub fn row(&self, row: u32) -> Result<(u128, Place)> {
+    pub fn row(&self, row: u32) -> Result<(u128, Span)> {
         let mut bytes = [0; PLACE];
         self.places.read_at(u64::from(row) * PLACE as u64, &mut bytes)?;
         Ok(decode(&bytes))
     }
 
     /// All hashes and places, in order.
-    pub fn rows(&self) -> Result<impl Iterator<Item = Result<(u128, Place)>> + use<'_>> {
+    pub fn rows(&self) -> Result<impl Iterator<Item = Result<(u128, Span)>> + use<'_>> {
         let file = File::open(&self.places.path)
             .map_err(|error| files::Error::disk("read", &self.places.path, error))?;
         let mut file = std::io::BufReader::with_capacity(AHEAD * PLACE, file);
@@ -200,7 +200,7 @@ impl Table {
         }))
     }
 
-    pub fn text(&self, place: &Place, bytes: &mut Vec<u8>) -> Result<()> {
+    pub fn text(&self, place: &Span, bytes: &mut Vec<u8>) -> Result<()> {
         bytes.clear();
         bytes.resize(place.text_bytes as usize, 0);
         self.texts.read_at(place.offset, bytes)
@@ -227,13 +227,13 @@ fn string((bytes, ends): &(Column, Column), row: u32) -> Result<Vec<u8>> {
     Ok(string)
 }
 
-fn decode(bytes: &[u8; PLACE]) -> (u128, Place) {
+fn decode(bytes: &[u8; PLACE]) -> (u128, Span) {
     let long = |i: usize| u64::from_le_bytes(bytes[i..i + 8].try_into().expect("eight bytes"));
     let short = |i: usize| u32::from_le_bytes(bytes[i..i + 4].try_into().expect("four bytes"));
     let hash = u128::from(long(8)) << 64 | u128::from(long(0));
     (
         hash,
-        Place {
+        Span {
             line: long(16),
             offset: long(24),
             input: short(32),

@@ -6,11 +6,11 @@ use benzer_core::lsh::{Banding, Prefilter};
 use super::find::{Members, retain_others};
 use super::stages::Run;
 use super::{Measure, Search, Stage, Verify};
-use crate::archive::{Archives, Old, Prober, intersection, sorted_elements};
-use crate::corpus::{Corpus, Ranked};
+use crate::archive::{Archives, OldDocument, Prober, intersection, sorted_elements};
+use crate::corpus::{Corpus, CorpusView};
 use crate::edges::{EdgesWriter, OLD_EDGES};
 use crate::error::Result;
-use crate::guests::Guests;
+use crate::found_old::FoundOld;
 use crate::ranking::Ranking;
 use benzer_flow::workers::in_parallel;
 use benzer_join::Edge;
@@ -24,7 +24,7 @@ pub(crate) const NAMED: usize = 100;
 pub(super) const TASK: usize = 64;
 
 /// An edge to an old document: the rank of the new one, the old one, elements in both, elements in either or in the old one.
-pub(super) type OldEdge = (u32, Old, u32, u32);
+pub(super) type OldEdge = (u32, OldDocument, u32, u32);
 
 impl Run<'_> {
     /// Finds the old documents that members are copies of or similar to. Copies are members no more, and what were copies of them are copies of the old document. The
@@ -34,16 +34,16 @@ impl Run<'_> {
         (corpus, ranking): (&Corpus, &Ranking),
         members: &mut Members,
         copies: &mut Vec<Edge>,
-    ) -> Result<(Guests, Option<EdgesWriter>)> {
+    ) -> Result<(FoundOld, Option<EdgesWriter>)> {
         let Members { compared, wordless } = members;
         self.observer.begin(Stage::Against, Some(compared.len() as u64));
         let archives = self.read_old()?;
         self.counts.against = archives.len();
         self.check_old()?;
         self.warn_of_items();
-        let nobody = Guests::default();
-        let ranked = Ranked { corpus, ranking, guests: &nobody };
-        let mut guests = Guests::new(archives, corpus.documents.len());
+        let nobody = FoundOld::default();
+        let ranked = CorpusView { corpus, ranking, found_old: &nobody };
+        let mut guests = FoundOld::new(archives, corpus.documents.len());
         if self.options.measure == Measure::Jaccard {
             self.old_copies(&ranked, compared, copies, &mut guests)?;
         }
@@ -62,21 +62,21 @@ impl Run<'_> {
         self.twins(&mut guests)?;
         guests.settle();
         self.counts.against_matched = guests.ranks().len() as u64;
-        let ranked = Ranked { corpus, ranking, guests: &guests };
+        let ranked = CorpusView { corpus, ranking, found_old: &guests };
         let id = |rank| ranked.id(rank).map(String::from);
         self.matched = guests.firsts(NAMED).into_iter().map(id).collect::<Result<_>>()?;
         Ok((guests, edges))
     }
 
     /// Only the first old document of a text is compared with. What matches it matches the others.
-    fn twins(&mut self, guests: &mut Guests) -> Result<()> {
+    fn twins(&mut self, guests: &mut FoundOld) -> Result<()> {
         // Items are few, and everyone is written. In a corpus one text may be there a million times.
         let most = match self.options.measure {
             Measure::Containment => usize::MAX,
             Measure::Jaccard => self.options.cap.max(1),
         };
         let archives = &guests.archives;
-        let look = |prober: &mut Prober<'_>, rank: u32| -> Result<Vec<(u32, Vec<Old>)>> {
+        let look = |prober: &mut Prober<'_>, rank: u32| -> Result<Vec<(u32, Vec<OldDocument>)>> {
             let Some(old) = guests.at(rank) else { return Ok(Vec::new()) };
             let same = prober.of_text(archives.segment(old).row(old.number)?.hash, usize::MAX)?;
             let is_first = same.len() > 1 && same[0] == old;
@@ -113,13 +113,13 @@ impl Run<'_> {
     /// Members that have the text of an old document, by the hash of the text and all features.
     fn old_copies(
         &mut self,
-        ranked: &Ranked<'_>,
+        ranked: &CorpusView<'_>,
         members: &mut Vec<u32>,
         copies: &mut Vec<Edge>,
-        guests: &mut Guests,
+        guests: &mut FoundOld,
     ) -> Result<()> {
         let archives = &guests.archives;
-        let look = |prober: &mut Searcher<'_>, rank: u32| -> Result<Vec<(u32, Old)>> {
+        let look = |prober: &mut Searcher<'_>, rank: u32| -> Result<Vec<(u32, OldDocument)>> {
             let hash = ranked.corpus.documents.hash(ranked.ranking.row(rank))?;
             let Searcher { prober, scratch, own, .. } = prober;
             let found = prober.copy_of(hash, || {
@@ -152,10 +152,10 @@ impl Run<'_> {
     /// Edges to old documents that share a band key.
     fn similar_old(
         &mut self,
-        ranked: &Ranked<'_>,
+        ranked: &CorpusView<'_>,
         members: &[u32],
         banding: &Banding,
-        guests: &mut Guests,
+        guests: &mut FoundOld,
     ) -> Result<EdgesWriter> {
         banding.check_documents(members.len() as u64 + guests.archives.len())?;
         let prefilter = Prefilter::new(self.ingest.spec(), self.options.threshold.value())?;
@@ -188,9 +188,9 @@ impl Run<'_> {
     /// The edges among the candidates of one document.
     fn measure_old(
         &self,
-        ranked: &Ranked<'_>,
+        ranked: &CorpusView<'_>,
         rank: u32,
-        (words, candidates): (&[u64], &[Old]),
+        (words, candidates): (&[u64], &[OldDocument]),
         searcher: &mut Searcher<'_>,
     ) -> Result<Vec<OldEdge>> {
         let mut edges = Vec::new();
@@ -198,7 +198,7 @@ impl Run<'_> {
             return Ok(edges);
         }
         if self.options.verify == Verify::Estimate {
-            let least = self.estimates.least_equal(self.options.threshold.value());
+            let least = self.estimates.min_equal(self.options.threshold.value());
             for &old in candidates {
                 let equal =
                     self.estimates.equal(words, &searcher.archives.segment(old).row(old.number)?.words);
@@ -276,7 +276,7 @@ pub(super) fn each_member<S: Send, T: Send>(
 }
 
 /// Edges with the ranks of their guests.
-pub(super) fn numbered(edges: Vec<OldEdge>, guests: &mut Guests) -> Result<Vec<Edge>> {
+pub(super) fn numbered(edges: Vec<OldEdge>, guests: &mut FoundOld) -> Result<Vec<Edge>> {
     let edge = |(later, old, intersection, union)| {
         Ok(Edge { later, earlier: guests.rank(old)?, intersection, union })
     };

@@ -4,8 +4,8 @@ use benzer_core::lsh::Prefilter;
 
 use super::stages::Run;
 use super::{Search, Stage};
-use crate::audit::{Findings, Ran, Workspace};
-use crate::corpus::Ranked;
+use crate::audit::{AuditWorkspace, AuditedRun, Findings};
+use crate::corpus::CorpusView;
 use crate::decide::Removal;
 use crate::edges::Edges;
 use crate::error::Result;
@@ -16,7 +16,7 @@ const MARGIN: f64 = 0.85;
 impl Run<'_> {
     pub(super) fn audit(
         &mut self,
-        ranked: &Ranked<'_>,
+        ranked: &CorpusView<'_>,
         members: Vec<u32>,
         edges: &Edges,
         removals: &[Removal],
@@ -29,8 +29,8 @@ impl Run<'_> {
             }
             Search::Exact => None,
         };
-        let ran = Ran {
-            ranked,
+        let ran = AuditedRun {
+            view: ranked,
             shingler: &self.ingest.shingler,
             threshold: self.options.threshold,
             bands,
@@ -43,7 +43,7 @@ impl Run<'_> {
             self.observer.reached(n.min(documents));
             Self::check_cancelled(self.observer)
         };
-        let room = Workspace {
+        let room = AuditWorkspace {
             threads: self.options.threads,
             bytes: self.memory.sorting as u64,
             progress: &progress,

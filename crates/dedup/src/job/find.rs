@@ -6,12 +6,12 @@ use benzer_core::lsh::Prefilter;
 
 use super::stages::Run;
 use super::{Counts, Measure, Search, Stage, Verify, outcome};
-use crate::corpus::{Corpus, Ranked, RankedSketches};
+use crate::corpus::{Corpus, CorpusView, RankedSketches};
 use crate::decide::{self, Removal, Rule};
-use crate::documents::{Documents, Place};
+use crate::documents::{Documents, Span};
 use crate::edges::{EDGES, Edges, EdgesWriter, OLD_EDGES};
 use crate::error::Result;
-use crate::guests::Guests;
+use crate::found_old::FoundOld;
 use crate::ranking::Ranking;
 use benzer_flow::sort::Sorted;
 use benzer_flow::{Progress, Steps};
@@ -36,7 +36,7 @@ pub(super) struct Members {
 
 impl Members {
     /// Takes a document, unless its text is empty.
-    fn push(&mut self, rank: u32, place: &Place) -> bool {
+    fn push(&mut self, rank: u32, place: &Span) -> bool {
         match (place.shingles, place.text_bytes) {
             (0, 0) => return false,
             (0, _) => self.wordless.push(rank),
@@ -97,7 +97,7 @@ impl Run<'_> {
                 ranking.repeated_ids
             ));
         }
-        let ranked = Ranked { corpus, ranking: &ranking, guests: &Guests::default() };
+        let ranked = CorpusView { corpus, ranking: &ranking, found_old: &FoundOld::default() };
         let (mut members, mut copies) = self.copies(&ranked, &watch)?;
         if self.options.measure == Measure::Containment {
             // Documents of the input are not compared with each other.
@@ -108,7 +108,7 @@ impl Run<'_> {
     }
 
     /// The documents that have a text, and which of them have that of an earlier one: all elements are in both.
-    fn copies(&self, ranked: &Ranked<'_>, watch: &Progress<'_>) -> Result<Grouped<Edge>> {
+    fn copies(&self, ranked: &CorpusView<'_>, watch: &Progress<'_>) -> Result<Grouped<Edge>> {
         let (mut counter, mut sizes) = (Counter::default(), HashMap::new());
         // How many there are is not known: it is only looked whether the run shall stop.
         let mut steps = Steps::new(watch, 1, 0);
@@ -134,7 +134,7 @@ impl Run<'_> {
     /// The documents that have a text, and the pairs of them that are equal, each with the first of its group.
     fn equal_texts(
         &self,
-        ranked: &Ranked<'_>,
+        ranked: &CorpusView<'_>,
         mut equal: impl FnMut(u32, u32) -> benzer_flow::Result<bool>,
     ) -> Result<Grouped<(u32, u32)>> {
         let documents = &ranked.corpus.documents;
@@ -168,7 +168,7 @@ impl Run<'_> {
         Ok((members, copies))
     }
 
-    fn sources<'a>(&'a self, ranked: &'a Ranked<'_>) -> Sources<'a> {
+    fn sources<'a>(&'a self, ranked: &'a CorpusView<'_>) -> Sources<'a> {
         Sources {
             texts: ranked,
             shingler: &self.ingest.shingler,
@@ -177,7 +177,7 @@ impl Run<'_> {
     }
 
     /// The exact similarity of all pairs, which are sorted.
-    fn measure(&self, ranked: &Ranked<'_>, pairs: Vec<(u32, u32)>) -> Result<Vec<Edge>> {
+    fn measure(&self, ranked: &CorpusView<'_>, pairs: Vec<(u32, u32)>) -> Result<Vec<Edge>> {
         let pairs: ByLater = pairs.into_iter().collect();
         let mut edges = Vec::new();
         let sources = self.sources(ranked);
@@ -188,7 +188,7 @@ impl Run<'_> {
         Ok(edges)
     }
 
-    pub(super) fn candidates(&mut self, ranked: &Ranked<'_>, members: &[u32]) -> Result<Pairs> {
+    pub(super) fn candidates(&mut self, ranked: &CorpusView<'_>, members: &[u32]) -> Result<Pairs> {
         let (pairs, meetings) = match self.options.search {
             _ if self.options.measure == Measure::Containment => {
                 (Pairs::Memory(Vec::new()), Meetings::default())
@@ -267,14 +267,14 @@ impl Run<'_> {
     /// Measures the candidates, and adds the edges to old documents, where there are some.
     pub(super) fn verify(
         &mut self,
-        ranked: &Ranked<'_>,
+        ranked: &CorpusView<'_>,
         mut candidates: Pairs,
         old: Option<EdgesWriter>,
     ) -> Result<Edges> {
         self.observer.begin(Stage::Verify, Some(candidates.len()));
         let mut edges = self.edges_writer(ranked.corpus, EDGES, candidates.len())?;
         if self.options.verify == Verify::Estimate {
-            let least = self.estimates.least_equal(self.options.threshold.value());
+            let least = self.estimates.min_equal(self.options.threshold.value());
             let (watch, n) = (Progress::new(self.observer), candidates.len());
             let mut steps = Steps::new(&watch, n, n);
             for pair in candidates.iter() {
@@ -311,17 +311,17 @@ impl Run<'_> {
             edges = Edges::Both { old: Box::new(old.finish(&mut manifest)?), new: Box::new(edges) };
         }
         self.counts.edges = edges.len();
-        if ranked.guests.has_twins() {
+        if ranked.found_old.has_twins() {
             // What is similar to an old document is similar to the others of its text, and they are pairs too.
             edges.parts(|some| {
-                let twins = some.iter().map(|edge| ranked.guests.twins(edge.earlier).len() as u64);
+                let twins = some.iter().map(|edge| ranked.found_old.twins(edge.earlier).len() as u64);
                 self.counts.edges += twins.sum::<u64>();
                 Ok(())
             })?;
         }
         if self.saves {
             if !self.options.against.is_empty() {
-                ranked.guests.save(self.files, &self.folders.work, &mut manifest)?;
+                ranked.found_old.save(self.files, &self.folders.work, &mut manifest)?;
             }
             self.counts.to_manifest(&mut manifest);
             manifest.save(self.files, &self.folders.work)?;
@@ -331,7 +331,7 @@ impl Run<'_> {
 
     pub(super) fn resolve(
         &mut self,
-        ranked: &Ranked<'_>,
+        ranked: &CorpusView<'_>,
         edges: &Edges,
         copies: &[Edge],
     ) -> Result<Vec<Removal>> {

@@ -7,13 +7,13 @@ use benzer_core::field::text::Scratch;
 use super::against::{OldEdge, each_member, numbered};
 use super::stages::Run;
 use super::{Measure, Verify};
-use crate::archive::{Archives, Old, Prober, sorted_elements};
-use crate::corpus::Ranked;
+use crate::archive::{Archives, OldDocument, Prober, sorted_elements};
+use crate::corpus::CorpusView;
 use crate::decide::{Removal, Rule};
 use crate::edges::{EdgesWriter, OLD_EDGES};
 use crate::error::Result;
-use crate::guests::Guests;
-use crate::write::{Counted, Span};
+use crate::found_old::FoundOld;
+use crate::write::{CountKind, Excerpt};
 use benzer_join::overlap::{self, Counter, Index, IndexBuilder};
 use benzer_join::verify::Texts;
 
@@ -31,9 +31,9 @@ struct Buffers {
 impl Run<'_> {
     pub(super) fn overlapping_old(
         &mut self,
-        ranked: &Ranked<'_>,
+        ranked: &CorpusView<'_>,
         members: &[u32],
-        guests: &mut Guests,
+        guests: &mut FoundOld,
     ) -> Result<EdgesWriter> {
         let mut found = self.room().sorter::<(u32, u64, u32, u32)>(4);
         let mut sets = Sets::new(&guests.archives);
@@ -58,7 +58,7 @@ impl Run<'_> {
         let mut edges = self.edges_writer(ranked.corpus, OLD_EDGES, 0)?;
         for record in found.finish()? {
             let (rank, old, both, size) = record?;
-            let made = numbered(vec![(rank, Old::unpacked(old), both, size)], guests)?;
+            let made = numbered(vec![(rank, OldDocument::unpacked(old), both, size)], guests)?;
             made.into_iter().try_for_each(|edge| edges.push(edge))?;
         }
         Ok(edges)
@@ -67,9 +67,9 @@ impl Run<'_> {
     /// How many sets of an index a document meets, and the edges among them.
     fn overlaps(
         &self,
-        ranked: &Ranked<'_>,
+        ranked: &CorpusView<'_>,
         rank: u32,
-        (index, olds): (&Index, &[Old]),
+        (index, olds): (&Index, &[OldDocument]),
         buffers: &mut Buffers,
     ) -> Result<Vec<(u64, Vec<OldEdge>)>> {
         let Buffers { scratch, own, counter } = buffers;
@@ -93,26 +93,27 @@ impl Run<'_> {
 
 impl Run<'_> {
     /// What the numbers of edges are.
-    pub(super) fn counted(&self) -> Counted {
+    pub(super) fn counted(&self) -> CountKind {
         match (self.options.measure, self.options.verify) {
-            (Measure::Containment, _) => Counted::Contained,
-            (Measure::Jaccard, Verify::Exact) => Counted::Union,
-            (Measure::Jaccard, Verify::Estimate) => Counted::Registers,
+            (Measure::Containment, _) => CountKind::Contained,
+            (Measure::Jaccard, Verify::Exact) => CountKind::Union,
+            (Measure::Jaccard, Verify::Estimate) => CountKind::Registers,
         }
     }
 
     /// Where a removed document has what it contains.
-    pub(super) fn span(&self, ranked: &Ranked<'_>, removal: &Removal) -> Result<Option<Span>> {
-        let Some(old) = ranked.guests.at(removal.kept()).filter(|_| removal.rule == Rule::Contained) else {
+    pub(super) fn span(&self, ranked: &CorpusView<'_>, removal: &Removal) -> Result<Option<Excerpt>> {
+        let Some(old) = ranked.found_old.at(removal.kept()).filter(|_| removal.rule == Rule::Contained)
+        else {
             return Ok(None);
         };
-        let segment = ranked.guests.archives.segment(old);
+        let segment = ranked.found_old.archives.segment(old);
         let mut elements = Vec::new();
         segment.features(&segment.row(old.number)?, &mut elements)?;
         let mut found = None;
         ranked.with_text(removal.removed(), &mut |text| {
             let range = overlap::span(&self.ingest.shingler, text, &elements);
-            found = range.map(|range| Span { text: text[range.clone()].to_owned(), range });
+            found = range.map(|range| Excerpt { text: text[range.clone()].to_owned(), range });
         })?;
         Ok(found)
     }
@@ -122,20 +123,20 @@ impl Run<'_> {
 struct Sets<'a> {
     archives: &'a Archives,
     prober: Prober<'a>,
-    next: Old,
+    next: OldDocument,
 }
 
 impl<'a> Sets<'a> {
     fn new(archives: &'a Archives) -> Self {
-        Self { archives, prober: Prober::new(archives), next: Old { segment: 0, number: 0 } }
+        Self { archives, prober: Prober::new(archives), next: OldDocument { segment: 0, number: 0 } }
     }
 
     /// An index of as many as there is room for, with what its sets are. Nothing when all were given.
-    fn next(&mut self, budget_bytes: usize) -> Result<Option<(Index, Vec<Old>)>> {
+    fn next(&mut self, budget_bytes: usize) -> Result<Option<(Index, Vec<OldDocument>)>> {
         let (mut builder, mut olds, mut features) = (IndexBuilder::new(budget_bytes), Vec::new(), Vec::new());
         while let Some(segment) = self.archives.segments().get(self.next.segment as usize) {
             if self.next.number >= segment.len() {
-                self.next = Old { segment: self.next.segment + 1, number: 0 };
+                self.next = OldDocument { segment: self.next.segment + 1, number: 0 };
                 continue;
             }
             let row = segment.row(self.next.number)?;

@@ -8,7 +8,7 @@ use super::memory::Memory;
 use super::output::{REJECTS, STDIN};
 use super::stages::Run;
 use super::{Counts, Observer, Options, Output, Stage};
-use crate::corpus::{Corpus, Held};
+use crate::corpus::{Corpus, HeldBatches};
 use crate::documents::{Documents, Memory as Rows, Table, TableWriter};
 use crate::error::{Error, Result};
 use crate::ingest::{Ingested, Spare};
@@ -46,7 +46,7 @@ impl Run<'_> {
             return Ok(Corpus {
                 inputs,
                 documents: Documents::Disk(table),
-                held: Held::default(),
+                held: HeldBatches::default(),
                 again: None,
                 ids: Mutex::default(),
             });
@@ -69,7 +69,7 @@ impl Run<'_> {
             folder: self.folders.work.clone(),
             memory: self.memory,
             rows: Rows::new(self.ingest.layout()),
-            held: Held::default(),
+            held: HeldBatches::default(),
             again,
             held_bytes: 0,
             disk: None,
@@ -194,7 +194,7 @@ impl Run<'_> {
         Ok(Corpus {
             inputs,
             documents: Documents::Disk(table),
-            held: Held::default(),
+            held: HeldBatches::default(),
             again: None,
             ids: Mutex::default(),
         })
@@ -220,7 +220,7 @@ struct Sink<'a> {
     folder: std::path::PathBuf,
     memory: Memory,
     rows: Rows,
-    held: Held,
+    held: HeldBatches,
     again: Option<Again>,
     held_bytes: u64,
     /// Once they are on disk only.
@@ -310,7 +310,7 @@ impl Sink<'_> {
         let layout = self.rows.layout();
         let rows = std::mem::replace(&mut self.rows, Rows::new(layout));
         if let Some(checkpoint) = self.checkpoint.take() {
-            self.held = Held::default();
+            self.held = HeldBatches::default();
             self.disk = Some(checkpoint);
             return Ok(());
         }

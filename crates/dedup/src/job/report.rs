@@ -9,7 +9,7 @@ use super::outcome::{cluster_sizes, fine_histogram, smallest};
 use super::output::REJECTS;
 use super::stages::Run;
 use super::{Measure, Output, Search, Verify};
-use crate::corpus::Ranked;
+use crate::corpus::CorpusView;
 use crate::decide::{Removal, Rule};
 use crate::error::Result;
 use crate::report::{
@@ -32,13 +32,13 @@ const REASONS: usize = 12;
 
 impl Run<'_> {
     /// Writes the report. `by_keeper` is sorted by keeper, then by removed document.
-    pub(super) fn report(&self, ranked: &Ranked<'_>, by_keeper: &[Removal]) -> Result<FileWriter> {
+    pub(super) fn report(&self, ranked: &CorpusView<'_>, by_keeper: &[Removal]) -> Result<FileWriter> {
         let mut out = self.create("report.html")?;
         out.append(self.gather(ranked, by_keeper)?.render().as_bytes())?;
         Ok(out)
     }
 
-    fn gather(&self, ranked: &Ranked<'_>, by_keeper: &[Removal]) -> Result<Report> {
+    fn gather(&self, ranked: &CorpusView<'_>, by_keeper: &[Removal]) -> Result<Report> {
         let options = self.options;
         Ok(Report {
             inputs: names(&options.inputs, options.called.as_ref()),
@@ -81,7 +81,7 @@ impl Run<'_> {
         fine_histogram(removals.map(|removal| self.similarity(removal)), self.options.threshold.value())
     }
 
-    fn largest(&self, ranked: &Ranked<'_>, by_keeper: &[Removal]) -> Result<Vec<ClusterFacts>> {
+    fn largest(&self, ranked: &CorpusView<'_>, by_keeper: &[Removal]) -> Result<Vec<ClusterFacts>> {
         let clusters = by_keeper.chunk_by(|a, b| a.kept() == b.kept());
         let mut starts = 0;
         let clusters = clusters.map(|cluster| {
@@ -101,7 +101,7 @@ impl Run<'_> {
             Ok(ClusterFacts {
                 id: self.shown(ranked, cluster[0].kept())?.0,
                 size: cluster.len() as u64 + 1,
-                least: similarities.clone().fold(1.0, f64::min),
+                min: similarities.clone().fold(1.0, f64::min),
                 mean: similarities.sum::<f64>() / cluster.len() as f64,
                 begins,
             })
@@ -110,7 +110,7 @@ impl Run<'_> {
     }
 
     /// Where some of the items are that the input contains.
-    fn spans(&self, ranked: &Ranked<'_>, by_keeper: &[Removal]) -> Result<Vec<SpanFacts>> {
+    fn spans(&self, ranked: &CorpusView<'_>, by_keeper: &[Removal]) -> Result<Vec<SpanFacts>> {
         let contained = by_keeper.iter().filter(|removal| removal.rule == Rule::Contained);
         let key =
             |removal: &Removal| ((self.similarity(removal) * 1e9) as u64, removal.removed(), removal.edge);
@@ -132,7 +132,7 @@ impl Run<'_> {
         least.into_iter().take(CLUSTERS).map(fact).collect()
     }
 
-    fn groups(&self, ranked: &Ranked<'_>, by_keeper: &[Removal]) -> Result<Vec<Group>> {
+    fn groups(&self, ranked: &CorpusView<'_>, by_keeper: &[Removal]) -> Result<Vec<Group>> {
         let has_texts =
             |removal: &&Removal| removal.rule != Rule::ExactCopy && !ranked.is_old(removal.kept());
         let near = by_keeper.iter().filter(has_texts);
@@ -173,7 +173,7 @@ impl Run<'_> {
         ])
     }
 
-    fn pair(&self, ranked: &Ranked<'_>, edge: &Edge, exact: bool) -> Result<PairFacts> {
+    fn pair(&self, ranked: &CorpusView<'_>, edge: &Edge, exact: bool) -> Result<PairFacts> {
         let ranks = [edge.earlier, edge.later];
         let (mut texts, mut ids, mut places) = ([const { String::new() }; 2], Vec::new(), Vec::new());
         for (rank, text) in ranks.into_iter().zip(&mut texts) {
@@ -196,7 +196,7 @@ impl Run<'_> {
     }
 
     /// What a document is called, and where it is. Rows of another program have no file.
-    fn shown(&self, ranked: &Ranked<'_>, rank: u32) -> Result<(String, String)> {
+    fn shown(&self, ranked: &CorpusView<'_>, rank: u32) -> Result<(String, String)> {
         let options = self.options;
         let (called, read, what) = match ranked.is_old(rank) {
             true => (&options.against_called, &options.against_read, "old row"),

@@ -8,7 +8,7 @@ use super::old::Sources;
 use super::stages::Run;
 use super::{Options, Output};
 use crate::archive::{self, Added, Entry, Growth, Shape, sorted_elements};
-use crate::corpus::Ranked;
+use crate::corpus::CorpusView;
 use crate::decide::Removal;
 use crate::error::Result;
 use benzer_flow::workers::in_parallel;
@@ -27,7 +27,7 @@ pub(super) fn folder(options: &Options) -> PathBuf {
 
 impl Run<'_> {
     /// Adds the kept documents to the archive, and gives the files of one inside the output folder.
-    pub(super) fn save(&self, ranked: &Ranked<'_>, removals: &[Removal]) -> Result<Vec<(String, Stamp)>> {
+    pub(super) fn save(&self, ranked: &CorpusView<'_>, removals: &[Removal]) -> Result<Vec<(String, Stamp)>> {
         let Some(folder) = &self.options.save else { return Ok(Vec::new()) };
         if self.options.write == Output::DryRun {
             return Ok(Vec::new());
@@ -59,7 +59,7 @@ impl Run<'_> {
     }
 
     /// The rows of the kept documents that have a text, in order.
-    fn kept_rows(&self, ranked: &Ranked<'_>, removals: &[Removal]) -> Result<Vec<u32>> {
+    fn kept_rows(&self, ranked: &CorpusView<'_>, removals: &[Removal]) -> Result<Vec<u32>> {
         let mut removed: Vec<u32> =
             removals.iter().map(|removal| ranked.ranking.row(removal.removed())).collect();
         removed.sort_unstable();
@@ -74,7 +74,7 @@ impl Run<'_> {
         Ok(rows)
     }
 
-    fn save_rows(&self, ranked: &Ranked<'_>, rows: &[u32], growth: &mut Growth<'_>) -> Result<()> {
+    fn save_rows(&self, ranked: &CorpusView<'_>, rows: &[u32], growth: &mut Growth<'_>) -> Result<()> {
         let tasks: Vec<&[u32]> = rows.chunks(TASK).collect();
         let state = <(Scratch, Vec<u64>)>::default;
         let made = in_parallel(tasks.len(), self.options.threads, state, |i, (scratch, own)| -> Result<_> {

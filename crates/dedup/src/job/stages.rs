@@ -10,11 +10,11 @@ use super::old::Sources;
 use super::output::Folders;
 use super::{Audit, Counts, Measure, Observer, Options, Stage, Summary, Timing};
 use crate::audit::Findings;
-use crate::corpus::Ranked;
+use crate::corpus::CorpusView;
 use crate::error::{Error, Result};
 use crate::ingest::Ingest;
-use crate::write::Estimates;
 use benzer_flow::Workspace;
+use benzer_join::Estimates;
 use benzer_storage::{Check, Files, Manifest, State};
 
 /// A run between its stages.
@@ -96,7 +96,7 @@ impl<'a> Run<'a> {
             true => Default::default(),
             false => self.timed(Stage::Against, |run| run.against(order, &mut members, &mut copies))?,
         };
-        let ranked = Ranked { corpus: &corpus, ranking: &ranking, guests: &guests };
+        let ranked = CorpusView { corpus: &corpus, ranking: &ranking, found_old: &guests };
         let edges = match self.saved_edges()? {
             Some(edges) => edges,
             None => {

@@ -8,23 +8,23 @@ use serde_json::json;
 use super::output::{DOCUMENTS, REJECTS, STDIN};
 use super::stages::Run;
 use super::{Output, Stage, old, outcome};
-use crate::corpus::Ranked;
+use crate::corpus::CorpusView;
 use crate::decide::{Removal, Rule};
 use crate::documents::Documents;
 use crate::edges::Edges;
 use crate::error::{Error, Result};
 use crate::results::{inputs, manifest};
-use crate::write::{self, DocumentWriter, Estimates, Fates, Pairs};
+use crate::write::{self, DocumentWriter, PairsWriter, Verdicts};
 use benzer_flow::pipeline::{self, Work};
 use benzer_io::read::{self, Batch, RawBatch};
 use benzer_io::rewrite::Annotation;
-use benzer_join::Edge;
+use benzer_join::{Edge, Estimates};
 use benzer_storage::{FileWriter, Stamp};
 
 impl Run<'_> {
     pub(super) fn write(
         &mut self,
-        ranked: &Ranked<'_>,
+        ranked: &CorpusView<'_>,
         (edges, copies): (&Edges, &[Edge]),
         removals: &[Removal],
     ) -> Result<()> {
@@ -49,7 +49,7 @@ impl Run<'_> {
     /// Writes everything but the documents and the manifest.
     fn tables(
         &self,
-        ranked: &Ranked<'_>,
+        ranked: &CorpusView<'_>,
         (edges, copies): (&Edges, &[Edge]),
         removals: &[Removal],
         by_keeper: &[Removal],
@@ -61,7 +61,7 @@ impl Run<'_> {
             written.push(file);
             Ok(())
         };
-        let mut pairs = Pairs::new(self.create("pairs.parquet")?, self.counted())?;
+        let mut pairs = PairsWriter::new(self.create("pairs.parquet")?, self.counted())?;
         edges.parts(|edges| pairs.extend(edges, ranked, &self.estimates))?;
         pairs.begin_copies();
         pairs.extend(copies, ranked, &self.estimates)?;
@@ -139,14 +139,14 @@ impl Run<'_> {
     /// Writes the documents of all inputs that are kept, or all of them with marks.
     fn documents(
         &self,
-        ranked: &Ranked<'_>,
+        ranked: &CorpusView<'_>,
         removals: &[Removal],
         by_keeper: &[Removal],
     ) -> Result<Vec<(String, Stamp)>> {
         if matches!(self.options.write, Output::DryRun | Output::Evidence) {
             return Ok(Vec::new());
         }
-        let fates = RunFates::new(self, ranked, removals, by_keeper);
+        let fates = RunVerdicts::new(self, ranked, removals, by_keeper);
         let root = self.folders.output.join(DOCUMENTS);
         self.files.create_dir_all(&root)?;
         let mut out = DocumentWriter::new(self.files, root, &ranked.corpus.inputs, &fates);
@@ -191,7 +191,7 @@ impl Run<'_> {
         Ok(stamps.map(|(path, stamp)| (format!("{DOCUMENTS}/{}", path.display()), stamp)).collect())
     }
 
-    fn manifest(&mut self, stamps: &[(String, Stamp)], ranked: &Ranked<'_>) -> Result<()> {
+    fn manifest(&mut self, stamps: &[(String, Stamp)], ranked: &CorpusView<'_>) -> Result<()> {
         let options = self.options;
         let files: Vec<_> = stamps
             .iter()
@@ -249,8 +249,8 @@ impl Work for Parse {
 }
 
 /// What becomes of each row of a run.
-struct RunFates<'a> {
-    ranked: Ranked<'a>,
+struct RunVerdicts<'a> {
+    ranked: CorpusView<'a>,
     /// One bit for each row.
     removed: Vec<u64>,
     annotates: bool,
@@ -260,8 +260,13 @@ struct RunFates<'a> {
     estimates: &'a Estimates,
 }
 
-impl<'a> RunFates<'a> {
-    fn new(run: &'a Run<'a>, ranked: &Ranked<'a>, removals: &'a [Removal], by_keeper: &[Removal]) -> Self {
+impl<'a> RunVerdicts<'a> {
+    fn new(
+        run: &'a Run<'a>,
+        ranked: &CorpusView<'a>,
+        removals: &'a [Removal],
+        by_keeper: &[Removal],
+    ) -> Self {
         let mut removed = vec![0; ranked.len() as usize / 64 + 1];
         for removal in removals {
             let row = ranked.ranking.row(removal.removed()) as usize;
@@ -300,7 +305,7 @@ impl<'a> RunFates<'a> {
     }
 }
 
-impl Fates for RunFates<'_> {
+impl Verdicts for RunVerdicts<'_> {
     fn annotates(&self) -> bool {
         self.annotates
     }

@@ -24,16 +24,16 @@ fn figure(id: &str, (title, description): (&str, &str), height: f64, drawing: &s
 }
 
 /// A round number that is at least a third of another one.
-fn step(most: f64) -> f64 {
-    let power = 10f64.powf((most / 3.0).max(1e-9).log10().floor());
-    [1.0, 2.0, 5.0, 10.0].into_iter().map(|x| x * power).find(|step| *step * 3.0 >= most).unwrap_or(most)
+fn step(max: f64) -> f64 {
+    let power = 10f64.powf((max / 3.0).max(1e-9).log10().floor());
+    [1.0, 2.0, 5.0, 10.0].into_iter().map(|x| x * power).find(|step| *step * 3.0 >= max).unwrap_or(max)
 }
 
 /// Lines at round numbers of the vertical axis, from zero to `most`.
-fn grid(out: &mut String, most: f64, step: f64, label: impl Fn(f64) -> String) {
+fn grid(out: &mut String, max: f64, step: f64, label: impl Fn(f64) -> String) {
     let mut value = 0.0;
-    while value <= most * (1.0 + 1e-9) {
-        let y = BOTTOM - value / most * (BOTTOM - TOP);
+    while value <= max * (1.0 + 1e-9) {
+        let y = BOTTOM - value / max * (BOTTOM - TOP);
         let _ = writeln!(
             out,
             "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{RIGHT}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/><text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
@@ -76,13 +76,13 @@ fn similarities(out: &mut String, from: f64, x: impl Fn(f64) -> f64, what: &str)
 
 /// Bars over the similarity. `bins` are (from, to, number), without gaps; the last one ends at 1, and `equal` more are exactly 1.
 pub(super) fn histogram(bins: &[(f64, f64, u64)], equal: u64, threshold: f64, caption: &str) -> String {
-    let most = bins.iter().map(|bin| bin.2).chain([equal, 1]).max().unwrap_or(1) as f64;
+    let max = bins.iter().map(|bin| bin.2).chain([equal, 1]).max().unwrap_or(1) as f64;
     let from = bins.first().map_or(0.0, |bin| bin.0);
     // The bar of the equal ones stands apart, at the right.
     let right = RIGHT - 34.0;
     let x = |value: f64| LEFT + (value - from) / (1.0 - from).max(1e-9) * (right - LEFT);
-    let step = step(most);
-    let top = (most / step).ceil() * step;
+    let step = step(max);
+    let top = (max / step).ceil() * step;
     let height = |n: u64| n as f64 / top * (BOTTOM - TOP);
     let mut out = String::new();
     grid(&mut out, top, step, short);
@@ -121,12 +121,12 @@ pub(super) fn histogram(bins: &[(f64, f64, u64)], equal: u64, threshold: f64, ca
 
 /// Horizontal bars with their numbers.
 pub(super) fn sizes(rows: &[(String, u64)], caption: &str) -> String {
-    let most = rows.iter().map(|row| row.1).max().unwrap_or(1).max(1) as f64;
+    let max = rows.iter().map(|row| row.1).max().unwrap_or(1).max(1) as f64;
     let (left, right, row_height) = (132.0, RIGHT - 62.0, 24.0);
     let mut out = String::new();
     for (i, (label, n)) in rows.iter().enumerate() {
         let y = 10.0 + row_height * i as f64;
-        let width = if *n == 0 { 0.0 } else { (*n as f64 / most * (right - left)).max(2.0) };
+        let width = if *n == 0 { 0.0 } else { (*n as f64 / max * (right - left)).max(2.0) };
         let _ = writeln!(
             out,
             "<text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text><rect class=\"kept\" x=\"{left}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"16\"><title>{label}: {}</title></rect><text class=\"value\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn axes_have_few_round_numbers() {
-        for (most, expected) in [(1.0, 0.5), (3.0, 1.0), (7.0, 5.0), (100.0, 50.0), (3277.0, 2000.0)] {
+        for (max, expected) in [(1.0, 0.5), (3.0, 1.0), (7.0, 5.0), (100.0, 50.0), (3277.0, 2000.0)] {
             assert_eq!(step(most), expected, "{most}");
         }
         assert_eq!([5.0, 2000.0, 20_000.0, 2.5e6].map(short), ["5", "2,000", "20k", "2.5M"]);

@@ -88,7 +88,7 @@ pub(crate) struct ClusterFacts {
     pub id: String,
     pub size: u64,
     /// The similarities of the removed documents to the kept one.
-    pub least: f64,
+    pub min: f64,
     pub mean: f64,
     /// How the kept document begins.
     pub begins: String,

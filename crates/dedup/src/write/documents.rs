@@ -11,7 +11,7 @@ use benzer_io::rewrite::{annotate_csv, annotate_csv_header, annotate_json};
 use benzer_storage::{Files, Stamp};
 
 /// What becomes of documents, by row.
-pub(crate) trait Fates: Sync {
+pub(crate) trait Verdicts: Sync {
     /// Whether documents are marked instead of removed.
     fn annotates(&self) -> bool;
 
@@ -43,7 +43,7 @@ pub(crate) struct DocumentWriter<'a> {
     files: &'a Files,
     root: PathBuf,
     inputs: &'a [Arc<Input>],
-    fates: &'a dyn Fates,
+    fates: &'a dyn Verdicts,
     annotates: bool,
     row: u32,
     current: Option<(u32, Output)>,
@@ -63,7 +63,7 @@ enum Output {
 
 impl<'a> DocumentWriter<'a> {
     /// Outputs go below `root`, at the relative paths of the inputs.
-    pub fn new(files: &'a Files, root: PathBuf, inputs: &'a [Arc<Input>], fates: &'a dyn Fates) -> Self {
+    pub fn new(files: &'a Files, root: PathBuf, inputs: &'a [Arc<Input>], fates: &'a dyn Verdicts) -> Self {
         let annotates = fates.annotates();
         Self {
             files,

@@ -58,7 +58,7 @@ fn largest(graph: &Graph, decided: &Decided) -> Vec<ClusterFacts> {
     let facts = |cluster: &&[Removal]| ClusterFacts {
         id: graph.document(cluster[0].kept()).id.clone(),
         size: cluster.len() as u64 + 1,
-        least: cluster.iter().map(similarity).fold(1.0, f64::min),
+        min: cluster.iter().map(similarity).fold(1.0, f64::min),
         mean: cluster.iter().map(similarity).sum::<f64>() / cluster.len() as f64,
         begins: String::new(),
     };
