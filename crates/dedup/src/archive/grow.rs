@@ -116,7 +116,7 @@ mod tests {
             max = max.max(segments.len());
         }
         assert_eq!(segments.iter().map(|segment| segment.documents).sum::<u32>(), 2_100_000);
-        assert!(most <= 14, "{most} segments");
+        assert!(max <= 14, "{max} segments");
         assert!(copied <= 14 * 2_100_000, "{copied} documents");
         assert_eq!(n_taken(&[entry(5), entry(3)], 0), 0);
     }

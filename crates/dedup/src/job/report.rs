@@ -13,7 +13,8 @@ use crate::corpus::CorpusView;
 use crate::decide::{Removal, Rule};
 use crate::error::Result;
 use crate::report::{
-    ClusterFacts, Group, Mode, PairFacts, Report, SpanFacts, beginning, kind, quoted, side_by_side,
+    ClusterFacts, Group, Mode, OldFacts, PairFacts, RecallFacts, RejectFacts, Report, Shapes, SpanFacts,
+    beginning, kind, quoted, side_by_side,
 };
 use crate::write;
 use benzer_join::Edge;
@@ -43,8 +44,8 @@ impl Run<'_> {
         Ok(Report {
             inputs: names(&options.inputs, options.called.as_ref()),
             counts: self.counts.clone(),
-            threshold: options.threshold.value(),
             mode: Mode {
+                threshold: options.threshold.value(),
                 is_dry: options.write == Output::DryRun,
                 is_estimated: options.verify == Verify::Estimate,
                 is_chained: options.cluster == Cluster::Components,
@@ -52,19 +53,22 @@ impl Run<'_> {
                 is_against: !options.against.is_empty(),
             },
             warnings: self.warnings.clone(),
-            similarities: self.similarities(by_keeper),
-            cluster_sizes: cluster_sizes(by_keeper),
-            largest: self.largest(ranked, by_keeper)?,
-            banding: match options.search {
-                Search::Bands(banding) => Some(banding),
-                Search::Exact => None,
+            shapes: Shapes {
+                similarities: self.similarities(by_keeper),
+                cluster_sizes: cluster_sizes(by_keeper),
+                largest: self.largest(ranked, by_keeper)?,
             },
-            cap: options.cap,
-            audit: self.findings.as_ref().map(|findings| findings.audited.clone()),
+            recall: RecallFacts {
+                banding: match options.search {
+                    Search::Bands(banding) => Some(banding),
+                    Search::Exact => None,
+                },
+                cap: options.cap,
+                audit: self.findings.as_ref().map(|findings| findings.audited.clone()),
+            },
             groups: self.groups(ranked, by_keeper)?,
-            matched: self.named_matches(),
-            spans: self.spans(ranked, by_keeper)?,
-            rejects: (self.reasons(), self.named_rejects()),
+            old: OldFacts { matched: self.named_matches(), spans: self.spans(ranked, by_keeper)? },
+            rejects: RejectFacts { reasons: self.reasons(), examples: self.named_rejects() },
             settings: self.settings(),
             command: (!options.rerun.is_empty()).then(|| quoted(&options.rerun)),
             earlier: None,

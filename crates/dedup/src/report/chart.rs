@@ -14,13 +14,26 @@ const RIGHT: f64 = WIDTH - 12.0;
 const TOP: f64 = 22.0;
 const BOTTOM: f64 = HEIGHT - 44.0;
 
-/// A figure with its caption. `id` tells it from others of the page.
-fn figure(id: &str, (title, description): (&str, &str), height: f64, drawing: &str, caption: &str) -> String {
-    format!(
-        "<figure>\n<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\n<title id=\"{id}-t\">{}</title>\n<desc id=\"{id}-d\">{}</desc>\n{drawing}</svg>\n<figcaption>{caption}</figcaption>\n</figure>\n",
-        escape(title),
-        escape(description)
-    )
+/// A figure with its caption.
+struct Figure<'a> {
+    /// Tells it from others of the page.
+    id: &'a str,
+    title: &'a str,
+    /// What it shows, in words.
+    description: &'a str,
+    height: f64,
+    caption: &'a str,
+}
+
+impl Figure<'_> {
+    fn html(&self, drawing: &str) -> String {
+        let Self { id, title, description, height, caption } = self;
+        format!(
+            "<figure>\n<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\n<title id=\"{id}-t\">{}</title>\n<desc id=\"{id}-d\">{}</desc>\n{drawing}</svg>\n<figcaption>{caption}</figcaption>\n</figure>\n",
+            escape(title),
+            escape(description)
+        )
+    }
 }
 
 /// A round number that is at least a third of another one.
@@ -116,7 +129,14 @@ pub(super) fn histogram(bins: &[(f64, f64, u64)], equal: u64, threshold: f64, ca
         round(from),
         grouped(equal)
     );
-    figure("similarities", ("Similarities of removed documents", &description), HEIGHT, &out, caption)
+    Figure {
+        id: "similarities",
+        title: "Similarities of removed documents",
+        description: &description,
+        height: HEIGHT,
+        caption,
+    }
+    .html(&out)
 }
 
 /// Horizontal bars with their numbers.
@@ -140,7 +160,8 @@ pub(super) fn sizes(rows: &[(String, u64)], caption: &str) -> String {
     }
     let described: Vec<String> = rows.iter().map(|(label, n)| format!("{label}: {}", grouped(*n))).collect();
     let height = 20.0 + row_height * rows.len() as f64;
-    figure("sizes", ("Sizes of clusters", &described.join("; ")), height, &out, caption)
+    Figure { id: "sizes", title: "Sizes of clusters", description: &described.join("; "), height, caption }
+        .html(&out)
 }
 
 /// The recall that the bands give at each similarity, the threshold, and what was measured.
@@ -171,28 +192,8 @@ pub(super) fn recall(expected: impl Fn(f64) -> f64, threshold: f64, bins: &[Bin]
         anchor.0,
         round(threshold)
     );
-    for (bin, share) in bins.iter().filter_map(|bin| Some((bin, bin.met_share?))) {
-        let middle = x((bin.from + bin.to) / 2.0);
-        let label = format!(
-            "measured from {} to {}: {:.1}% of {} pairs, interval {:.1}% to {:.1}%",
-            round(bin.from),
-            round(bin.to),
-            100.0 * share.value,
-            grouped(bin.pairs),
-            100.0 * share.low,
-            100.0 * share.high
-        );
-        let _ = writeln!(
-            out,
-            "<g class=\"measured\"><title>{label}</title><path d=\"M{middle:.1} {:.1}V{:.1}M{:.1} {:.1}h8M{:.1} {:.1}h8\"/><circle cx=\"{middle:.1}\" cy=\"{:.1}\" r=\"4\"/></g>",
-            y(share.low),
-            y(share.high),
-            middle - 4.0,
-            y(share.low),
-            middle - 4.0,
-            y(share.high),
-            y(share.value)
-        );
+    for bin in bins {
+        measured(&mut out, bin, x((bin.from + bin.to) / 2.0), y);
     }
     let _ =
         writeln!(out, "<line class=\"base\" x1=\"{LEFT}\" x2=\"{RIGHT}\" y1=\"{BOTTOM}\" y2=\"{BOTTOM}\"/>");
@@ -202,7 +203,33 @@ pub(super) fn recall(expected: impl Fn(f64) -> f64, threshold: f64, bins: &[Bin]
         100.0 * expected(threshold),
         round(threshold)
     );
-    figure("recall", ("Recall by similarity", &description), HEIGHT, &out, caption)
+    Figure { id: "recall", title: "Recall by similarity", description: &description, height: HEIGHT, caption }
+        .html(&out)
+}
+
+/// What was measured of a bin, with its interval, at a place of the horizontal axis.
+fn measured(out: &mut String, bin: &Bin, middle: f64, y: impl Fn(f64) -> f64) {
+    let Some(share) = bin.met_share else { return };
+    let label = format!(
+        "measured from {} to {}: {:.1}% of {} pairs, interval {:.1}% to {:.1}%",
+        round(bin.from),
+        round(bin.to),
+        100.0 * share.value,
+        grouped(bin.pairs),
+        100.0 * share.low,
+        100.0 * share.high
+    );
+    let _ = writeln!(
+        out,
+        "<g class=\"measured\"><title>{label}</title><path d=\"M{middle:.1} {:.1}V{:.1}M{:.1} {:.1}h8M{:.1} {:.1}h8\"/><circle cx=\"{middle:.1}\" cy=\"{:.1}\" r=\"4\"/></g>",
+        y(share.low),
+        y(share.high),
+        middle - 4.0,
+        y(share.low),
+        middle - 4.0,
+        y(share.high),
+        y(share.value)
+    );
 }
 
 /// A similarity without noise in its last digits.
@@ -226,7 +253,7 @@ mod tests {
     #[test]
     fn axes_have_few_round_numbers() {
         for (max, expected) in [(1.0, 0.5), (3.0, 1.0), (7.0, 5.0), (100.0, 50.0), (3277.0, 2000.0)] {
-            assert_eq!(step(most), expected, "{most}");
+            assert_eq!(step(max), expected, "{max}");
         }
         assert_eq!([5.0, 2000.0, 20_000.0, 2.5e6].map(short), ["5", "2,000", "20k", "2.5M"]);
     }

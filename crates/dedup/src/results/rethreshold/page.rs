@@ -9,7 +9,10 @@ use super::{Decided, FinishedRun};
 use crate::decide::{Removal, Rule};
 use crate::job::outcome::{cluster_sizes, fine_histogram, smallest};
 use crate::job::{Measure, Summary};
-use crate::report::{ClusterFacts, Group, Mode, PairFacts, Report, Sides, SpanFacts, beginning};
+use crate::report::{
+    ClusterFacts, EarlierRun, Group, Mode, OldFacts, PairFacts, RecallFacts, RejectFacts, Report, Shapes,
+    Sides, SpanFacts, beginning,
+};
 use benzer_join::Edge;
 
 /// The name of the page.
@@ -25,8 +28,8 @@ pub(super) fn render(run: &FinishedRun<'_>, graph: &Graph, decided: &Decided, su
     let report = Report {
         inputs: if inputs.is_empty() { vec![folder.clone()] } else { inputs },
         counts: summary.counts.clone(),
-        threshold: decided.threshold.value(),
         mode: Mode {
+            threshold: decided.threshold.value(),
             is_dry: true,
             is_estimated: false,
             is_chained: false,
@@ -34,19 +37,18 @@ pub(super) fn render(run: &FinishedRun<'_>, graph: &Graph, decided: &Decided, su
             is_against: summary.counts.against > 0,
         },
         warnings: [&summary.warnings[..], &summary.notes].concat(),
-        similarities: fine_histogram(near.map(similarity), decided.threshold.value()),
-        cluster_sizes: cluster_sizes(&decided.by_keeper),
-        largest: largest(graph, decided),
-        banding: None,
-        cap: 0,
-        audit: None,
+        shapes: Shapes {
+            similarities: fine_histogram(near.map(similarity), decided.threshold.value()),
+            cluster_sizes: cluster_sizes(&decided.by_keeper),
+            largest: largest(graph, decided),
+        },
+        recall: RecallFacts { banding: None, cap: 0, audit: None },
         groups: groups(run, graph, decided),
-        matched: summary.matched.clone(),
-        spans: spans(graph, decided),
-        rejects: (Vec::new(), Vec::new()),
+        old: OldFacts { matched: summary.matched.clone(), spans: spans(graph, decided) },
+        rejects: RejectFacts::default(),
         settings: settings(run, decided),
         command: None,
-        earlier: Some((folder, run.threshold.value())),
+        earlier: Some(EarlierRun { folder, threshold: run.threshold.value() }),
     };
     report.render()
 }
