@@ -16,7 +16,9 @@ pub mod bands;
 mod edge;
 pub mod exact;
 pub mod overlap;
+mod prefetch;
 pub mod resolve;
 pub mod verify;
 
 pub use edge::Edge;
+pub use prefetch::Prefetch;

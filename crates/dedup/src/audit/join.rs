@@ -13,9 +13,9 @@ use crate::error::Result;
 use benzer_core::Threshold;
 use benzer_flow::workers::in_parallel;
 use benzer_join::Edge;
-use benzer_join::bands::ByLater;
+use benzer_join::bands::CandidateLists;
 use benzer_join::exact::{Elements, Frequencies, Source};
-use benzer_join::verify::{Sources, Texts, Wanted, verify_held};
+use benzer_join::verify::{FeatureSource, PairFilter, Texts, verify_held};
 
 /// Documents that a thread takes at a time.
 const CHUNK: usize = 256;
@@ -41,9 +41,9 @@ pub(crate) struct Workspace<'a> {
 
 impl<'a> Workspace<'a> {
     /// What pairs are measured with.
-    pub(super) fn sources(self, texts: &'a dyn Texts, shingler: &'a Shingler) -> Sources<'a> {
+    pub(super) fn sources(self, texts: &'a dyn Texts, shingler: &'a Shingler) -> FeatureSource<'a> {
         let remembered = self.bytes as usize / REMEMBERED_SHARE / self.threads.max(1);
-        Sources { texts, shingler, remembered: remembered.min(MOST_REMEMBERED) }
+        FeatureSource { texts, shingler, remembered: remembered.min(MOST_REMEMBERED) }
     }
 }
 
@@ -62,12 +62,12 @@ pub(super) fn join(
     let mut rest = &sample.drawn[..];
     while !rest.is_empty() {
         let n = part(rest, sources.0, room.bytes)?;
-        let index = Index::new(&rest[..n], sources, threshold, room.threads)?;
+        let index = Index::new(&rest[..n], to_measure, threshold, room.threads)?;
         rest = &rest[n..];
         for section in members.chunks(SECTION) {
-            let candidates = candidates(section, sample, &index, sources, room, &read)?;
-            let candidates: ByLater = candidates.into_iter().collect();
-            let wanted = Wanted::Reaching(threshold.lowered());
+            let candidates = candidates(section, sample, &index, to_measure, room, &read)?;
+            let candidates: CandidateLists = candidates.into_iter().collect();
+            let wanted = PairFilter::Reaching(threshold.lowered());
             verify_held([&candidates], to_measure, wanted, room.threads, |_, edges| {
                 pairs.extend(edges.iter().map(|edge| pair(edge, sample)));
                 Ok(())
@@ -100,7 +100,7 @@ fn candidates(
     section: &[u32],
     sample: &Sample,
     index: &Index<'_>,
-    sources: (&dyn Texts, &Shingler),
+    sources: FeatureSource<'_>,
     room: Workspace<'_>,
     read: &AtomicU64,
 ) -> Result<Vec<(u32, u32)>> {
@@ -140,12 +140,12 @@ type Read = (Vec<u64>, Vec<u32>);
 impl<'a> Index<'a> {
     fn new(
         ranks: &'a [u32],
-        sources: (&dyn Texts, &Shingler),
+        sources: FeatureSource<'_>,
         threshold: Threshold,
         threads: usize,
     ) -> Result<Self> {
         let chunks: Vec<&[u32]> = ranks.chunks(CHUNK).collect();
-        let bytes = ranks.iter().map(|&rank| sources.0.bytes(rank)).sum::<benzer_flow::Result<u64>>()?;
+        let bytes = ranks.iter().map(|&rank| sources.texts.bytes(rank)).sum::<benzer_flow::Result<u64>>()?;
         let frequencies = Frequencies::new(bytes / ELEMENT_BYTES);
         let elements = || sources.elements();
         let read = in_parallel(chunks.len(), threads, elements, |i, elements| -> Result<Read> {

@@ -25,8 +25,8 @@ use crate::error::Result;
 use crate::job::Audit;
 use benzer_core::Threshold;
 use benzer_join::Edge;
-use benzer_join::bands::ByLater;
-use benzer_join::verify::{Wanted, verify_held};
+use benzer_join::bands::CandidateLists;
+use benzer_join::verify::{PairFilter, verify_held};
 pub use interval::Share;
 pub(crate) use join::Workspace;
 use sample::{Sample, Sizes};
@@ -195,8 +195,8 @@ impl Ran<'_> {
         let twins = Twins::of(given)?;
         let mut places: Vec<(u32, u32)> = twins.pairs.iter().map(|pair| (pair.later, pair.earlier)).collect();
         places.dedup();
-        let candidates: ByLater = places.into_iter().collect();
-        let wanted = Wanted::Reaching(self.threshold.lowered());
+        let candidates: CandidateLists = places.into_iter().collect();
+        let wanted = PairFilter::Reaching(self.threshold.lowered());
         let sources = room.sources(self.ranked, self.shingler);
         let (mut pairs, mut met) = (Vec::new(), twins.pairs.iter().peekable());
         verify_held([&candidates], sources, wanted, room.threads, |_, edges| {
