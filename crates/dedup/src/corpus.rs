@@ -11,8 +11,9 @@ use crate::error::Result;
 use crate::found_old::FoundOld;
 use crate::ranking::Ranking;
 use benzer_io::read::{Again, Batch, Input};
+use benzer_join::Prefetch;
 use benzer_join::bands::Sketches;
-use benzer_join::verify::{Expected, Texts};
+use benzer_join::verify::Texts;
 
 /// Everything that was read.
 #[derive(Debug)]
@@ -90,15 +91,15 @@ impl Corpus {
     }
 
     /// The text of a row will be wanted soon.
-    fn expect(&self, row: u32, what: Expected) {
+    fn prefetch(&self, row: u32, what: Prefetch) {
         let (Documents::Memory(table), Some(again)) = (&self.documents, &self.again) else { return };
         let (batch, index) = self.held.find(row);
         match what {
-            Expected::Place => {
+            Prefetch::Place => {
                 table.prefetch_hash(row);
                 batch.expect_place(index);
             }
-            Expected::Text => batch.expect_text(index, again),
+            Prefetch::Text => batch.expect_text(index, again),
         }
     }
 
@@ -221,8 +222,8 @@ impl Texts for CorpusView<'_> {
         Ok(self.corpus.with_text(self.ranking.row(rank), visit)?)
     }
 
-    fn expect(&self, rank: u32, what: Expected) {
-        self.corpus.expect(self.ranking.row(rank), what);
+    fn prefetch(&self, rank: u32, what: Prefetch) {
+        self.corpus.prefetch(self.ranking.row(rank), what);
     }
 }
 
@@ -235,7 +236,7 @@ pub(crate) struct RankedSketches<'a> {
 
 impl Sketches for RankedSketches<'_> {
     #[inline]
-    fn words(&self, rank: u32) -> &[u64] {
+    fn sketch(&self, rank: u32) -> &[u64] {
         self.table.words(self.ranking.row(rank))
     }
 }

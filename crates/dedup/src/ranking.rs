@@ -9,7 +9,7 @@ use crate::documents::{Documents, Memory, Table};
 use crate::error::Result;
 use crate::keep::Keep;
 use benzer_flow::sort::Sorter;
-use benzer_flow::{Progress, Steps};
+use benzer_flow::{Progress, ThreadProgress};
 
 /// The keep order of a table.
 #[derive(Debug, Default)]
@@ -145,7 +145,7 @@ fn on_disk(
     watch: &Progress<'_>,
 ) -> Result<Option<Vec<u32>>> {
     // Every name is read three times.
-    let mut steps = Steps::new(watch, 3, 1);
+    let mut steps = ThreadProgress::new(watch, 3, 1);
     let name = |row: u32| -> Result<Vec<u8>> {
         // Keys are such that none is the beginning of another.
         let mut name = if with_keys { table.key(row)? } else { Vec::new() };

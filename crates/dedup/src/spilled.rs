@@ -4,15 +4,15 @@
 //! (band, key, rank) --sorted--> buckets --pairs of rows, sorted by block--> two blocks of sketches at a time --sorted--> (later, earlier)
 //! ```
 
-use benzer_core::lsh::{Banding, Prefilter};
+use benzer_core::lsh::Banding;
 
 use crate::documents::Table;
 use crate::error::Result;
 use crate::ranking::Ranking;
 use benzer_flow::Workspace;
 use benzer_flow::sort::Sorted;
-use benzer_flow::{Progress, Steps};
-use benzer_join::bands::Meetings;
+use benzer_flow::{Progress, ThreadProgress};
+use benzer_join::bands::{BandRules, BucketCounts};
 
 /// Rows whose sketches are looked at together.
 struct Blocks<'a> {
@@ -26,10 +26,10 @@ struct Blocks<'a> {
 pub(crate) fn candidates(
     table: &Table,
     (ranking, members): (&Ranking, &[u32]),
-    (banding, prefilter, cap): (&Banding, &Prefilter, usize),
+    BandRules { banding, prefilter, cap }: BandRules<'_>,
     n_words: usize,
     (workspace, watch): (Workspace<'_>, &Progress<'_>),
-) -> Result<(Sorted<(u32, u32)>, Meetings)> {
+) -> Result<(Sorted<(u32, u32)>, BucketCounts)> {
     let keys = keys(table, (ranking, members), banding, n_words, (workspace, watch))?;
     let mut blocks = Blocks {
         table,
@@ -37,10 +37,10 @@ pub(crate) fn candidates(
         loaded: Default::default(),
         n_words,
     };
-    let records = Steps::new(watch, banding.bands() as u64, 1);
+    let records = ThreadProgress::new(watch, banding.bands() as u64, 1);
     let (pairs, meetings) = meet(keys, ranking, cap, blocks.rows, (workspace, records))?;
     let mut candidates = workspace.sorter::<(u32, u32)>(4);
-    let mut steps = Steps::new(watch, pairs.len(), members.len() as u64);
+    let mut steps = ThreadProgress::new(watch, pairs.len(), members.len() as u64);
     for pair in pairs {
         steps.step()?;
         let (block_a, block_b, a, b) = pair?;
@@ -90,10 +90,10 @@ fn meet(
     ranking: &Ranking,
     cap: usize,
     block_rows: u32,
-    (workspace, mut steps): (Workspace<'_>, Steps<'_>),
-) -> Result<(Sorted<BlockPair>, Meetings)> {
+    (workspace, mut steps): (Workspace<'_>, ThreadProgress<'_>),
+) -> Result<(Sorted<BlockPair>, BucketCounts)> {
     let mut sorter = workspace.sorter::<BlockPair>(4).dedup();
-    let mut meetings = Meetings::default();
+    let mut meetings = BucketCounts::default();
     let (mut bucket, mut size): (Vec<u32>, u64) = (Vec::new(), 0);
     let mut last = None;
     for record in keys {

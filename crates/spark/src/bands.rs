@@ -10,7 +10,7 @@ use super::out::Out;
 use super::parts::{Parts, put_bytes, put_number};
 use super::{Settings, Stage, kind, place, seen};
 use crate::error::Result;
-use benzer_join::verify::ElementSet;
+use benzer_core::slots::ElementSet;
 
 /// Documents whose shingles are sketched together.
 const RUN: usize = 256;

@@ -9,10 +9,9 @@ use super::out::Out;
 use super::parts::Records;
 use super::{Settings, kind};
 use crate::error::{Error, Result};
-use benzer_join::Edge;
-use benzer_join::Estimates;
-use benzer_join::bands::ByLater;
-use benzer_join::verify::{Sources, Texts, Wanted, verify_held};
+use benzer_join::bands::CandidateLists;
+use benzer_join::verify::{FeatureSource, PairFilter, Texts, verify_held};
+use benzer_join::{Edge, Estimates};
 
 /// Elements that are remembered between pairs.
 const REMEMBERED: usize = 4 << 20;
@@ -109,12 +108,12 @@ impl Slice for Compare {
         }
         members.sort_unstable();
         let words = self.sketches(&members)?;
-        let candidates: ByLater = self.candidates(&members, &words)?.into_iter().collect();
+        let candidates: CandidateLists = self.candidates(&members, &words)?.into_iter().collect();
         let texts = HeldTexts(&members);
-        let sources = Sources { texts: &texts, shingler: &self.shingler, remembered: REMEMBERED };
+        let sources = FeatureSource { texts: &texts, shingler: &self.shingler, remembered: REMEMBERED };
         let n_words = self.settings.spec.words();
         let words = |rank: u32| &words[rank as usize * n_words..][..n_words];
-        let wanted = Wanted::Reaching(self.settings.threshold);
+        let wanted = PairFilter::Reaching(self.settings.threshold);
         verify_held([&candidates], sources, wanted, 1, |_, edges| {
             for Edge { later, earlier, intersection, union } in edges.iter() {
                 let equal = self.estimates.equal(words(later), words(earlier));

@@ -25,8 +25,8 @@ use crate::error::Result;
 use crate::job::Audit;
 use benzer_core::Threshold;
 use benzer_join::Edge;
-use benzer_join::bands::ByLater;
-use benzer_join::verify::{Wanted, verify_held};
+use benzer_join::bands::CandidateLists;
+use benzer_join::verify::{PairFilter, verify_held};
 pub use interval::Share;
 pub(crate) use join::AuditWorkspace;
 use sample::{Sample, Sizes};
@@ -170,7 +170,13 @@ impl AuditedRun<'_> {
 
     fn by_draws(&self, members: &[u32], sizes: Sizes, workspace: AuditWorkspace<'_>) -> Result<Findings> {
         let sample = Sample::draw(members, sizes, self.seed);
-        let pairs = join::join(&sample, members, (self.view, self.shingler), self.threshold, workspace)?;
+        let pairs = join::join(
+            &sample,
+            members,
+            workspace.sources(self.view, self.shingler),
+            self.threshold,
+            workspace,
+        )?;
         let documents = members.len() as u64;
         let compared = Compared {
             documents,
@@ -195,8 +201,8 @@ impl AuditedRun<'_> {
         let twins = Twins::of(given)?;
         let mut places: Vec<(u32, u32)> = twins.pairs.iter().map(|pair| (pair.later, pair.earlier)).collect();
         places.dedup();
-        let candidates: ByLater = places.into_iter().collect();
-        let wanted = Wanted::Reaching(self.threshold.lowered());
+        let candidates: CandidateLists = places.into_iter().collect();
+        let wanted = PairFilter::Reaching(self.threshold.lowered());
         let sources = workspace.sources(self.view, self.shingler);
         let (mut pairs, mut met) = (Vec::new(), twins.pairs.iter().peekable());
         verify_held([&candidates], sources, wanted, workspace.threads, |_, edges| {

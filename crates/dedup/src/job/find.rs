@@ -14,12 +14,12 @@ use crate::error::Result;
 use crate::found_old::FoundOld;
 use crate::ranking::Ranking;
 use benzer_flow::sort::Sorted;
-use benzer_flow::{Progress, Steps};
+use benzer_flow::{Progress, ThreadProgress, Workers};
 use benzer_join::Edge;
-use benzer_join::bands::{self as group, ByLater, Meetings};
+use benzer_join::bands::{self as group, BandRules, BucketCounts, CandidateLists};
 use benzer_join::exact as join;
 use benzer_join::resolve::{Cluster, Components, Leaders};
-use benzer_join::verify::{Counter, Sources, Texts, Wanted, verify, verify_held};
+use benzer_join::verify::{ElementCounter, FeatureSource, PairFilter, Texts, verify, verify_held};
 use benzer_storage::Manifest;
 
 /// Documents to compare, and what leads from copies to the first of the same text.
@@ -62,7 +62,7 @@ pub(super) fn retain_others(ranks: &mut Vec<u32>, copies: &[Edge]) {
 /// Pairs to compare, in order.
 pub(super) enum Pairs {
     /// All of a later document are in one of them.
-    Memory(Vec<ByLater>),
+    Memory(Vec<CandidateLists>),
     Sorted(Sorted<(u32, u32)>),
 }
 
@@ -76,7 +76,7 @@ impl Pairs {
 
     fn iter(&mut self) -> Box<dyn Iterator<Item = Result<(u32, u32)>> + '_> {
         match self {
-            Self::Memory(parts) => Box::new(parts.iter().flat_map(ByLater::pairs).map(Ok)),
+            Self::Memory(parts) => Box::new(parts.iter().flat_map(CandidateLists::pairs).map(Ok)),
             Self::Sorted(pairs) => Box::new(pairs.by_ref().map(|pair| Ok(pair?))),
         }
     }
@@ -109,9 +109,9 @@ impl Run<'_> {
 
     /// The documents that have a text, and which of them have that of an earlier one: all elements are in both.
     fn copies(&self, ranked: &CorpusView<'_>, watch: &Progress<'_>) -> Result<Grouped<Edge>> {
-        let (mut counter, mut sizes) = (Counter::default(), HashMap::new());
+        let (mut counter, mut sizes) = (ElementCounter::default(), HashMap::new());
         // How many there are is not known: it is only looked whether the run shall stop.
-        let mut steps = Steps::new(watch, 1, 0);
+        let mut steps = ThreadProgress::new(watch, 1, 0);
         let equal = |first: u32, other: u32| {
             steps.step()?;
             let mut is_equal = false;
@@ -147,9 +147,8 @@ impl Run<'_> {
             let mut copies = Vec::new();
             // A text with words is not equal to one without.
             for ranks in members.all().into_iter().filter(|ranks| !ranks.is_empty()) {
-                let halves: Vec<u64> = ranks.iter().map(|rank| hash(*rank) as u64).collect();
-                let expect = |rank, what| ranked.expect(rank, what);
-                copies.extend(group::copies((&*ranks, &halves), |rank| Ok(hash(rank)), expect, &mut equal)?);
+                let prefetch = |rank, what| ranked.prefetch(rank, what);
+                copies.extend(group::copies(ranks, hash, prefetch, &mut equal)?);
             }
             copies.sort_unstable();
             return Ok((members, copies));
@@ -168,8 +167,12 @@ impl Run<'_> {
         Ok((members, copies))
     }
 
-    fn sources<'a>(&'a self, ranked: &'a CorpusView<'_>) -> Sources<'a> {
-        Sources {
+    fn workers<'a>(&self, progress: &'a Progress<'a>) -> Workers<'a> {
+        Workers { threads: self.options.threads, progress }
+    }
+
+    fn sources<'a>(&'a self, ranked: &'a CorpusView<'_>) -> FeatureSource<'a> {
+        FeatureSource {
             texts: ranked,
             shingler: &self.ingest.shingler,
             remembered: self.memory.features / size_of::<u64>(),
@@ -178,10 +181,10 @@ impl Run<'_> {
 
     /// The exact similarity of all pairs, which are sorted.
     fn measure(&self, ranked: &CorpusView<'_>, pairs: Vec<(u32, u32)>) -> Result<Vec<Edge>> {
-        let pairs: ByLater = pairs.into_iter().collect();
+        let pairs: CandidateLists = pairs.into_iter().collect();
         let mut edges = Vec::new();
         let sources = self.sources(ranked);
-        verify_held([&pairs], sources, Wanted::All, self.options.threads, |_, made| {
+        verify_held([&pairs], sources, PairFilter::All, self.options.threads, |_, made| {
             edges.extend(made.iter());
             Ok(())
         })?;
@@ -191,12 +194,12 @@ impl Run<'_> {
     pub(super) fn candidates(&mut self, ranked: &CorpusView<'_>, members: &[u32]) -> Result<Pairs> {
         let (pairs, meetings) = match self.options.search {
             _ if self.options.measure == Measure::Containment => {
-                (Pairs::Memory(Vec::new()), Meetings::default())
+                (Pairs::Memory(Vec::new()), BucketCounts::default())
             }
             Search::Bands(banding) => {
                 banding.check_documents(members.len() as u64)?;
                 let prefilter = Prefilter::new(self.ingest.spec(), self.options.threshold.value())?;
-                let rules = (&banding, &prefilter, self.options.cap);
+                let rules = BandRules { banding: &banding, prefilter: &prefilter, cap: self.options.cap };
                 let watch = Progress::new(self.observer);
                 let n = members.len() as u64;
                 match &ranked.corpus.documents {
@@ -204,7 +207,7 @@ impl Run<'_> {
                         self.observer.begin(Stage::Candidates, Some(2 * n));
                         let sketches = RankedSketches { table, ranking: ranked.ranking };
                         let (pairs, meetings) =
-                            group::candidates(&sketches, members, rules, self.options.threads, &watch)?;
+                            group::candidates(&sketches, members, rules, self.workers(&watch))?;
                         (Pairs::Memory(pairs), meetings)
                     }
                     Documents::Disk(table) => {
@@ -221,18 +224,21 @@ impl Run<'_> {
             Search::Exact => {
                 self.observer.begin(Stage::Candidates, Some(3 * members.len() as u64));
                 let watch = Progress::new(self.observer);
-                let sources = (ranked as _, &self.ingest.shingler);
-                let room = (self.memory.sorting, self.folders.work.as_path(), self.files);
+                let sources = self.sources(ranked);
                 let rule = join::Rule::duplicates(self.options.threshold);
-                let found = join::candidates(members, &sources, rule, self.options.threads, room, &watch)?;
-                let meetings = Meetings { n_met: found.n_met, n_oversized: 0, largest: found.largest };
+                let found = join::candidates(members, &sources, rule, self.room(), self.workers(&watch))?;
+                let meetings = BucketCounts {
+                    n_bucket_pairs: found.n_bucket_pairs,
+                    n_oversized: 0,
+                    largest: found.largest,
+                };
                 (Pairs::Sorted(found.pairs), meetings)
             }
         };
-        let Meetings { n_met, n_oversized, largest } = meetings;
+        let BucketCounts { n_bucket_pairs, n_oversized, largest } = meetings;
         let candidates = pairs.len();
         self.counts = Counts {
-            met: self.counts.met + n_met,
+            met: self.counts.met + n_bucket_pairs,
             candidates: self.counts.candidates + candidates,
             oversized_buckets: n_oversized,
             largest_bucket: largest,
@@ -276,7 +282,7 @@ impl Run<'_> {
         if self.options.verify == Verify::Estimate {
             let least = self.estimates.min_equal(self.options.threshold.value());
             let (watch, n) = (Progress::new(self.observer), candidates.len());
-            let mut steps = Steps::new(&watch, n, n);
+            let mut steps = ThreadProgress::new(&watch, n, n);
             for pair in candidates.iter() {
                 steps.step()?;
                 let (later, earlier) = pair?;
@@ -287,7 +293,7 @@ impl Run<'_> {
                 }
             }
         } else {
-            let (mut done, wanted) = (0, Wanted::Reaching(self.options.threshold));
+            let (mut done, wanted) = (0, PairFilter::Reaching(self.options.threshold));
             let sources = self.sources(ranked);
             let sink = |n, made| {
                 edges.take(made)?;

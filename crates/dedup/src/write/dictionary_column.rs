@@ -19,7 +19,7 @@ use crate::error::Result;
 use crate::tables::Column;
 use benzer_io::result_table;
 use benzer_join::Edge;
-use benzer_join::verify::Numbers as Elements;
+use benzer_join::verify::IdMap;
 use benzer_storage::FileWriter;
 
 /// Rows of a row group.
@@ -83,7 +83,7 @@ impl DictionaryKeys {
     pub fn new(keys: impl ExactSizeIterator<Item = u64>) -> Self {
         // Different keys stay different, and are spread.
         let keys: Vec<u64> = keys.map(mix).collect();
-        let (mut known, mut numbers, mut firsts) = (Elements::default(), Vec::new(), Vec::new());
+        let (mut known, mut numbers, mut firsts) = (IdMap::default(), Vec::new(), Vec::new());
         numbers.reserve(keys.len());
         known.clear(keys.len() / 32);
         known.number(&keys, &mut numbers);
