@@ -18,7 +18,8 @@ use serde_json::Value;
 
 use crate::archive;
 use crate::error::{Error, Result};
-use crate::job::{self, Remains};
+use crate::folders::{self, Remains};
+use crate::request::SAVED;
 use crate::results::checksum_of_pairs;
 use crate::results::manifest::{self, Manifest};
 use benzer_storage::manifest::verify_files;
@@ -92,7 +93,7 @@ impl Report {
     fn foreign(&mut self, folder: &Path, files: &[FileEntry], manifest: &Value) -> Result<()> {
         let known: HashSet<PathBuf> = files.iter().map(|file| folder.join(&file.name)).collect();
         for folder in
-            job::DOCUMENT_FOLDERS.map(|name| folder.join(name)).iter().filter(|folder| folder.is_dir())
+            folders::DOCUMENT_FOLDERS.map(|name| folder.join(name)).iter().filter(|folder| folder.is_dir())
         {
             // Linked pictures are files of their owner, and not listed.
             let is_listed = known.iter().any(|file| file.starts_with(folder)) || manifest["kind"] != "images";
@@ -161,7 +162,7 @@ pub fn verify(path: &Path) -> Result<Option<Report>> {
     } else if !stages.is_empty() {
         Some(checkpoints(&stages))
     } else {
-        job::remains(path).map(unfinished)
+        folders::remains(path).map(unfinished)
     })
 }
 
@@ -193,8 +194,8 @@ fn results(folder: &Path) -> Result<Report> {
         report.warnings.push(format!("`{}` {what}", folder.join(manifest::NAME).display()));
     }
     // An archive inside of the results may have grown since; it has a list of its own.
-    let saved = folder.join(job::SAVED);
-    let in_archive = format!("{}/", job::SAVED);
+    let saved = folder.join(SAVED);
+    let in_archive = format!("{}/", SAVED);
     let has_archive = saved.join(archive::MANIFEST).exists();
     let files: Vec<_> = manifest
         .files

@@ -11,7 +11,7 @@ use benzer_core::lsh::{Prefilter, Target, bucket, choose};
 use super::extract::{Picture, Read};
 use super::{Counts, Keep, Options, check_cancelled, features};
 use benzer_dedup::Result;
-use benzer_dedup::job::{Observer, Stage};
+use benzer_dedup::progress::{Observer, Stage};
 use benzer_flow::workers::in_parallel;
 use benzer_flow::{Progress, Workers};
 use benzer_join::bands::{self, BandRules};

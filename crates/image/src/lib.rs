@@ -29,7 +29,7 @@ use std::time::Instant;
 use benzer_core::field::image::{ImageOptions, Limits};
 use serde::Serialize;
 
-use benzer_dedup::job::{Observer, Stage};
+use benzer_dedup::progress::{Observer, Stage};
 use benzer_dedup::{Error, Result};
 use benzer_storage::Files;
 

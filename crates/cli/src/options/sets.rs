@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{anyhow, bail};
-use benzer_dedup::job::BATCH_BYTES;
+use benzer_dedup::request::BATCH_BYTES;
 use benzer_io::read::{FieldPath, Format, Progress, ReadOptions};
 use benzer_sets::sketches::Rejected;
 use benzer_sets::{self as sets, Content, Loaded, ReadListener, Resources, SetFormat, SetStore, Source};

@@ -22,7 +22,7 @@ use crate::corpus::CorpusView;
 use crate::decide::{Removal, Rule};
 use crate::edges::Edges;
 use crate::error::Result;
-use crate::job::Audit;
+use crate::request::Audit;
 use benzer_core::Threshold;
 use benzer_join::Edge;
 use benzer_join::bands::CandidateLists;

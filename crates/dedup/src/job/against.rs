@@ -5,21 +5,21 @@ use benzer_core::lsh::{Banding, Prefilter};
 
 use super::find::{Members, retain_others};
 use super::stages::Run;
-use super::{Measure, Search, Stage, Verify};
 use crate::archive::{Archives, OldDocument, Prober, intersection, sorted_elements};
 use crate::corpus::{Corpus, CorpusView};
 use crate::edges::{EdgesWriter, OLD_EDGES};
 use crate::error::Result;
 use crate::found_old::FoundOld;
+use crate::progress::Stage;
 use crate::ranking::Ranking;
+use crate::request::{Measure, Search, Verify};
+use crate::summary::NAMED;
 use benzer_flow::workers::in_parallel;
 use benzer_join::Edge;
 use benzer_join::verify::Texts;
 
 /// Documents that are looked at between two looks at the wish to stop.
 const TOGETHER: usize = 1 << 14;
-/// Old documents that the summary names.
-pub(crate) const NAMED: usize = 100;
 /// Documents that a thread takes at a time.
 pub(super) const TASK: usize = 64;
 
@@ -44,7 +44,7 @@ impl Run<'_> {
         let nobody = FoundOld::default();
         let ranked = CorpusView { corpus, ranking, found_old: &nobody };
         let mut guests = FoundOld::new(archives, corpus.documents.len());
-        if self.options.measure == Measure::Jaccard {
+        if self.request.compare.measure == Measure::Jaccard {
             self.old_copies(&ranked, compared, copies, &mut guests)?;
         }
         self.old_copies(&ranked, wordless, copies, &mut guests)?;
@@ -52,7 +52,7 @@ impl Run<'_> {
             guests.load(&self.folders.work)?;
             None
         } else {
-            Some(match (self.options.measure, self.options.search) {
+            Some(match (self.request.compare.measure, self.request.compare.search) {
                 (Measure::Jaccard, Search::Bands(banding)) => {
                     self.similar_old(&ranked, compared, &banding, &mut guests)?
                 }
@@ -71,9 +71,9 @@ impl Run<'_> {
     /// Only the first old document of a text is compared with. What matches it matches the others.
     fn twins(&mut self, guests: &mut FoundOld) -> Result<()> {
         // Items are few, and everyone is written. In a corpus one text may be there a million times.
-        let most = match self.options.measure {
+        let most = match self.request.compare.measure {
             Measure::Containment => usize::MAX,
-            Measure::Jaccard => self.options.cap.max(1),
+            Measure::Jaccard => self.request.compare.cap.max(1),
         };
         let archives = &guests.archives;
         let look = |prober: &mut Prober<'_>, rank: u32| -> Result<Vec<(u32, Vec<OldDocument>)>> {
@@ -83,7 +83,7 @@ impl Run<'_> {
             Ok(is_first.then_some((rank, same)).into_iter().collect())
         };
         let ranks: Vec<u32> = guests.ranks().collect();
-        let found = each_member(&ranks, self.options.threads, || Prober::new(archives), look)?;
+        let found = each_member(&ranks, self.request.resources.threads, || Prober::new(archives), look)?;
         let n_cut = found.iter().filter(|(_, same)| same.len() > most).count();
         if n_cut > 0 {
             self.notes.push(format!(
@@ -102,7 +102,7 @@ impl Run<'_> {
             ));
         }
         let n = self.counts.against_short;
-        if n > 0 && self.options.measure == Measure::Containment {
+        if n > 0 && self.request.compare.measure == Measure::Containment {
             self.warnings.push(format!(
                 "{n} of the {} items to look for are shorter than one shingle: a document contains such an item only if it has no other words; a smaller --ngram sees them",
                 self.counts.against
@@ -131,7 +131,7 @@ impl Run<'_> {
             })?;
             Ok(found.map(|old| (rank, old)).into_iter().collect())
         };
-        let found = each_member(members, self.options.threads, || Searcher::new(archives), look)?;
+        let found = each_member(members, self.request.resources.threads, || Searcher::new(archives), look)?;
         let mut pointed: Vec<(u32, u32)> = Vec::with_capacity(found.len());
         for &(rank, old) in &found {
             let n = guests.archives.segment(old).row(old.number)?.n_features;
@@ -158,8 +158,8 @@ impl Run<'_> {
         guests: &mut FoundOld,
     ) -> Result<EdgesWriter> {
         banding.check_documents(members.len() as u64 + guests.archives.len())?;
-        let prefilter = Prefilter::new(self.ingest.spec(), self.options.threshold.value())?;
-        let rules = (banding, &prefilter, self.options.cap);
+        let prefilter = Prefilter::new(self.ingest.spec(), self.request.compare.threshold.value())?;
+        let rules = (banding, &prefilter, self.request.compare.cap);
         let mut edges = self.edges_writer(ranked.corpus, OLD_EDGES, 0)?;
         let mut done = 0;
         for some in members.chunks(TOGETHER) {
@@ -172,7 +172,7 @@ impl Run<'_> {
                 let edges = self.measure_old(ranked, rank, (&words, &found), searcher)?;
                 Ok(vec![Looked { met: searcher.prober.n_met - met, candidates: n, edges }])
             };
-            let looked = each_member(some, self.options.threads, || Searcher::new(archives), look)?;
+            let looked = each_member(some, self.request.resources.threads, || Searcher::new(archives), look)?;
             for Looked { met, candidates, edges: found } in looked {
                 self.counts.met += met;
                 self.counts.candidates += candidates;
@@ -197,8 +197,8 @@ impl Run<'_> {
         if candidates.is_empty() {
             return Ok(edges);
         }
-        if self.options.verify == Verify::Estimate {
-            let least = self.estimates.min_equal(self.options.threshold.value());
+        if self.request.compare.verify == Verify::Estimate {
+            let least = self.estimates.min_equal(self.request.compare.threshold.value());
             for &old in candidates {
                 let equal =
                     self.estimates.equal(words, &searcher.archives.segment(old).row(old.number)?.words);
@@ -221,7 +221,7 @@ impl Run<'_> {
             segment.features(&segment.row(old.number)?, other)?;
             let both = intersection(features, other);
             let union = (features.len() + other.len()) as u32 - both;
-            if self.options.threshold.is_reached(both.into(), union.into()) {
+            if self.request.compare.threshold.is_reached(both.into(), union.into()) {
                 edges.push((rank, old, both, union));
             }
         }

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::output::REJECTS;
 use super::stages::Run;
-use super::{Measure, Output, old};
 use crate::error::{Error, Result};
+use crate::folders::{OLD_REJECTS, REJECTS};
+use crate::request::{Measure, Output};
 use benzer_io::read::{Format, Input, ReadOptions, Reader, fields_there};
 
 /// So many files are named.
@@ -35,17 +35,22 @@ impl Run<'_> {
     pub(super) fn check_old(&mut self) -> Result<()> {
         let (rejected, found) = (self.counts.against_rejected, self.counts.against);
         let (read, of) = (rejected + found, "lines of old documents");
-        let rejects = Rejected { rejected, read, of, list: old::REJECTS, remedy: FIELDS_OF_OLD };
-        let first = self.first_of(old::REJECTS);
+        let rejects = Rejected { rejected, read, of, list: OLD_REJECTS, remedy: FIELDS_OF_OLD };
+        let first = self.first_of(OLD_REJECTS);
         self.check_rejects(&rejects, first, &[])?;
-        match (found, self.options.measure) {
+        match (found, self.request.compare.measure) {
             (0, Measure::Containment) => {
                 self.warnings.push("there is nothing to look for among the old documents".to_owned());
                 Ok(())
             }
             // The archive that grows begins empty.
             (0, Measure::Jaccard)
-                if self.options.against.iter().any(|path| Some(path) != self.options.save.as_ref()) =>
+                if self
+                    .request
+                    .old
+                    .paths
+                    .iter()
+                    .any(|path| Some(path) != self.request.results.save.as_ref()) =>
             {
                 self.warnings.push("there are no old documents: the files of `against` are empty".to_owned());
                 Ok(())
@@ -61,10 +66,10 @@ impl Run<'_> {
             self.notes
                 .push(format!("{n} files in `{target}` are results of an earlier run, and were not read"));
         }
-        if let (Some(archive), Output::DryRun) = (&self.options.save, self.options.write) {
+        if let (Some(archive), Output::DryRun) = (&self.request.results.save, self.request.results.write) {
             self.warnings.push(format!("a dry run adds nothing to the archive `{}`", archive.display()));
         }
-        if let (true, Some(error)) = (self.options.strict, reader.left_out().first()) {
+        if let (true, Some(error)) = (self.request.strict, reader.left_out().first()) {
             return Err(Error::Strict { reject: error.to_string() });
         }
         let told = reader
@@ -85,11 +90,11 @@ impl Run<'_> {
         }
         let is_plain = |input: &&Arc<Input>| input.format() == Some(Format::Lines);
         let (plain, others): (Vec<_>, Vec<_>) = reader.inputs().iter().partition(is_plain);
-        if others.is_empty() && self.options.read.text_fields != ReadOptions::default().text_fields {
+        if others.is_empty() && self.request.input.read.text_fields != ReadOptions::default().text_fields {
             self.warnings.push("plain text has no fields: `text_field` was not used".to_owned());
         }
         let is_mixed = !plain.is_empty() && others.iter().any(|input| input.format().is_some());
-        if is_mixed && self.options.read.format.is_none() {
+        if is_mixed && self.request.input.read.format.is_none() {
             let names = named(plain.iter().map(|input| &*input.path));
             self.warnings.push(format!(
                 "{} files among others are plain text, of which each line was read as a document: {names}; if they are none, name the others",
@@ -102,7 +107,7 @@ impl Run<'_> {
     /// Most lines rejected is a wrong setting rather than a bad corpus; more than one in a hundred should be known.
     fn check_rejects(&mut self, rejects: &Rejected, first: String, inputs: &[Arc<Input>]) -> Result<()> {
         let Rejected { rejected, read, of, list, remedy } = *rejects;
-        let is_most = 2 * rejected > read && !self.options.allow_rejects;
+        let is_most = 2 * rejected > read && !self.request.allow_rejects;
         if rejected == 0 {
             return Ok(());
         }
@@ -124,16 +129,16 @@ impl Run<'_> {
 
     /// A field that no document has is a typing error; one that some do not have is told.
     fn check_keep(&mut self, inputs: &[Arc<Input>]) -> Result<()> {
-        let Some(field) = self.options.keep.field() else { return Ok(()) };
+        let Some(field) = self.request.keep.field() else { return Ok(()) };
         let (texts, missing) = (self.counts.ordered_by_text, self.counts.unordered);
         let documents = self.counts.read - self.counts.rejected;
         if missing == documents && documents > 0 {
             let there = inputs.first().map_or_else(String::new, |input| there(input));
             let expected = format!("a policy whose field documents have as a number or a text{there}");
-            let got = format!("{}, of which no document has `{field}` so", self.options.keep);
+            let got = format!("{}, of which no document has `{field}` so", self.request.keep);
             return Err(Error::parameter("keep", expected, got));
         }
-        let keep = &self.options.keep;
+        let keep = &self.request.keep;
         if missing > 0 {
             self.warnings.push(format!(
                 "{missing} of {documents} documents have no `{field}` that is a number or a text: they come last in the order of `keep` {keep}"

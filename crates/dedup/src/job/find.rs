@@ -5,14 +5,17 @@ use std::collections::HashMap;
 use benzer_core::lsh::Prefilter;
 
 use super::stages::Run;
-use super::{Counts, Measure, Search, Stage, Verify, outcome};
 use crate::corpus::{Corpus, CorpusView, RankedSketches};
 use crate::decide::{self, Removal, Rule};
 use crate::documents::{Documents, Span};
 use crate::edges::{EDGES, Edges, EdgesWriter, OLD_EDGES};
 use crate::error::Result;
 use crate::found_old::FoundOld;
+use crate::outcome;
+use crate::progress::Stage;
 use crate::ranking::Ranking;
+use crate::request::{Measure, Search, Verify};
+use crate::summary::Counts;
 use benzer_flow::sort::Sorted;
 use benzer_flow::{Progress, ThreadProgress, Workers};
 use benzer_join::Edge;
@@ -86,10 +89,10 @@ impl Run<'_> {
     /// The keep order, the documents to compare, and the copies as edges to their representatives.
     pub(super) fn group(&mut self, corpus: &Corpus) -> Result<(Ranking, Members, Vec<Edge>)> {
         self.observer.begin(Stage::Group, Some(corpus.documents.len().into()));
-        let ids = self.options.read.id_field.is_some();
+        let ids = self.request.input.read.id_field.is_some();
         let watch = Progress::new(self.observer);
         let sorter = || self.room().sorter(2);
-        let ranking = Ranking::new(&corpus.documents, &self.options.keep, ids, sorter, &watch)?;
+        let ranking = Ranking::new(&corpus.documents, &self.request.keep, ids, sorter, &watch)?;
         self.counts.repeated_ids = ranking.repeated_ids.into();
         if let Some(example) = ranking.examples.first() {
             self.warnings.push(format!(
@@ -99,7 +102,7 @@ impl Run<'_> {
         }
         let ranked = CorpusView { corpus, ranking: &ranking, found_old: &FoundOld::default() };
         let (mut members, mut copies) = self.copies(&ranked, &watch)?;
-        if self.options.measure == Measure::Containment {
+        if self.request.compare.measure == Measure::Containment {
             // Documents of the input are not compared with each other.
             copies.clear();
         }
@@ -168,7 +171,7 @@ impl Run<'_> {
     }
 
     fn workers<'a>(&self, progress: &'a Progress<'a>) -> Workers<'a> {
-        Workers { threads: self.options.threads, progress }
+        Workers { threads: self.request.resources.threads, progress }
     }
 
     fn sources<'a>(&'a self, ranked: &'a CorpusView<'_>) -> FeatureSource<'a> {
@@ -184,7 +187,7 @@ impl Run<'_> {
         let pairs: CandidateLists = pairs.into_iter().collect();
         let mut edges = Vec::new();
         let sources = self.sources(ranked);
-        verify_held([&pairs], sources, PairFilter::All, self.options.threads, |_, made| {
+        verify_held([&pairs], sources, PairFilter::All, self.request.resources.threads, |_, made| {
             edges.extend(made.iter());
             Ok(())
         })?;
@@ -192,14 +195,15 @@ impl Run<'_> {
     }
 
     pub(super) fn candidates(&mut self, ranked: &CorpusView<'_>, members: &[u32]) -> Result<Pairs> {
-        let (pairs, meetings) = match self.options.search {
-            _ if self.options.measure == Measure::Containment => {
+        let (pairs, meetings) = match self.request.compare.search {
+            _ if self.request.compare.measure == Measure::Containment => {
                 (Pairs::Memory(Vec::new()), BucketCounts::default())
             }
             Search::Bands(banding) => {
                 banding.check_documents(members.len() as u64)?;
-                let prefilter = Prefilter::new(self.ingest.spec(), self.options.threshold.value())?;
-                let rules = BandRules { banding: &banding, prefilter: &prefilter, cap: self.options.cap };
+                let prefilter = Prefilter::new(self.ingest.spec(), self.request.compare.threshold.value())?;
+                let rules =
+                    BandRules { banding: &banding, prefilter: &prefilter, cap: self.request.compare.cap };
                 let watch = Progress::new(self.observer);
                 let n = members.len() as u64;
                 match &ranked.corpus.documents {
@@ -225,7 +229,7 @@ impl Run<'_> {
                 self.observer.begin(Stage::Candidates, Some(3 * members.len() as u64));
                 let watch = Progress::new(self.observer);
                 let sources = self.sources(ranked);
-                let rule = join::Rule::duplicates(self.options.threshold);
+                let rule = join::Rule::duplicates(self.request.compare.threshold);
                 let found = join::candidates(members, &sources, rule, self.room(), self.workers(&watch))?;
                 let meetings = BucketCounts {
                     n_bucket_pairs: found.n_bucket_pairs,
@@ -254,7 +258,7 @@ impl Run<'_> {
         self.resumed(Stage::Candidates);
         self.resumed(Stage::Verify);
         let new = Edges::open(&self.folders.work, EDGES)?;
-        if self.options.against.is_empty() {
+        if self.request.old.paths.is_empty() {
             return Ok(Some(new));
         }
         let old = Edges::open(&self.folders.work, OLD_EDGES)?;
@@ -279,8 +283,8 @@ impl Run<'_> {
     ) -> Result<Edges> {
         self.observer.begin(Stage::Verify, Some(candidates.len()));
         let mut edges = self.edges_writer(ranked.corpus, EDGES, candidates.len())?;
-        if self.options.verify == Verify::Estimate {
-            let least = self.estimates.min_equal(self.options.threshold.value());
+        if self.request.compare.verify == Verify::Estimate {
+            let least = self.estimates.min_equal(self.request.compare.threshold.value());
             let (watch, n) = (Progress::new(self.observer), candidates.len());
             let mut steps = ThreadProgress::new(&watch, n, n);
             for pair in candidates.iter() {
@@ -293,7 +297,7 @@ impl Run<'_> {
                 }
             }
         } else {
-            let (mut done, wanted) = (0, PairFilter::Reaching(self.options.threshold));
+            let (mut done, wanted) = (0, PairFilter::Reaching(self.request.compare.threshold));
             let sources = self.sources(ranked);
             let sink = |n, made| {
                 edges.take(made)?;
@@ -303,11 +307,11 @@ impl Run<'_> {
             };
             match candidates {
                 Pairs::Memory(lists) => {
-                    verify_held(&lists, sources, wanted, self.options.threads, sink)?;
+                    verify_held(&lists, sources, wanted, self.request.resources.threads, sink)?;
                 }
                 Pairs::Sorted(pairs) => {
                     let pairs = pairs.map(|pair| Ok(pair?));
-                    verify(pairs, sources, wanted, self.options.threads, sink)?;
+                    verify(pairs, sources, wanted, self.request.resources.threads, sink)?;
                 }
             }
         }
@@ -326,7 +330,7 @@ impl Run<'_> {
             })?;
         }
         if self.saves {
-            if !self.options.against.is_empty() {
+            if !self.request.old.paths.is_empty() {
                 ranked.found_old.save(self.files, &self.folders.work, &mut manifest)?;
             }
             self.counts.to_manifest(&mut manifest);
@@ -342,7 +346,7 @@ impl Run<'_> {
         copies: &[Edge],
     ) -> Result<Vec<Removal>> {
         self.observer.begin(Stage::Resolve, None);
-        let decisive = match self.options.cluster {
+        let decisive = match self.request.cluster {
             Cluster::Leaders => {
                 let mut leaders = Leaders::default();
                 edges.parts(|edges| {
@@ -360,14 +364,14 @@ impl Run<'_> {
                 self.measure(ranked, components.finish())?
             }
         };
-        let rule = self.options.rule();
+        let rule = self.request.rule();
         let removals = decisive.into_iter().map(|edge| Removal { edge, rule }).collect();
         let removals = decide::with_copies(removals, copies);
         self.counts.removed = removals.len() as u64;
         self.counts.kept = u64::from(ranked.len()) - self.counts.removed;
         self.counts.removed_against =
             removals.iter().filter(|removal| ranked.is_old(removal.kept())).count() as u64;
-        self.warnings.extend(outcome::all_known(&self.counts, self.options.measure));
+        self.warnings.extend(outcome::all_known(&self.counts, self.request.compare.measure));
         self.counts.copies = removals.iter().filter(|removal| removal.rule == Rule::ExactCopy).count() as u64;
         Ok(removals)
     }

@@ -10,34 +10,20 @@ mod checks;
 mod find;
 mod fingerprint;
 mod memory;
-mod observer;
 mod old;
-mod options;
-pub(crate) mod outcome;
 mod output;
 mod overlaps;
 mod publish;
 mod read;
 mod report;
 mod save;
-mod search;
 mod stages;
-mod summary;
 mod write;
 
-pub use crate::audit::{Audited, Bin, Share};
-pub(crate) use against::NAMED;
-pub use observer::{Observer, Silent, Stage};
-pub use options::{
-    Audit, BATCH_BYTES, CHECKPOINT_BYTES, HELD_BYTES, Measure, Options, Output, Search, Verify,
-};
-pub(crate) use output::{DOCUMENT_FOLDERS, Remains, remains};
-pub(crate) use save::FOLDER as SAVED;
-pub use search::most_recall;
-pub use search::{Chosen, TooFew};
-pub use summary::{Counts, Summary, Timing};
-
 use crate::error::Result;
+use crate::progress::Observer;
+use crate::request::Request;
+use crate::summary::Summary;
 use benzer_io::store::Address;
 use benzer_storage::Files;
 
@@ -45,8 +31,8 @@ use benzer_storage::Files;
 ///
 /// # Errors
 /// Inputs that cannot be read, results that cannot be written, parameters that do not fit. What was there before stays; a run that left checkpoints can be resumed.
-pub fn run(options: &Options, observer: &dyn Observer) -> Result<Summary> {
-    run_with(&Files::new(), options, observer)
+pub fn run(request: &Request, observer: &dyn Observer) -> Result<Summary> {
+    run_with(&Files::new(), request, observer)
 }
 
 /// [`run`] through a given layer of files, which tests make fail.
@@ -54,10 +40,10 @@ pub fn run(options: &Options, observer: &dyn Observer) -> Result<Summary> {
 /// # Errors
 /// As [`run`].
 #[doc(hidden)]
-pub fn run_with(files: &Files, options: &Options, observer: &dyn Observer) -> Result<Summary> {
-    match Address::parse(&options.output)? {
-        None => Ok(stages::Run::new(files, options, observer)?.run()?.0),
-        Some(address) => publish::run(files, options, address, observer),
+pub fn run_with(files: &Files, request: &Request, observer: &dyn Observer) -> Result<Summary> {
+    match Address::parse(&request.results.folder)? {
+        None => Ok(stages::Run::new(files, request, observer)?.run()?.0),
+        Some(address) => publish::run(files, request, address, observer),
     }
 }
 

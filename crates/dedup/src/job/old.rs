@@ -6,18 +6,17 @@ use benzer_core::field::text::Shingler;
 use benzer_core::lsh::Banding;
 use serde_json::{Value, json};
 
+use super::fingerprint;
 use super::stages::Run;
-use super::{Measure, Options, Output, Search, Stage, Verify, fingerprint};
 use crate::archive::{self, Archives, Segment, SegmentEntry, SegmentWriter, Shape};
 use crate::error::{Error, Result};
+use crate::folders::OLD_REJECTS;
 use crate::ingest::Ingest;
 use crate::keep::Keep;
+use crate::progress::Stage;
+use crate::request::{Measure, Output, Search};
 use benzer_io::read::{self, Inputs, ReadOptions, Reader};
-use benzer_join::resolve::Cluster;
 use benzer_storage::{self as files, FileWriter, Lock, Manifest};
-
-/// The rejected lines of corpora of old documents.
-pub(super) const REJECTS: &str = "against-rejects.jsonl";
 
 /// What `--against` named.
 #[derive(Debug)]
@@ -39,43 +38,16 @@ pub(super) struct Sources {
     lock: Option<Lock>,
 }
 
-/// Refuses what does not go together.
-pub(super) fn check(options: &Options) -> Result<()> {
-    let refuse = |name, expected: &str, got: &str| Err(Error::parameter(name, expected, got));
-    if options.measure == Measure::Containment && options.against.is_empty() {
-        let got = "containment; name the items that documents may contain with --against";
-        return refuse("measure", "jaccard without --against", got);
-    }
-    if options.measure == Measure::Containment && options.verify == Verify::Estimate {
-        return refuse("verify", "exact with --measure containment", "estimate");
-    }
-    if !options.against.is_empty() && options.cluster == Cluster::Components {
-        let expected =
-            "leaders with --against: old documents are never removed, so nothing chains through them";
-        return refuse("cluster", expected, "components");
-    }
-    if options.against.iter().any(|path| path == Path::new("-")) {
-        return refuse("against", "a file or a folder", "`-`; save it to a file first");
-    }
-    match &options.save {
-        Some(folder) if *folder != super::save::folder(options) && !options.against.contains(folder) => {
-            let got = format!("`{}`, which is not", folder.display());
-            refuse("save", "one of the folders of --against, so that nothing is saved twice", &got)
-        }
-        _ => Ok(()),
-    }
-}
-
 impl Run<'_> {
     /// Opens archives and looks up corpora, before anything else is read.
     pub(super) fn open_old(&mut self, reader: &Reader) -> Result<()> {
         let (inputs, run) =
-            (fingerprint::combined(&fingerprint::inputs(reader)?), fingerprint::of(self.options, reader)?);
+            (fingerprint::combined(&fingerprint::inputs(reader)?), fingerprint::of(self.request, reader)?);
         let mut states = vec![json!(run)];
         let mut sources = Sources { inputs, run, ..Sources::default() };
-        for path in &self.options.against {
-            let is_growing = self.options.save.as_ref() == Some(path);
-            if is_growing && self.options.write != Output::DryRun {
+        for path in &self.request.old.paths {
+            let is_growing = self.request.results.save.as_ref() == Some(path);
+            if is_growing && self.request.results.write != Output::DryRun {
                 check_folder(path)?;
                 self.files.create_dir_all(path)?;
                 sources.lock = Some(lock(path)?);
@@ -86,8 +58,8 @@ impl Run<'_> {
                 states.push(state);
             } else if !is_growing {
                 // Of the folder of a run that was not saved, its documents.
-                let is_run = path.join(super::output::MANIFEST).is_file();
-                let path = if is_run { path.join(super::output::DOCUMENTS) } else { path.clone() };
+                let is_run = path.join(crate::results::manifest::NAME).is_file();
+                let path = if is_run { path.join(crate::folders::DOCUMENTS) } else { path.clone() };
                 states.push(json!(fingerprint::inputs(&self.open_corpus(&path)?)?));
                 sources.list.push(Source::Corpus(path));
             }
@@ -135,15 +107,15 @@ impl Run<'_> {
     }
 
     fn open_corpus(&self, path: &Path) -> Result<Reader> {
-        let options = ReadOptions { order_field: None, ..self.options.against_read.clone() };
+        let options = ReadOptions { order_field: None, ..self.request.old.read.clone() };
         Ok(read::open(Inputs::new().path(path), options)?)
     }
 
     /// All old documents; those of corpora as segments in the work folder.
     pub(super) fn read_old(&mut self) -> Result<Archives> {
-        let shingler = Shingler::new(&self.options.text)?;
-        let ids = self.options.against_read.id_field.is_some();
-        let ingest = Ingest::new(shingler, &self.options.spec, &Keep::First, ids)?;
+        let shingler = Shingler::new(&self.request.compare.text)?;
+        let ids = self.request.old.read.id_field.is_some();
+        let ingest = Ingest::new(shingler, &self.request.compare.spec, &Keep::First, ids)?;
         let mut made = self.saved(Stage::Against).map_or_else(Vec::new, |manifest| self.take_over(&manifest));
         let sources = std::mem::take(&mut self.sources.list);
         let n_corpora = sources.iter().filter(|source| matches!(source, Source::Corpus(_))).count();
@@ -162,7 +134,9 @@ impl Run<'_> {
             let shape = (self.ingest.spec(), self.banding());
             archives.push(Segment::open(&self.folders.work, entry, shape)?);
         }
-        if let (Search::Bands(banding), Measure::Jaccard) = (&self.options.search, self.options.measure) {
+        if let (Search::Bands(banding), Measure::Jaccard) =
+            (&self.request.compare.search, self.request.compare.measure)
+        {
             archives.use_banding(banding, self.room())?;
         }
         Ok(archives)
@@ -170,7 +144,7 @@ impl Run<'_> {
 
     /// What keys are made of sketches.
     pub(super) fn banding(&self) -> Option<Banding> {
-        match self.options.search {
+        match self.request.compare.search {
             Search::Bands(banding) => Some(banding),
             Search::Exact => None,
         }
@@ -188,7 +162,7 @@ impl Run<'_> {
 
     fn read_corpora(&mut self, sources: &[Source], ingest: &Ingest) -> Result<Vec<SegmentEntry>> {
         let mut manifest = Manifest::new(Stage::Against.name(), &self.fingerprint);
-        let mut rejects = self.files.create(&self.folders.work.join(REJECTS))?;
+        let mut rejects = self.files.create(&self.folders.work.join(OLD_REJECTS))?;
         let mut entries: Vec<SegmentEntry> = Vec::new();
         for source in sources {
             if let Source::Corpus(path) = source {
@@ -198,7 +172,7 @@ impl Run<'_> {
         }
         let rejects = rejects.commit()?;
         if self.saves && !entries.is_empty() {
-            manifest.add_file(REJECTS, rejects);
+            manifest.add_file(OLD_REJECTS, rejects);
             entries
                 .iter()
                 .flat_map(SegmentEntry::files)
@@ -226,16 +200,17 @@ impl Run<'_> {
         let mut rejected = 0;
         let (left, entry) = {
             let mut writer = SegmentWriter::create(&self.folders.work, name, shape, self.room())?;
-            let left = archive::read_into(&mut writer, reader, ingest, self.options.threads, |batch| {
-                if let (true, Some(reject)) = (self.options.strict, batch.rejects().first()) {
-                    return Err(Error::Strict { reject: reject.to_string() });
-                }
-                rejected += batch.rejects().len() as u64;
-                let mut lines = Vec::new();
-                benzer_io::rewrite::reject_lines(batch, &mut lines);
-                rejects.append(&lines)?;
-                Self::check_cancelled(self.observer)
-            })?;
+            let left =
+                archive::read_into(&mut writer, reader, ingest, self.request.resources.threads, |batch| {
+                    if let (true, Some(reject)) = (self.request.strict, batch.rejects().first()) {
+                        return Err(Error::Strict { reject: reject.to_string() });
+                    }
+                    rejected += batch.rejects().len() as u64;
+                    let mut lines = Vec::new();
+                    benzer_io::rewrite::reject_lines(batch, &mut lines);
+                    rejects.append(&lines)?;
+                    Self::check_cancelled(self.observer)
+                })?;
             (left, writer.finish()?)
         };
         self.counts.against_rejected += rejected;

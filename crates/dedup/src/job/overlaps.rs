@@ -6,13 +6,13 @@ use benzer_core::field::text::Scratch;
 
 use super::against::{OldEdge, each_member, numbered};
 use super::stages::Run;
-use super::{Measure, Verify};
 use crate::archive::{Archives, OldDocument, Prober, sorted_elements};
 use crate::corpus::CorpusView;
 use crate::decide::{Removal, Rule};
 use crate::edges::{EdgesWriter, OLD_EDGES};
 use crate::error::Result;
 use crate::found_old::FoundOld;
+use crate::request::{Measure, Verify};
 use crate::write::{CountKind, Excerpt};
 use benzer_join::overlap::{self, Counter, Index, IndexBuilder};
 use benzer_join::verify::Texts;
@@ -42,7 +42,7 @@ impl Run<'_> {
             for some in members.chunks(TOGETHER) {
                 let look =
                     |buffers: &mut Buffers, rank: u32| self.overlaps(ranked, rank, (&index, &olds), buffers);
-                let looked = each_member(some, self.options.threads, Buffers::default, look)?;
+                let looked = each_member(some, self.request.resources.threads, Buffers::default, look)?;
                 for (met, edges) in looked {
                     self.counts.met += met;
                     self.counts.candidates += met;
@@ -78,11 +78,11 @@ impl Run<'_> {
             let elements = sorted_elements(&self.ingest.shingler, text, scratch, own);
             counter.count(index, elements, |set, both| {
                 met += 1;
-                let of = match self.options.measure {
+                let of = match self.request.compare.measure {
                     Measure::Containment => index.size(set),
                     Measure::Jaccard => index.size(set) + elements.len() as u32 - both,
                 };
-                if self.options.threshold.is_reached(both.into(), of.into()) {
+                if self.request.compare.threshold.is_reached(both.into(), of.into()) {
                     edges.push((rank, olds[set as usize], both, of));
                 }
             });
@@ -94,7 +94,7 @@ impl Run<'_> {
 impl Run<'_> {
     /// What the numbers of edges are.
     pub(super) fn counted(&self) -> CountKind {
-        match (self.options.measure, self.options.verify) {
+        match (self.request.compare.measure, self.request.compare.verify) {
             (Measure::Containment, _) => CountKind::Contained,
             (Measure::Jaccard, Verify::Exact) => CountKind::Union,
             (Measure::Jaccard, Verify::Estimate) => CountKind::Registers,

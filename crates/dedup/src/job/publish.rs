@@ -21,11 +21,14 @@ use std::time::Instant;
 use benzer_core::hash;
 use serde::Deserialize;
 
-use super::output::{DOCUMENTS, MANIFEST, RESULTS};
 use super::stages::Run;
-use super::{Observer, Options, Stage, Summary, Timing};
 use crate::error::{Error, Result};
+use crate::folders::{DOCUMENTS, RESULTS};
+use crate::progress::{Observer, Stage};
+use crate::request::Request;
 use crate::results::manifest as results;
+use crate::results::manifest::NAME as MANIFEST;
+use crate::summary::{Summary, Timing};
 use benzer_io::store::{Address, Folder, Stored};
 use benzer_storage::{Check, FileEntry, Files, Lock, Manifest, State, checksum_of};
 use journal::Journal;
@@ -40,18 +43,19 @@ const AT_ONCE: usize = 4;
 /// A run whose results go to a store.
 pub(super) fn run(
     files: &Files,
-    options: &Options,
+    request: &Request,
     address: Address,
     observer: &dyn Observer,
 ) -> Result<Summary> {
-    if options.save.as_ref() == Some(&super::save::folder(options)) {
-        let got = format!("`{}`; name a folder of this machine with --archive", options.output.display());
+    if request.results.save.as_ref() == Some(&request.own_archive()) {
+        let got =
+            format!("`{}`; name a folder of this machine with --archive", request.results.folder.display());
         return Err(Error::parameter("save", "left out for results in an object store", got));
     }
-    let work = options.work_dir.clone().unwrap_or_else(|| work_folder(&address));
+    let work = request.resources.work_dir.clone().unwrap_or_else(|| work_folder(&address));
     let folder = Folder::open(address)?;
     let there = folder.list()?;
-    check(&folder, &there, options)?;
+    check(&folder, &there, request)?;
     let is_foreign =
         !work.join("lock").exists() && [WAITING, RUN].iter().any(|name| work.join(name).exists());
     if is_foreign {
@@ -61,16 +65,19 @@ pub(super) fn run(
     }
     files.create_dir_all(&work)?;
     let lock = Lock::acquire(&work)?;
-    let local = Options {
-        output: work.join(WAITING),
-        work_dir: Some(work.join(RUN)),
-        overwrite: true,
-        ..options.clone()
+    let local = request.clone().with(|request| {
+        request.results.folder = work.join(WAITING);
+        request.resources.work_dir = Some(work.join(RUN));
+        request.results.overwrite = true;
+    });
+    let saved = if request.resources.resume {
+        saved(files, &work, (&local, &request.results.folder), observer)?
+    } else {
+        None
     };
-    let saved = if options.resume { saved(files, &work, (&local, &options.output), observer)? } else { None };
     let waiting = match saved {
         Some(waiting) => waiting,
-        None => make(files, &work, (&local, &options.output), observer)?,
+        None => make(files, &work, (&local, &request.results.folder), observer)?,
     };
     let mut summary: Summary = waiting
         .counts()
@@ -78,7 +85,7 @@ pub(super) fn run(
         .and_then(|value| Summary::deserialize(value).ok())
         .unwrap_or_default();
     let start = Instant::now();
-    let journal = if options.resume { Journal::open(&work)? } else { Journal::create(&work)? };
+    let journal = if request.resources.resume { Journal::open(&work)? } else { Journal::create(&work)? };
     send(&folder, &there, &work, &waiting, &journal, observer)?;
     summary.timings.push(Timing { stage: Stage::Upload, took: start.elapsed(), resumed: false });
     remove(files, &work, lock)?;
@@ -94,8 +101,8 @@ fn work_folder(address: &Address) -> PathBuf {
 }
 
 /// Refuses what would be overwritten.
-fn check(folder: &Folder, there: &BTreeMap<String, Stored>, options: &Options) -> Result<()> {
-    if options.overwrite || options.resume {
+fn check(folder: &Folder, there: &BTreeMap<String, Stored>, request: &Request) -> Result<()> {
+    if request.results.overwrite || request.resources.resume {
         return Ok(());
     }
     let occupied = |what| Err(Error::Occupied { path: folder.url().into(), what });
@@ -117,7 +124,7 @@ fn is_result(name: &str) -> bool {
 fn saved(
     files: &Files,
     work: &Path,
-    (local, target): (&Options, &Path),
+    (local, target): (&Request, &Path),
     observer: &dyn Observer,
 ) -> Result<Option<Manifest>> {
     if !Manifest::path(work, Stage::Upload.name()).exists() {
@@ -137,29 +144,31 @@ fn saved(
 }
 
 /// What the results depend on.
-fn key(fingerprint: &str, local: &Options) -> String {
-    format!("{fingerprint} {:?}", local.write)
+fn key(fingerprint: &str, local: &Request) -> String {
+    format!("{fingerprint} {:?}", local.results.write)
 }
 
 /// Makes the results, in the work folder.
 fn make(
     files: &Files,
     work: &Path,
-    (local, target): (&Options, &Path),
+    (local, target): (&Request, &Path),
     observer: &dyn Observer,
 ) -> Result<Manifest> {
     files.remove(&Manifest::path(work, Stage::Upload.name()))?;
     // What was left of results that were sent.
-    if results::Manifest::read(&local.output).is_err() && !local.output.join(".benzer-work").exists() {
-        let _ = std::fs::remove_dir_all(&local.output);
+    if results::Manifest::read(&local.results.folder).is_err()
+        && !local.results.folder.join(".benzer-work").exists()
+    {
+        let _ = std::fs::remove_dir_all(&local.results.folder);
     }
     let (summary, fingerprint) = Run { target, ..Run::new(files, local, observer)? }.run()?;
     let mut waiting = Manifest::new(Stage::Upload.name(), &key(&fingerprint, local));
-    for FileEntry { name, stamp } in results::Manifest::read(&local.output)?.files {
+    for FileEntry { name, stamp } in results::Manifest::read(&local.results.folder)?.files {
         waiting.add_file(&format!("{WAITING}/{name}"), stamp);
     }
     for name in [results::RUN, MANIFEST] {
-        waiting.add_file(&format!("{WAITING}/{name}"), checksum_of(&local.output.join(name))?);
+        waiting.add_file(&format!("{WAITING}/{name}"), checksum_of(&local.results.folder.join(name))?);
     }
     waiting.set_count("summary", serde_json::to_value(&summary).unwrap_or_default());
     waiting.save(files, work)?;

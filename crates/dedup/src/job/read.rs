@@ -5,14 +5,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use super::memory::Memory;
-use super::output::{REJECTS, STDIN};
+use super::output::STDIN;
 use super::stages::Run;
-use super::{Counts, Observer, Options, Output, Stage};
 use crate::corpus::{Corpus, HeldBatches};
 use crate::documents::{Documents, Memory as Rows, Table, TableWriter};
 use crate::error::{Error, Result};
+use crate::folders::REJECTS;
 use crate::ingest::{Ingested, Spare};
 use crate::keep;
+use crate::progress::{Observer, Stage};
+use crate::request::{Output, Request};
+use crate::summary::Counts;
 use benzer_flow::pipeline;
 use benzer_io::places;
 use benzer_io::read::{self, Again, Batch, Inputs, Reader};
@@ -26,14 +29,15 @@ impl Run<'_> {
     pub(super) fn read(&mut self) -> Result<Corpus> {
         self.save_stdin()?;
         let mut reader = self.open()?;
-        self.memory = Memory::new(self.options, &reader)?;
+        self.memory = Memory::new(self.request, &reader)?;
         self.open_old(&reader)?;
-        self.saves = reader.progress().bytes_total().is_none_or(|bytes| bytes >= self.options.checkpoint);
+        self.saves =
+            reader.progress().bytes_total().is_none_or(|bytes| bytes >= self.request.resources.checkpoint);
         let inputs = reader.inputs().to_vec();
         self.check_names(&inputs)?;
         self.check_target(&inputs)?;
         self.tell_of_inputs(&reader)?;
-        if self.options.write == Output::Annotate {
+        if self.request.results.write == Output::Annotate {
             crate::write::check_annotation(&inputs)?;
         }
         self.folders.clear(self.files, &inputs)?;
@@ -52,8 +56,8 @@ impl Run<'_> {
             });
         }
         let again = match reader.progress().bytes_total() {
-            Some(bytes) if bytes > self.options.held => {
-                let maps = self.options.maps && self.memory.has_room_for_maps(bytes);
+            Some(bytes) if bytes > self.request.resources.held => {
+                let maps = self.request.resources.maps && self.memory.has_room_for_maps(bytes);
                 let again = Again::new(&inputs, maps)?;
                 if maps && again.is_some() {
                     self.memory.take(bytes);
@@ -64,7 +68,7 @@ impl Run<'_> {
         };
         let mut sink = Sink {
             files: self.files,
-            options: self.options,
+            request: self.request,
             observer: self.observer,
             folder: self.folders.work.clone(),
             memory: self.memory,
@@ -88,12 +92,12 @@ impl Run<'_> {
         if self.saves && sink.again.is_none() {
             sink.checkpoint = Some(sink.create_table()?);
         }
-        if self.options.in_memory == 0 {
+        if self.request.resources.in_memory == 0 {
             sink.move_to_disk()?;
         }
         let progress = reader.progress().clone();
         self.observer.begin(Stage::Read, progress.bytes_total());
-        pipeline::run(reader, &self.ingest, self.options.threads, |made| -> Result<()> {
+        pipeline::run(reader, &self.ingest, self.request.resources.threads, |made| -> Result<()> {
             sink.take(made)?;
             sink.observer.reached(progress.bytes_read());
             Self::check_cancelled(sink.observer)
@@ -104,8 +108,8 @@ impl Run<'_> {
     /// Standard input can be read once, and is needed twice.
     fn save_stdin(&self) -> Result<()> {
         let saved = self.folders.work.join(STDIN);
-        let is_saved = self.options.resume && saved.exists();
-        if is_saved || !self.options.inputs.iter().any(|path| path == Path::new("-")) {
+        let is_saved = self.request.resources.resume && saved.exists();
+        if is_saved || !self.request.input.paths.iter().any(|path| path == Path::new("-")) {
             return Ok(());
         }
         let mut file = self.files.create(&saved)?;
@@ -159,9 +163,9 @@ impl Run<'_> {
     pub(super) fn open(&self) -> Result<Reader> {
         let saved = self.folders.work.join(STDIN);
         let path = |path: &PathBuf| if path == Path::new("-") { saved.clone() } else { path.clone() };
-        let inputs: Inputs = self.options.inputs.iter().map(path).collect();
-        let order_field = self.options.keep.field().cloned();
-        let options = read::ReadOptions { order_field, ..self.options.read.clone() };
+        let inputs: Inputs = self.request.input.paths.iter().map(path).collect();
+        let order_field = self.request.keep.field().cloned();
+        let options = read::ReadOptions { order_field, ..self.request.input.read.clone() };
         Ok(read::open(inputs.except(self.target).lenient(), options)?)
     }
 
@@ -215,7 +219,7 @@ impl Run<'_> {
 /// Where batches go: memory as long as they fit, then disk.
 struct Sink<'a> {
     files: &'a Files,
-    options: &'a Options,
+    request: &'a Request,
     observer: &'a dyn Observer,
     folder: std::path::PathBuf,
     memory: Memory,
@@ -245,14 +249,14 @@ impl Sink<'_> {
         if self.n > u64::from(u32::MAX) {
             return Err(Error::parameter("input", "at most 4,294,967,295 documents", "more"));
         }
-        let shortest = self.options.text.n;
+        let shortest = self.request.compare.text.n;
         for place in &mut rows.places {
             place.offset = self.text_bytes;
             self.text_bytes += u64::from(place.text_bytes);
             self.counts.empty += u64::from(place.shingles == 0);
             self.counts.short += u64::from(place.shingles == 1 && shortest > 1);
         }
-        if self.options.keep.field().is_some() {
+        if self.request.keep.field().is_some() {
             let (texts, missing) = keep::kinds(rows.keys.iter());
             self.counts.ordered_by_text += texts;
             self.counts.unordered += missing;
@@ -278,12 +282,12 @@ impl Sink<'_> {
         self.held_bytes += batch.bytes() as u64;
         self.held.push(first as u32, batch);
         let bytes = self.held_bytes + self.rows.bytes() as u64;
-        let has_room = self.memory.has_room_for_corpus(self.n, bytes, self.options.threads);
-        if has_room && bytes <= self.options.in_memory { Ok(()) } else { self.move_to_disk() }
+        let has_room = self.memory.has_room_for_corpus(self.n, bytes, self.request.resources.threads);
+        if has_room && bytes <= self.request.resources.in_memory { Ok(()) } else { self.move_to_disk() }
     }
 
     fn take_rejects(&mut self, batch: &Batch) -> Result<()> {
-        if let (true, Some(reject)) = (self.options.strict, batch.rejects().first()) {
+        if let (true, Some(reject)) = (self.request.strict, batch.rejects().first()) {
             return Err(Error::Strict { reject: reject.to_string() });
         }
         if batch.rejects().is_empty() {

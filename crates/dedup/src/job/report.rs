@@ -3,19 +3,18 @@
 use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
 
-use super::outcome::{cluster_sizes, fine_histogram, smallest};
-use super::output::REJECTS;
 use super::stages::Run;
-use super::{Measure, Output, Search, Verify};
 use crate::corpus::CorpusView;
 use crate::decide::{Removal, Rule};
 use crate::error::Result;
+use crate::folders::REJECTS;
+use crate::outcome::{cluster_sizes, fine_histogram, smallest};
 use crate::report::{
     ClusterFacts, Group, Mode, OldFacts, PairFacts, RecallFacts, RejectFacts, Report, Shapes, SpanFacts,
     beginning, kind, quoted, side_by_side,
 };
+use crate::request::{Measure, Output, Search, Verify};
 use crate::write;
 use benzer_join::Edge;
 use benzer_join::resolve::Cluster;
@@ -40,17 +39,17 @@ impl Run<'_> {
     }
 
     fn gather(&self, ranked: &CorpusView<'_>, by_keeper: &[Removal]) -> Result<Report> {
-        let options = self.options;
+        let request = self.request;
         Ok(Report {
-            inputs: names(&options.inputs, options.called.as_ref()),
+            inputs: request.input.names(),
             counts: self.counts.clone(),
             mode: Mode {
-                threshold: options.threshold.value(),
-                is_dry: options.write == Output::DryRun,
-                is_estimated: options.verify == Verify::Estimate,
-                is_chained: options.cluster == Cluster::Components,
-                is_contained: options.measure == Measure::Containment,
-                is_against: !options.against.is_empty(),
+                threshold: request.compare.threshold.value(),
+                is_dry: request.results.write == Output::DryRun,
+                is_estimated: request.compare.verify == Verify::Estimate,
+                is_chained: request.cluster == Cluster::Components,
+                is_contained: request.compare.measure == Measure::Containment,
+                is_against: !request.old.paths.is_empty(),
             },
             warnings: self.warnings.clone(),
             shapes: Shapes {
@@ -59,18 +58,18 @@ impl Run<'_> {
                 largest: self.largest(ranked, by_keeper)?,
             },
             recall: RecallFacts {
-                banding: match options.search {
+                banding: match request.compare.search {
                     Search::Bands(banding) => Some(banding),
                     Search::Exact => None,
                 },
-                cap: options.cap,
+                cap: request.compare.cap,
                 audit: self.findings.as_ref().map(|findings| findings.audited.clone()),
             },
             groups: self.groups(ranked, by_keeper)?,
             old: OldFacts { matched: self.named_matches(), spans: self.spans(ranked, by_keeper)? },
             rejects: RejectFacts { reasons: self.reasons(), examples: self.named_rejects() },
             settings: self.settings(),
-            command: (!options.rerun.is_empty()).then(|| quoted(&options.rerun)),
+            command: (!request.results.rerun.is_empty()).then(|| quoted(&request.results.rerun)),
             earlier: None,
         })
     }
@@ -82,7 +81,10 @@ impl Run<'_> {
     /// Bins of the similarities below 1, and how many are 1; copies are left out.
     fn similarities(&self, removals: &[Removal]) -> (Vec<(f64, f64, u64)>, u64) {
         let removals = removals.iter().filter(|removal| removal.rule != Rule::ExactCopy);
-        fine_histogram(removals.map(|removal| self.similarity(removal)), self.options.threshold.value())
+        fine_histogram(
+            removals.map(|removal| self.similarity(removal)),
+            self.request.compare.threshold.value(),
+        )
     }
 
     fn largest(&self, ranked: &CorpusView<'_>, by_keeper: &[Removal]) -> Result<Vec<ClusterFacts>> {
@@ -146,14 +148,15 @@ impl Run<'_> {
         let mut removed = smallest(LOOKED_AT, near.map(key));
         // One of each cluster.
         removed.retain(|(_, _, edge)| keepers.insert(edge.earlier));
-        let exact = self.options.verify == Verify::Exact || self.options.cluster == Cluster::Components;
+        let exact =
+            self.request.compare.verify == Verify::Exact || self.request.cluster == Cluster::Components;
         let show = |edges: &mut dyn Iterator<Item = Edge>, exact: bool| -> Result<Vec<PairFacts>> {
             edges.take(PAIRS).map(|edge| self.pair(ranked, &edge, exact)).collect()
         };
         let none = Vec::new();
         let (left, kept) =
             self.findings.as_ref().map_or((&none, &none), |findings| (&findings.left, &findings.near));
-        let go = if self.options.write == Output::DryRun { "would go" } else { "go" };
+        let go = if self.request.results.write == Output::DryRun { "would go" } else { "go" };
         let group = |heading, why: String, names, pairs| Group { heading, why, names, pairs };
         Ok(vec![
             group(
@@ -201,10 +204,10 @@ impl Run<'_> {
 
     /// What a document is called, and where it is. Rows of another program have no file.
     fn shown(&self, ranked: &CorpusView<'_>, rank: u32) -> Result<(String, String)> {
-        let options = self.options;
+        let request = self.request;
         let (called, read, what) = match ranked.is_old(rank) {
-            true => (&options.against_called, &options.against_read, "old row"),
-            false => (&options.called, &options.read, "row"),
+            true => (&request.old.called, &request.old.read, "old row"),
+            false => (&request.input.called, &request.input.read, "row"),
         };
         let (file, row) = ranked.file_and_row(rank)?;
         let place = match called {
@@ -220,7 +223,7 @@ impl Run<'_> {
 
     /// The first old documents that were found; rows of a table without ids by their numbers.
     fn named_matches(&self) -> Vec<String> {
-        let are_rows = self.options.against_called.is_some() && self.options.against_read.id_field.is_none();
+        let are_rows = self.request.old.called.is_some() && self.request.old.read.id_field.is_none();
         let named = |id: &String| {
             let row = id.rsplit_once(':').and_then(|(_, line)| line.parse::<u64>().ok());
             row.filter(|_| are_rows)
@@ -231,7 +234,7 @@ impl Run<'_> {
 
     /// The first rejects, with their places as [`Run::shown`] has them.
     pub(super) fn named_rejects(&self) -> Vec<String> {
-        let (Some(_), Some(path)) = (&self.options.called, self.options.inputs.first()) else {
+        let (Some(_), Some(path)) = (&self.request.input.called, self.request.input.paths.first()) else {
             return self.rejects.clone();
         };
         let path = format!("{}:", path.display());
@@ -260,58 +263,60 @@ impl Run<'_> {
     }
 
     fn settings(&self) -> Vec<(&'static str, String)> {
-        let options = self.options;
-        let fields = options.read.text_fields.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-        let search = match options.search {
+        let request = self.request;
+        let fields =
+            request.input.read.text_fields.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        let search = match request.compare.search {
             Search::Bands(banding) => format!(
                 "{} bands of {} registers, {} bits each; at most {} members of a bucket are compared with everyone in it",
                 banding.bands(),
                 banding.rows(),
                 banding.bits().get(),
-                options.cap
+                request.compare.cap
             ),
             Search::Exact => "exact join".to_owned(),
         };
-        let place = if options.called.is_some() { "the row, counted from 0 on" } else { "file and line" };
-        let id = options.read.id_field.as_ref().map_or(place.to_owned(), ToString::to_string);
-        let verify = if options.verify == Verify::Exact { "exact" } else { "estimate" };
-        let cluster = if options.cluster == Cluster::Leaders { "leaders" } else { "components" };
-        let inputs = names(&options.inputs, options.called.as_ref());
-        let against = names(&options.against, options.against_called.as_ref());
-        let measure = if options.measure == Measure::Jaccard { "jaccard" } else { "containment" };
+        let place =
+            if request.input.called.is_some() { "the row, counted from 0 on" } else { "file and line" };
+        let id = request.input.read.id_field.as_ref().map_or(place.to_owned(), ToString::to_string);
+        let verify = if request.compare.verify == Verify::Exact { "exact" } else { "estimate" };
+        let cluster = if request.cluster == Cluster::Leaders { "leaders" } else { "components" };
+        let inputs = request.input.names();
+        let against = request.old.names();
+        let measure = if request.compare.measure == Measure::Jaccard { "jaccard" } else { "containment" };
         let of_old = [("against", against.join(", ")), ("measure", measure.to_owned())];
         let mut settings = vec![
             ("inputs", inputs.join(", ")),
-            ("threshold", options.threshold.to_string()),
+            ("threshold", request.compare.threshold.to_string()),
             ("text", fields),
             ("id", id),
-            ("keep", options.keep.to_string()),
+            ("keep", request.keep.to_string()),
             (
                 "shingles",
-                format!("{} {}; {}", options.text.n, options.text.unit.name(), self.ingest.spec().pipeline),
+                format!(
+                    "{} {}; {}",
+                    request.compare.text.n,
+                    request.compare.text.unit.name(),
+                    self.ingest.spec().pipeline
+                ),
             ),
             (
                 "sketch",
                 format!(
                     "{} x {}, {}, seed {}",
-                    options.spec.family, options.spec.registers, options.spec.packing, options.spec.seed
+                    request.compare.spec.family,
+                    request.compare.spec.registers,
+                    request.compare.spec.packing,
+                    request.compare.spec.seed
                 ),
             ),
             ("candidates", search),
             ("verification", verify.to_owned()),
             ("clusters", cluster.to_owned()),
         ];
-        if !options.against.is_empty() {
+        if !request.old.paths.is_empty() {
             settings.splice(1..1, of_old);
         }
         settings
     }
-}
-
-/// Paths as they were given, or what a table is called.
-pub(super) fn names(paths: &[PathBuf], called: Option<&String>) -> Vec<String> {
-    called.map_or_else(
-        || paths.iter().map(|path| path.display().to_string()).collect(),
-        |name| vec![name.clone()],
-    )
 }

@@ -1,35 +1,26 @@
 //! Saving what was kept: for later runs against it.
 
-use std::path::PathBuf;
-
 use benzer_core::field::text::Scratch;
 
 use super::old::Sources;
 use super::stages::Run;
-use super::{Options, Output};
 use crate::archive::{self, Added, Entry, Growth, Shape, sorted_elements};
 use crate::corpus::CorpusView;
 use crate::decide::Removal;
 use crate::error::Result;
+use crate::request::{Output, SAVED};
 use benzer_flow::workers::in_parallel;
 use benzer_storage::Stamp;
 
-/// Where documents are saved if no archive is named, inside the output folder.
-pub(crate) const FOLDER: &str = "saved";
 /// Documents whose features are made together, and by one thread.
 const TOGETHER: usize = 4096;
 const TASK: usize = 64;
 
-/// The folder of a run's own archive.
-pub(super) fn folder(options: &Options) -> PathBuf {
-    options.output.join(FOLDER)
-}
-
 impl Run<'_> {
     /// Adds the kept documents to the archive, and gives the files of one inside the output folder.
     pub(super) fn save(&self, ranked: &CorpusView<'_>, removals: &[Removal]) -> Result<Vec<(String, Stamp)>> {
-        let Some(folder) = &self.options.save else { return Ok(Vec::new()) };
-        if self.options.write == Output::DryRun {
+        let Some(folder) = &self.request.results.save else { return Ok(Vec::new()) };
+        if self.request.results.write == Output::DryRun {
             return Ok(Vec::new());
         }
         if self.sources.is_saved {
@@ -52,10 +43,10 @@ impl Run<'_> {
         let Sources { inputs, run, .. } = &self.sources;
         let added = Added { inputs: inputs.clone(), fingerprint: run.clone(), first, documents };
         let files = growth.finish(added)?;
-        if *folder != self::folder(self.options) {
+        if *folder != self.request.own_archive() {
             return Ok(Vec::new());
         }
-        Ok(files.into_iter().map(|(name, stamp)| (format!("{FOLDER}/{}", name.display()), stamp)).collect())
+        Ok(files.into_iter().map(|(name, stamp)| (format!("{SAVED}/{}", name.display()), stamp)).collect())
     }
 
     /// The rows of the kept documents that have a text, in order.
@@ -77,15 +68,20 @@ impl Run<'_> {
     fn save_rows(&self, ranked: &CorpusView<'_>, rows: &[u32], growth: &mut Growth<'_>) -> Result<()> {
         let tasks: Vec<&[u32]> = rows.chunks(TASK).collect();
         let state = <(Scratch, Vec<u64>)>::default;
-        let made = in_parallel(tasks.len(), self.options.threads, state, |i, (scratch, own)| -> Result<_> {
-            let mut sets = Vec::new();
-            for &row in tasks[i] {
-                ranked.corpus.with_text(row, &mut |text| {
-                    sets.push(sorted_elements(&self.ingest.shingler, text, scratch, own).to_vec());
-                })?;
-            }
-            Ok(sets)
-        });
+        let made = in_parallel(
+            tasks.len(),
+            self.request.resources.threads,
+            state,
+            |i, (scratch, own)| -> Result<_> {
+                let mut sets = Vec::new();
+                for &row in tasks[i] {
+                    ranked.corpus.with_text(row, &mut |text| {
+                        sets.push(sorted_elements(&self.ingest.shingler, text, scratch, own).to_vec());
+                    })?;
+                }
+                Ok(sets)
+            },
+        );
         let sets = made.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten();
         let documents = &ranked.corpus.documents;
         for (&row, features) in rows.iter().zip(sets) {

@@ -8,11 +8,13 @@ use benzer_core::field::text::Shingler;
 use super::memory::Memory;
 use super::old::Sources;
 use super::output::Folders;
-use super::{Audit, Counts, Measure, Observer, Options, Stage, Summary, Timing};
 use crate::audit::Findings;
 use crate::corpus::CorpusView;
 use crate::error::{Error, Result};
 use crate::ingest::Ingest;
+use crate::progress::{Observer, Stage};
+use crate::request::{Audit, Measure, Request};
+use crate::summary::{Counts, Summary, Timing};
 use benzer_flow::Workspace;
 use benzer_join::Estimates;
 use benzer_storage::{Check, Files, Manifest, State};
@@ -20,7 +22,7 @@ use benzer_storage::{Check, Files, Manifest, State};
 /// A run between its stages.
 pub(super) struct Run<'a> {
     pub files: &'a Files,
-    pub options: &'a Options,
+    pub request: &'a Request,
     pub observer: &'a dyn Observer,
     pub folders: Folders,
     pub ingest: Ingest,
@@ -46,17 +48,21 @@ pub(super) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    pub fn new(files: &'a Files, options: &'a Options, observer: &'a dyn Observer) -> Result<Self> {
-        super::old::check(options)?;
-        let shingler = Shingler::new(&options.text)?;
-        let mut ingest =
-            Ingest::new(shingler, &options.spec, &options.keep, options.read.id_field.is_some())?;
-        ingest.minima = options.audit == Audit::Auto && options.measure == Measure::Jaccard;
+    pub fn new(files: &'a Files, request: &'a Request, observer: &'a dyn Observer) -> Result<Self> {
+        request.check()?;
+        let shingler = Shingler::new(&request.compare.text)?;
+        let mut ingest = Ingest::new(
+            shingler,
+            &request.compare.spec,
+            &request.keep,
+            request.input.read.id_field.is_some(),
+        )?;
+        ingest.minima = request.audit == Audit::Auto && request.compare.measure == Measure::Jaccard;
         Ok(Self {
             files,
-            options,
+            request,
             observer,
-            folders: Folders::prepare(files, options)?,
+            folders: Folders::prepare(files, request)?,
             estimates: Estimates::new(ingest.spec())?,
             ingest,
             memory: Memory { corpus: 0, sorting: 0, features: 0 },
@@ -66,9 +72,9 @@ impl<'a> Run<'a> {
             timings: Vec::new(),
             rejects: Vec::new(),
             matched: Vec::new(),
-            warnings: options.remarks.clone(),
+            warnings: request.compare.remark.iter().cloned().collect(),
             notes: Vec::new(),
-            target: &options.output,
+            target: &request.results.folder,
             histogram: Vec::new(),
             findings: None,
             spilled: 0,
@@ -92,7 +98,7 @@ impl<'a> Run<'a> {
         self.check_read(&corpus.inputs)?;
         let (ranking, mut members, mut copies) = self.timed(Stage::Group, |run| run.group(&corpus))?;
         let order = (&corpus, &ranking);
-        let (guests, old) = match self.options.against.is_empty() {
+        let (guests, old) = match self.request.old.paths.is_empty() {
             true => Default::default(),
             false => self.timed(Stage::Against, |run| run.against(order, &mut members, &mut copies))?,
         };
@@ -107,8 +113,8 @@ impl<'a> Run<'a> {
         };
         let removals = self.timed(Stage::Resolve, |run| run.resolve(&ranked, &edges, &copies))?;
         // With containment, documents of the input are not compared with each other.
-        let is_compared = self.options.measure == Measure::Jaccard;
-        self.findings = match self.options.audit {
+        let is_compared = self.request.compare.measure == Measure::Jaccard;
+        self.findings = match self.request.audit {
             Audit::Off => None,
             _ if !is_compared => None,
             _ => self.timed(Stage::Audit, |run| run.audit(&ranked, members.compared, &edges, &removals))?,
@@ -129,7 +135,7 @@ impl<'a> Run<'a> {
 
     /// What an interrupted run left of a stage.
     pub fn saved(&self, stage: Stage) -> Option<Manifest> {
-        if !self.options.resume {
+        if !self.request.resources.resume {
             return None;
         }
         match Manifest::load(&self.folders.work, stage.name(), &self.fingerprint, Check::Checksums) {

@@ -5,14 +5,17 @@ use std::io::Read;
 
 use serde_json::json;
 
-use super::output::{DOCUMENTS, REJECTS, STDIN};
+use super::output::STDIN;
 use super::stages::Run;
-use super::{Output, Stage, old, outcome};
 use crate::corpus::CorpusView;
 use crate::decide::{Removal, Rule};
 use crate::documents::Documents;
 use crate::edges::Edges;
 use crate::error::{Error, Result};
+use crate::folders::{DOCUMENTS, OLD_REJECTS, REJECTS};
+use crate::outcome;
+use crate::progress::Stage;
+use crate::request::Output;
 use crate::results::{inputs, manifest};
 use crate::write::{self, DocumentWriter, PairsWriter, Verdicts};
 use benzer_flow::pipeline::{self, Work};
@@ -75,7 +78,7 @@ impl Run<'_> {
         settled(self.report(ranked, by_keeper)?)?;
         settled(self.rejects_file(REJECTS, self.counts.rejected)?)?;
         if self.counts.against_rejected > 0 {
-            settled(self.rejects_file(old::REJECTS, self.counts.against_rejected)?)?;
+            settled(self.rejects_file(OLD_REJECTS, self.counts.against_rejected)?)?;
         }
         let name =
             |file: &FileWriter| file.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -113,13 +116,13 @@ impl Run<'_> {
             write::similarity(&removal.edge, removal.rule != Rule::Estimate, &self.estimates)
         };
         self.histogram = outcome::histogram(by_keeper.iter().map(similarity));
-        if let (Some(folder), Output::DryRun) = (&self.options.save, self.options.write) {
+        if let (Some(folder), Output::DryRun) = (&self.request.results.save, self.request.results.write) {
             self.warnings.push(format!("nothing is saved in `{}`: this is a dry run", folder.display()));
         }
         if self.counts.read == self.counts.rejected {
             self.warnings.push("there are no documents in the input".to_owned());
         }
-        self.warnings.extend(outcome::large_cluster(&self.counts, self.options.cluster));
+        self.warnings.extend(outcome::large_cluster(&self.counts, self.request.cluster));
         let documents = (self.counts.read - self.counts.rejected).max(1);
         let share = |n: u64| n as f64 / documents as f64;
         if share(self.counts.short) >= 0.5 {
@@ -143,7 +146,7 @@ impl Run<'_> {
         removals: &[Removal],
         by_keeper: &[Removal],
     ) -> Result<Vec<(String, Stamp)>> {
-        if matches!(self.options.write, Output::DryRun | Output::Evidence) {
+        if matches!(self.request.results.write, Output::DryRun | Output::Evidence) {
             return Ok(Vec::new());
         }
         let fates = RunVerdicts::new(self, ranked, removals, by_keeper);
@@ -179,7 +182,7 @@ impl Run<'_> {
                 }
             }
             Documents::Disk(_) => {
-                pipeline::run(self.open()?, &Parse, self.options.threads, |batch| {
+                pipeline::run(self.open()?, &Parse, self.request.resources.threads, |batch| {
                     write(&batch, batch.lines())
                 })?;
             }
@@ -192,7 +195,7 @@ impl Run<'_> {
     }
 
     fn manifest(&mut self, stamps: &[(String, Stamp)], ranked: &CorpusView<'_>) -> Result<()> {
-        let options = self.options;
+        let request = self.request;
         let files: Vec<_> = stamps
             .iter()
             .map(|(name, stamp)| json!({"name": name, "bytes": stamp.bytes, "checksum": format!("{:016x}", stamp.checksum)}))
@@ -200,7 +203,7 @@ impl Run<'_> {
         let whole = json!({
             "benzer": env!("CARGO_PKG_VERSION"),
             "format": manifest::FORMAT,
-            "settings": super::fingerprint::settings(options),
+            "settings": super::fingerprint::settings(request),
             "counts": self.counts,
             "similarities": self.histogram,
             "audit": self.findings.as_ref().map(|findings| &findings.audited),
@@ -214,13 +217,13 @@ impl Run<'_> {
             .map(|timing| json!({"stage": timing.stage.name(), "seconds": timing.took.as_secs_f64(), "resumed": timing.resumed}))
             .collect();
         let facts = json!({
-            "command": options.command,
+            "command": request.results.command,
             "directory": std::env::current_dir().ok().map(|folder| folder.to_string_lossy().into_owned()),
-            "given": super::report::names(&options.inputs, options.called.as_ref()),
+            "given": request.input.names(),
             "inputs": inputs::named(ranked.corpus, &self.folders.work.join(STDIN))?,
-            "read": inputs::how(&options.read),
-            "threads": options.threads,
-            "memory": options.memory,
+            "read": inputs::how(&request.input.read),
+            "threads": request.resources.threads,
+            "memory": request.resources.memory,
             "spilled_bytes": self.spilled,
             "peak_memory_bytes": super::peak_memory(),
             "stages": timings,
@@ -272,7 +275,7 @@ impl<'a> RunVerdicts<'a> {
             let row = ranked.ranking.row(removal.removed()) as usize;
             removed[row / 64] |= 1 << (row % 64);
         }
-        let annotates = run.options.write == Output::Annotate;
+        let annotates = run.request.results.write == Output::Annotate;
         let clusters = by_keeper.chunk_by(|a, b| a.kept() == b.kept()).filter(|_| annotates);
         let sizes = clusters.map(|cluster| (cluster[0].kept(), cluster.len() as u64 + 1)).collect();
         Self { ranked: *ranked, removed, annotates, removals, sizes, estimates: &run.estimates }

@@ -14,7 +14,7 @@ mod sides;
 use benzer_core::lsh::Banding;
 
 use crate::audit::Audited;
-use crate::job::Counts;
+use crate::summary::Counts;
 pub use html::escape;
 pub use html::{counted, grouped};
 pub(crate) use phrase::{beginning, kind, quoted};

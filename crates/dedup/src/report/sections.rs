@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::chart::{self, round};
 use super::html::{counted, escape, grouped, percent, section};
 use super::{EarlierRun, RejectFacts, Report};
-use crate::job::Counts;
+use crate::summary::Counts;
 
 impl Report {
     pub(super) fn lead(&self) -> String {

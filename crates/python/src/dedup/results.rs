@@ -56,11 +56,11 @@ pub(super) fn last_numbers<'py>(
 }
 
 /// Of each column its values, where each begins if they are texts, which are bytes then, and which of them are there, if not all are.
-fn columns<C: Column + Sync>(
-    py: Python<'_>,
+fn columns<'py, C: Column + Sync>(
+    py: Python<'py>,
     folder: &Path,
     is_wanted: impl Fn(&C) -> bool,
-) -> PyResult<Bound<'_, PyDict>> {
+) -> PyResult<Bound<'py, PyDict>> {
     let wanted: Vec<C> = C::ALL.iter().copied().filter(is_wanted).collect();
     let read = py.detach(|| {
         let mut columns: Vec<Cells> = wanted.iter().map(|column| Cells::new(column.kind())).collect();

@@ -22,7 +22,7 @@ pub(crate) fn batches<'a>(rows: impl IntoIterator<Item = &'a Owned>) -> Vec<Reco
 
 pub(crate) fn max_edges(max: u64) -> Settings {
     let folder = tempfile::tempdir().unwrap();
-    Settings::new(&options(folder.path(), "first", "0.8"), 3, max).unwrap()
+    Settings::new(&request(folder.path(), "first", "0.8"), 3, max).unwrap()
 }
 
 /// An edge between documents of these numbers.

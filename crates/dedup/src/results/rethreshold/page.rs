@@ -7,12 +7,13 @@ use serde_json::Value;
 use super::graph::{Graph, PairedDocument, share, similarity};
 use super::{Decided, FinishedRun};
 use crate::decide::{Removal, Rule};
-use crate::job::outcome::{cluster_sizes, fine_histogram, smallest};
-use crate::job::{Measure, Summary};
+use crate::outcome::{cluster_sizes, fine_histogram, smallest};
 use crate::report::{
     ClusterFacts, EarlierRun, Group, Mode, OldFacts, PairFacts, RecallFacts, RejectFacts, Report, Shapes,
     Sides, SpanFacts, beginning,
 };
+use crate::request::Measure;
+use crate::summary::Summary;
 use benzer_join::Edge;
 
 /// The name of the page.
