@@ -39,7 +39,7 @@ impl<'a> Growth<'a> {
             let shape = Shape { banding: manifest.banding, ..shape };
             let mut new = SegmentWriter::create(folder, &name, shape, workspace)?;
             for entry in &taken {
-                new.copy(&Segment::open(folder, entry, (shape.spec, shape.banding))?)?;
+                new.copy(&Segment::open(folder, entry, shape.spec, shape.banding)?)?;
             }
             writer = Some(new);
         }

@@ -141,7 +141,7 @@ pub(crate) fn open(
     }
     let mut segments = Vec::new();
     for entry in &manifest.segments {
-        let mut segment = Segment::open(folder, entry, (spec, manifest.banding))?;
+        let mut segment = Segment::open(folder, entry, spec, manifest.banding)?;
         segment.truncate(visible.min(segment.len().into()) as u32);
         visible -= u64::from(segment.len());
         segments.push(segment);

@@ -60,7 +60,8 @@ impl Segment {
     pub fn open(
         folder: &Path,
         entry: &SegmentEntry,
-        (spec, banding): (&SketchSpec, Option<Banding>),
+        spec: &SketchSpec,
+        banding: Option<Banding>,
     ) -> Result<Self> {
         let part = |kind: Kind, stamp| Part::open(folder.join(kind.name(&entry.name)), kind, spec, stamp);
         Ok(Self {
@@ -212,7 +213,7 @@ mod tests {
             fs::write(path, bytes).unwrap();
         }
         entry.documents = DOCUMENTS;
-        Segment::open(folder.path(), &entry, (&spec, None))
+        Segment::open(folder.path(), &entry, &spec, None)
     }
 
     #[test]

@@ -16,6 +16,7 @@ use crate::request::{Measure, Search, Verify};
 use crate::summary::NAMED;
 use benzer_flow::workers::in_parallel;
 use benzer_join::Edge;
+use benzer_join::bands::BandRules;
 use benzer_join::verify::Texts;
 
 /// Documents that are looked at between two looks at the wish to stop.
@@ -159,18 +160,18 @@ impl Run<'_> {
     ) -> Result<EdgesWriter> {
         banding.check_documents(members.len() as u64 + guests.archives.len())?;
         let prefilter = Prefilter::new(self.ingest.spec(), self.request.compare.threshold.value())?;
-        let rules = (banding, &prefilter, self.request.compare.cap);
+        let rules = BandRules { banding, prefilter: &prefilter, cap: self.request.compare.cap };
         let mut edges = self.edges_writer(ranked.corpus, OLD_EDGES, 0)?;
         let mut done = 0;
         for some in members.chunks(TOGETHER) {
             let archives = &guests.archives;
             let look = |searcher: &mut Searcher<'_>, rank: u32| -> Result<Vec<Looked>> {
                 let words = ranked.words(rank)?;
-                let met = searcher.prober.n_met;
+                let met = searcher.prober.n_bucket_pairs;
                 let found = searcher.prober.candidates(&words, rules)?;
                 let n = found.len() as u64;
                 let edges = self.measure_old(ranked, rank, (&words, &found), searcher)?;
-                Ok(vec![Looked { met: searcher.prober.n_met - met, candidates: n, edges }])
+                Ok(vec![Looked { met: searcher.prober.n_bucket_pairs - met, candidates: n, edges }])
             };
             let looked = each_member(some, self.request.resources.threads, || Searcher::new(archives), look)?;
             for Looked { met, candidates, edges: found } in looked {

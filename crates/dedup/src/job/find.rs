@@ -15,6 +15,7 @@ use crate::outcome;
 use crate::progress::Stage;
 use crate::ranking::Ranking;
 use crate::request::{Measure, Search, Verify};
+use crate::spilled::Spilled;
 use crate::summary::Counts;
 use benzer_flow::sort::Sorted;
 use benzer_flow::{Progress, ThreadProgress, Workers};
@@ -217,10 +218,9 @@ impl Run<'_> {
                     Documents::Disk(table) => {
                         self.observer.begin(Stage::Candidates, Some(2 * n + u64::from(table.len())));
                         let n_words = self.ingest.layout().words;
-                        let order = (ranked.ranking, members);
-                        let room = (self.room(), &watch);
-                        let (pairs, meetings) =
-                            crate::spilled::candidates(table, order, rules, n_words, room)?;
+                        let (ranking, workspace) = (ranked.ranking, self.room());
+                        let spilled = Spilled { table, ranking, members, workspace, progress: &watch };
+                        let (pairs, meetings) = spilled.candidates(rules, n_words)?;
                         (Pairs::Sorted(pairs), meetings)
                     }
                 }

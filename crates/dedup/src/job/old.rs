@@ -131,8 +131,7 @@ impl Run<'_> {
                 }
                 Source::Corpus(_) => made.next().expect("every corpus was read"),
             };
-            let shape = (self.ingest.spec(), self.banding());
-            archives.push(Segment::open(&self.folders.work, entry, shape)?);
+            archives.push(Segment::open(&self.folders.work, entry, self.ingest.spec(), self.banding())?);
         }
         if let (Search::Bands(banding), Measure::Jaccard) =
             (&self.request.compare.search, self.request.compare.measure)

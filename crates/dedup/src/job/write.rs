@@ -149,10 +149,10 @@ impl Run<'_> {
         if matches!(self.request.results.write, Output::DryRun | Output::Evidence) {
             return Ok(Vec::new());
         }
-        let fates = RunVerdicts::new(self, ranked, removals, by_keeper);
+        let verdicts = RunVerdicts::new(self, ranked, removals, by_keeper);
         let root = self.folders.output.join(DOCUMENTS);
         self.files.create_dir_all(&root)?;
-        let mut out = DocumentWriter::new(self.files, root, &ranked.corpus.inputs, &fates);
+        let mut out = DocumentWriter::new(self.files, root, &ranked.corpus.inputs, &verdicts);
         let mut write = |batch: &Batch, lines: &[u8]| -> Result<()> {
             out.batch(batch, lines)?;
             self.observer.reached(out.row().into());
@@ -164,7 +164,7 @@ impl Run<'_> {
                 for batch in &ranked.corpus.held.batches {
                     match &ranked.corpus.again {
                         // Lines as they are need not be looked at.
-                        Some(again) if batch.is_forgotten() && batch.has_lines() && !fates.annotates => {
+                        Some(again) if batch.is_forgotten() && batch.has_lines() && !verdicts.annotates => {
                             write(batch, batch.lines_again(again, &mut buffer)?)?;
                         }
                         Some(again) if batch.is_forgotten() => {

@@ -25,6 +25,17 @@ pub(crate) enum CountKind {
     Registers,
 }
 
+impl CountKind {
+    /// Whether a pair has an intersection, a union, and the size of what is contained; nothing where only copies have it.
+    pub fn has(self) -> [Option<bool>; 3] {
+        match self {
+            Self::Union => [Some(true), Some(true), Some(false)],
+            Self::Contained => [Some(true), Some(false), Some(true)],
+            Self::Registers => [None, None, Some(false)],
+        }
+    }
+}
+
 /// The similarity of an edge: exact, or as estimated from its equal registers.
 pub(crate) fn similarity(edge: &Edge, exact: bool, estimates: &Estimates) -> f64 {
     match exact {

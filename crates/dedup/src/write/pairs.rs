@@ -13,7 +13,7 @@ use benzer_storage::FileWriter;
 /// The table being written.
 pub(crate) struct PairsWriter {
     table: DictionaryTable<PairsColumn>,
-    counted: CountKind,
+    count_kind: CountKind,
     rows: Vec<Edge>,
     /// The row of the first copy, if there is one.
     copies: usize,
@@ -21,9 +21,9 @@ pub(crate) struct PairsWriter {
 }
 
 impl PairsWriter {
-    pub fn new(out: FileWriter, counted: CountKind) -> Result<Self> {
+    pub fn new(out: FileWriter, count_kind: CountKind) -> Result<Self> {
         let table = DictionaryTable::begin(out)?;
-        Ok(Self { table, counted, rows: Vec::new(), copies: usize::MAX, ranks: RankNumbers::default() })
+        Ok(Self { table, count_kind, rows: Vec::new(), copies: usize::MAX, ranks: RankNumbers::default() })
     }
 
     /// Adds edges; those to an old document are edges to the others of its text.
@@ -56,7 +56,7 @@ impl PairsWriter {
     }
 
     fn flush(&mut self, view: &CorpusView<'_>, estimates: &Estimates) -> Result<()> {
-        let Self { table, rows, copies, counted, ranks } = self;
+        let Self { table, rows, copies, count_kind, ranks } = self;
         let rows = &rows[..];
         let edge = |row: usize| &rows[row];
         let copies = *copies;
@@ -66,16 +66,12 @@ impl PairsWriter {
         // A copy counts elements, also where the others count registers.
         let marked = rows.iter().enumerate().map(|(row, edge)| (edge, is_copy(row)));
         let counts = DictionaryKeys::by_counts(marked, ranks);
-        let similarity =
-            |row: usize| similarity(edge(row), *counted != CountKind::Registers || is_copy(row), estimates);
+        let similarity = |row: usize| {
+            similarity(edge(row), *count_kind != CountKind::Registers || is_copy(row), estimates)
+        };
         let place = |rank: u32| view.found_old.place(rank);
-        // Whether a row has an intersection, a union, and the size of what is contained.
-        let [has_both, has_union, has_size] = match counted {
-            CountKind::Union => [Some(true), Some(true), Some(false)],
-            CountKind::Contained => [Some(true), Some(false), Some(true)],
-            CountKind::Registers => [None, None, Some(false)],
-        }
-        .map(|has: Option<bool>| move |row: usize| has.unwrap_or_else(|| is_copy(row)));
+        let [has_both, has_union, has_size] =
+            count_kind.has().map(|has| move |row: usize| has.unwrap_or_else(|| is_copy(row)));
         table.write(|column, description| match column {
             PairsColumn::IdA => {
                 earlier.column(description, |row, into| bytes(&view.id_bytes(edge(row).earlier)?, into))
