@@ -82,7 +82,7 @@ impl Report {
     }
 
     /// A list that is whole, and the files it names.
-    fn take(&mut self, list: &Path, (wrong, stamps): (Vec<(PathBuf, String)>, Vec<Stamp>)) {
+    fn take(&mut self, list: &Path, wrong: &[(PathBuf, String)], stamps: &[Stamp]) {
         self.files += 1 + stamps.len() as u64;
         self.bytes += fs::metadata(list).map_or(0, |list| list.len());
         self.bytes += stamps.iter().map(|stamp| stamp.bytes).sum::<u64>();
@@ -173,7 +173,8 @@ fn archive(folder: &Path) -> Report {
         Ok(manifest) => {
             let files = manifest.segments.iter().flat_map(archive::SegmentEntry::files);
             let files: Vec<_> = files.map(|(name, stamp)| FileEntry { name, stamp }).collect();
-            report.take(&list, verify_files(folder, &files));
+            let (wrong, stamps) = verify_files(folder, &files);
+            report.take(&list, &wrong, &stamps);
         }
         Err(error) => report.wrong.push(error.to_string()),
     }
@@ -202,7 +203,8 @@ fn results(folder: &Path) -> Result<Report> {
         .into_iter()
         .filter(|file| !has_archive || !file.name.starts_with(&in_archive))
         .collect();
-    report.take(&folder.join(manifest::NAME), verify_files(folder, &files));
+    let (wrong, stamps) = verify_files(folder, &files);
+    report.take(&folder.join(manifest::NAME), &wrong, &stamps);
     report.foreign(folder, &files, &manifest.json)?;
     if has_archive {
         report.add(archive(&saved));
@@ -240,7 +242,8 @@ fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
 fn checkpoints(stages: &[PathBuf]) -> Report {
     let mut report = Report::new(Kind::Checkpoints);
     for stage in stages {
-        report.take(stage, files::Manifest::verify(stage));
+        let (wrong, stamps) = files::Manifest::verify(stage);
+        report.take(stage, &wrong, &stamps);
     }
     report
 }

@@ -20,7 +20,7 @@ mod documents;
 mod edges;
 mod error;
 mod folders;
-mod guests;
+mod found_old;
 mod ingest;
 pub mod integrity;
 mod job;
@@ -33,6 +33,7 @@ pub mod request;
 pub mod results;
 mod spilled;
 pub mod summary;
+pub mod tables;
 pub mod write;
 
 pub use audit::{Audited, Bin, Share};

@@ -52,14 +52,14 @@ impl Stage {
 fn stage_documents(request: &str, documents: Option<u64>) -> PyResult<u64> {
     let settings = settings(request, 1, 1)?;
     settings.check_documents(documents.unwrap_or(0)).map_err(error::spark)?;
-    Ok(settings.most_documents())
+    Ok(settings.max_documents())
 }
 
-fn settings(request: &str, slices: u32, most: u64) -> PyResult<Settings> {
+fn settings(request: &str, slices: u32, max_edges: u64) -> PyResult<Settings> {
     let bands: Bands = serde_json::from_str(request).map_err(|e| error::parameter(e.to_string()))?;
     bands.check()?;
     let job: Job = serde_json::from_str(request).map_err(|e| error::parameter(e.to_string()))?;
-    Settings::new(&job.request()?, slices, most).map_err(error::spark)
+    Settings::new(&job.request()?, slices, max_edges).map_err(error::spark)
 }
 
 /// What decides whether bands can find enough: stages have no exact join to fall back on.

@@ -21,7 +21,7 @@ pub struct Settings {
     /// Into how many slices rows are cut.
     pub(super) slices: u32,
     /// How many edges a block has at most.
-    pub(super) most: u64,
+    pub(super) max_edges: u64,
 }
 
 impl Settings {
@@ -29,14 +29,14 @@ impl Settings {
     ///
     /// # Errors
     /// The exact join, which has no stages; no slices; blocks without edges; shingles or sketches that cannot be made.
-    pub fn new(request: &Request, slices: u32, most: u64) -> Result<Self> {
+    pub fn new(request: &Request, slices: u32, max_edges: u64) -> Result<Self> {
         let Search::Bands(banding) = request.compare.search else {
-            let most = max_recall(&request.compare.spec, request.compare.threshold);
-            let most = most.map_or("below that of any bands".to_owned(), |most| format!("at most {most}"));
+            let max = max_recall(&request.compare.spec, request.compare.threshold);
+            let max = max.map_or("below that of any bands".to_owned(), |max| format!("at most {max}"));
             return Err(Error::parameter(
                 "recall",
                 format!(
-                    "{most} at threshold {} where an engine moves the data (or join exactly on one machine, with `benzer dedup`)",
+                    "{max} at threshold {} where an engine moves the data (or join exactly on one machine, with `benzer dedup`)",
                     request.compare.threshold
                 ),
                 "more, which takes the exact join",
@@ -45,8 +45,8 @@ impl Settings {
         if slices == 0 || slices > i32::MAX as u32 {
             return Err(Error::parameter("slices", "between 1 and 2147483647", slices));
         }
-        if most == 0 {
-            return Err(Error::parameter("task_edges", "at least 1", most));
+        if max_edges == 0 {
+            return Err(Error::parameter("task_edges", "at least 1", max_edges));
         }
         let shingler = Shingler::new(&request.compare.text)?;
         let spec =
@@ -60,7 +60,7 @@ impl Settings {
             keep: request.keep.clone(),
             cap: request.compare.cap,
             slices,
-            most,
+            max_edges,
         })
     }
 
@@ -73,7 +73,7 @@ impl Settings {
     }
 
     /// The most documents that the band keys can tell apart.
-    pub fn most_documents(&self) -> u64 {
+    pub fn max_documents(&self) -> u64 {
         self.banding.max_documents()
     }
 

@@ -9,7 +9,7 @@ use anyhow::{anyhow, bail};
 use benzer_dedup::request::BATCH_BYTES;
 use benzer_io::read::{FieldPath, Format, Progress, ReadOptions};
 use benzer_sets::sketches::Rejected;
-use benzer_sets::{self as sets, Content, Loaded, Room, SetFormat, Shelf, Source, Watch};
+use benzer_sets::{self as sets, Content, Loaded, ReadListener, Resources, SetFormat, SetStore, Source};
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 
@@ -107,7 +107,7 @@ impl SetArguments {
     ///
     /// # Errors
     /// Too little memory, a folder that cannot be made.
-    pub fn room(&self, output: Option<&Path>) -> anyhow::Result<Room> {
+    pub fn room(&self, output: Option<&Path>) -> anyhow::Result<Resources> {
         if let Some(address) = output.filter(|path| path.to_string_lossy().contains("://")) {
             bail!(
                 "cannot write `{}`: only `benzer dedup -o` writes to object stores; write to this machine, and copy it",
@@ -128,7 +128,7 @@ impl SetArguments {
             let _ = signal_hook::flag::register(signal, Arc::clone(&stop));
         }
         let memory = self.memory.unwrap_or_else(amount::half_of_memory);
-        Room::new(memory, threads, &work_dir, stop).map_err(failed)
+        Resources::new(memory, threads, &work_dir, stop).map_err(failed)
     }
 
     /// Who is told of bad lines. Refuses places for results that are inputs.
@@ -147,7 +147,11 @@ impl SetArguments {
 ///
 /// # Errors
 /// Inputs that cannot be read, or that have no sets.
-pub fn load(sources: &[&Source], room: &Room, told: &mut Told) -> anyhow::Result<(Shelf, Vec<Loaded>)> {
+pub fn load(
+    sources: &[&Source],
+    room: &Resources,
+    told: &mut Told,
+) -> anyhow::Result<(SetStore, Vec<Loaded>)> {
     let (shelf, loaded) = sets::load(sources, room, told).map_err(usage)?;
     told.finish()?;
     for warning in loaded.iter().flat_map(|loaded| &loaded.warnings) {
@@ -180,7 +184,7 @@ impl Told {
     }
 }
 
-impl Watch<anyhow::Error> for Told {
+impl ReadListener<anyhow::Error> for Told {
     fn begin(&mut self, progress: &Progress) {
         if let Some(bar) = self.bar.replace(Bar::new(progress)) {
             bar.finish();

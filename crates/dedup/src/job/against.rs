@@ -6,16 +6,17 @@ use benzer_core::lsh::{Banding, Prefilter};
 use super::group::Distinct;
 use super::old::OldInput;
 use super::setup::Job;
-use crate::archive::{Archives, Old, Prober, intersection, sorted_elements};
-use crate::corpus::Ranked;
+use crate::archive::{Archives, OldDocument, Prober, intersection, sorted_elements};
+use crate::corpus::CorpusView;
 use crate::edges::{EdgesWriter, OLD_EDGES};
 use crate::error::Result;
-use crate::guests::Guests;
+use crate::found_old::FoundOld;
 use crate::progress::Stage;
 use crate::request::{Measure, Search, Verify};
 use crate::summary::{Counts, NAMED, Summary};
 use benzer_flow::workers::in_parallel;
 use benzer_join::Edge;
+use benzer_join::bands::BandRules;
 use benzer_join::verify::Texts;
 
 /// Documents that are looked at between two looks at the wish to stop.
@@ -26,7 +27,7 @@ pub(super) const TASK: usize = 64;
 /// An edge to an old document, which has no rank yet.
 pub(super) struct OldEdge {
     pub rank: u32,
-    pub old: Old,
+    pub old: OldDocument,
     pub intersection: u32,
     /// Elements in either, or in the old one.
     pub union: u32,
@@ -36,7 +37,7 @@ pub(super) struct OldEdge {
 pub(super) struct Matched {
     /// What is left: copies of old documents are not compared any more.
     pub distinct: Distinct,
-    pub guests: Guests,
+    pub found_old: FoundOld,
     /// Edges to old documents; nothing if those of an interrupted run are there.
     pub edges: Option<EdgesWriter>,
 }
@@ -45,7 +46,7 @@ impl Job<'_> {
     /// Finds the old documents that those of the input are copies of or similar to. What were copies of a copy are copies of the old document.
     pub fn against(
         &self,
-        ranked: &Ranked<'_>,
+        view: &CorpusView<'_>,
         old: Vec<OldInput>,
         mut distinct: Distinct,
         summary: &mut Summary,
@@ -55,60 +56,60 @@ impl Job<'_> {
         summary.counts.against = archives.len();
         self.check_old(summary)?;
         self.warn_of_items(summary);
-        let mut guests = Guests::new(archives, ranked.len());
+        let mut found_old = FoundOld::new(archives, view.len());
         if self.request.compare.measure == Measure::Jaccard {
-            self.old_copies(ranked, &distinct.compared, &mut distinct.copies, &mut guests)?;
+            self.old_copies(view, &distinct.compared, &mut distinct.copies, &mut found_old)?;
             distinct.remove_copies();
         }
-        self.old_copies(ranked, &distinct.wordless, &mut distinct.copies, &mut guests)?;
+        self.old_copies(view, &distinct.wordless, &mut distinct.copies, &mut found_old)?;
         distinct.remove_copies();
         let edges = match self.checkpoints.load(Stage::Verify) {
             Some(_) => {
-                guests.load(&self.folders.work)?;
+                found_old.load(&self.folders.work)?;
                 None
             }
-            None => Some(self.similar_old(ranked, &distinct.compared, &mut guests, summary)?),
+            None => Some(self.similar_old(view, &distinct.compared, &mut found_old, summary)?),
         };
-        self.add_twins(&mut guests, summary)?;
-        guests.settle();
-        summary.counts.against_matched = guests.ranks().len() as u64;
-        let matched = Ranked { guests: &guests, ..*ranked };
+        self.add_twins(&mut found_old, summary)?;
+        found_old.settle();
+        summary.counts.against_matched = found_old.ranks().len() as u64;
+        let matched = CorpusView { found_old: &found_old, ..*view };
         let id = |rank| matched.id(rank).map(String::from);
-        summary.matched = guests.firsts(NAMED).into_iter().map(id).collect::<Result<_>>()?;
-        Ok(Matched { distinct, guests, edges })
+        summary.matched = found_old.firsts(NAMED).into_iter().map(id).collect::<Result<_>>()?;
+        Ok(Matched { distinct, found_old, edges })
     }
 
     /// Edges to old documents.
     fn similar_old(
         &self,
-        ranked: &Ranked<'_>,
+        view: &CorpusView<'_>,
         compared: &[u32],
-        guests: &mut Guests,
+        found_old: &mut FoundOld,
         summary: &mut Summary,
     ) -> Result<EdgesWriter> {
         match (self.request.compare.measure, self.request.compare.search) {
             (Measure::Jaccard, Search::Bands(banding)) => {
-                self.meeting_old(ranked, compared, &banding, guests, &mut summary.counts)
+                self.meeting_old(view, compared, &banding, found_old, &mut summary.counts)
             }
-            _ => self.overlapping_old(ranked, compared, guests, &mut summary.counts),
+            _ => self.overlapping_old(view, compared, found_old, &mut summary.counts),
         }
     }
 
     /// Only the first old document of a text is compared with. What matches it matches the others.
-    fn add_twins(&self, guests: &mut Guests, summary: &mut Summary) -> Result<()> {
+    fn add_twins(&self, found_old: &mut FoundOld, summary: &mut Summary) -> Result<()> {
         // Items are few, and everyone is written. In a corpus one text may be there a million times.
         let max_named = match self.request.compare.measure {
             Measure::Containment => usize::MAX,
             Measure::Jaccard => self.request.compare.cap.max(1),
         };
-        let archives = &guests.archives;
-        let find = |prober: &mut Prober<'_>, rank: u32| -> Result<Vec<(u32, Vec<Old>)>> {
-            let Some(old) = guests.at(rank) else { return Ok(Vec::new()) };
+        let archives = &found_old.archives;
+        let find = |prober: &mut Prober<'_>, rank: u32| -> Result<Vec<(u32, Vec<OldDocument>)>> {
+            let Some(old) = found_old.at(rank) else { return Ok(Vec::new()) };
             let same = prober.of_text(archives.segment(old).row(old.number)?.hash, usize::MAX)?;
             let is_first = same.len() > 1 && same[0] == old;
             Ok(is_first.then_some((rank, same)).into_iter().collect())
         };
-        let ranks: Vec<u32> = guests.ranks().collect();
+        let ranks: Vec<u32> = found_old.ranks().collect();
         let found = each_member(&ranks, self.request.resources.threads, || Prober::new(archives), find)?;
         let n_cut = found.iter().filter(|(_, same)| same.len() > max_named).count();
         if n_cut > 0 {
@@ -116,7 +117,7 @@ impl Job<'_> {
                 "{n_cut} texts are there in more than {max_named} old documents; pairs.parquet has the first {max_named} of each"
             ));
         }
-        found.iter().try_for_each(|(rank, same)| guests.add_twins(*rank, &same[1..], max_named))
+        found.iter().try_for_each(|(rank, same)| found_old.add_twins(*rank, &same[1..], max_named))
     }
 
     /// Says what cannot be found among the items.
@@ -139,18 +140,18 @@ impl Job<'_> {
     /// Members that have the text of an old document, by the hash of the text and all features.
     fn old_copies(
         &self,
-        ranked: &Ranked<'_>,
+        view: &CorpusView<'_>,
         members: &[u32],
         copies: &mut Vec<Edge>,
-        guests: &mut Guests,
+        found_old: &mut FoundOld,
     ) -> Result<()> {
-        let archives = &guests.archives;
-        let find = |prober: &mut Searcher<'_>, rank: u32| -> Result<Vec<(u32, Old)>> {
-            let hash = ranked.corpus.documents.hash(ranked.ranking.row(rank))?;
+        let archives = &found_old.archives;
+        let find = |prober: &mut Searcher<'_>, rank: u32| -> Result<Vec<(u32, OldDocument)>> {
+            let hash = view.corpus.documents.hash(view.ranking.row(rank))?;
             let Searcher { prober, scratch, own, .. } = prober;
             let found = prober.copy_of(hash, || {
                 let mut features = Vec::new();
-                ranked.with_text(rank, &mut |text| {
+                view.with_text(rank, &mut |text| {
                     features = sorted_elements(&self.ingest.shingler, text, scratch, own).to_vec();
                 })?;
                 Ok(features)
@@ -160,8 +161,8 @@ impl Job<'_> {
         let found = each_member(members, self.request.resources.threads, || Searcher::new(archives), find)?;
         let mut pointed: Vec<(u32, u32)> = Vec::with_capacity(found.len());
         for &(rank, old) in &found {
-            let n = guests.archives.segment(old).row(old.number)?.n_features;
-            let guest = guests.rank(old)?;
+            let n = found_old.archives.segment(old).row(old.number)?.n_features;
+            let guest = found_old.rank(old)?;
             pointed.push((rank, guest));
             copies.push(Edge { later: rank, earlier: guest, intersection: n, union: n });
         }
@@ -177,36 +178,36 @@ impl Job<'_> {
     /// Edges to old documents that share a band key.
     fn meeting_old(
         &self,
-        ranked: &Ranked<'_>,
+        view: &CorpusView<'_>,
         members: &[u32],
         banding: &Banding,
-        guests: &mut Guests,
+        found_old: &mut FoundOld,
         counts: &mut Counts,
     ) -> Result<EdgesWriter> {
-        banding.check_documents(members.len() as u64 + guests.archives.len())?;
+        banding.check_documents(members.len() as u64 + found_old.archives.len())?;
         let prefilter = Prefilter::new(self.ingest.spec(), self.request.compare.threshold.value())?;
-        let rules = (banding, &prefilter, self.request.compare.cap);
-        let mut edges = self.edges_writer(ranked.corpus, OLD_EDGES, 0)?;
+        let rules = BandRules { banding, prefilter: &prefilter, cap: self.request.compare.cap };
+        let mut edges = self.edges_writer(view.corpus, OLD_EDGES, 0)?;
         let mut done = 0;
         for some in members.chunks(TOGETHER) {
-            let archives = &guests.archives;
+            let archives = &found_old.archives;
             let find = |searcher: &mut Searcher<'_>, rank: u32| -> Result<Vec<Probed>> {
-                let words = ranked.words(rank)?;
-                let met = searcher.prober.n_met;
+                let words = view.words(rank)?;
+                let met = searcher.prober.n_bucket_pairs;
                 let found = searcher.prober.candidates(&words, rules)?;
                 let n = found.len() as u64;
                 let edges = match self.request.compare.verify {
                     Verify::Estimate => self.estimate_old(rank, &words, &found, searcher)?,
-                    Verify::Exact => self.compare_old(ranked, rank, &found, searcher)?,
+                    Verify::Exact => self.compare_old(view, rank, &found, searcher)?,
                 };
-                Ok(vec![Probed { met: searcher.prober.n_met - met, candidates: n, edges }])
+                Ok(vec![Probed { met: searcher.prober.n_bucket_pairs - met, candidates: n, edges }])
             };
             let found_all =
                 each_member(some, self.request.resources.threads, || Searcher::new(archives), find)?;
             for Probed { met, candidates, edges: found } in found_all {
                 counts.met += met;
                 counts.candidates += candidates;
-                numbered(found, guests)?.into_iter().try_for_each(|edge| edges.push(edge))?;
+                numbered(found, found_old)?.into_iter().try_for_each(|edge| edges.push(edge))?;
             }
             done += some.len() as u64;
             self.observer.reached(done);
@@ -220,11 +221,11 @@ impl Job<'_> {
         &self,
         rank: u32,
         words: &[u64],
-        candidates: &[Old],
+        candidates: &[OldDocument],
         searcher: &Searcher<'_>,
     ) -> Result<Vec<OldEdge>> {
         let mut edges = Vec::new();
-        let min_equal = self.estimates.least_equal(self.request.compare.threshold.value());
+        let min_equal = self.estimates.min_equal(self.request.compare.threshold.value());
         for &old in candidates {
             let equal = self.estimates.equal(words, &searcher.archives.segment(old).row(old.number)?.words);
             if equal >= min_equal {
@@ -237,9 +238,9 @@ impl Job<'_> {
     /// The edges among the candidates of one document, by exact counts.
     fn compare_old(
         &self,
-        ranked: &Ranked<'_>,
+        view: &CorpusView<'_>,
         rank: u32,
-        candidates: &[Old],
+        candidates: &[OldDocument],
         searcher: &mut Searcher<'_>,
     ) -> Result<Vec<OldEdge>> {
         let mut edges = Vec::new();
@@ -249,7 +250,7 @@ impl Job<'_> {
         let Searcher { archives, scratch, own, other, .. } = searcher;
         let mut features: &[u64] = &[];
         let mut taken = Some(own);
-        ranked.with_text(rank, &mut |text| {
+        view.with_text(rank, &mut |text| {
             if let Some(own) = taken.take() {
                 features = sorted_elements(&self.ingest.shingler, text, scratch, own);
             }
@@ -313,10 +314,10 @@ pub fn each_member<S: Send, T: Send>(
     Ok(made.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
-/// Edges with the ranks of their guests.
-pub fn numbered(edges: Vec<OldEdge>, guests: &mut Guests) -> Result<Vec<Edge>> {
+/// Edges with the ranks of the old documents.
+pub fn numbered(edges: Vec<OldEdge>, found_old: &mut FoundOld) -> Result<Vec<Edge>> {
     let edge = |OldEdge { rank, old, intersection, union }| {
-        Ok(Edge { later: rank, earlier: guests.rank(old)?, intersection, union })
+        Ok(Edge { later: rank, earlier: found_old.rank(old)?, intersection, union })
     };
     edges.into_iter().map(edge).collect()
 }

@@ -4,7 +4,7 @@ use benzer_core::lsh::Prefilter;
 
 use super::setup::Job;
 use super::write::Decided;
-use crate::audit::{Findings, Ran, Workspace};
+use crate::audit::{AuditWorkspace, AuditedRun, Findings};
 use crate::error::Result;
 use crate::progress::Stage;
 use crate::request::Search;
@@ -24,8 +24,8 @@ impl Job<'_> {
             }
             Search::Exact => None,
         };
-        let ran = Ran {
-            ranked: &decided.ranked,
+        let ran = AuditedRun {
+            view: &decided.view,
             shingler: &self.ingest.shingler,
             threshold: self.request.compare.threshold,
             bands,
@@ -38,7 +38,7 @@ impl Job<'_> {
             self.observer.reached(n.min(documents));
             self.check_cancelled()
         };
-        let room = Workspace {
+        let room = AuditWorkspace {
             threads: self.request.resources.threads,
             bytes: self.budget.sorting as u64,
             progress: &progress,

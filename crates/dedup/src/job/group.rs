@@ -2,16 +2,16 @@
 
 use std::collections::HashMap;
 
-use benzer_flow::{Progress, Steps};
+use benzer_flow::{Progress, ThreadProgress};
 use benzer_join::Edge;
 use benzer_join::bands;
-use benzer_join::verify::{Counter, Texts};
+use benzer_join::verify::{ElementCounter, Texts};
 
 use super::setup::Job;
-use crate::corpus::{Corpus, Ranked};
-use crate::documents::{Documents, Memory, Place};
+use crate::corpus::{Corpus, CorpusView};
+use crate::documents::{Documents, Memory, Span};
 use crate::error::Result;
-use crate::guests::Guests;
+use crate::found_old::FoundOld;
 use crate::progress::Stage;
 use crate::ranking::Ranking;
 use crate::request::Measure;
@@ -36,7 +36,7 @@ pub(super) struct Distinct {
 
 impl Distinct {
     /// Takes a document, unless its text is empty.
-    fn push(&mut self, rank: u32, place: &Place) -> bool {
+    fn push(&mut self, rank: u32, place: &Span) -> bool {
         match (place.shingles, place.text_bytes) {
             (0, 0) => return false,
             (0, _) => self.wordless.push(rank),
@@ -77,8 +77,8 @@ impl Job<'_> {
                 ranking.repeated_ids
             ));
         }
-        let ranked = Ranked { corpus, ranking: &ranking, guests: &Guests::default() };
-        let mut distinct = self.distinct(&ranked, &progress)?;
+        let view = CorpusView { corpus, ranking: &ranking, found_old: &FoundOld::default() };
+        let mut distinct = self.distinct(&view, &progress)?;
         if self.request.compare.measure == Measure::Containment {
             // Documents of the input are not compared with each other.
             distinct.copies.clear();
@@ -88,14 +88,14 @@ impl Job<'_> {
     }
 
     /// The documents that have a text, and which of them have that of an earlier one: all elements are in both.
-    fn distinct(&self, ranked: &Ranked<'_>, progress: &Progress<'_>) -> Result<Distinct> {
-        let (mut counter, mut sizes) = (Counter::default(), HashMap::new());
+    fn distinct(&self, view: &CorpusView<'_>, progress: &Progress<'_>) -> Result<Distinct> {
+        let (mut counter, mut sizes) = (ElementCounter::default(), HashMap::new());
         // How many there are is not known: it is only looked whether the run shall stop.
-        let mut steps = Steps::new(progress, 1, 0);
+        let mut steps = ThreadProgress::new(progress, 1, 0);
         let equal = |first: u32, other: u32| {
             steps.step()?;
             let mut is_equal = false;
-            ranked.with_texts(first, other, &mut |text, other| {
+            view.with_texts(first, other, &mut |text, other| {
                 is_equal = text == other;
                 if is_equal {
                     sizes.entry(first).or_insert_with(|| counter.count(text, &self.ingest.shingler));
@@ -104,9 +104,9 @@ impl Job<'_> {
             Ok(is_equal)
         };
         let mut distinct = Distinct::default();
-        let copies = match &ranked.corpus.documents {
-            Documents::Memory(table) => copies_in_memory(ranked, table, &mut distinct, equal)?,
-            Documents::Disk(_) => self.copies_on_disk(ranked, &mut distinct, equal)?,
+        let copies = match &view.corpus.documents {
+            Documents::Memory(table) => copies_in_memory(view, table, &mut distinct, equal)?,
+            Documents::Disk(_) => self.copies_on_disk(view, &mut distinct, equal)?,
         };
         let edge = |(later, earlier)| {
             let n = sizes[&earlier];
@@ -119,14 +119,14 @@ impl Job<'_> {
     /// The pairs of documents on disk that are equal, each with the first of its text.
     fn copies_on_disk(
         &self,
-        ranked: &Ranked<'_>,
+        view: &CorpusView<'_>,
         distinct: &mut Distinct,
         equal: impl FnMut(u32, u32) -> benzer_flow::Result<bool>,
     ) -> Result<Vec<(u32, u32)>> {
         let mut sorter = self.workspace().sorter::<(u128, u32)>(2);
-        for (record, row) in ranked.corpus.documents.rows()?.zip(0..) {
+        for (record, row) in view.corpus.documents.rows()?.zip(0..) {
             let (hash, place) = record?;
-            let rank = ranked.ranking.rank(row);
+            let rank = view.ranking.rank(row);
             if distinct.push(rank, &place) {
                 sorter.push((hash, rank))?;
             }
@@ -138,21 +138,20 @@ impl Job<'_> {
 
 /// The pairs of documents in memory that are equal, each with the first of its text.
 fn copies_in_memory(
-    ranked: &Ranked<'_>,
+    view: &CorpusView<'_>,
     table: &Memory,
     distinct: &mut Distinct,
     mut equal: impl FnMut(u32, u32) -> benzer_flow::Result<bool>,
 ) -> Result<Vec<(u32, u32)>> {
-    let hash = |rank: u32| table.hash(ranked.ranking.row(rank));
-    for rank in 0..ranked.len() {
-        distinct.push(rank, &table.place(ranked.ranking.row(rank)));
+    let hash = |rank: u32| table.hash(view.ranking.row(rank));
+    for rank in 0..view.len() {
+        distinct.push(rank, &table.place(view.ranking.row(rank)));
     }
     let mut copies = Vec::new();
     // A text with words is not equal to one without.
     for ranks in distinct.ranks().into_iter().filter(|ranks| !ranks.is_empty()) {
-        let halves: Vec<u64> = ranks.iter().map(|rank| hash(*rank) as u64).collect();
-        let expect = |rank, what| ranked.expect(rank, what);
-        copies.extend(bands::copies((&*ranks, &halves), |rank| Ok(hash(rank)), expect, &mut equal)?);
+        let prefetch = |rank, what| view.prefetch(rank, what);
+        copies.extend(bands::copies(ranks, hash, prefetch, &mut equal)?);
     }
     copies.sort_unstable();
     Ok(copies)

@@ -29,7 +29,7 @@ pub(super) enum OldInput {
 
 /// Old documents, before they are read.
 #[derive(Debug)]
-pub(super) struct OldDocuments {
+pub(super) struct OldSources {
     pub inputs: Vec<OldInput>,
     pub growth: ArchiveGrowth,
     /// Names everything that the results depend on, the old documents included.
@@ -50,7 +50,7 @@ pub(super) struct ArchiveGrowth {
 
 impl Setup<'_> {
     /// Opens archives and looks up corpora, before anything else is read.
-    pub fn open_old(&self, reader: &Reader) -> Result<OldDocuments> {
+    pub fn open_old(&self, reader: &Reader) -> Result<OldSources> {
         let growth = ArchiveGrowth {
             inputs: fingerprint::combined(&fingerprint::inputs(reader)?),
             run: fingerprint::of(self.request, reader)?,
@@ -58,7 +58,7 @@ impl Setup<'_> {
             lock: None,
         };
         let mut states = vec![json!(growth.run)];
-        let mut old = OldDocuments { inputs: Vec::new(), growth, fingerprint: String::new() };
+        let mut old = OldSources { inputs: Vec::new(), growth, fingerprint: String::new() };
         let results = &self.request.results;
         for path in &self.request.old.paths {
             let is_growing = results.save.as_ref() == Some(path);
@@ -140,8 +140,7 @@ impl Job<'_> {
                 }
                 OldInput::Corpus(_) => made.next().expect("every corpus was read"),
             };
-            let shape = (self.ingest.spec(), self.banding());
-            archives.push(Segment::open(&self.folders.work, entry, shape)?);
+            archives.push(Segment::open(&self.folders.work, entry, self.ingest.spec(), self.banding())?);
         }
         if let (Search::Bands(banding), Measure::Jaccard) =
             (&self.request.compare.search, self.request.compare.measure)

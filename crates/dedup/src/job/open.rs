@@ -11,7 +11,7 @@ use benzer_io::store::Address;
 
 use super::budget::Budget;
 use super::folders::STDIN;
-use super::old::OldDocuments;
+use super::old::OldSources;
 use super::setup::{Checkpoints, Setup};
 use crate::error::{Error, Result};
 use crate::request::{Output, Request};
@@ -21,7 +21,7 @@ use crate::summary::Summary;
 pub(super) struct Opened {
     pub reader: Reader,
     /// Old documents that the input is compared with.
-    pub old: OldDocuments,
+    pub old: OldSources,
     pub budget: Budget,
     pub checkpoints: Checkpoints,
 }

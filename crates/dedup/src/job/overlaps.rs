@@ -6,15 +6,15 @@ use benzer_core::field::text::Scratch;
 
 use super::against::{OldEdge, each_member, numbered};
 use super::setup::Job;
-use crate::archive::{Archives, Old, Prober, sorted_elements};
-use crate::corpus::Ranked;
+use crate::archive::{Archives, OldDocument, Prober, sorted_elements};
+use crate::corpus::CorpusView;
 use crate::decide::{Removal, Rule};
 use crate::edges::{EdgesWriter, OLD_EDGES};
 use crate::error::Result;
-use crate::guests::Guests;
+use crate::found_old::FoundOld;
 use crate::request::{Measure, Verify};
 use crate::summary::Counts;
-use crate::write::{Counted, Span};
+use crate::write::{CountKind, Excerpt};
 use benzer_join::overlap::{self, Counter, Index, IndexBuilder};
 use benzer_join::verify::Texts;
 
@@ -32,17 +32,17 @@ struct Buffers {
 impl Job<'_> {
     pub fn overlapping_old(
         &self,
-        ranked: &Ranked<'_>,
+        view: &CorpusView<'_>,
         members: &[u32],
-        guests: &mut Guests,
+        found_old: &mut FoundOld,
         counts: &mut Counts,
     ) -> Result<EdgesWriter> {
         let mut found = self.workspace().sorter::<(u32, u64, u32, u32)>(4);
-        let mut sets = OldSets::new(&guests.archives);
+        let mut sets = OldSets::new(&found_old.archives);
         while let Some(part) = sets.next(self.budget.sorting / 2)? {
             let mut done = 0;
             for some in members.chunks(TOGETHER) {
-                let find = |buffers: &mut Buffers, rank: u32| self.overlaps(ranked, rank, &part, buffers);
+                let find = |buffers: &mut Buffers, rank: u32| self.overlaps(view, rank, &part, buffers);
                 let threads = self.request.resources.threads;
                 for Overlaps { met, edges } in each_member(some, threads, Buffers::default, find)? {
                     counts.met += met;
@@ -56,11 +56,13 @@ impl Job<'_> {
                 self.check_cancelled()?;
             }
         }
-        let mut edges = self.edges_writer(ranked.corpus, OLD_EDGES, 0)?;
+        let mut edges = self.edges_writer(view.corpus, OLD_EDGES, 0)?;
         for record in found.finish()? {
             let (rank, old, intersection, union) = record?;
-            let made =
-                numbered(vec![OldEdge { rank, old: Old::unpacked(old), intersection, union }], guests)?;
+            let made = numbered(
+                vec![OldEdge { rank, old: OldDocument::unpacked(old), intersection, union }],
+                found_old,
+            )?;
             made.into_iter().try_for_each(|edge| edges.push(edge))?;
         }
         Ok(edges)
@@ -69,14 +71,14 @@ impl Job<'_> {
     /// How many sets of an index a document meets, and the edges among them.
     fn overlaps(
         &self,
-        ranked: &Ranked<'_>,
+        view: &CorpusView<'_>,
         rank: u32,
         IndexPart { index, olds }: &IndexPart,
         buffers: &mut Buffers,
     ) -> Result<Vec<Overlaps>> {
         let Buffers { scratch, own, counter } = buffers;
         let (mut met, mut edges) = (0, Vec::new());
-        ranked.with_text(rank, &mut |text| {
+        view.with_text(rank, &mut |text| {
             let elements = sorted_elements(&self.ingest.shingler, text, scratch, own);
             counter.count(index, elements, |set, both| {
                 met += 1;
@@ -95,26 +97,26 @@ impl Job<'_> {
 
 impl Job<'_> {
     /// What the numbers of edges are.
-    pub fn counted(&self) -> Counted {
+    pub fn counted(&self) -> CountKind {
         match (self.request.compare.measure, self.request.compare.verify) {
-            (Measure::Containment, _) => Counted::Contained,
-            (Measure::Jaccard, Verify::Exact) => Counted::Union,
-            (Measure::Jaccard, Verify::Estimate) => Counted::Registers,
+            (Measure::Containment, _) => CountKind::Contained,
+            (Measure::Jaccard, Verify::Exact) => CountKind::Union,
+            (Measure::Jaccard, Verify::Estimate) => CountKind::Registers,
         }
     }
 
     /// Where a removed document has what it contains.
-    pub fn span(&self, ranked: &Ranked<'_>, removal: &Removal) -> Result<Option<Span>> {
-        let Some(old) = ranked.guests.at(removal.kept()).filter(|_| removal.rule == Rule::Contained) else {
+    pub fn span(&self, view: &CorpusView<'_>, removal: &Removal) -> Result<Option<Excerpt>> {
+        let Some(old) = view.found_old.at(removal.kept()).filter(|_| removal.rule == Rule::Contained) else {
             return Ok(None);
         };
-        let segment = ranked.guests.archives.segment(old);
+        let segment = view.found_old.archives.segment(old);
         let mut elements = Vec::new();
         segment.features(&segment.row(old.number)?, &mut elements)?;
         let mut found = None;
-        ranked.with_text(removal.removed(), &mut |text| {
+        view.with_text(removal.removed(), &mut |text| {
             let range = overlap::span(&self.ingest.shingler, text, &elements);
-            found = range.map(|range| Span { text: text[range.clone()].to_owned(), range });
+            found = range.map(|range| Excerpt { text: text[range.clone()].to_owned(), range });
         })?;
         Ok(found)
     }
@@ -124,7 +126,7 @@ impl Job<'_> {
 struct IndexPart {
     index: Index,
     /// What its sets are.
-    olds: Vec<Old>,
+    olds: Vec<OldDocument>,
 }
 
 /// What a document has in common with the sets of an index.
@@ -138,12 +140,12 @@ struct Overlaps {
 struct OldSets<'a> {
     archives: &'a Archives,
     prober: Prober<'a>,
-    next: Old,
+    next: OldDocument,
 }
 
 impl<'a> OldSets<'a> {
     fn new(archives: &'a Archives) -> Self {
-        Self { archives, prober: Prober::new(archives), next: Old { segment: 0, number: 0 } }
+        Self { archives, prober: Prober::new(archives), next: OldDocument { segment: 0, number: 0 } }
     }
 
     /// An index of as many as there is room for. Nothing when all were given.
@@ -151,7 +153,7 @@ impl<'a> OldSets<'a> {
         let (mut builder, mut olds, mut features) = (IndexBuilder::new(budget_bytes), Vec::new(), Vec::new());
         while let Some(segment) = self.archives.segments().get(self.next.segment as usize) {
             if self.next.number >= segment.len() {
-                self.next = Old { segment: self.next.segment + 1, number: 0 };
+                self.next = OldDocument { segment: self.next.segment + 1, number: 0 };
                 continue;
             }
             let row = segment.row(self.next.number)?;

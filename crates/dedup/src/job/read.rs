@@ -11,7 +11,7 @@ use benzer_storage::FileWriter;
 
 use super::budget::Budget;
 use super::setup::{Checkpoints, Setup, check_cancelled};
-use crate::corpus::{Corpus, Held};
+use crate::corpus::{Corpus, HeldBatches};
 use crate::documents::{Documents, Memory as Rows, Table, TableWriter};
 use crate::error::{Error, Result};
 use crate::folders::REJECTS;
@@ -88,7 +88,7 @@ impl Setup<'_> {
     /// The table that is in the work folder.
     fn open_table(&self, inputs: Vec<Arc<Input>>) -> Result<Corpus> {
         let documents = Documents::Disk(Table::open(&self.folders.work, self.ingest.layout())?);
-        Ok(Corpus { inputs, documents, held: Held::default(), again: None, ids: Mutex::default() })
+        Ok(Corpus { inputs, documents, held: HeldBatches::default(), again: None, ids: Mutex::default() })
     }
 }
 
@@ -108,7 +108,7 @@ struct RowCollector<'a> {
     setup: &'a Setup<'a>,
     budget: Budget,
     rows: Rows,
-    held: Held,
+    held: HeldBatches,
     again: Option<Again>,
     held_bytes: u64,
     /// Once they are on disk only.
@@ -135,7 +135,7 @@ impl<'a> RowCollector<'a> {
             setup,
             budget,
             rows: Rows::new(setup.ingest.layout()),
-            held: Held::default(),
+            held: HeldBatches::default(),
             again,
             held_bytes: 0,
             disk: None,
@@ -222,7 +222,7 @@ impl<'a> RowCollector<'a> {
         let layout = self.rows.layout();
         let rows = std::mem::replace(&mut self.rows, Rows::new(layout));
         if let Some(checkpoint) = self.checkpoint.take() {
-            self.held = Held::default();
+            self.held = HeldBatches::default();
             self.disk = Some(checkpoint);
             return Ok(());
         }

@@ -11,7 +11,8 @@ use crate::error::Result;
 use crate::folders::REJECTS;
 use crate::outcome::{cluster_sizes, fine_histogram, smallest};
 use crate::report::{
-    ClusterFacts, Group, Mode, PairFacts, Report, SpanFacts, beginning, kind, quoted, side_by_side,
+    ClusterFacts, Group, Mode, OldFacts, PairFacts, RecallFacts, RejectFacts, Report, Shapes, SpanFacts,
+    beginning, kind, quoted, side_by_side,
 };
 use crate::request::{Measure, Output, Search, Verify};
 use crate::summary::Summary;
@@ -43,8 +44,8 @@ impl ResultWriter<'_> {
         Ok(Report {
             inputs: request.input.names(),
             counts: self.summary.counts.clone(),
-            threshold: request.compare.threshold.value(),
             mode: Mode {
+                threshold: request.compare.threshold.value(),
                 is_dry: request.results.write == Output::DryRun,
                 is_estimated: request.compare.verify == Verify::Estimate,
                 is_chained: request.cluster == Cluster::Components,
@@ -52,19 +53,19 @@ impl ResultWriter<'_> {
                 is_against: !request.old.paths.is_empty(),
             },
             warnings: self.summary.warnings.clone(),
-            similarities: self.similarities(self.by_keeper),
-            cluster_sizes: cluster_sizes(self.by_keeper),
-            largest: self.largest()?,
-            banding: match request.compare.search {
-                Search::Bands(banding) => Some(banding),
-                Search::Exact => None,
+            shapes: Shapes {
+                similarities: self.similarities(self.by_keeper),
+                cluster_sizes: cluster_sizes(self.by_keeper),
+                largest: self.largest()?,
             },
-            cap: request.compare.cap,
-            audit: self.summary.audit.clone(),
+            recall: RecallFacts {
+                banding: self.job.banding(),
+                cap: request.compare.cap,
+                audit: self.summary.audit.clone(),
+            },
             groups: self.groups()?,
-            matched: self.named_matches(),
-            spans: self.spans()?,
-            rejects: (self.reasons(), self.job.named_rejects(self.summary)),
+            old: OldFacts { matched: self.named_matches(), spans: self.spans()? },
+            rejects: RejectFacts { reasons: self.reasons(), examples: self.job.named_rejects(self.summary) },
             settings: self.settings(),
             command: (!request.results.rerun.is_empty()).then(|| quoted(&request.results.rerun)),
             earlier: None,
@@ -96,15 +97,15 @@ impl ResultWriter<'_> {
             let cluster = &self.by_keeper[start..start + (usize::MAX - rest)];
             let similarities = cluster.iter().map(|removal| self.similarity(removal));
             let mut begins = String::new();
-            match self.ranked.is_old(cluster[0].kept()) {
+            match self.view.is_old(cluster[0].kept()) {
                 // An archive keeps features, not texts.
                 true => begins.push_str("(an old document)"),
-                false => self.ranked.with_text(cluster[0].kept(), &mut |text| begins = beginning(text))?,
+                false => self.view.with_text(cluster[0].kept(), &mut |text| begins = beginning(text))?,
             }
             Ok(ClusterFacts {
                 id: self.shown(cluster[0].kept())?.0,
                 size: cluster.len() as u64 + 1,
-                least: similarities.clone().fold(1.0, f64::min),
+                min: similarities.clone().fold(1.0, f64::min),
                 mean: similarities.sum::<f64>() / cluster.len() as f64,
                 begins,
             })
@@ -123,7 +124,7 @@ impl ResultWriter<'_> {
         let fact = |(_, _, edge): (u64, u32, Edge)| {
             let removal = Removal { edge, rule: Rule::Contained };
             let (document, place) = self.shown(removal.removed())?;
-            let span = self.job.span(&self.ranked, &removal)?;
+            let span = self.job.span(&self.view, &removal)?;
             Ok(SpanFacts {
                 item: self.shown(removal.kept())?.0,
                 document,
@@ -137,7 +138,7 @@ impl ResultWriter<'_> {
 
     fn groups(&self) -> Result<Vec<Group>> {
         let has_texts =
-            |removal: &&Removal| removal.rule != Rule::ExactCopy && !self.ranked.is_old(removal.kept());
+            |removal: &&Removal| removal.rule != Rule::ExactCopy && !self.view.is_old(removal.kept());
         let near = self.by_keeper.iter().filter(has_texts);
         let key =
             |removal: &Removal| ((self.similarity(removal) * 1e9) as u64, removal.removed(), removal.edge);
@@ -180,7 +181,7 @@ impl ResultWriter<'_> {
         let ranks = [edge.earlier, edge.later];
         let (mut texts, mut ids, mut places) = ([const { String::new() }; 2], Vec::new(), Vec::new());
         for (rank, text) in ranks.into_iter().zip(&mut texts) {
-            self.ranked.with_text(rank, &mut |found| *text = found.to_owned())?;
+            self.view.with_text(rank, &mut |found| *text = found.to_owned())?;
             let (id, place) = self.shown(rank)?;
             ids.push(id);
             places.push(place);
@@ -201,18 +202,18 @@ impl ResultWriter<'_> {
     /// What a document is called, and where it is. Rows of another program have no file.
     fn shown(&self, rank: u32) -> Result<(String, String)> {
         let request = self.job.request;
-        let (called, read, what) = match self.ranked.is_old(rank) {
+        let (called, read, what) = match self.view.is_old(rank) {
             true => (&request.old.called, &request.old.read, "old row"),
             false => (&request.input.called, &request.input.read, "row"),
         };
-        let (file, row) = self.ranked.file_and_row(rank)?;
+        let (file, row) = self.view.file_and_row(rank)?;
         let place = match called {
             Some(_) => format!("{what} {}", row.saturating_sub(1)),
             None => format!("{file}:{row}"),
         };
         let id = match (called, &read.id_field) {
             (Some(_), None) => place.clone(),
-            _ => self.ranked.id(rank)?.into_owned(),
+            _ => self.view.id(rank)?.into_owned(),
         };
         Ok((id, place))
     }

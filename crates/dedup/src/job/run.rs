@@ -6,9 +6,9 @@ use super::open::Opened;
 use super::read::Read;
 use super::setup::{Job, Setup};
 use super::write::Decided;
-use crate::corpus::Ranked;
+use crate::corpus::CorpusView;
 use crate::error::Result;
-use crate::guests::Guests;
+use crate::found_old::FoundOld;
 use crate::progress::Stage;
 use crate::request::{Audit, Measure};
 use crate::summary::{Summary, Timing};
@@ -50,27 +50,27 @@ fn stages(setup: &Setup<'_>) -> Result<Finished> {
     let grouped = timed(Stage::Group, summary, |summary| job.group(&corpus, summary))?;
     let (ranking, mut distinct) = (grouped.ranking, grouped.distinct);
 
-    let (mut guests, mut old_edges) = (Guests::default(), None);
+    let (mut found_old, mut old_edges) = (FoundOld::default(), None);
     if !request.old.paths.is_empty() {
-        let input = Ranked { corpus: &corpus, ranking: &ranking, guests: &guests };
+        let input = CorpusView { corpus: &corpus, ranking: &ranking, found_old: &found_old };
         let matched =
             timed(Stage::Against, summary, |summary| job.against(&input, old.inputs, distinct, summary))?;
-        (distinct, guests, old_edges) = (matched.distinct, matched.guests, matched.edges);
+        (distinct, found_old, old_edges) = (matched.distinct, matched.found_old, matched.edges);
     }
-    let ranked = Ranked { corpus: &corpus, ranking: &ranking, guests: &guests };
+    let view = CorpusView { corpus: &corpus, ranking: &ranking, found_old: &found_old };
 
     let edges = match job.saved_edges(summary)? {
         Some(edges) => edges,
         None => {
             let candidates = timed(Stage::Candidates, summary, |summary| {
-                job.candidates(&ranked, &distinct.compared, summary)
+                job.candidates(&view, &distinct.compared, summary)
             })?;
-            timed(Stage::Verify, summary, |summary| job.verify(&ranked, candidates, old_edges, summary))?
+            timed(Stage::Verify, summary, |summary| job.verify(&view, candidates, old_edges, summary))?
         }
     };
     let removals =
-        timed(Stage::Resolve, summary, |summary| job.resolve(&ranked, &edges, &distinct.copies, summary))?;
-    let decided = Decided { ranked, edges: &edges, copies: &distinct.copies, removals: &removals };
+        timed(Stage::Resolve, summary, |summary| job.resolve(&view, &edges, &distinct.copies, summary))?;
+    let decided = Decided { view, edges: &edges, copies: &distinct.copies, removals: &removals };
 
     // With containment, documents of the input are not compared with each other.
     let is_audited = request.audit != Audit::Off && request.compare.measure == Measure::Jaccard;

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use benzer_core::field::text::Shingler;
 use benzer_core::lsh::Banding;
-use benzer_flow::Workspace;
+use benzer_flow::{Progress, Workers, Workspace};
+use benzer_join::Estimates;
 use benzer_storage::{Check, FileWriter, Files, Manifest, State};
 
 use super::budget::Budget;
@@ -13,7 +14,6 @@ use crate::error::{Error, Result};
 use crate::ingest::Ingest;
 use crate::progress::{Observer, Stage};
 use crate::request::{Audit, Measure, Request, Search};
-use crate::write::Estimates;
 
 /// A run before its inputs are open.
 pub(super) struct Setup<'a> {
@@ -68,6 +68,11 @@ impl<'a> Job<'a> {
     /// Where to sort.
     pub fn workspace(&self) -> Workspace<'_> {
         Workspace { bytes: self.budget.sorting, folder: &self.folders.work, files: self.files }
+    }
+
+    /// Who does the work.
+    pub fn workers<'b>(&self, progress: &'b Progress<'b>) -> Workers<'b> {
+        Workers { threads: self.request.resources.threads, progress }
     }
 
     /// What keys are made of sketches.

@@ -1,14 +1,14 @@
 //! Edges: candidates whose similarity reaches the threshold.
 
-use benzer_flow::{Progress, Steps};
+use benzer_flow::{Progress, ThreadProgress};
 use benzer_join::Edge;
-use benzer_join::bands::ByLater;
-use benzer_join::verify::{self, Sources, Wanted, verify_held};
+use benzer_join::bands::CandidateLists;
+use benzer_join::verify::{self, FeatureSource, PairFilter, verify_held};
 use benzer_storage::Manifest;
 
 use super::candidates::Candidates;
 use super::setup::Job;
-use crate::corpus::{Corpus, Ranked};
+use crate::corpus::{Corpus, CorpusView};
 use crate::documents::Documents;
 use crate::edges::{EDGES, Edges, EdgesWriter, OLD_EDGES};
 use crate::error::Result;
@@ -43,16 +43,16 @@ impl Job<'_> {
     /// Measures the candidates, and adds the edges to old documents, where there are some.
     pub fn verify(
         &self,
-        ranked: &Ranked<'_>,
+        view: &CorpusView<'_>,
         candidates: Candidates,
         old: Option<EdgesWriter>,
         summary: &mut Summary,
     ) -> Result<Edges> {
         self.observer.begin(Stage::Verify, Some(candidates.len()));
-        let mut edges = self.edges_writer(ranked.corpus, EDGES, candidates.len())?;
+        let mut edges = self.edges_writer(view.corpus, EDGES, candidates.len())?;
         match self.request.compare.verify {
-            Verify::Estimate => self.estimate(ranked, candidates, &mut edges)?,
-            Verify::Exact => self.compare(ranked, candidates, &mut edges)?,
+            Verify::Estimate => self.estimate(view, candidates, &mut edges)?,
+            Verify::Exact => self.compare(view, candidates, &mut edges)?,
         }
         let mut manifest = self.checkpoints.begin(Stage::Verify);
         let mut edges = edges.finish(&mut manifest)?;
@@ -60,16 +60,16 @@ impl Job<'_> {
             edges = Edges::Both { old: Box::new(old.finish(&mut manifest)?), new: Box::new(edges) };
         }
         summary.counts.edges = edges.len();
-        if ranked.guests.has_twins() {
+        if view.found_old.has_twins() {
             // What is similar to an old document is similar to the others of its text, and they are pairs too.
             edges.parts(|some| {
-                let twins = some.iter().map(|edge| ranked.guests.twins(edge.earlier).len() as u64);
+                let twins = some.iter().map(|edge| view.found_old.twins(edge.earlier).len() as u64);
                 summary.counts.edges += twins.sum::<u64>();
                 Ok(())
             })?;
         }
         if self.checkpoints.saves {
-            self.save_edges(ranked, manifest, &summary.counts)?;
+            self.save_edges(view, manifest, &summary.counts)?;
         }
         Ok(edges)
     }
@@ -77,17 +77,17 @@ impl Job<'_> {
     /// Takes the pairs whose estimates reach the threshold.
     fn estimate(
         &self,
-        ranked: &Ranked<'_>,
+        view: &CorpusView<'_>,
         mut candidates: Candidates,
         edges: &mut EdgesWriter,
     ) -> Result<()> {
-        let min_equal = self.estimates.least_equal(self.request.compare.threshold.value());
+        let min_equal = self.estimates.min_equal(self.request.compare.threshold.value());
         let (progress, n) = (Progress::new(self.observer), candidates.len());
-        let mut steps = Steps::new(&progress, n, n);
+        let mut steps = ThreadProgress::new(&progress, n, n);
         for pair in candidates.iter() {
             steps.step()?;
             let (later, earlier) = pair?;
-            let equal = self.estimates.equal(&ranked.words(later)?, &ranked.words(earlier)?);
+            let equal = self.estimates.equal(&view.words(later)?, &view.words(earlier)?);
             if equal >= min_equal {
                 let union = self.ingest.spec().registers;
                 edges.push(Edge { later, earlier, intersection: equal, union })?;
@@ -97,9 +97,9 @@ impl Job<'_> {
     }
 
     /// Takes the pairs whose exact similarity reaches the threshold.
-    fn compare(&self, ranked: &Ranked<'_>, candidates: Candidates, edges: &mut EdgesWriter) -> Result<()> {
-        let wanted = Wanted::Reaching(self.request.compare.threshold);
-        let (sources, threads) = (self.sources(ranked), self.request.resources.threads);
+    fn compare(&self, view: &CorpusView<'_>, candidates: Candidates, edges: &mut EdgesWriter) -> Result<()> {
+        let filter = PairFilter::Reaching(self.request.compare.threshold);
+        let (features, threads) = (self.features(view), self.request.resources.threads);
         let mut done = 0;
         let sink = |n, made| {
             edges.take(made)?;
@@ -108,18 +108,18 @@ impl Job<'_> {
             Ok(self.check_cancelled()?)
         };
         match candidates {
-            Candidates::Memory(lists) => verify_held(&lists, sources, wanted, threads, sink)?,
+            Candidates::Memory(lists) => verify_held(&lists, features, filter, threads, sink)?,
             Candidates::Sorted(pairs) => {
-                verify::verify(pairs.map(|pair| Ok(pair?)), sources, wanted, threads, sink)?;
+                verify::verify(pairs.map(|pair| Ok(pair?)), features, filter, threads, sink)?;
             }
         }
         Ok(())
     }
 
     /// Leaves what a resumed run takes over.
-    fn save_edges(&self, ranked: &Ranked<'_>, mut manifest: Manifest, counts: &Counts) -> Result<()> {
+    fn save_edges(&self, view: &CorpusView<'_>, mut manifest: Manifest, counts: &Counts) -> Result<()> {
         if !self.request.old.paths.is_empty() {
-            ranked.guests.save(self.files, &self.folders.work, &mut manifest)?;
+            view.found_old.save(self.files, &self.folders.work, &mut manifest)?;
         }
         counts.to_manifest(&mut manifest);
         manifest.save(self.files, &self.folders.work)?;
@@ -127,20 +127,20 @@ impl Job<'_> {
     }
 
     /// The exact similarity of all pairs, which are sorted.
-    pub fn measure(&self, ranked: &Ranked<'_>, pairs: Vec<(u32, u32)>) -> Result<Vec<Edge>> {
-        let pairs: ByLater = pairs.into_iter().collect();
+    pub fn measure(&self, view: &CorpusView<'_>, pairs: Vec<(u32, u32)>) -> Result<Vec<Edge>> {
+        let pairs: CandidateLists = pairs.into_iter().collect();
         let mut edges = Vec::new();
-        let sources = self.sources(ranked);
-        verify_held([&pairs], sources, Wanted::All, self.request.resources.threads, |_, made| {
+        let features = self.features(view);
+        verify_held([&pairs], features, PairFilter::All, self.request.resources.threads, |_, made| {
             edges.extend(made.iter());
             Ok(())
         })?;
         Ok(edges)
     }
 
-    fn sources<'a>(&'a self, ranked: &'a Ranked<'_>) -> Sources<'a> {
-        Sources {
-            texts: ranked,
+    pub fn features<'a>(&'a self, view: &'a CorpusView<'_>) -> FeatureSource<'a> {
+        FeatureSource {
+            texts: view,
             shingler: &self.ingest.shingler,
             remembered: self.budget.features / size_of::<u64>(),
         }

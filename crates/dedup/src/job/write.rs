@@ -10,7 +10,7 @@ use super::old::ArchiveGrowth;
 use super::open::open_inputs;
 use super::setup::Job;
 use crate::audit::Findings;
-use crate::corpus::{Corpus, Ranked};
+use crate::corpus::{Corpus, CorpusView};
 use crate::decide::{Removal, Rule};
 use crate::documents::Documents;
 use crate::edges::Edges;
@@ -21,16 +21,16 @@ use crate::progress::Stage;
 use crate::request::Output;
 use crate::results::{inputs, manifest};
 use crate::summary::Summary;
-use crate::write::{self, DocumentWriter, Estimates, Fates, Pairs};
+use crate::write::{self, DocumentWriter, PairsWriter, Verdicts};
 use benzer_flow::pipeline::{self, Work};
 use benzer_io::read::{self, Batch, RawBatch};
 use benzer_io::rewrite::Annotation;
-use benzer_join::Edge;
+use benzer_join::{Edge, Estimates};
 use benzer_storage::{FileWriter, Stamp};
 
 /// What was found, and who is removed for it.
 pub(super) struct Decided<'a> {
-    pub ranked: Ranked<'a>,
+    pub view: CorpusView<'a>,
     pub edges: &'a Edges,
     pub copies: &'a [Edge],
     pub removals: &'a [Removal],
@@ -39,7 +39,7 @@ pub(super) struct Decided<'a> {
 /// Makes files of what was decided.
 pub(super) struct ResultWriter<'a> {
     pub job: &'a Job<'a>,
-    pub ranked: Ranked<'a>,
+    pub view: CorpusView<'a>,
     pub decided: &'a Decided<'a>,
     /// All removals, by kept and then by removed document.
     pub by_keeper: &'a [Removal],
@@ -56,12 +56,12 @@ impl Job<'_> {
         growth: &ArchiveGrowth,
         summary: &mut Summary,
     ) -> Result<()> {
-        let ranked = decided.ranked;
-        self.observer.begin(Stage::Write, Some(ranked.len().into()));
+        let view = decided.view;
+        self.observer.begin(Stage::Write, Some(view.len().into()));
         let mut by_keeper = decided.removals.to_vec();
         by_keeper.sort_unstable_by_key(|removal| (removal.kept(), removal.removed()));
         self.summarize(&by_keeper, summary);
-        let writer = ResultWriter { job: self, ranked, decided, by_keeper: &by_keeper, findings, summary };
+        let writer = ResultWriter { job: self, view, decided, by_keeper: &by_keeper, findings, summary };
         // Waiting for the disk is left to another thread.
         let (documents, tables) = std::thread::scope(|scope| {
             let documents = scope.spawn(|| writer.documents());
@@ -71,7 +71,7 @@ impl Job<'_> {
         let mut stamps = tables?;
         stamps.extend(documents?);
         // Before the manifest: a run that is whole is in its archive.
-        stamps.extend(self.save(&ranked, decided.removals, growth)?);
+        stamps.extend(self.save(&view, decided.removals, growth)?);
         writer.manifest(&stamps)
     }
 
@@ -128,7 +128,7 @@ impl Job<'_> {
 impl ResultWriter<'_> {
     /// Writes everything but the documents and the manifest.
     fn tables(&self) -> Result<Vec<(String, Stamp)>> {
-        let Self { job, ranked, decided, by_keeper, .. } = self;
+        let Self { job, view, decided, by_keeper, .. } = self;
         let Decided { edges, copies, removals, .. } = decided;
         let mut written: Vec<FileWriter> = Vec::new();
         // Waits for the disk at once: whoever writes documents has enough to do meanwhile.
@@ -137,17 +137,17 @@ impl ResultWriter<'_> {
             written.push(file);
             Ok(())
         };
-        let mut pairs = Pairs::new(job.create("pairs.parquet")?, job.counted())?;
-        edges.parts(|edges| pairs.extend(edges, ranked, job.estimates))?;
+        let mut pairs = PairsWriter::new(job.create("pairs.parquet")?, job.counted())?;
+        edges.parts(|edges| pairs.extend(edges, view, job.estimates))?;
         pairs.begin_copies();
-        pairs.extend(copies, ranked, job.estimates)?;
-        settled(pairs.finish(ranked, job.estimates)?)?;
-        let span = |removal: &Removal| job.span(ranked, removal);
+        pairs.extend(copies, view, job.estimates)?;
+        settled(pairs.finish(view, job.estimates)?)?;
+        let span = |removal: &Removal| job.span(view, removal);
         let evidence = job.create("evidence.parquet")?;
-        settled(write::evidence(evidence, removals, ranked, job.estimates, span)?)?;
+        settled(write::evidence(evidence, removals, view, job.estimates, span)?)?;
         let clusters = job.create("clusters.parquet")?;
-        settled(write::clusters(clusters, by_keeper, ranked, job.estimates)?)?;
-        settled(write::places(job.create(write::PLACES)?, edges, removals, ranked)?)?;
+        settled(write::clusters(clusters, by_keeper, view, job.estimates)?)?;
+        settled(write::places(job.create(write::PLACES)?, edges, removals, view)?)?;
         settled(self.report()?)?;
         settled(job.rejects_file(REJECTS, self.summary.counts.rejected)?)?;
         if self.summary.counts.against_rejected > 0 {
@@ -161,21 +161,21 @@ impl ResultWriter<'_> {
 
     /// Writes the documents of all inputs that are kept, or all of them with marks.
     fn documents(&self) -> Result<Vec<(String, Stamp)>> {
-        let Self { job, ranked, .. } = self;
+        let Self { job, view, .. } = self;
         if matches!(job.request.results.write, Output::DryRun | Output::Evidence) {
             return Ok(Vec::new());
         }
         let verdicts = RunVerdicts::new(self);
         let root = job.folders.output.join(DOCUMENTS);
         job.files.create_dir_all(&root)?;
-        let mut out = DocumentWriter::new(job.files, root, &ranked.corpus.inputs, &verdicts);
+        let mut out = DocumentWriter::new(job.files, root, &view.corpus.inputs, &verdicts);
         let mut write = |batch: &Batch, lines: &[u8]| -> Result<()> {
             out.batch(batch, lines)?;
             job.observer.reached(out.row().into());
             job.check_cancelled()
         };
-        match &ranked.corpus.documents {
-            Documents::Memory(_) => write_held(ranked.corpus, !verdicts.annotates, write)?,
+        match &view.corpus.documents {
+            Documents::Memory(_) => write_held(view.corpus, !verdicts.annotates, write)?,
             Documents::Disk(_) => {
                 let reader = open_inputs(job.request, &job.folders.work, job.target)?;
                 pipeline::run(reader, &Parse, job.request.resources.threads, |batch| {
@@ -183,7 +183,7 @@ impl ResultWriter<'_> {
                 })?;
             }
         }
-        if out.row() != ranked.len() {
+        if out.row() != view.len() {
             return Err(benzer_io::Error::Changed.into());
         }
         let stamps = out.finish()?.into_iter();
@@ -229,7 +229,7 @@ impl ResultWriter<'_> {
             "command": request.results.command,
             "directory": std::env::current_dir().ok().map(|folder| folder.to_string_lossy().into_owned()),
             "given": request.input.names(),
-            "inputs": inputs::named(self.ranked.corpus, &job.folders.work.join(STDIN))?,
+            "inputs": inputs::named(self.view.corpus, &job.folders.work.join(STDIN))?,
             "read": inputs::how(&request.input.read),
             "threads": request.resources.threads,
             "memory": request.resources.memory,
@@ -291,7 +291,7 @@ impl Work for Parse {
 
 /// What becomes of each row of a run.
 struct RunVerdicts<'a> {
-    ranked: Ranked<'a>,
+    view: CorpusView<'a>,
     /// One bit for each row.
     removed: Vec<u64>,
     annotates: bool,
@@ -303,22 +303,22 @@ struct RunVerdicts<'a> {
 
 impl<'a> RunVerdicts<'a> {
     fn new(writer: &ResultWriter<'a>) -> Self {
-        let ResultWriter { job, ranked, decided, by_keeper, .. } = *writer;
-        let mut removed = vec![0; ranked.len() as usize / 64 + 1];
+        let ResultWriter { job, view, decided, by_keeper, .. } = *writer;
+        let mut removed = vec![0; view.len() as usize / 64 + 1];
         for removal in decided.removals {
-            let row = ranked.ranking.row(removal.removed()) as usize;
+            let row = view.ranking.row(removal.removed()) as usize;
             removed[row / 64] |= 1 << (row % 64);
         }
         let annotates = job.request.results.write == Output::Annotate;
         let clusters = by_keeper.chunk_by(|a, b| a.kept() == b.kept()).filter(|_| annotates);
         let sizes = clusters.map(|cluster| (cluster[0].kept(), cluster.len() as u64 + 1)).collect();
-        Self { ranked, removed, annotates, removals: decided.removals, sizes, estimates: job.estimates }
+        Self { view, removed, annotates, removals: decided.removals, sizes, estimates: job.estimates }
     }
 
     /// The marks of a kept document.
     fn kept(&self, rank: u32) -> Result<Annotation> {
         let size = self.sizes.get(&rank).copied();
-        let cluster_id = size.map(|_| self.ranked.id(rank)).transpose()?.map(String::from);
+        let cluster_id = size.map(|_| self.view.id(rank)).transpose()?.map(String::from);
         Ok(Annotation {
             cluster_id,
             cluster_size: size.unwrap_or(1),
@@ -330,7 +330,7 @@ impl<'a> RunVerdicts<'a> {
 
     /// The marks of one that would be removed.
     fn duplicate(&self, removal: &Removal) -> Result<Annotation> {
-        let keeper = self.ranked.id(removal.kept())?.into_owned();
+        let keeper = self.view.id(removal.kept())?.into_owned();
         let similarity = write::similarity(&removal.edge, removal.rule != Rule::Estimate, self.estimates);
         Ok(Annotation {
             cluster_id: Some(keeper.clone()),
@@ -342,7 +342,7 @@ impl<'a> RunVerdicts<'a> {
     }
 }
 
-impl Fates for RunVerdicts<'_> {
+impl Verdicts for RunVerdicts<'_> {
     fn annotates(&self) -> bool {
         self.annotates
     }
@@ -355,16 +355,16 @@ impl Fates for RunVerdicts<'_> {
         if !self.annotates {
             return Ok(None);
         }
-        let rank = self.ranked.ranking.rank(row);
+        let rank = self.view.ranking.rank(row);
         let found = self.removals.binary_search_by_key(&rank, Removal::removed);
         found.map_or_else(|_| self.kept(rank), |i| self.duplicate(&self.removals[i])).map(Some)
     }
 
     fn place(&self, row: u32) -> Result<Option<(u32, u64)>> {
-        if row >= self.ranked.len() {
+        if row >= self.view.len() {
             return Ok(None);
         }
-        let place = self.ranked.corpus.documents.place(row)?;
+        let place = self.view.corpus.documents.place(row)?;
         Ok(Some((place.input, place.line)))
     }
 }

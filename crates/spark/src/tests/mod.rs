@@ -300,8 +300,8 @@ fn repeated_ids_are_told_whatever_is_kept_and_whatever_their_texts() {
     ];
     for keep in ["first", "last", "longest", "shortest", "max:value"] {
         let settings = Settings::new(&request(folder.path(), keep, "0.8"), 1, 10).unwrap();
-        let told = wrong(&found(&rows, &settings, 2).unwrap());
-        assert_eq!(told, [(kind::REPEATED, "0007".to_owned(), "3".to_owned())], "{keep}");
+        let wrong_rows = wrong(&found(&rows, &settings, 2).unwrap());
+        assert_eq!(wrong_rows, [(kind::REPEATED, "0007".to_owned(), "3".to_owned())], "{keep}");
         assert_eq!(wrong(&found(&corpus(), &settings, 3).unwrap()), [], "{keep}");
     }
 }
@@ -315,9 +315,9 @@ fn documents_that_change_vanish_or_appear_between_readings_are_told() {
         let mut wanted = run("partners", settings, &run("buckets", settings, &bands, 2).unwrap(), 2).unwrap();
         wanted.extend(task("texts", settings, &[documents(again)]).unwrap());
         let edges = run("compare", settings, &run("fetch", settings, &wanted, 2).unwrap(), 2).unwrap();
-        let told = wrong(&edges);
-        assert!(told.iter().all(|(kind, ..)| *kind == kind::OTHER), "{told:?}");
-        told.iter().map(|(_, _, n)| n.parse::<usize>().unwrap()).sum::<usize>()
+        let wrong_rows = wrong(&edges);
+        assert!(wrong_rows.iter().all(|(kind, ..)| *kind == kind::OTHER), "{wrong_rows:?}");
+        wrong_rows.iter().map(|(_, _, n)| n.parse::<usize>().unwrap()).sum::<usize>()
     };
     for keep in ["first", "last", "longest", "max:value"] {
         let settings = Settings::new(&request(folder.path(), keep, "0.8"), 7, 10).unwrap();
