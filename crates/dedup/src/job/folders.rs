@@ -29,7 +29,7 @@ const INTERMEDIATE: [&str; 15] = [
     STDIN,
     "edges.bin",
     "edges-against.bin",
-    "found_old.bin",
+    "guests.bin",
     "sketches.bin",
     "places.bin",
     "texts.bin",
