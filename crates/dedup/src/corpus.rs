@@ -8,11 +8,12 @@ use twox_hash::XxHash3_128;
 
 use crate::documents::{Documents, Memory};
 use crate::error::Result;
-use crate::guests::Guests;
+use crate::found_old::FoundOld;
 use crate::ranking::Ranking;
 use benzer_io::read::{Batch, Input, Rereader};
+use benzer_join::Prefetch;
 use benzer_join::bands::Sketches;
-use benzer_join::verify::{Expected, Texts};
+use benzer_join::verify::Texts;
 
 /// Everything that was read.
 #[derive(Debug)]
@@ -20,7 +21,7 @@ pub(crate) struct Corpus {
     pub inputs: Vec<Arc<Input>>,
     pub documents: Documents,
     /// All batches, if the table is in memory.
-    pub held: Held,
+    pub held: HeldBatches,
     /// Where batches that gave up their lines find them again.
     pub again: Option<Rereader>,
     /// Ids that were read from disk lately.
@@ -29,7 +30,7 @@ pub(crate) struct Corpus {
 
 /// Batches, in order.
 #[derive(Debug, Default)]
-pub(crate) struct Held {
+pub(crate) struct HeldBatches {
     /// The row of the first document of each.
     firsts: Vec<u32>,
     /// Of every so many rows the batch that has the first of them.
@@ -40,7 +41,7 @@ pub(crate) struct Held {
 /// Rows between two entries of the index, fewer than a batch has.
 const STEP: u32 = 256;
 
-impl Held {
+impl HeldBatches {
     /// Adds a batch, whose first document has this row.
     pub fn push(&mut self, first: u32, batch: Batch) {
         let end = first + batch.n_documents() as u32;
@@ -90,15 +91,15 @@ impl Corpus {
     }
 
     /// The text of a row will be wanted soon.
-    fn expect(&self, row: u32, what: Expected) {
+    fn prefetch(&self, row: u32, what: Prefetch) {
         let (Documents::Memory(table), Some(again)) = (&self.documents, &self.again) else { return };
         let (batch, index) = self.held.find(row);
         match what {
-            Expected::Place => {
-                table.expect_hash(row);
+            Prefetch::Place => {
+                table.prefetch_hash(row);
                 batch.prefetch_place(index);
             }
-            Expected::Text => batch.prefetch_text(index, again),
+            Prefetch::Text => batch.prefetch_text(index, again),
         }
     }
 
@@ -134,26 +135,26 @@ impl Corpus {
 
 /// The corpus in keep order, and behind it the old documents that it matches.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ranked<'a> {
+pub(crate) struct CorpusView<'a> {
     pub corpus: &'a Corpus,
     pub ranking: &'a Ranking,
-    pub guests: &'a Guests,
+    pub found_old: &'a FoundOld,
 }
 
-impl<'a> Ranked<'a> {
+impl<'a> CorpusView<'a> {
     /// How many documents the corpus has, old ones not counted.
     pub fn len(&self) -> u32 {
         self.corpus.documents.len()
     }
 
     pub fn id(&self, rank: u32) -> Result<Cow<'a, str>> {
-        match self.guests.at(rank) {
-            Some(old) => Ok(Cow::Owned(self.guests.archives.id(old)?)),
+        match self.found_old.at(rank) {
+            Some(old) => Ok(Cow::Owned(self.found_old.archives.id(old)?)),
             None => self.corpus.id(self.ranking.row(rank)),
         }
     }
 
-    /// [`Ranked::id`] as bytes, which are UTF-8. Those in memory were cut out of text, and are not looked at again.
+    /// [`CorpusView::id`] as bytes, which are UTF-8. Those in memory were cut out of text, and are not looked at again.
     pub fn id_bytes(&self, rank: u32) -> Result<Cow<'a, [u8]>> {
         if !self.is_old(rank)
             && let Documents::Memory(table) = &self.corpus.documents
@@ -168,9 +169,9 @@ impl<'a> Ranked<'a> {
     }
 
     /// The sketch and the place of a document will be wanted soon.
-    pub fn expect_row(&self, rank: u32) {
+    pub fn prefetch_row(&self, rank: u32) {
         if let (Documents::Memory(table), false) = (&self.corpus.documents, self.is_old(rank)) {
-            table.expect_row(self.ranking.row(rank));
+            table.prefetch_row(self.ranking.row(rank));
         }
     }
 
@@ -181,8 +182,8 @@ impl<'a> Ranked<'a> {
 
     /// The file and the line or row of a document.
     pub fn file_and_row(&self, rank: u32) -> Result<(Cow<'a, str>, u64)> {
-        if let Some(old) = self.guests.at(rank) {
-            let name = self.guests.archives.segment(old).name(old.number)?;
+        if let Some(old) = self.found_old.at(rank) {
+            let name = self.found_old.archives.segment(old).name(old.number)?;
             return Ok((Cow::Owned(name.file), name.line));
         }
         let place = self.corpus.documents.place(self.ranking.row(rank))?;
@@ -198,8 +199,8 @@ impl<'a> Ranked<'a> {
     }
 
     pub fn words(&self, rank: u32) -> Result<Cow<'a, [u64]>> {
-        if let Some(old) = self.guests.at(rank) {
-            return Ok(Cow::Owned(self.guests.archives.segment(old).row(old.number)?.words));
+        if let Some(old) = self.found_old.at(rank) {
+            return Ok(Cow::Owned(self.found_old.archives.segment(old).row(old.number)?.words));
         }
         self.corpus.documents.words(self.ranking.row(rank))
     }
@@ -212,7 +213,7 @@ impl<'a> Ranked<'a> {
     }
 }
 
-impl Texts for Ranked<'_> {
+impl Texts for CorpusView<'_> {
     fn bytes(&self, rank: u32) -> benzer_flow::Result<u64> {
         Ok(self.corpus.documents.place(self.ranking.row(rank))?.text_bytes.into())
     }
@@ -221,8 +222,8 @@ impl Texts for Ranked<'_> {
         Ok(self.corpus.with_text(self.ranking.row(rank), visit)?)
     }
 
-    fn expect(&self, rank: u32, what: Expected) {
-        self.corpus.expect(self.ranking.row(rank), what);
+    fn prefetch(&self, rank: u32, what: Prefetch) {
+        self.corpus.prefetch(self.ranking.row(rank), what);
     }
 }
 
@@ -235,7 +236,7 @@ pub(crate) struct RankedSketches<'a> {
 
 impl Sketches for RankedSketches<'_> {
     #[inline]
-    fn words(&self, rank: u32) -> &[u64] {
+    fn sketch(&self, rank: u32) -> &[u64] {
         self.table.words(self.ranking.row(rank))
     }
 }

@@ -22,12 +22,12 @@ pub enum Run {
 /// let script = runs(&[1, 2, 3], &[1, 9, 3], 10).unwrap();
 /// assert_eq!(script, [Run::Same(0..1, 0..1), Run::Removed(1..2), Run::Added(1..2), Run::Same(2..3, 2..3)]);
 /// ```
-pub fn runs<T: Eq>(a: &[T], b: &[T], most_edits: usize) -> Option<Vec<Run>> {
+pub fn runs<T: Eq>(a: &[T], b: &[T], max_edits: usize) -> Option<Vec<Run>> {
     let prefix = a.iter().zip(b).take_while(|(x, y)| x == y).count();
     let (inner_a, inner_b) = (&a[prefix..], &b[prefix..]);
     let suffix = inner_a.iter().rev().zip(inner_b.iter().rev()).take_while(|(x, y)| x == y).count();
     let (n, m) = (inner_a.len() - suffix, inner_b.len() - suffix);
-    let steps = trace(&inner_a[..n], &inner_b[..m], most_edits)?;
+    let steps = trace(&inner_a[..n], &inner_b[..m], max_edits)?;
     let mut script = Script::default();
     script.same(0, 0, prefix);
     walk(&steps, n, m, prefix, &mut script);
@@ -63,10 +63,10 @@ fn push_changes(runs: &mut Vec<Run>, removed: &Range<usize>, added: &Range<usize
 }
 
 /// The furthest reach on every diagonal `k`, at index `k + d`, before each number `d` of edits.
-fn trace<T: Eq>(a: &[T], b: &[T], most_edits: usize) -> Option<Vec<Vec<usize>>> {
+fn trace<T: Eq>(a: &[T], b: &[T], max_edits: usize) -> Option<Vec<Vec<usize>>> {
     let (n, m) = (a.len() as isize, b.len() as isize);
     let mut steps: Vec<Vec<usize>> = Vec::new();
-    for d in 0..=most_edits as isize {
+    for d in 0..=max_edits as isize {
         let before = steps.last();
         let mut reach = Vec::with_capacity(2 * d as usize + 1);
         for k in -d..=d {

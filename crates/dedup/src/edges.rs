@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Result;
 use benzer_join::Edge;
-use benzer_join::verify::Measured;
+use benzer_join::verify::EdgeLists;
 use benzer_storage::{self as files, FileWriter, Manifest};
 
 /// The file of the edges between documents of the input.
@@ -30,7 +30,7 @@ pub(crate) struct EdgesWriter {
 #[derive(Debug)]
 pub(crate) enum Edges {
     Memory(Vec<Edge>),
-    Measured(Vec<Measured>),
+    Measured(Vec<EdgeLists>),
     Disk {
         path: PathBuf,
         n: u64,
@@ -60,8 +60,8 @@ impl EdgesWriter {
     }
 
     /// Adds edges that were measured together; in memory they stay where they are.
-    pub fn take(&mut self, edges: Measured) -> Result<()> {
-        edges.groups().try_for_each(|group| self.write(group))?;
+    pub fn take(&mut self, edges: EdgeLists) -> Result<()> {
+        edges.lists().try_for_each(|group| self.write(group))?;
         match &mut self.held {
             Some(Edges::Measured(all)) => all.push(edges),
             Some(Edges::Memory(all)) if !all.is_empty() => all.extend(edges.iter()),
@@ -118,7 +118,7 @@ impl Edges {
     pub fn parts(&self, mut visit: impl FnMut(&[Edge]) -> Result<()>) -> Result<()> {
         match self {
             Self::Memory(edges) => visit(edges),
-            Self::Measured(edges) => edges.iter().flat_map(Measured::groups).try_for_each(visit),
+            Self::Measured(edges) => edges.iter().flat_map(EdgeLists::lists).try_for_each(visit),
             Self::Disk { .. } | Self::Both { .. } => self.iter()?.try_for_each(|edge| visit(&[edge?])),
         }
     }
@@ -143,7 +143,7 @@ impl Edges {
                 })))
             }
             Self::Memory(edges) => Ok(Box::new(edges.iter().copied().map(Ok))),
-            Self::Measured(edges) => Ok(Box::new(edges.iter().flat_map(Measured::iter).map(Ok))),
+            Self::Measured(edges) => Ok(Box::new(edges.iter().flat_map(EdgeLists::iter).map(Ok))),
             Self::Disk { path, n } => {
                 let fail = move |error| files::Error::disk("read", path, error);
                 let mut file = BufReader::with_capacity(1 << 18, File::open(path).map_err(fail)?);

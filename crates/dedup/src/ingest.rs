@@ -7,7 +7,7 @@ use benzer_core::hash::mix;
 use benzer_core::sketch::{SketchSpec, Sketcher};
 use twox_hash::XxHash3_128;
 
-use crate::documents::{Chunk, Layout, Place};
+use crate::documents::{Chunk, Layout, Span};
 use crate::error::{Error, Result};
 use crate::keep::Keep;
 use benzer_flow::pipeline::Work;
@@ -95,12 +95,12 @@ impl Ingest {
             offsets.clear();
             offsets.push(0);
             for document in documents.by_ref().take(words.len() / n_words) {
-                rows.expect_rows();
+                rows.prefetch_rows();
                 let start = end;
                 end = self.shingler.write_elements(document.text, scratch, elements, start);
                 offsets.push(end);
                 rows.hashes.push(XxHash3_128::oneshot(document.text.as_bytes()));
-                rows.places.push(Place {
+                rows.places.push(Span {
                     line: document.line,
                     offset: 0,
                     input: document.input,

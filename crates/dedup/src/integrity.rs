@@ -18,7 +18,8 @@ use serde_json::Value;
 
 use crate::archive;
 use crate::error::{Error, Result};
-use crate::job::{self, Remains};
+use crate::folders::{self, Remains};
+use crate::request::SAVED;
 use crate::results::checksum_of_pairs;
 use crate::results::manifest::{self, Manifest};
 use benzer_storage::manifest::verify_files;
@@ -81,7 +82,7 @@ impl Report {
     }
 
     /// A list that is whole, and the files it names.
-    fn take(&mut self, list: &Path, (wrong, stamps): (Vec<(PathBuf, String)>, Vec<Stamp>)) {
+    fn take(&mut self, list: &Path, wrong: &[(PathBuf, String)], stamps: &[Stamp]) {
         self.files += 1 + stamps.len() as u64;
         self.bytes += fs::metadata(list).map_or(0, |list| list.len());
         self.bytes += stamps.iter().map(|stamp| stamp.bytes).sum::<u64>();
@@ -92,7 +93,7 @@ impl Report {
     fn foreign(&mut self, folder: &Path, files: &[FileEntry], manifest: &Value) -> Result<()> {
         let known: HashSet<PathBuf> = files.iter().map(|file| folder.join(&file.name)).collect();
         for folder in
-            job::DOCUMENT_FOLDERS.map(|name| folder.join(name)).iter().filter(|folder| folder.is_dir())
+            folders::DOCUMENT_FOLDERS.map(|name| folder.join(name)).iter().filter(|folder| folder.is_dir())
         {
             // Linked pictures are files of their owner, and not listed.
             let is_listed = known.iter().any(|file| file.starts_with(folder)) || manifest["kind"] != "images";
@@ -161,7 +162,7 @@ pub fn verify(path: &Path) -> Result<Option<Report>> {
     } else if !stages.is_empty() {
         Some(checkpoints(&stages))
     } else {
-        job::remains(path).map(unfinished)
+        folders::remains(path).map(unfinished)
     })
 }
 
@@ -172,7 +173,8 @@ fn archive(folder: &Path) -> Report {
         Ok(manifest) => {
             let files = manifest.segments.iter().flat_map(archive::SegmentEntry::files);
             let files: Vec<_> = files.map(|(name, stamp)| FileEntry { name, stamp }).collect();
-            report.take(&list, verify_files(folder, &files));
+            let (wrong, stamps) = verify_files(folder, &files);
+            report.take(&list, &wrong, &stamps);
         }
         Err(error) => report.wrong.push(error.to_string()),
     }
@@ -193,15 +195,16 @@ fn results(folder: &Path) -> Result<Report> {
         report.warnings.push(format!("`{}` {what}", folder.join(manifest::NAME).display()));
     }
     // An archive inside of the results may have grown since; it has a list of its own.
-    let saved = folder.join(job::SAVED);
-    let in_archive = format!("{}/", job::SAVED);
+    let saved = folder.join(SAVED);
+    let in_archive = format!("{}/", SAVED);
     let has_archive = saved.join(archive::MANIFEST).exists();
     let files: Vec<_> = manifest
         .files
         .into_iter()
         .filter(|file| !has_archive || !file.name.starts_with(&in_archive))
         .collect();
-    report.take(&folder.join(manifest::NAME), verify_files(folder, &files));
+    let (wrong, stamps) = verify_files(folder, &files);
+    report.take(&folder.join(manifest::NAME), &wrong, &stamps);
     report.foreign(folder, &files, &manifest.json)?;
     if has_archive {
         report.add(archive(&saved));
@@ -239,7 +242,8 @@ fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
 fn checkpoints(stages: &[PathBuf]) -> Report {
     let mut report = Report::new(Kind::Checkpoints);
     for stage in stages {
-        report.take(stage, files::Manifest::verify(stage));
+        let (wrong, stamps) = files::Manifest::verify(stage);
+        report.take(stage, &wrong, &stamps);
     }
     report
 }

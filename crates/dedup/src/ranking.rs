@@ -9,7 +9,7 @@ use crate::documents::{Documents, Memory, Table};
 use crate::error::Result;
 use crate::keep::Keep;
 use benzer_flow::sort::Sorter;
-use benzer_flow::{Progress, Steps};
+use benzer_flow::{Progress, ThreadProgress};
 
 /// The keep order of a table.
 #[derive(Debug, Default)]
@@ -32,7 +32,7 @@ impl Ranking {
         keep: &Keep,
         ids: bool,
         sorter: impl Fn() -> Sorter<(u128, u32)>,
-        watch: &Progress<'_>,
+        progress: &Progress<'_>,
     ) -> Result<Self> {
         if !ids && *keep == Keep::First {
             return Ok(Self::default());
@@ -45,7 +45,7 @@ impl Ranking {
         let rows = match documents {
             Documents::Memory(table) => in_memory(table, keep),
             Documents::Disk(table) => {
-                on_disk(table, keep != &Keep::First && keep != &Keep::Last, &sorter, watch)?
+                on_disk(table, keep != &Keep::First && keep != &Keep::Last, &sorter, progress)?
             }
         };
         let rows = match (keep, rows) {
@@ -66,7 +66,7 @@ impl Ranking {
             let by_id = match (keep, documents) {
                 (Keep::First | Keep::Last, _) => None,
                 (_, Documents::Memory(table)) => Some(in_memory(table, &Keep::First)),
-                (_, Documents::Disk(table)) => Some(on_disk(table, false, &sorter, watch)?),
+                (_, Documents::Disk(table)) => Some(on_disk(table, false, &sorter, progress)?),
             };
             ranking.count_repeated(documents, by_id)?;
         }
@@ -142,26 +142,12 @@ fn on_disk(
     table: &Table,
     with_keys: bool,
     sorter: &impl Fn() -> Sorter<(u128, u32)>,
-    watch: &Progress<'_>,
+    progress: &Progress<'_>,
 ) -> Result<Option<Vec<u32>>> {
     // Every name is read three times.
-    let mut steps = Steps::new(watch, 3, 1);
-    let name = |row: u32| -> Result<Vec<u8>> {
-        // Keys are such that none is the beginning of another.
-        let mut name = if with_keys { table.key(row)? } else { Vec::new() };
-        name.extend(table.id(row)?.unwrap_or_default());
-        Ok(name)
-    };
-    let mut common: Option<Vec<u8>> = None;
-    for row in 0..table.len() {
-        steps.step()?;
-        let name = name(row)?;
-        match &mut common {
-            None => common = Some(name),
-            Some(common) => common.truncate(common.iter().zip(&name).take_while(|(a, b)| a == b).count()),
-        }
-    }
-    let skip = common.map_or(0, |common| common.len());
+    let mut steps = ThreadProgress::new(progress, 3, 1);
+    let name = |row: u32| name(table, row, with_keys);
+    let skip = common_bytes((0..table.len()).map(&name), &mut steps)?;
     let mut sorter = sorter();
     for row in 0..table.len() {
         steps.step()?;
@@ -188,4 +174,29 @@ fn on_disk(
     equal.sort_unstable();
     rows.extend(equal.drain(..).map(|(_, row)| row));
     Ok((!rows.is_sorted()).then_some(rows))
+}
+
+/// Policy key and id of a row, by which rows are sorted.
+fn name(table: &Table, row: u32, with_keys: bool) -> Result<Vec<u8>> {
+    // Keys are such that none is the beginning of another.
+    let mut name = if with_keys { table.key(row)? } else { Vec::new() };
+    name.extend(table.id(row)?.unwrap_or_default());
+    Ok(name)
+}
+
+/// How many bytes all names begin with in common.
+fn common_bytes(
+    names: impl Iterator<Item = Result<Vec<u8>>>,
+    steps: &mut ThreadProgress<'_>,
+) -> Result<usize> {
+    let mut common: Option<Vec<u8>> = None;
+    for name in names {
+        steps.step()?;
+        let name = name?;
+        match &mut common {
+            None => common = Some(name),
+            Some(common) => common.truncate(common.iter().zip(&name).take_while(|(a, b)| a == b).count()),
+        }
+    }
+    Ok(common.map_or(0, |common| common.len()))
 }

@@ -4,15 +4,15 @@
 //! (band, key, rank) --sorted--> buckets --pairs of rows, sorted by block--> two blocks of sketches at a time --sorted--> (later, earlier)
 //! ```
 
-use benzer_core::lsh::{Banding, Prefilter};
+use benzer_core::lsh::Banding;
 
 use crate::documents::Table;
 use crate::error::Result;
 use crate::ranking::Ranking;
 use benzer_flow::Workspace;
 use benzer_flow::sort::Sorted;
-use benzer_flow::{Progress, Steps};
-use benzer_join::bands::Meetings;
+use benzer_flow::{Progress, ThreadProgress};
+use benzer_join::bands::{BandRules, BucketCounts};
 
 /// Rows whose sketches are looked at together.
 struct Blocks<'a> {
@@ -22,101 +22,107 @@ struct Blocks<'a> {
     n_words: usize,
 }
 
-/// The candidate pairs among `members`, in order. Each of them counts twice on the way, and each row of the table once.
-pub(crate) fn candidates(
-    table: &Table,
-    (ranking, members): (&Ranking, &[u32]),
-    (banding, prefilter, cap): (&Banding, &Prefilter, usize),
-    n_words: usize,
-    (room, watch): (Workspace<'_>, &Progress<'_>),
-) -> Result<(Sorted<(u32, u32)>, Meetings)> {
-    let keys = keys(table, (ranking, members), banding, n_words, (room, watch))?;
-    let mut blocks = Blocks {
-        table,
-        rows: (room.bytes / 8 / (8 * n_words)).max(1) as u32,
-        loaded: Default::default(),
-        n_words,
-    };
-    let records = Steps::new(watch, banding.bands() as u64, 1);
-    let (pairs, meetings) = meet(keys, ranking, cap, blocks.rows, (room, records))?;
-    let mut candidates = room.sorter::<(u32, u32)>(4);
-    let mut steps = Steps::new(watch, pairs.len(), members.len() as u64);
-    for pair in pairs {
-        steps.step()?;
-        let (block_a, block_b, a, b) = pair?;
-        blocks.load(0, block_a)?;
-        blocks.load(1, block_b)?;
-        if prefilter.passes(blocks.words(0, a), blocks.words(1, b)) {
-            let (x, y) = (ranking.rank(a), ranking.rank(b));
-            candidates.push((x.max(y), x.min(y)))?;
-        }
-    }
-    Ok((candidates.finish()?, meetings))
-}
-
-/// All band keys, sorted.
-fn keys(
-    table: &Table,
-    (ranking, members): (&Ranking, &[u32]),
-    banding: &Banding,
-    n_words: usize,
-    (room, watch): (Workspace<'_>, &Progress<'_>),
-) -> Result<Sorted<(u16, u64, u32)>> {
-    let mut sorter = room.sorter::<(u16, u64, u32)>(2);
-    let mut words = Vec::new();
-    const ROWS: u32 = 4096;
-    for start in (0..table.len()).step_by(ROWS as usize) {
-        let rows = start..(start + ROWS).min(table.len());
-        table.words(rows.clone(), &mut words)?;
-        for (row, words) in rows.zip(words.chunks_exact(n_words)) {
-            let rank = ranking.rank(row);
-            if members.binary_search(&rank).is_err() {
-                continue;
-            }
-            for band in 0..banding.bands() {
-                sorter.push((band as u16, banding.key(words, band), rank))?;
-            }
-        }
-        watch.add(u64::from(ROWS.min(table.len() - start)))?;
-    }
-    Ok(sorter.finish()?)
+/// Documents whose candidates are looked for, and what sorting may use.
+pub(crate) struct Spilled<'a> {
+    pub table: &'a Table,
+    pub ranking: &'a Ranking,
+    /// Their ranks, in order.
+    pub members: &'a [u32],
+    pub workspace: Workspace<'a>,
+    pub progress: &'a Progress<'a>,
 }
 
 type BlockPair = (u32, u32, u32, u32);
 
-/// The pairs of all buckets, as rows, sorted by the blocks they lie in.
-fn meet(
-    keys: Sorted<(u16, u64, u32)>,
-    ranking: &Ranking,
-    cap: usize,
-    block_rows: u32,
-    (room, mut steps): (Workspace<'_>, Steps<'_>),
-) -> Result<(Sorted<BlockPair>, Meetings)> {
-    let mut sorter = room.sorter::<BlockPair>(4).dedup();
-    let mut meetings = Meetings::default();
-    let (mut bucket, mut size): (Vec<u32>, u64) = (Vec::new(), 0);
-    let mut last = None;
-    for record in keys {
-        steps.step()?;
-        let (band, key, rank) = record?;
-        if last != Some((band, key)) {
-            meetings.add(size, cap);
-            bucket.clear();
-            size = 0;
+impl Spilled<'_> {
+    /// The candidate pairs, in order. Each member counts twice on the way, and each row of the table once.
+    pub fn candidates(
+        &self,
+        BandRules { banding, prefilter, cap }: BandRules<'_>,
+        n_words: usize,
+    ) -> Result<(Sorted<(u32, u32)>, BucketCounts)> {
+        let Self { table, ranking, workspace, .. } = *self;
+        let keys = self.keys(banding, n_words)?;
+        let mut blocks = Blocks {
+            table,
+            rows: (workspace.bytes / 8 / (8 * n_words)).max(1) as u32,
+            loaded: Default::default(),
+            n_words,
+        };
+        let records = ThreadProgress::new(self.progress, banding.bands() as u64, 1);
+        let (pairs, counts) = self.block_pairs(keys, cap, blocks.rows, records)?;
+        let mut candidates = workspace.sorter::<(u32, u32)>(4);
+        let mut steps = ThreadProgress::new(self.progress, pairs.len(), self.members.len() as u64);
+        for pair in pairs {
+            steps.step()?;
+            let (block_a, block_b, a, b) = pair?;
+            blocks.load(0, block_a)?;
+            blocks.load(1, block_b)?;
+            if prefilter.passes(blocks.words(0, a), blocks.words(1, b)) {
+                let (x, y) = (ranking.rank(a), ranking.rank(b));
+                candidates.push((x.max(y), x.min(y)))?;
+            }
         }
-        last = Some((band, key));
-        size += 1;
-        let row = ranking.row(rank);
-        for &other in &bucket {
-            let (a, b) = (row.min(other), row.max(other));
-            sorter.push((a / block_rows, b / block_rows, a, b))?;
-        }
-        if bucket.len() < cap {
-            bucket.push(row);
-        }
+        Ok((candidates.finish()?, counts))
     }
-    meetings.add(size, cap);
-    Ok((sorter.finish()?, meetings))
+
+    /// All band keys, sorted.
+    fn keys(&self, banding: &Banding, n_words: usize) -> Result<Sorted<(u16, u64, u32)>> {
+        let Self { table, ranking, members, workspace, .. } = *self;
+        let mut sorter = workspace.sorter::<(u16, u64, u32)>(2);
+        let mut words = Vec::new();
+        const ROWS: u32 = 4096;
+        for start in (0..table.len()).step_by(ROWS as usize) {
+            let rows = start..(start + ROWS).min(table.len());
+            table.words(rows.clone(), &mut words)?;
+            for (row, words) in rows.zip(words.chunks_exact(n_words)) {
+                let rank = ranking.rank(row);
+                if members.binary_search(&rank).is_err() {
+                    continue;
+                }
+                for band in 0..banding.bands() {
+                    sorter.push((band as u16, banding.key(words, band), rank))?;
+                }
+            }
+            self.progress.add(u64::from(ROWS.min(table.len() - start)))?;
+        }
+        Ok(sorter.finish()?)
+    }
+
+    /// The pairs of all buckets, as rows, sorted by the blocks they lie in.
+    fn block_pairs(
+        &self,
+        keys: Sorted<(u16, u64, u32)>,
+        cap: usize,
+        block_rows: u32,
+        mut steps: ThreadProgress<'_>,
+    ) -> Result<(Sorted<BlockPair>, BucketCounts)> {
+        let mut sorter = self.workspace.sorter::<BlockPair>(4).dedup();
+        let mut counts = BucketCounts::default();
+        let (mut bucket, mut size): (Vec<u32>, u64) = (Vec::new(), 0);
+        let mut last = None;
+        for record in keys {
+            steps.step()?;
+            let (band, key, rank) = record?;
+            if last != Some((band, key)) {
+                counts.add(size, cap);
+                bucket.clear();
+                size = 0;
+            }
+            last = Some((band, key));
+            size += 1;
+            let row = self.ranking.row(rank);
+            for &other in &bucket {
+                let (a, b) = (row.min(other), row.max(other));
+                sorter.push((a / block_rows, b / block_rows, a, b))?;
+            }
+            if bucket.len() < cap {
+                bucket.push(row);
+            }
+        }
+        counts.add(size, cap);
+        Ok((sorter.finish()?, counts))
+    }
 }
 
 impl Blocks<'_> {

@@ -6,7 +6,8 @@ use std::io::{BufWriter, Write};
 use benzer_core::hash::mix;
 use benzer_core::lsh::{Banding, Shape};
 use benzer_core::sketch::SketchSpec;
-use benzer_dedup::job::{self, Options, Search, Silent};
+use benzer_dedup::progress::Silent;
+use benzer_dedup::request::{Comparison, Request, Search};
 use peak_alloc::PeakAlloc;
 
 #[global_allocator]
@@ -24,14 +25,12 @@ fn moving_to_disk_on_the_way_takes_no_memory_of_its_own() {
     drop(file);
     let banding = Banding::new(&SketchSpec::default(), Shape { bands: 18, rows: 7 }).unwrap();
     let (search, threshold) = (Search::Bands(banding), "0.8".parse().unwrap());
-    let options = Options {
-        memory: 90 << 20,
-        ..Options::new(vec![path], folder.path().join("out"), threshold, search)
-    };
+    let request = Request::new(vec![path], folder.path().join("out"), Comparison::new(threshold, search))
+        .with(|request| request.resources.memory = 90 << 20);
     MEMORY.reset_peak_usage();
-    let summary = job::run(&options, &Silent).unwrap();
+    let summary = benzer_dedup::run(&request, &Silent).unwrap();
     let peak = MEMORY.peak_usage();
     assert!(summary.spilled_bytes > 80 << 20, "{} bytes", summary.spilled_bytes);
     // The rest is for the program and what the allocator does not see.
-    assert!(peak <= options.memory as usize * 2 / 3, "{peak} bytes");
+    assert!(peak <= request.resources.memory as usize * 2 / 3, "{peak} bytes");
 }

@@ -4,7 +4,7 @@
 //!
 //! It knows tasks, batches and records of fixed size; it does not know what a document or a set is, and reads no inputs.
 //!
-//! - [`workers`]: tasks by number, in parallel.
+//! - [`workers`]: tasks by number, in parallel; [`Workers`]: on how many threads.
 //! - [`pipeline`]: batches of a reader through threads, and out again in order.
 //! - [`sort`]: more records than fit into memory, in order.
 //! - [`Progress`]: what threads have done, and whether they shall go on.
@@ -18,5 +18,6 @@ pub mod workers;
 mod workspace;
 
 pub use error::{Error, Result};
-pub use progress::{Listener, Progress, Silent, Steps};
+pub use progress::{Listener, Progress, Silent, ThreadProgress};
+pub use workers::Workers;
 pub use workspace::Workspace;

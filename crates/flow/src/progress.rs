@@ -50,11 +50,11 @@ impl<'a> Progress<'a> {
     }
 }
 
-/// Steps between two looks.
+/// ThreadProgress between two looks.
 const EVERY: u64 = 1 << 14;
 
-/// Steps of one thread.
-pub struct Steps<'a> {
+/// ThreadProgress of one thread.
+pub struct ThreadProgress<'a> {
     progress: &'a Progress<'a>,
     /// So many steps count so much.
     steps: u64,
@@ -63,7 +63,7 @@ pub struct Steps<'a> {
     reported: u64,
 }
 
-impl<'a> Steps<'a> {
+impl<'a> ThreadProgress<'a> {
     /// So many steps count so much.
     pub fn new(progress: &'a Progress<'a>, steps: u64, worth: u64) -> Self {
         Self { progress, steps: steps.max(1), worth, taken: 0, reported: 0 }
@@ -106,7 +106,7 @@ mod tests {
         let seen = Seen::default();
         let progress = Progress::new(&seen);
         progress.add(7).unwrap();
-        let mut steps = Steps::new(&progress, 4 * EVERY, 100);
+        let mut steps = ThreadProgress::new(&progress, 4 * EVERY, 100);
         (0..3 * EVERY).for_each(|_| steps.step().unwrap());
         assert_eq!(seen.0.load(Ordering::Relaxed), 82);
         seen.1.store(true, Ordering::Relaxed);

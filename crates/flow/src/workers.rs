@@ -4,7 +4,16 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use crate::Result;
+use crate::{Progress, Result};
+
+/// How many threads a piece of work may use, and who is told how far it is.
+#[derive(Clone, Copy)]
+pub struct Workers<'a> {
+    /// The threads, at least one.
+    pub threads: usize,
+    /// Adds up what they have done.
+    pub progress: &'a Progress<'a>,
+}
 
 /// What both give, at the same time if there are threads for it.
 pub fn both<A, B: Send>(threads: usize, a: impl FnOnce() -> A, b: impl FnOnce() -> B + Send) -> (A, B) {

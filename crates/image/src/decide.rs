@@ -11,10 +11,10 @@ use benzer_core::lsh::{Prefilter, Target, bucket, choose};
 use super::extract::{Picture, Read};
 use super::{Counts, Keep, Options, check_cancelled, features};
 use benzer_dedup::Result;
-use benzer_dedup::job::{Observer, Stage};
-use benzer_flow::Progress;
+use benzer_dedup::progress::{Observer, Stage};
 use benzer_flow::workers::in_parallel;
-use benzer_join::bands;
+use benzer_flow::{Progress, Workers};
+use benzer_join::bands::{self, BandRules};
 
 /// Pairs of a task.
 const TASK: usize = 64;
@@ -58,7 +58,7 @@ struct Edge {
 struct Sketches<'a>(Vec<&'a [u64]>);
 
 impl bands::Sketches for Sketches<'_> {
-    fn words(&self, rank: u32) -> &[u64] {
+    fn sketch(&self, rank: u32) -> &[u64] {
         self.0[rank as usize]
     }
 }
@@ -160,10 +160,10 @@ fn candidates(read: &Read, ranked: &[&Picture], ranks: &[u32], options: &Options
     let banding = choose(&read.spec, &target)?;
     let prefilter = Prefilter::new(&read.spec, defaults.threshold)?;
     let sketches = Sketches(ranked.iter().map(|picture| picture.words.as_slice()).collect());
-    let parameters = (&banding, &prefilter, bucket::DEFAULT_CAP);
-    let found =
-        bands::candidates(&sketches, ranks, parameters, options.threads.max(1), &Progress::silent())?.0;
-    Ok(found.iter().flat_map(bands::ByLater::pairs).collect())
+    let rules = BandRules { banding: &banding, prefilter: &prefilter, cap: bucket::DEFAULT_CAP };
+    let workers = Workers { threads: options.threads.max(1), progress: &Progress::silent() };
+    let found = bands::candidates(&sketches, ranks, rules, workers)?.0;
+    Ok(found.iter().flat_map(bands::CandidateLists::pairs).collect())
 }
 
 /// The pairs that are one picture, in order, and on how many the geometric check was made.

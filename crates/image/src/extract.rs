@@ -15,7 +15,7 @@ use twox_hash::XxHash3_128;
 use super::find::Input;
 use super::keypoints::{KeypointWriter, Keypoints, Place};
 use super::{Options, check_cancelled, features};
-use benzer_dedup::job::Observer;
+use benzer_dedup::progress::Observer;
 use benzer_dedup::{Error, Result};
 use benzer_storage::Files;
 

@@ -1,16 +1,18 @@
 //! # benzer-image
 //!
-//! A whole deduplication of pictures.
+//! A whole deduplication of pictures: [`run`] with [`Options`] gives a [`Summary`] and leaves a folder of results.
 //!
 //! ```text
 //! files --> features, sketch, keypoints --> pairs that share a band key --> words in common >= T --> geometric check --> resolve --> results
 //! ```
 //!
-//! The rules are those of documents ([`job`](benzer_dedup::job)): every removed picture names a kept one that was checked against it, never a chain. Here the check is geometric
+//! `find` names the files, `extract` makes their features on many threads (keypoints go to a file, `keypoints`), `decide` finds, checks and resolves pairs, `output` writes the folder and
+//! `sheet` its page. It must not know how a run over documents works: it shares the rules, the observer and the form of results with it.
+//!
+//! The rules are those of documents: every removed picture names a kept one that was checked against it, never a chain. Here the check is geometric
 //! ([`verify`](benzer_core::field::image::local::verify)): keypoints that lie upon each other are the evidence. Files with the same bytes are copies. A file that cannot be decoded is a reject.
 //!
 //! Of each picture words and sketch stay in memory, about 8 KB; keypoints and descriptors, about 45 KB, go to a temporary file in the output folder.
-#![allow(missing_docs)]
 
 mod decide;
 mod extract;
@@ -27,7 +29,7 @@ use std::time::Instant;
 use benzer_core::field::image::{ImageOptions, Limits};
 use serde::Serialize;
 
-use benzer_dedup::job::{Observer, Stage};
+use benzer_dedup::progress::{Observer, Stage};
 use benzer_dedup::{Error, Result};
 use benzer_storage::Files;
 
@@ -57,7 +59,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// The usual ones.
+    /// The defaults.
     pub fn new(inputs: Vec<PathBuf>, output: PathBuf) -> Self {
         Self {
             inputs,

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use super::{Keep, Kept, Options, run};
 use benzer_dedup::Error;
-use benzer_dedup::job::Silent;
+use benzer_dedup::progress::Silent;
 
 /// A drawing of blobs: the grey value at a place, from 0 to 1 both ways.
 fn drawing(seed: u64) -> impl Fn(f32, f32) -> f32 {

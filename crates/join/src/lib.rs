@@ -14,9 +14,13 @@
 
 pub mod bands;
 mod edge;
+mod estimates;
 pub mod exact;
 pub mod overlap;
+mod prefetch;
 pub mod resolve;
 pub mod verify;
 
 pub use edge::Edge;
+pub use estimates::Estimates;
+pub use prefetch::Prefetch;

@@ -10,7 +10,7 @@ use benzer_core::lsh::{Target, choose};
 use benzer_core::sketch::SketchSpec;
 use benzer_spark::{Port, Settings};
 
-use crate::dedup::Request;
+use crate::dedup::Job;
 use crate::error;
 
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -52,14 +52,14 @@ impl Stage {
 fn stage_documents(request: &str, documents: Option<u64>) -> PyResult<u64> {
     let settings = settings(request, 1, 1)?;
     settings.check_documents(documents.unwrap_or(0)).map_err(error::spark)?;
-    Ok(settings.most_documents())
+    Ok(settings.max_documents())
 }
 
 fn settings(request: &str, slices: u32, max_edges: u64) -> PyResult<Settings> {
     let bands: Bands = serde_json::from_str(request).map_err(|e| error::parameter(e.to_string()))?;
     bands.check()?;
-    let request: Request = serde_json::from_str(request).map_err(|e| error::parameter(e.to_string()))?;
-    Settings::new(&request.options()?, slices, max_edges).map_err(error::spark)
+    let job: Job = serde_json::from_str(request).map_err(|e| error::parameter(e.to_string()))?;
+    Settings::new(&job.request()?, slices, max_edges).map_err(error::spark)
 }
 
 /// What decides whether bands can find enough: stages have no exact join to fall back on.

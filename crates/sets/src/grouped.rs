@@ -6,15 +6,15 @@ use benzer_core::hash;
 
 use super::format::SetFormat;
 use super::parse::{Content, Parsed, Parser, WordLine, WordLineSays, transaction};
-use super::room::Room;
-use super::shelf::Shelf;
+use super::resources::Resources;
+use super::store::SetStore;
 use crate::sketches::Rejected;
 use benzer_flow::sort::Sorter;
 use benzer_io::Result;
 use benzer_io::Strings;
 use benzer_io::read::{Reject, RejectReason};
 
-/// Bytes of an entry in a hash map of items, spare room included.
+/// Bytes of an entry in a hash map of items, spare entries included.
 const MAP_ENTRY: usize = 40;
 
 /// Elements by the set they belong to, sorted as they come.
@@ -27,7 +27,7 @@ pub(super) struct Grouped<'a> {
     names: Strings,
     /// What each input promises at its beginning, and the entries it has.
     headers: Vec<Header>,
-    room: &'a Room,
+    resources: &'a Resources,
 }
 
 #[derive(Debug, Default, Clone)]
@@ -38,14 +38,14 @@ struct Header {
 }
 
 impl<'a> Grouped<'a> {
-    pub fn new(parser: &'a Parser<'a>, room: &'a Room) -> Result<Self> {
+    pub fn new(parser: &'a Parser<'a>, resources: &'a Resources) -> Result<Self> {
         Ok(Self {
             parser,
-            elements: Sorter::new(room.budget(0)?, room.folder(), room.files()).dedup(),
+            elements: resources.workspace(0)?.sorter(1).dedup(),
             numbers: HashMap::new(),
             names: Strings::default(),
             headers: vec![Header::default(); parser.inputs.len()],
-            room,
+            resources,
         })
     }
 
@@ -60,7 +60,7 @@ impl<'a> Grouped<'a> {
             }
         }
         let bytes = self.names.n_bytes() + MAP_ENTRY * self.numbers.len();
-        self.room.require_budget(bytes, self.numbers.len() as u64)?;
+        self.resources.require_budget(bytes, self.numbers.len() as u64)?;
         for &(item, line) in &parsed.members {
             self.elements.push((numbers[item as usize].into(), line))?;
         }
@@ -111,8 +111,8 @@ impl<'a> Grouped<'a> {
         }
     }
 
-    /// Puts the sets on the shelf; says which files do not have what they promise.
-    pub fn finish(self, shelf: &mut Shelf) -> Result<Vec<String>> {
+    /// Puts the sets into the store; says which files do not have what they promise.
+    pub fn finish(self, store: &mut SetStore) -> Result<Vec<String>> {
         let Self { parser, elements, names, headers, .. } = self;
         let name = |set: u64| -> Vec<u8> {
             match (parser.content, parser.transpose) {
@@ -131,7 +131,7 @@ impl<'a> Grouped<'a> {
             while let Some(next) = elements.next_if(|next| next.as_ref().is_ok_and(|next| next.0 == set)) {
                 of_set.push(next?.1);
             }
-            shelf.push(&name(set), &of_set)?;
+            store.push(&name(set), &of_set)?;
         }
         let wrong = parser.inputs.iter().zip(&headers).filter_map(|(input, header)| {
             let promised = header.promised[2].filter(|&promised| promised != header.n_entries)?;

@@ -1,4 +1,4 @@
-//! From inputs to a shelf of sets.
+//! From inputs to a store of sets.
 
 use std::path::PathBuf;
 
@@ -7,8 +7,8 @@ use benzer_core::hash;
 use super::format::SetFormat;
 use super::grouped::Grouped;
 use super::parse::{Content, Parsed, Parser};
-use super::room::Room;
-use super::shelf::Shelf;
+use super::resources::Resources;
+use super::store::SetStore;
 use crate::sketches::Rejected;
 use benzer_flow::pipeline;
 use benzer_io::read::estimated_documents;
@@ -16,7 +16,7 @@ use benzer_io::read::{self, Format, Inputs, Progress, ReadOptions, Reader};
 use benzer_io::{Error, Result};
 
 /// Sets that are read between two looks at the memory.
-const LOOK: u32 = 1 << 12;
+const CHECKED: u32 = 1 << 12;
 
 /// What to read.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ pub struct Loaded {
 }
 
 /// Who is told what happens while inputs are read.
-pub trait Watch<E> {
+pub trait ReadListener<E> {
     /// The reading begins.
     fn begin(&mut self, progress: &Progress);
     /// A line is no set.
@@ -81,87 +81,87 @@ impl Source {
     }
 }
 
-/// Puts the sets of all sources on one shelf, one source after the other, and says what was read of each.
+/// Puts the sets of all sources into one store, one source after the other, and says what was read of each.
 ///
 /// # Errors
-/// Inputs that cannot be read to their end, too little memory, what the watcher says.
+/// Inputs that cannot be read to their end, too little memory, what the listener says.
 pub fn load<E: From<Error>>(
     sources: &[&Source],
-    room: &Room,
-    watch: &mut impl Watch<E>,
-) -> Result<(Shelf, Vec<Loaded>), E> {
-    let mut shelf = Shelf::new(room.budget(0)? as u64, room.folder(), room.files());
+    resources: &Resources,
+    listener: &mut impl ReadListener<E>,
+) -> Result<(SetStore, Vec<Loaded>), E> {
+    let mut store = SetStore::new(resources.workspace(0)?);
     let (mut loaded, mut starts) = (Vec::new(), Vec::new());
     for source in sources {
-        starts.push(shelf.len());
-        loaded.push(fill(source, &mut shelf, room, watch)?);
+        starts.push(store.len());
+        loaded.push(fill(source, &mut store, resources, listener)?);
     }
-    shelf.finish()?;
-    let ends = starts.iter().skip(1).copied().chain([shelf.len()]);
+    store.finish()?;
+    let ends = starts.iter().skip(1).copied().chain([store.len()]);
     for ((start, end), loaded) in starts.iter().zip(ends).zip(&mut loaded) {
         loaded.n_sets = (end - start).into();
-        loaded.n_empty = (*start..end).filter(|&set| shelf.size(set) == 0).count() as u64;
-        count_repeated(&shelf, *start..end, loaded)?;
+        loaded.n_empty = (*start..end).filter(|&set| store.size(set) == 0).count() as u64;
+        count_repeated(&store, *start..end, loaded)?;
     }
-    Ok((shelf, loaded))
+    Ok((store, loaded))
 }
 
 fn fill<E: From<Error>>(
     source: &Source,
-    shelf: &mut Shelf,
-    room: &Room,
-    watch: &mut impl Watch<E>,
+    store: &mut SetStore,
+    resources: &Resources,
+    listener: &mut impl ReadListener<E>,
 ) -> Result<Loaded, E> {
     let reader = source.open()?;
-    watch.begin(reader.progress());
+    listener.begin(reader.progress());
     let Source { content, transpose, .. } = source;
     let parser = Parser { content, transpose: *transpose, inputs: reader.inputs().to_vec() };
     let scattered = *transpose || matches!(content, Content::Sets(SetFormat::Docword));
     if !scattered && !source.read.per_file {
         // Better now than after hours. What is read is counted too.
-        room.budget(u64::from(shelf.len()) + estimated_documents(reader.inputs()))?;
+        resources.budget(u64::from(store.len()) + estimated_documents(reader.inputs()))?;
     }
-    let mut grouped = scattered.then(|| Grouped::new(&parser, room)).transpose()?;
+    let mut grouped = scattered.then(|| Grouped::new(&parser, resources)).transpose()?;
     let mut loaded = Loaded::default();
-    pipeline::run(reader, &parser, room.threads(), |parsed: Parsed| -> Result<(), E> {
-        room.check()?;
+    pipeline::run(reader, &parser, resources.threads(), |parsed: Parsed| -> Result<(), E> {
+        resources.check()?;
         let more = match &mut grouped {
             Some(grouped) => grouped.add(&parsed)?,
-            None => add(&parsed, shelf, room).map(|()| Vec::new())?,
+            None => add(&parsed, store, resources).map(|()| Vec::new())?,
         };
         for rejected in parsed.rejected.iter().chain(&more) {
             loaded.n_rejected += 1;
-            watch.rejected(rejected)?;
+            listener.rejected(rejected)?;
         }
-        watch.read();
+        listener.read();
         Ok(())
     })?;
     if let Some(grouped) = grouped {
-        loaded.warnings = grouped.finish(shelf)?;
-        room.budget(shelf.len().into())?;
+        loaded.warnings = grouped.finish(store)?;
+        resources.budget(store.len().into())?;
     }
     Ok(loaded)
 }
 
-fn add(parsed: &Parsed, shelf: &mut Shelf, room: &Room) -> Result<()> {
+fn add(parsed: &Parsed, store: &mut SetStore, resources: &Resources) -> Result<()> {
     for (id, elements) in parsed.sets() {
-        shelf.push(id, elements)?;
-        if shelf.len().is_multiple_of(LOOK) {
-            room.budget(shelf.len().into())?;
+        store.push(id, elements)?;
+        if store.len().is_multiple_of(CHECKED) {
+            resources.budget(store.len().into())?;
         }
     }
     Ok(())
 }
 
 /// Ids that come again make the results hard to read.
-fn count_repeated(shelf: &Shelf, sets: std::ops::Range<u32>, loaded: &mut Loaded) -> Result<()> {
-    let ids = sets.map(|set| Ok((hash::element(shelf.id(set)?.as_bytes()), set)));
+fn count_repeated(store: &SetStore, sets: std::ops::Range<u32>, loaded: &mut Loaded) -> Result<()> {
+    let ids = sets.map(|set| Ok((hash::element(store.id(set)?.as_bytes()), set)));
     let mut ids = ids.collect::<Result<Vec<(u64, u32)>>>()?;
     ids.sort_unstable();
     let repeated: Vec<u32> = ids.windows(2).filter(|two| two[0].0 == two[1].0).map(|two| two[1].1).collect();
     loaded.repeated_ids = repeated.len() as u64;
     if let Some(&example) = repeated.iter().min() {
-        let example = shelf.id(example)?;
+        let example = store.id(example)?;
         let (n, s, have) = if repeated.len() == 1 { (1, "", "has") } else { (repeated.len(), "s", "have") };
         loaded.warnings.push(format!("{n} set{s} {have} an id that an earlier one has, such as `{example}`"));
     }

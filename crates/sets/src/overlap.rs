@@ -5,17 +5,17 @@ const GALLOP: usize = 16;
 /// Steps between two looks at whether enough can still come.
 const STRIDE: usize = 32;
 
-/// The number of elements in both of two sorted sets without repetitions; nothing if they are fewer than `least`.
-pub(crate) fn overlap(a: &[u64], b: &[u64], least: u32) -> Option<u32> {
+/// The number of elements in both of two sorted sets without repetitions; nothing if they are fewer than `min_shared`.
+pub(crate) fn overlap(a: &[u64], b: &[u64], min_shared: u32) -> Option<u32> {
     let (small, large) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    let least = least as usize;
+    let min_shared = min_shared as usize;
     let n = if large.len() / GALLOP > small.len() {
         let mut left = large;
         small.iter().filter(|&&element| is_next(&mut left, element)).count()
     } else {
-        walk(small, large, least)?
+        walk(small, large, min_shared)?
     };
-    (n >= least).then_some(n as u32)
+    (n >= min_shared).then_some(n as u32)
 }
 
 /// The elements in both of two sorted sets, in order.
@@ -27,12 +27,12 @@ pub(crate) fn common(a: &[u64], b: &[u64], into: &mut Vec<u64>) {
 }
 
 /// Both sets step by step, without a branch that depends on the elements.
-fn walk(a: &[u64], b: &[u64], least: usize) -> Option<usize> {
+fn walk(a: &[u64], b: &[u64], min_shared: usize) -> Option<usize> {
     let (mut i, mut j, mut n) = (0, 0, 0);
     loop {
         // Each step passes at most one element of each set.
         let left = (a.len() - i).min(b.len() - j);
-        if n + left < least {
+        if n + left < min_shared {
             return None;
         }
         if left == 0 {
@@ -72,11 +72,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_shared_is_the_intersection((a, b) in sets(), least in 0u32..60) {
+        fn what_is_shared_is_the_intersection((a, b) in sets(), min_shared in 0u32..60) {
             let expected: Vec<u64> = a.intersection(&b).copied().collect();
             let (a, b): (Vec<u64>, Vec<u64>) = (a.into_iter().collect(), b.into_iter().collect());
             let n = expected.len() as u32;
-            prop_assert_eq!(overlap(&a, &b, least), (n >= least).then_some(n));
+            prop_assert_eq!(overlap(&a, &b, min_shared), (n >= min_shared).then_some(n));
             let mut shared = vec![7];
             common(&a, &b, &mut shared);
             prop_assert_eq!(shared, expected);

@@ -14,7 +14,7 @@ use benzer_join::exact::Measure;
 use benzer_sets::pairs::{self, Pair};
 use benzer_sets::sketches::Rejected;
 use benzer_sets::triples::{self, Verify};
-use benzer_sets::{Content, Room, SetFormat, Shelf, Source, Watch, load};
+use benzer_sets::{Content, ReadListener, Resources, SetFormat, SetStore, Source, load};
 
 fn data() -> PathBuf {
     std::env::var_os("BENZER_DATA").expect("the folder of the collections").into()
@@ -29,7 +29,7 @@ fn unpacked(path: &Path) -> Vec<u8> {
 /// A bad line is not expected.
 struct Whole;
 
-impl Watch<Error> for Whole {
+impl ReadListener<Error> for Whole {
     fn begin(&mut self, _: &Progress) {}
 
     fn rejected(&mut self, rejected: &Rejected) -> Result<(), Error> {
@@ -39,18 +39,18 @@ impl Watch<Error> for Whole {
     fn read(&mut self) {}
 }
 
-fn shelf(path: PathBuf, format: SetFormat, room: &Room) -> Shelf {
+fn store(path: PathBuf, format: SetFormat, resources: &Resources) -> SetStore {
     let (read, content) = (ReadOptions::default(), Content::Sets(format));
     let source = Source { inputs: vec![path], read, content, transpose: false };
-    let (shelf, loaded) = load(&[&source], room, &mut Whole).unwrap();
+    let (store, loaded) = load(&[&source], resources, &mut Whole).unwrap();
     assert_eq!(loaded[0].warnings, [""; 0]);
-    shelf
+    store
 }
 
-fn all_pairs(shelf: &Shelf, threshold: Threshold, room: &Room) -> Vec<Pair> {
+fn all_pairs(store: &SetStore, threshold: Threshold, resources: &Resources) -> Vec<Pair> {
     let wanted = pairs::Wanted { measure: Measure::Jaccard, threshold, split: None };
     let mut all = Vec::new();
-    pairs::find(shelf, &wanted, room, |some| -> Result<(), Error> {
+    pairs::find(store, &wanted, resources, |some| -> Result<(), Error> {
         all.extend_from_slice(some);
         Ok(())
     })
@@ -61,10 +61,10 @@ fn all_pairs(shelf: &Shelf, threshold: Threshold, room: &Room) -> Vec<Pair> {
 /// (sets, elements in all, elements in any), in order.
 type Exact = ([u32; 3], u32, u64);
 
-fn all_triples(shelf: &Shelf, threshold: Threshold, room: &Room) -> Vec<Exact> {
+fn all_triples(store: &SetStore, threshold: Threshold, resources: &Resources) -> Vec<Exact> {
     let wanted = triples::Wanted { threshold, verify: Verify::Exact, spec: Default::default() };
     let mut all = Vec::new();
-    triples::find(shelf, &wanted, room, |some| -> Result<(), Error> {
+    triples::find(store, &wanted, resources, |some| -> Result<(), Error> {
         all.extend(some.iter().map(|triple| {
             let (common, union) = triple.exact.unwrap();
             (triple.sets, common, union)
@@ -75,16 +75,16 @@ fn all_triples(shelf: &Shelf, threshold: Threshold, room: &Room) -> Vec<Exact> {
     all
 }
 
-fn room(folder: &Path) -> Room {
-    Room::new(1 << 30, 2, folder, Arc::new(AtomicBool::new(false))).unwrap()
+fn resources(folder: &Path) -> Resources {
+    Resources::new(1 << 30, 2, folder, Arc::new(AtomicBool::new(false))).unwrap()
 }
 
 #[test]
 #[ignore = "needs the collections"]
 fn pairs_of_kos_are_those_that_were_counted_elsewhere() {
     let folder = tempfile::tempdir().unwrap();
-    let room = room(folder.path());
-    let shelf = shelf(data().join("uci-bow-kos/docword.kos.txt.gz"), SetFormat::Docword, &room);
+    let resources = resources(folder.path());
+    let store = store(data().join("uci-bow-kos/docword.kos.txt.gz"), SetFormat::Docword, &resources);
     let known = std::fs::read_to_string(data().join("uci-bow-kos/exact_pairs_j30.tsv")).unwrap();
     // id_a, id_b, size_a, size_b, intersection, similarity
     let known: BTreeSet<Vec<u32>> = known
@@ -92,8 +92,8 @@ fn pairs_of_kos_are_those_that_were_counted_elsewhere() {
         .map(|line| line.split_whitespace().take(5).map_while(|number| number.parse().ok()).collect())
         .filter(|row: &Vec<u32>| row.len() == 5)
         .collect();
-    let id = |set| shelf.id(set).unwrap().parse::<u32>().unwrap();
-    let found: BTreeSet<Vec<u32>> = all_pairs(&shelf, "0.3".parse().unwrap(), &room)
+    let id = |set| store.id(set).unwrap().parse::<u32>().unwrap();
+    let found: BTreeSet<Vec<u32>> = all_pairs(&store, "0.3".parse().unwrap(), &resources)
         .iter()
         .map(|pair| vec![id(pair.a), id(pair.b), pair.size_a, pair.size_b, pair.intersection])
         .collect();
@@ -120,9 +120,9 @@ fn triples_of_1800_documents_are_those_of_brute_force() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("docword");
     std::fs::write(&path, format!("{N}\n6906\n{}\n{}\n", kept.len(), kept.join("\n"))).unwrap();
-    let room = room(folder.path());
+    let resources = resources(folder.path());
     let threshold: Threshold = "0.2".parse().unwrap();
-    let found = all_triples(&shelf(path, SetFormat::Docword, &room), threshold, &room);
+    let found = all_triples(&store(path, SetFormat::Docword, &resources), threshold, &resources);
 
     let shared: Vec<Vec<u64>> =
         sets.iter().map(|a| sets.iter().map(|b| a.intersection(b).count() as u64).collect()).collect();
@@ -162,12 +162,12 @@ fn triples_of_10000_images_are_the_triangles_of_the_exact_join() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("images.dat");
     std::fs::write(&path, lines.join("\n")).unwrap();
-    let room = room(folder.path());
-    let shelf = shelf(path, SetFormat::Items, &room);
-    assert_eq!(shelf.len() as usize, N);
+    let resources = resources(folder.path());
+    let store = store(path, SetFormat::Items, &resources);
+    assert_eq!(store.len() as usize, N);
     let threshold: Threshold = "0.65".parse().unwrap();
     let pairs: HashSet<(u32, u32)> =
-        all_pairs(&shelf, threshold, &room).iter().map(|pair| (pair.a, pair.b)).collect();
+        all_pairs(&store, threshold, &resources).iter().map(|pair| (pair.a, pair.b)).collect();
     let mut later = vec![Vec::new(); N];
     pairs.iter().for_each(|&(a, b)| later[a as usize].push(b));
     later.iter_mut().for_each(|sets| sets.sort_unstable());
@@ -186,6 +186,6 @@ fn triples_of_10000_images_are_the_triangles_of_the_exact_join() {
         }
     }
     assert!(n_triangles > 1_000_000 && expected.len() > 100_000, "{n_triangles} {}", expected.len());
-    let found = all_triples(&shelf, threshold, &room);
+    let found = all_triples(&store, threshold, &resources);
     assert!(found == expected, "{} found, {} expected", found.len(), expected.len());
 }

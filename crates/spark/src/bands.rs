@@ -5,12 +5,12 @@ use benzer_core::field::text::{Scratch, Shingler};
 use benzer_core::sketch::Sketcher;
 use sha2::{Digest, Sha256};
 
-use super::columns::Documents;
+use super::columns::{Document, Documents};
 use super::out::Out;
 use super::parts::{Parts, put_bytes, put_number};
 use super::{Settings, Stage, kind, place, seen};
 use crate::error::Result;
-use benzer_join::verify::ElementSet;
+use benzer_core::slots::ElementSet;
 
 /// Documents whose shingles are sketched together.
 const RUN: usize = 256;
@@ -92,11 +92,11 @@ impl Bands {
                 add(row, band, settings.banding.key(words, band));
             }
         }
-        self.parts.send_much(&mut self.out)
+        self.parts.send_if_full(&mut self.out)
     }
 
     /// Shingles a document; nothing if its text is empty.
-    fn row(&mut self, (id, text, value): (&str, &str, Option<benzer_io::read::Order<'_>>)) -> Option<Row> {
+    fn row(&mut self, Document { id, text, value, .. }: Document<'_>) -> Option<Row> {
         let start = self.offsets.last().copied().unwrap_or_default();
         let end = self.shingler.write_elements(text, &mut self.scratch, &mut self.elements, start);
         let n = self.set.distinct(&mut self.elements[start..end]);
@@ -115,8 +115,8 @@ impl Bands {
 impl Stage for Bands {
     fn push(&mut self, batch: &RecordBatch) -> Result<Vec<RecordBatch>> {
         let documents = Documents::of(batch)?;
-        documents.seen().for_each(|(id, hash)| seen::put(&mut self.seen, &self.settings, id, hash));
-        self.seen.send_much(&mut self.out)?;
+        documents.iter().for_each(|document| seen::put(&mut self.seen, &self.settings, document));
+        self.seen.send_if_full(&mut self.out)?;
         let mut documents = documents.iter().peekable();
         while documents.peek().is_some() {
             self.offsets.clear();

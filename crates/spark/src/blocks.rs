@@ -7,7 +7,8 @@
 use arrow_array::RecordBatch;
 
 use super::columns::Rows;
-use super::graph::{Counted, Graph, Ranked};
+use super::graph::{Graph, OrderedGraph};
+use super::nodes::EdgeWithRegisters;
 use super::out::Out;
 use super::{Settings, Stage, kind};
 use crate::error::{Error, Result};
@@ -18,32 +19,32 @@ const LEAVING: usize = 64 << 10;
 /// The first edges of those that come, in keep order. A quarter more are held at most.
 #[derive(Debug)]
 struct Firsts {
-    most: usize,
+    max_edges: usize,
     /// How many edges are cut back to the first ones.
-    much: usize,
+    limit: usize,
     graph: Graph,
     /// The last of the first edges so far: there is no need to hold what comes after it.
-    bar: Option<[Vec<u8>; 2]>,
+    last: Option<[Vec<u8>; 2]>,
 }
 
 impl Firsts {
     fn new(settings: &Settings) -> Self {
-        let most = usize::try_from(settings.most).unwrap_or(usize::MAX);
-        let much = most.saturating_add(most.div_ceil(4));
-        Self { most, much, graph: Graph::default(), bar: None }
+        let max_edges = usize::try_from(settings.max_edges).unwrap_or(usize::MAX);
+        let limit = max_edges.saturating_add(max_edges.div_ceil(4));
+        Self { max_edges, limit, graph: Graph::default(), last: None }
     }
 
     fn take(&mut self, batch: &RecordBatch) -> Result<()> {
         for (_, kind, values) in Rows::of(batch)?.iter() {
             let [later, earlier, _] = values;
-            if self.bar.as_ref().is_some_and(|bar| [later, earlier] > bar.each_ref().map(Vec::as_slice)) {
+            if self.last.as_ref().is_some_and(|last| [later, earlier] > last.each_ref().map(Vec::as_slice)) {
                 continue;
             }
             self.graph.add(kind, values)?;
-            if self.graph.n_edges() >= self.much {
+            if self.graph.n_edges() >= self.limit {
                 let first = self.cut();
-                let last = first.edges.last().filter(|_| first.edges.len() == self.most);
-                self.bar = last.map(|(edge, _)| first.ends(edge).map(<[u8]>::to_vec));
+                let last = first.edges.last().filter(|_| first.edges.len() == self.max_edges);
+                self.last = last.map(|last| first.ends(&last.edge).map(<[u8]>::to_vec));
                 self.graph = first.reopened();
             }
         }
@@ -51,9 +52,9 @@ impl Firsts {
     }
 
     /// The first edges.
-    fn cut(&mut self) -> Ranked {
-        let mut first = std::mem::take(&mut self.graph).ranked();
-        first.edges.truncate(self.most);
+    fn cut(&mut self) -> OrderedGraph {
+        let mut first = std::mem::take(&mut self.graph).ordered();
+        first.edges.truncate(self.max_edges);
         first
     }
 }
@@ -61,13 +62,13 @@ impl Firsts {
 /// Edges on their way out, a bounded number at a time.
 #[derive(Debug)]
 struct Leaving {
-    graph: Ranked,
-    edges: std::vec::IntoIter<Counted>,
+    graph: OrderedGraph,
+    edges: std::vec::IntoIter<EdgeWithRegisters>,
     out: Out,
 }
 
 impl Leaving {
-    fn new(graph: Ranked, edges: Vec<Counted>, out: Out) -> Self {
+    fn new(graph: OrderedGraph, edges: Vec<EdgeWithRegisters>, out: Out) -> Self {
         Self { graph, edges: edges.into_iter(), out }
     }
 
@@ -121,15 +122,19 @@ impl Block {
     fn decided(&mut self) -> Result<Leaving> {
         let mut graph = self.firsts.cut();
         let mut out = Out::default();
-        if graph.edges.len() == self.firsts.most
-            && let Some(&(last, _)) = graph.edges.last()
+        if graph.edges.len() == self.firsts.max_edges
+            && let Some(&EdgeWithRegisters { edge: last, .. }) = graph.edges.last()
         {
             // More edges of the last document may follow.
-            let whole = graph.edges.partition_point(|(edge, _)| edge.later < last.later);
-            let Some((decided, _)) = graph.edges[..whole].last() else {
-                return Err(Error::parameter("task_edges", "more than one document has", self.firsts.most));
+            let whole = graph.edges.partition_point(|one| one.edge.later < last.later);
+            let Some(decided) = graph.edges[..whole].last() else {
+                return Err(Error::parameter(
+                    "task_edges",
+                    "more than one document has",
+                    self.firsts.max_edges,
+                ));
             };
-            out.row(0, kind::LAST, [graph.ends(decided)[0], &[], &[]])?;
+            out.row(0, kind::LAST, [graph.ends(&decided.edge)[0], &[], &[]])?;
             graph.edges.truncate(whole);
         }
         let decisive = graph.decisive();
@@ -154,20 +159,20 @@ impl Stage for Block {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::blocks::{batches, edge, most_edges};
+    use super::super::tests::blocks::{batches, edge, max_edges};
     use super::*;
 
     #[test]
     fn no_more_than_a_quarter_beyond_the_first_edges_are_held() {
         // From the last to the first, so that every edge is one of the first so far.
-        for (most, much) in [(1, 2), (40, 50), (1000, 1250)] {
-            let mut firsts = Firsts::new(&most_edges(most));
+        for (max, limit) in [(1, 2), (40, 50), (1000, 1250)] {
+            let mut firsts = Firsts::new(&max_edges(max));
             let mut held = 0;
             for n in (1..3000).rev() {
                 firsts.take(&batches(&[edge(n, n - 1)])[0]).unwrap();
                 held = held.max(firsts.graph.n_edges());
             }
-            assert_eq!((held, firsts.cut().edges.len()), (much - 1, most as usize));
+            assert_eq!((held, firsts.cut().edges.len()), (limit - 1, max as usize));
         }
     }
 }

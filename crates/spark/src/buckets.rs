@@ -9,10 +9,10 @@ use super::parts::{Parts, Records, put_bytes, put_number};
 use super::{Settings, kind, place};
 use crate::error::{Error, Result};
 
-/// Finds copies, and gives each of the others its seats: the first members of its buckets.
+/// Finds copies, and sends each of the others with the first members of its buckets.
 pub(super) struct Buckets {
     settings: Settings,
-    seats: Parts,
+    memberships: Parts,
 }
 
 /// A document in a bucket.
@@ -28,8 +28,8 @@ struct Member<'a> {
 
 impl Buckets {
     pub(super) fn new(settings: &Settings) -> Self {
-        let seats = Parts::new(kind::PARTS, settings.slices);
-        Self { settings: settings.clone(), seats }
+        let memberships = Parts::new(kind::PARTS, settings.slices);
+        Self { settings: settings.clone(), memberships }
     }
 
     fn bucket(&mut self, bucket: &mut [Member<'_>], out: &mut Out) -> Result<()> {
@@ -38,7 +38,7 @@ impl Buckets {
         let mut members: Vec<&[u8]> = Vec::with_capacity(bucket.len());
         for (i, member) in bucket.iter().enumerate() {
             if i > 0 && bucket[i - 1].place == member.place {
-                // `fetch` tells of repeated ids.
+                // `fetch` counts repeated ids.
                 continue;
             }
             match firsts.get(&member.hash) {
@@ -49,11 +49,11 @@ impl Buckets {
                 Some(first) => self.copy(member, first, out)?,
             }
         }
-        self.seat(&members);
+        self.send_members(&members);
         Ok(())
     }
 
-    /// A copy is told of where the whole hash is known.
+    /// Sends a copy where the whole hash is known.
     fn copy(&self, copy: &Member<'_>, first: &Member<'_>, out: &mut Out) -> Result<()> {
         let (Some((rest, n)), Some((first_rest, _))) = (copy.more, first.more) else { return Ok(()) };
         if rest != first_rest {
@@ -69,16 +69,16 @@ impl Buckets {
     }
 
     /// The first members, once for each slice that has members behind them, and those members with the number of the first ones that they are paired with.
-    fn seat(&mut self, members: &[&[u8]]) {
+    fn send_members(&mut self, members: &[&[u8]]) {
         let cap = self.settings.cap;
         let mut later: Vec<(u32, usize)> =
             (1..members.len()).map(|i| (self.settings.slice(members[i]), i)).collect();
         later.sort_unstable();
         for in_slice in later.chunk_by(|a, b| a.0 == b.0) {
-            let most = in_slice.last().map_or(0, |&(_, i)| i.min(cap));
-            self.seats.add(in_slice[0].0, |out| {
-                put_number(out, most as u64);
-                members[..most].iter().for_each(|first| put_bytes(out, first));
+            let max = in_slice.last().map_or(0, |&(_, i)| i.min(cap));
+            self.memberships.add(in_slice[0].0, |out| {
+                put_number(out, max as u64);
+                members[..max].iter().for_each(|first| put_bytes(out, first));
                 put_number(out, in_slice.len() as u64);
                 for &(_, i) in in_slice {
                     put_bytes(out, members[i]);
@@ -104,11 +104,11 @@ impl Slice for Buckets {
                 self.bucket(bucket, out)?;
             }
         }
-        self.seats.send_much(out)
+        self.memberships.send_if_full(out)
     }
 
     fn finish(&mut self, out: &mut Out) -> Result<()> {
-        self.seats.send(out)
+        self.memberships.send(out)
     }
 }
 

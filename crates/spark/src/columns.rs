@@ -5,7 +5,6 @@ use arrow_array::types::{Float64Type, Int32Type, Int64Type};
 use arrow_array::{Array, ArrayRef, Int32Array, Int64Array, RecordBatch};
 use arrow_schema::DataType;
 
-use super::parts::damaged;
 use crate::error::{Error, Result};
 use benzer_io::read::Order;
 
@@ -15,7 +14,7 @@ pub(super) struct Bytes(ArrayRef);
 
 impl Bytes {
     pub(super) fn of(batch: &RecordBatch, name: &'static str) -> Result<Self> {
-        let column = batch.column_by_name(name).ok_or_else(damaged)?;
+        let column = batch.column_by_name(name).ok_or_else(Error::damaged)?;
         use DataType::*;
         match column.data_type() {
             Binary | LargeBinary | BinaryView | Utf8 | LargeUtf8 | Utf8View => Ok(Self(column.clone())),
@@ -60,8 +59,8 @@ pub(super) struct Rows {
 impl Rows {
     pub(super) fn of(batch: &RecordBatch) -> Result<Self> {
         let numbers = |name| -> Result<Int32Array> {
-            let column = batch.column_by_name(name).ok_or_else(damaged)?;
-            Ok(column.as_primitive_opt::<Int32Type>().ok_or_else(damaged)?.clone())
+            let column = batch.column_by_name(name).ok_or_else(Error::damaged)?;
+            Ok(column.as_primitive_opt::<Int32Type>().ok_or_else(Error::damaged)?.clone())
         };
         let values = [Bytes::of(batch, "a")?, Bytes::of(batch, "b")?, Bytes::of(batch, "c")?];
         Ok(Self { slices: numbers("slice")?, kinds: numbers("kind")?, values })
@@ -76,7 +75,18 @@ impl Rows {
     }
 }
 
-/// Documents: id, text and, for some policies, the value of a field.
+/// A document that has an id and a text.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Document<'a> {
+    pub id: &'a str,
+    pub text: &'a str,
+    /// The value of the field that some policies look at.
+    pub value: Option<Order<'a>>,
+    /// The hash of the text, by which the document is known again when the input is read again.
+    pub seen: u64,
+}
+
+/// Documents that come in.
 #[derive(Debug)]
 pub(super) struct Documents {
     n: usize,
@@ -94,20 +104,16 @@ impl Documents {
             ids: Bytes::of(batch, "id")?,
             texts: Bytes::of(batch, "text")?,
             values: batch.column_by_name("value").cloned(),
-            seen: seen.ok_or_else(damaged)?.clone(),
+            seen: seen.ok_or_else(Error::damaged)?.clone(),
         })
     }
 
-    /// Id, text and value of each document that has an id and a text.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &str, Option<Order<'_>>)> {
-        (0..self.n).filter_map(|row| Some((self.ids.text(row)?, self.texts.text(row)?, self.value(row))))
-    }
-
-    /// Id and hash of each of these documents: by it the document is known again when the input is read again.
-    pub(super) fn seen(&self) -> impl Iterator<Item = (&str, u64)> {
-        let seen =
-            |row| Some((self.ids.text(row)?, self.texts.text(row).map(|_| self.seen.value(row) as u64)?));
-        (0..self.n).filter_map(seen)
+    /// The documents that have an id and a text.
+    pub(super) fn iter(&self) -> impl Iterator<Item = Document<'_>> {
+        (0..self.n).filter_map(|row| {
+            let (id, text) = (self.ids.text(row)?, self.texts.text(row)?);
+            Some(Document { id, text, value: self.value(row), seen: self.seen.value(row) as u64 })
+        })
     }
 
     fn value(&self, row: usize) -> Option<Order<'_>> {

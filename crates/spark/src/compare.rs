@@ -6,13 +6,12 @@ use benzer_core::sketch::Sketcher;
 
 use super::by_slice::{Row, Slice, packed};
 use super::out::Out;
-use super::parts::{Records, damaged};
+use super::parts::Records;
 use super::{Settings, kind};
-use crate::error::Result;
-use benzer_dedup::write::Estimates;
-use benzer_join::Edge;
-use benzer_join::bands::ByLater;
-use benzer_join::verify::{Sources, Texts, Wanted, verify_held};
+use crate::error::{Error, Result};
+use benzer_join::bands::CandidateLists;
+use benzer_join::verify::{FeatureSource, PairFilter, Texts, verify_held};
+use benzer_join::{Edge, Estimates};
 
 /// Elements that are remembered between pairs.
 const REMEMBERED: usize = 4 << 20;
@@ -35,9 +34,9 @@ struct Member<'a> {
     partners: &'a [u8],
 }
 
-struct Held<'a>(&'a [Member<'a>]);
+struct HeldTexts<'a>(&'a [Member<'a>]);
 
-impl Texts for Held<'_> {
+impl Texts for HeldTexts<'_> {
     fn bytes(&self, rank: u32) -> benzer_flow::Result<u64> {
         Ok(self.0[rank as usize].text.len() as u64)
     }
@@ -84,7 +83,7 @@ impl Compare {
                 let wanted = (member.group, partners.bytes()?);
                 let earlier =
                     members[..later].binary_search_by_key(&wanted, |other| (other.group, other.place));
-                // Who changed between two readings is missing; `fetch` told of it.
+                // Who changed between two readings is missing; `fetch` has counted it.
                 let Ok(earlier) = earlier else { continue };
                 let words = |i: usize| &words[i * self.settings.spec.words()..][..self.settings.spec.words()];
                 if self.prefilter.passes(words(later), words(earlier)) {
@@ -103,18 +102,18 @@ impl Slice for Compare {
             let mut records = row.records();
             while !records.is_empty() {
                 let (group, place, text) = (records.bytes()?, records.bytes()?, records.bytes()?);
-                let text = simdutf8::basic::from_utf8(text).map_err(|_| damaged())?;
+                let text = simdutf8::basic::from_utf8(text).map_err(|_| Error::damaged())?;
                 members.push(Member { group, place, text, partners: records.bytes()? });
             }
         }
         members.sort_unstable();
         let words = self.sketches(&members)?;
-        let candidates: ByLater = self.candidates(&members, &words)?.into_iter().collect();
-        let texts = Held(&members);
-        let sources = Sources { texts: &texts, shingler: &self.shingler, remembered: REMEMBERED };
+        let candidates: CandidateLists = self.candidates(&members, &words)?.into_iter().collect();
+        let texts = HeldTexts(&members);
+        let sources = FeatureSource { texts: &texts, shingler: &self.shingler, remembered: REMEMBERED };
         let n_words = self.settings.spec.words();
         let words = |rank: u32| &words[rank as usize * n_words..][..n_words];
-        let wanted = Wanted::Reaching(self.settings.threshold);
+        let wanted = PairFilter::Reaching(self.settings.threshold);
         verify_held([&candidates], sources, wanted, 1, |_, edges| {
             for Edge { later, earlier, intersection, union } in edges.iter() {
                 let equal = self.estimates.equal(words(later), words(earlier));

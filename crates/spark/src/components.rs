@@ -39,7 +39,7 @@ impl Stage for Forest {
     }
 
     fn finish(&mut self) -> Result<Vec<RecordBatch>> {
-        let (places, ranks) = std::mem::take(&mut self.nodes).ranked();
+        let (places, ranks) = std::mem::take(&mut self.nodes).ordered();
         let mut components = Components::new(places.len() as u32);
         for (a, b) in std::mem::take(&mut self.edges) {
             let (a, b) = (ranks[a as usize], ranks[b as usize]);

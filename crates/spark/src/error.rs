@@ -25,6 +25,15 @@ pub enum Error {
 }
 
 impl Error {
+    /// Rows that no stage of this version made.
+    pub(crate) fn damaged() -> Self {
+        Self::Handed {
+            expected: "rows as an earlier stage made them",
+            got: "others".to_owned(),
+            remedy: "use the same version of benzer on the driver and on all executors",
+        }
+    }
+
     pub(crate) fn parameter(name: &'static str, expected: impl Into<String>, got: impl ToString) -> Self {
         Self::Dedup(Parameter::new(name, expected, got).into())
     }

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use super::by_slice::{Row, Slice, packed};
 use super::out::Out;
-use super::parts::{Parts, Records, damaged, put_bytes, put_number};
-use super::seen::Expected;
+use super::parts::{Parts, Records, put_bytes, put_number};
+use super::seen::SeenDocuments;
 use super::{Settings, kind, place};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Requests come before texts in a slice.
 pub(super) struct Fetch {
@@ -48,10 +48,10 @@ impl Fetch {
         Ok(())
     }
 
-    fn texts(&mut self, mut records: Records<'_>, expected: &mut Expected<'_>, out: &mut Out) -> Result<()> {
+    fn texts(&mut self, mut records: Records<'_>, seen: &mut SeenDocuments<'_>, out: &mut Out) -> Result<()> {
         while !records.is_empty() {
             let (hash, place, text) = (records.word()?, records.bytes()?, records.bytes()?);
-            expected.came(&place::id(&self.settings.keep, place).ok_or_else(damaged)?, hash);
+            seen.came(&place::id(&self.settings.keep, place).ok_or_else(Error::damaged)?, hash);
             for (group, partners) in self.wanted.get(place).into_iter().flatten() {
                 self.members.add(self.settings.slice(group), |out| {
                     put_bytes(out, group);
@@ -61,7 +61,7 @@ impl Fetch {
                     out.extend(partners);
                 });
             }
-            self.members.send_much(out)?;
+            self.members.send_if_full(out)?;
         }
         Ok(())
     }
@@ -69,15 +69,15 @@ impl Fetch {
 
 impl Slice for Fetch {
     fn slice(&mut self, slice: u32, rows: &[Row], out: &mut Out) -> Result<()> {
-        let mut expected = Expected::new(rows)?;
+        let mut seen = SeenDocuments::new(rows)?;
         for row in packed(slice, rows, out)? {
             match row.kind {
-                kind::TEXTS => self.texts(row.records(), &mut expected, out)?,
+                kind::TEXTS => self.texts(row.records(), &mut seen, out)?,
                 _ => self.requests(row.records())?,
             }
         }
         self.wanted.clear();
-        expected.finish(out)
+        seen.finish(out)
     }
 
     fn finish(&mut self, out: &mut Out) -> Result<()> {

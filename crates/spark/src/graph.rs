@@ -3,38 +3,35 @@
 use std::sync::Arc;
 
 use super::kind;
-use super::nodes::{Nodes, edge};
+use super::nodes::{EdgeWithRegisters, Nodes};
 use super::out::Out;
 use crate::error::Result;
 use benzer_join::Edge;
 use benzer_join::resolve::Leaders;
 
-/// An edge and the number of equal registers.
-pub(super) type Counted = (Edge, u32);
-
 /// Edges and copies as they come.
 #[derive(Debug, Default)]
 pub(super) struct Graph {
     nodes: Nodes,
-    edges: Vec<Counted>,
+    edges: Vec<EdgeWithRegisters>,
     copies: Vec<Edge>,
 }
 
 /// A graph in keep order; an edge that came several times is there once.
 #[derive(Debug)]
-pub(super) struct Ranked {
+pub(super) struct OrderedGraph {
     pub places: Vec<Arc<[u8]>>,
-    pub edges: Vec<Counted>,
+    pub edges: Vec<EdgeWithRegisters>,
     pub copies: Vec<Edge>,
 }
 
 impl Graph {
     pub(super) fn add(&mut self, kind: i32, values: [&[u8]; 3]) -> Result<()> {
-        let edge = edge(&mut self.nodes, values)?;
+        let read = EdgeWithRegisters::read(&mut self.nodes, values)?;
         if kind == kind::COPY {
-            self.copies.push(edge.0)
+            self.copies.push(read.edge)
         } else {
-            self.edges.push(edge)
+            self.edges.push(read)
         }
         Ok(())
     }
@@ -44,34 +41,34 @@ impl Graph {
         self.edges.len()
     }
 
-    pub(super) fn ranked(self) -> Ranked {
-        let (places, ranks) = self.nodes.ranked();
+    pub(super) fn ordered(self) -> OrderedGraph {
+        let (places, ranks) = self.nodes.ordered();
         let ranked = |edge: Edge| Edge {
             later: ranks[edge.later as usize],
             earlier: ranks[edge.earlier as usize],
             ..edge
         };
-        let mut edges: Vec<Counted> =
-            self.edges.into_iter().map(|(edge, equal)| (ranked(edge), equal)).collect();
+        let mut edges: Vec<EdgeWithRegisters> =
+            self.edges.into_iter().map(|one| EdgeWithRegisters { edge: ranked(one.edge), ..one }).collect();
         let mut copies: Vec<Edge> = self.copies.into_iter().map(ranked).collect();
         edges.sort_unstable();
         edges.dedup();
         copies.sort_unstable();
-        Ranked { places, edges, copies }
+        OrderedGraph { places, edges, copies }
     }
 }
 
-impl Ranked {
+impl OrderedGraph {
     /// The edges that decide, with their equal registers.
-    pub(super) fn decisive(&self) -> Vec<Counted> {
+    pub(super) fn decisive(&self) -> Vec<EdgeWithRegisters> {
         let mut leaders = Leaders::default();
-        self.edges.iter().for_each(|(edge, _)| leaders.push(*edge));
+        self.edges.iter().for_each(|one| leaders.push(one.edge));
         let decisive = leaders.finish().into_iter();
         let equal = |edge: &Edge| {
-            let i = self.edges.partition_point(|(other, _)| other < edge);
-            self.edges.get(i).map_or(0, |(_, equal)| *equal)
+            let i = self.edges.partition_point(|other| other.edge < *edge);
+            self.edges.get(i).map_or(0, |found| found.equal)
         };
-        decisive.map(|edge| (edge, equal(&edge))).collect()
+        decisive.map(|edge| EdgeWithRegisters { edge, equal: equal(&edge) }).collect()
     }
 
     /// The later and the earlier document of an edge.
@@ -80,7 +77,11 @@ impl Ranked {
     }
 
     /// An edge as a row.
-    pub(super) fn row(&self, (edge, equal): &Counted, out: &mut Out) -> Result<()> {
+    pub(super) fn row(
+        &self,
+        EdgeWithRegisters { edge, equal }: &EdgeWithRegisters,
+        out: &mut Out,
+    ) -> Result<()> {
         let counts = [edge.intersection, edge.union, *equal].map(u32::to_le_bytes).concat();
         let [later, earlier] = self.ends(edge);
         out.row(0, kind::EDGE, [later, earlier, &counts])
@@ -89,7 +90,7 @@ impl Ranked {
     /// The graph again, to which more can be added, without documents that have no edge.
     pub(super) fn reopened(self) -> Graph {
         let mut is_used = vec![false; self.places.len()];
-        let ends = self.edges.iter().map(|(edge, _)| edge).chain(&self.copies);
+        let ends = self.edges.iter().map(|one| &one.edge).chain(&self.copies);
         ends.for_each(|edge| {
             [edge.later, edge.earlier].iter().for_each(|&rank| is_used[rank as usize] = true)
         });
@@ -103,7 +104,8 @@ impl Ranked {
             earlier: numbers[edge.earlier as usize],
             ..edge
         };
-        let edges = self.edges.into_iter().map(|(edge, equal)| (numbered(edge), equal)).collect();
+        let edges =
+            self.edges.into_iter().map(|one| EdgeWithRegisters { edge: numbered(one.edge), ..one }).collect();
         Graph { nodes, edges, copies: self.copies.into_iter().map(numbered).collect() }
     }
 }

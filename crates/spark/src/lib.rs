@@ -1,6 +1,7 @@
 //! # benzer-spark
 //!
-//! A deduplication, cut into stages, for an engine that moves the data (Spark and what is compatible with it).
+//! A deduplication, cut into stages, for an engine that moves the data (Spark and what is compatible with it). A [`Stage`] gets record batches and gives record batches; a [`Port`] does so
+//! as bytes. It decides by the code of a run on one machine (`benzer-join`, and `benzer-dedup` for rules and columns), and must not know files, folders or how an engine is called.
 //!
 //! ```text
 //! documents --bands--> buckets --> partners --+
@@ -8,26 +9,22 @@
 //! documents --texts---------------------------+
 //! ```
 //!
-//! A stage gets record batches and gives record batches. Between two stages the engine moves rows to where their **slice** is: all rows of a slice come to one
-//! task. A row carries many records (`parts`), so that the engine has little to do for each document.
+//! # The way through it
+//!
+//! Between two stages the engine moves rows to where their **slice** is: all rows of a slice come to one task. A row carries many records (`parts`), so that the engine has little to do for
+//! each document. A document is known by its **place** in keep order (`place`). Every stage gives the same rows for the same rows, in whatever order they come and wherever they are computed
+//! again.
 //!
 //! - `bands`: a document becomes its band keys; each goes to the slice of its key.
 //! - `buckets`: documents with the same key meet. Those with the same text are copies; of the others each one is to be compared with the first ones in keep order.
 //! - `partners`: all that one document is to be compared with, from all bands. Documents with the same first partner make a **group**: most of a cluster.
 //! - `texts` and `fetch`: texts go to the groups that asked for them. Who is not asked for stays behind.
-//! - `compare`: prefilter and exact similarity, by the code of a run on one machine.
+//! - `compare`: prefilter and exact similarity.
 //! - `forest`, `large_star`, `small_star`: connected components of the edges.
 //! - `resolve`: who is removed, and for whom.
 //! - `first` and `block`: the same for the beginning of a graph that is too large for one task. Each task hands on its first edges in keep order, and one task decides
 //!   over the first of all.
-//!
-//! The input is read for `bands`, for `texts`, and by the engine once more for the rows that are kept. An engine computes it anew each time, and may give other ids
-//! then. So a document comes with the hash of its text (`seen`), which goes from `bands` to `fetch`, where it meets that of `texts`, and on to the engine (the
-//! stage `seen`), which compares it with that of the row it keeps. Repeated ids are noticed on the way; what is wrong is a row of the result, not the end of a task.
-//!
-//! A document is known by its **place**: bytes that compare as the keep order does, and hold the id (the module `place`). Every stage gives the same rows for the
-//! same rows, in whatever order they come and wherever they are computed again.
-#![allow(missing_docs)]
+//! - `seen`: the documents of the first reading, which those of the second are compared with.
 
 mod bands;
 mod blocks;
@@ -114,7 +111,7 @@ mod kind {
     pub const SEEN: i32 = -1;
     /// A copy and its representative.
     pub const COPY: i32 = 0;
-    /// Band keys, seats in buckets, requests for texts: what the stages between hand on.
+    /// Band keys, memberships in buckets, requests for texts: what the stages between hand on.
     pub const PARTS: i32 = 1;
     /// Texts; in a slice they come after the requests.
     pub const TEXTS: i32 = 2;

@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::parts::damaged;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use benzer_join::Edge;
 
 /// Places and their numbers.
@@ -31,7 +30,7 @@ impl Nodes {
     }
 
     /// The places in keep order, and the rank of each number.
-    pub(super) fn ranked(self) -> (Vec<Arc<[u8]>>, Vec<u32>) {
+    pub(super) fn ordered(self) -> (Vec<Arc<[u8]>>, Vec<u32>) {
         let mut order: Vec<u32> = (0..self.places.len() as u32).collect();
         order.sort_unstable_by_key(|&number| &self.places[number as usize]);
         let mut ranks = vec![0; order.len()];
@@ -40,14 +39,24 @@ impl Nodes {
     }
 }
 
-/// An edge as it lies in the rows, and the number of equal registers.
-pub(super) fn edge(nodes: &mut Nodes, [later, earlier, counts]: [&[u8]; 3]) -> Result<(Edge, u32)> {
-    let [intersection, union, equal] = counted(counts)?;
-    Ok((Edge { later: nodes.number(later), earlier: nodes.number(earlier), intersection, union }, equal))
+/// An edge and the number of equal registers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct EdgeWithRegisters {
+    pub edge: Edge,
+    pub equal: u32,
+}
+
+impl EdgeWithRegisters {
+    /// The edge that lies in a row.
+    pub(super) fn read(nodes: &mut Nodes, [later, earlier, counts]: [&[u8]; 3]) -> Result<Self> {
+        let [intersection, union, equal] = counted(counts)?;
+        let (later, earlier) = (nodes.number(later), nodes.number(earlier));
+        Ok(Self { edge: Edge { later, earlier, intersection, union }, equal })
+    }
 }
 
 /// Intersection, union, equal registers.
 pub(super) fn counted(counts: &[u8]) -> Result<[u32; 3]> {
-    let counts: &[u8; 12] = counts.try_into().map_err(|_| damaged())?;
+    let counts: &[u8; 12] = counts.try_into().map_err(|_| Error::damaged())?;
     Ok(std::array::from_fn(|i| u32::from_le_bytes(std::array::from_fn(|j| counts[4 * i + j]))))
 }

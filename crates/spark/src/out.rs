@@ -6,7 +6,6 @@ use arrow_array::builder::{BinaryBuilder, Int32Builder};
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 
-use super::parts::damaged;
 use crate::error::{Error, Result};
 
 /// Bytes and rows of a batch.
@@ -63,7 +62,7 @@ impl Out {
 pub(super) fn batch<'a>(columns: impl IntoIterator<Item = (&'a str, ArrayRef)>) -> Result<RecordBatch> {
     let (fields, columns): (Vec<Field>, Vec<ArrayRef>) =
         columns.into_iter().map(|(name, column)| (field(name, column.data_type()), column)).unzip();
-    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).map_err(|_| damaged())
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).map_err(|_| Error::damaged())
 }
 
 fn field(name: &str, of: &DataType) -> Field {

@@ -18,7 +18,7 @@ pub(super) struct Partners {
 }
 
 /// A document in a bucket, and those before it.
-struct Seat<'a> {
+struct Membership<'a> {
     place: &'a [u8],
     /// Where the first members of its bucket begin, and how many are meant.
     first: usize,
@@ -45,14 +45,15 @@ impl Partners {
 
 impl Slice for Partners {
     fn slice(&mut self, slice: u32, rows: &[Row], out: &mut Out) -> Result<()> {
-        let (mut firsts, mut seats) = (Vec::new(), Vec::new());
+        let (mut firsts, mut memberships) = (Vec::new(), Vec::new());
         for row in packed(slice, rows, out)? {
-            read(row.records(), &mut firsts, &mut seats)?;
+            read(row.records(), &mut firsts, &mut memberships)?;
         }
-        seats.sort_unstable_by_key(|seat: &Seat<'_>| seat.place);
+        memberships.sort_unstable_by_key(|membership: &Membership<'_>| membership.place);
         let mut documents: Vec<(&[u8], Vec<&[u8]>)> = Vec::new();
-        for same in seats.chunk_by(|a, b| a.place == b.place) {
-            let all = same.iter().flat_map(|seat| &firsts[seat.first..seat.first + seat.n]);
+        for same in memberships.chunk_by(|a, b| a.place == b.place) {
+            let all =
+                same.iter().flat_map(|membership| &firsts[membership.first..membership.first + membership.n]);
             let mut partners: Vec<&[u8]> = all.copied().collect();
             partners.sort_unstable();
             partners.dedup();
@@ -74,7 +75,7 @@ impl Slice for Partners {
             }
             earlier.into_iter().for_each(|place| self.request(place, &group, &[]));
         }
-        self.requests.send_much(out)
+        self.requests.send_if_full(out)
     }
 
     fn finish(&mut self, out: &mut Out) -> Result<()> {
@@ -82,7 +83,11 @@ impl Slice for Partners {
     }
 }
 
-fn read<'a>(mut records: Records<'a>, firsts: &mut Vec<&'a [u8]>, seats: &mut Vec<Seat<'a>>) -> Result<()> {
+fn read<'a>(
+    mut records: Records<'a>,
+    firsts: &mut Vec<&'a [u8]>,
+    memberships: &mut Vec<Membership<'a>>,
+) -> Result<()> {
     while !records.is_empty() {
         let first = firsts.len();
         for _ in 0..records.number()? {
@@ -90,7 +95,7 @@ fn read<'a>(mut records: Records<'a>, firsts: &mut Vec<&'a [u8]>, seats: &mut Ve
         }
         for _ in 0..records.number()? {
             let (place, n) = (records.bytes()?, records.number()? as usize);
-            seats.push(Seat { place, first, n: n.min(firsts.len() - first) });
+            memberships.push(Membership { place, first, n: n.min(firsts.len() - first) });
         }
     }
     Ok(())

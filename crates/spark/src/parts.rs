@@ -28,7 +28,7 @@ impl Parts {
     }
 
     /// Sends what is collected, if it is much.
-    pub(super) fn send_much(&mut self, out: &mut Out) -> Result<()> {
+    pub(super) fn send_if_full(&mut self, out: &mut Out) -> Result<()> {
         if self.bytes >= HELD { self.send(out) } else { Ok(()) }
     }
 
@@ -70,37 +70,29 @@ impl<'a> Records<'a> {
     pub(super) fn number(&mut self) -> Result<u64> {
         let mut number = 0;
         for shift in (0..64).step_by(7) {
-            let (&byte, rest) = self.0.split_first().ok_or_else(damaged)?;
+            let (&byte, rest) = self.0.split_first().ok_or_else(Error::damaged)?;
             self.0 = rest;
             number |= u64::from(byte & 0x7f) << shift;
             if byte < 0x80 {
                 return Ok(number);
             }
         }
-        Err(damaged())
+        Err(Error::damaged())
     }
 
     /// Eight bytes as they are.
     pub(super) fn word(&mut self) -> Result<u64> {
-        let (word, rest) = self.0.split_first_chunk().ok_or_else(damaged)?;
+        let (word, rest) = self.0.split_first_chunk().ok_or_else(Error::damaged)?;
         self.0 = rest;
         Ok(u64::from_le_bytes(*word))
     }
 
     pub(super) fn bytes(&mut self) -> Result<&'a [u8]> {
         let n = self.number()?;
-        let n = usize::try_from(n).ok().filter(|n| *n <= self.0.len()).ok_or_else(damaged)?;
+        let n = usize::try_from(n).ok().filter(|n| *n <= self.0.len()).ok_or_else(Error::damaged)?;
         let (bytes, rest) = self.0.split_at(n);
         self.0 = rest;
         Ok(bytes)
-    }
-}
-
-pub(super) fn damaged() -> Error {
-    Error::Handed {
-        expected: "rows as an earlier stage made them",
-        got: "others".to_owned(),
-        remedy: "use the same version of benzer on the driver and on all executors",
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use arrow_array::RecordBatch;
 
 use super::columns::Rows;
-use super::graph::{Graph, Ranked};
+use super::graph::{Graph, OrderedGraph};
 use super::tables::Evidence;
 use super::{Settings, Stage};
 use crate::error::Result;
@@ -24,7 +24,7 @@ pub(super) struct Resolve {
 
 /// What was decided, and is on its way out.
 struct Removed {
-    graph: Ranked,
+    graph: OrderedGraph,
     /// Equal registers of each removed document that is no copy.
     equal: HashMap<u32, u32>,
     removals: std::vec::IntoIter<Removal>,
@@ -39,11 +39,12 @@ impl Resolve {
 
 impl Removed {
     fn of(graph: Graph) -> Self {
-        let mut graph = graph.ranked();
+        let mut graph = graph.ordered();
         let decisive = graph.decisive();
         graph.edges = Vec::new();
-        let equal = decisive.iter().map(|(edge, equal)| (edge.later, *equal)).collect();
-        let removals = decisive.into_iter().map(|(edge, _)| Removal { edge, rule: Rule::Verified }).collect();
+        let equal = decisive.iter().map(|one| (one.edge.later, one.equal)).collect();
+        let removals =
+            decisive.into_iter().map(|one| Removal { edge: one.edge, rule: Rule::Verified }).collect();
         let removals = with_copies(removals, &graph.copies).into_iter();
         Self { graph, equal, removals }
     }

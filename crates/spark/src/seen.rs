@@ -1,4 +1,8 @@
-//! Who was seen when the input was read first: ids and the hashes of their texts. The input must be the same when it is read again.
+//! Which documents were seen when the input was read first: ids and the hashes of their texts.
+//!
+//! The input is read for `bands`, for `texts`, and by the engine once more for the rows that are kept. An engine computes it anew each time, and may give other ids then. So a document comes
+//! with the hash of its text, which goes from `bands` to `fetch`, where it meets that of `texts`, and on to the engine (the stage `seen`), which compares it with that of the row it keeps.
+//! Repeated ids are noticed on the way; what is wrong is a row of the result, not the end of a task.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -8,17 +12,17 @@ use arrow_array::RecordBatch;
 use arrow_array::builder::{Int64Builder, StringBuilder};
 
 use super::by_slice::Row;
-use super::columns::Rows;
+use super::columns::{Document, Rows};
 use super::out::{Out, batch};
-use super::parts::{Parts, Records, damaged, put_bytes};
+use super::parts::{Parts, Records, put_bytes};
 use super::{Settings, Stage, kind};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
-/// Tells of a document, where its id is.
-pub(super) fn put(parts: &mut Parts, settings: &Settings, id: &str, hash: u64) {
-    parts.add(settings.slice(id.as_bytes()), |out| {
-        out.extend(hash.to_le_bytes());
-        put_bytes(out, id.as_bytes());
+/// Sends id and hash of a document to the slice of its id.
+pub(super) fn put(parts: &mut Parts, settings: &Settings, document: Document<'_>) {
+    parts.add(settings.slice(document.id.as_bytes()), |out| {
+        out.extend(document.seen.to_le_bytes());
+        put_bytes(out, document.id.as_bytes());
     });
 }
 
@@ -26,27 +30,27 @@ fn records(mut records: Records<'_>) -> impl Iterator<Item = Result<(&str, u64)>
     std::iter::from_fn(move || {
         (!records.is_empty()).then(|| {
             let (hash, id) = (records.word()?, records.bytes()?);
-            Ok((simdutf8::basic::from_utf8(id).map_err(|_| damaged())?, hash))
+            Ok((simdutf8::basic::from_utf8(id).map_err(|_| Error::damaged())?, hash))
         })
     })
 }
 
 /// The documents of a slice, who are to come once more.
 #[derive(Debug, Default)]
-pub(super) struct Expected<'a> {
-    documents: HashMap<&'a str, Document>,
-    repeated: Told,
-    others: Told,
+pub(super) struct SeenDocuments<'a> {
+    documents: HashMap<&'a str, SeenDocument>,
+    repeated: CountWithExample,
+    others: CountWithExample,
 }
 
 /// How many there are, and the first of them.
 #[derive(Debug, Default)]
-struct Told {
+struct CountWithExample {
     n: u64,
     first: Option<String>,
 }
 
-impl Told {
+impl CountWithExample {
     fn add(&mut self, id: &str) {
         self.n += 1;
         if self.first.as_deref().is_none_or(|first| id < first) {
@@ -61,30 +65,30 @@ impl Told {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Document {
+struct SeenDocument {
     hash: u64,
     is_repeated: bool,
     came: bool,
 }
 
-impl<'a> Expected<'a> {
+impl<'a> SeenDocuments<'a> {
     pub(super) fn new(rows: &'a [Row]) -> Result<Self> {
-        let mut expected = Self::default();
+        let mut seen = Self::default();
         for row in rows.iter().filter(|row| row.kind == kind::SEEN) {
             for record in records(row.records()) {
                 let (id, hash) = record?;
-                match expected.documents.entry(id) {
+                match seen.documents.entry(id) {
                     Entry::Vacant(entry) => {
-                        _ = entry.insert(Document { hash, is_repeated: false, came: false })
+                        _ = entry.insert(SeenDocument { hash, is_repeated: false, came: false })
                     }
                     Entry::Occupied(mut entry) => {
                         entry.get_mut().is_repeated = true;
-                        expected.repeated.add(id);
+                        seen.repeated.add(id);
                     }
                 }
             }
         }
-        Ok(expected)
+        Ok(seen)
     }
 
     /// A document that came when the input was read again.
@@ -101,7 +105,7 @@ impl<'a> Expected<'a> {
         }
     }
 
-    /// No more come: tells how many ids are repeated, and how many documents are others or did not come.
+    /// No more come: sends how many ids are repeated, and how many documents are others or did not come.
     pub(super) fn finish(mut self, out: &mut Out) -> Result<()> {
         let missing = self.documents.iter().filter(|(_, document)| !document.came);
         missing.for_each(|(id, _)| self.others.add(id));

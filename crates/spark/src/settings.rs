@@ -6,10 +6,10 @@ use benzer_core::sketch::{SketchSpec, Sketcher};
 
 use crate::error::{Error, Result};
 use benzer_core::Threshold;
-use benzer_dedup::job::{Options, Search, most_recall};
 use benzer_dedup::keep::Keep;
+use benzer_dedup::request::{Request, Search, max_recall};
 
-/// The settings of a run, from its options.
+/// The settings of a run, from its request.
 #[derive(Debug, Clone)]
 pub struct Settings {
     pub(super) text: TextOptions,
@@ -21,23 +21,23 @@ pub struct Settings {
     /// Into how many slices rows are cut.
     pub(super) slices: u32,
     /// How many edges a block has at most.
-    pub(super) most: u64,
+    pub(super) max_edges: u64,
 }
 
 impl Settings {
-    /// What a run on one machine with these options does, in so many slices and with blocks of so many edges.
+    /// What a run on one machine with these request does, in so many slices and with blocks of so many edges.
     ///
     /// # Errors
     /// The exact join, which has no stages; no slices; blocks without edges; shingles or sketches that cannot be made.
-    pub fn new(options: &Options, slices: u32, most: u64) -> Result<Self> {
-        let Search::Bands(banding) = options.search else {
-            let most = most_recall(&options.spec, options.threshold);
-            let most = most.map_or("below that of any bands".to_owned(), |most| format!("at most {most}"));
+    pub fn new(request: &Request, slices: u32, max_edges: u64) -> Result<Self> {
+        let Search::Bands(banding) = request.compare.search else {
+            let max = max_recall(&request.compare.spec, request.compare.threshold);
+            let max = max.map_or("below that of any bands".to_owned(), |max| format!("at most {max}"));
             return Err(Error::parameter(
                 "recall",
                 format!(
-                    "{most} at threshold {} where an engine moves the data (or join exactly on one machine, with `benzer dedup`)",
-                    options.threshold
+                    "{max} at threshold {} where an engine moves the data (or join exactly on one machine, with `benzer dedup`)",
+                    request.compare.threshold
                 ),
                 "more, which takes the exact join",
             ));
@@ -45,21 +45,22 @@ impl Settings {
         if slices == 0 || slices > i32::MAX as u32 {
             return Err(Error::parameter("slices", "between 1 and 2147483647", slices));
         }
-        if most == 0 {
-            return Err(Error::parameter("task_edges", "at least 1", most));
+        if max_edges == 0 {
+            return Err(Error::parameter("task_edges", "at least 1", max_edges));
         }
-        let shingler = Shingler::new(&options.text)?;
-        let spec = SketchSpec { pipeline: shingler.pipeline().as_str().to_owned(), ..options.spec.clone() };
-        Prefilter::new(&spec, options.threshold.value())?;
+        let shingler = Shingler::new(&request.compare.text)?;
+        let spec =
+            SketchSpec { pipeline: shingler.pipeline().as_str().to_owned(), ..request.compare.spec.clone() };
+        Prefilter::new(&spec, request.compare.threshold.value())?;
         Ok(Self {
-            text: options.text.clone(),
+            text: request.compare.text.clone(),
             spec,
             banding,
-            threshold: options.threshold,
-            keep: options.keep.clone(),
-            cap: options.cap,
+            threshold: request.compare.threshold,
+            keep: request.keep.clone(),
+            cap: request.compare.cap,
             slices,
-            most,
+            max_edges,
         })
     }
 
@@ -72,7 +73,7 @@ impl Settings {
     }
 
     /// The most documents that the band keys can tell apart.
-    pub fn most_documents(&self) -> u64 {
+    pub fn max_documents(&self) -> u64 {
         self.banding.max_documents()
     }
 

@@ -1,9 +1,13 @@
-//! The tables that users see: pairs and evidence, with the columns of `pairs.parquet` and `evidence.parquet`.
+//! The tables that users see: pairs and evidence, with columns of `pairs.parquet` and `evidence.parquet`.
 
 use std::sync::Arc;
 
-use arrow_array::builder::{BooleanBuilder, Float64Builder, Int32Builder, StringBuilder};
+use arrow_array::builder::{BooleanBuilder, Float64Builder, Int32Builder, Int64Builder, StringBuilder};
 use arrow_array::{ArrayRef, RecordBatch};
+use benzer_dedup::decide::Removal;
+use benzer_dedup::tables::{Column, EvidenceColumn, PairsColumn};
+use benzer_io::result_table::{Cell, Kind};
+use benzer_join::{Edge, Estimates};
 
 use super::buckets::name;
 use super::columns::Rows;
@@ -11,14 +15,21 @@ use super::nodes::counted;
 use super::out::batch;
 use super::{Settings, Stage, kind};
 use crate::error::Result;
-use benzer_dedup::decide::{Removal, Rule};
-use benzer_dedup::write::Estimates;
-use benzer_join::Edge;
 
 /// Edges and copies as pairs.
 pub(super) struct Pairs {
     settings: Settings,
 }
+
+/// What is known of a pair whose documents have no ranks.
+const PAIRS: [PairsColumn; 6] = [
+    PairsColumn::IdA,
+    PairsColumn::IdB,
+    PairsColumn::Intersection,
+    PairsColumn::Union,
+    PairsColumn::Similarity,
+    PairsColumn::ExactCopy,
+];
 
 impl Pairs {
     pub(super) fn new(settings: Settings) -> Self {
@@ -28,44 +39,46 @@ impl Pairs {
 
 impl Stage for Pairs {
     fn push(&mut self, rows: &RecordBatch) -> Result<Vec<RecordBatch>> {
-        let mut ids = [StringBuilder::new(), StringBuilder::new()];
-        let mut counts = [Int32Builder::new(), Int32Builder::new()];
-        let (mut similarity, mut is_copy) = (Float64Builder::new(), BooleanBuilder::new());
-        for (_, kind, [later, earlier, counted_bytes]) in Rows::of(rows)?.iter() {
-            let [intersection, union, _] = counted(counted_bytes)?;
-            ids[0].append_value(name(&self.settings, earlier));
-            ids[1].append_value(name(&self.settings, later));
-            counts[0].append_value(intersection as i32);
-            counts[1].append_value(union as i32);
-            similarity.append_value(Edge { intersection, union, ..Edge::default() }.similarity());
-            is_copy.append_value(kind == kind::COPY);
+        let mut table = TableBuilder::new(&PAIRS);
+        for (_, kind, [later, earlier, counts]) in Rows::of(rows)?.iter() {
+            let [intersection, union, _] = counted(counts)?;
+            let [id_a, id_b] = [earlier, later].map(|place| name(&self.settings, place));
+            let edge = Edge { intersection, union, ..Edge::default() };
+            table.push(|column| match column {
+                PairsColumn::IdA => Cell::Text(&id_a),
+                PairsColumn::IdB => Cell::Text(&id_b),
+                PairsColumn::Intersection => Cell::Number(intersection),
+                PairsColumn::Union => Cell::Number(union),
+                PairsColumn::Similarity => Cell::Share(edge.similarity()),
+                PairsColumn::ExactCopy => Cell::Flag(kind == kind::COPY),
+                _ => Cell::Null,
+            });
         }
-        let [mut id_a, mut id_b] = ids;
-        let [mut intersection, mut union] = counts;
-        let columns: [(&str, ArrayRef); 6] = [
-            ("id_a", Arc::new(id_a.finish())),
-            ("id_b", Arc::new(id_b.finish())),
-            ("intersection", Arc::new(intersection.finish())),
-            ("union", Arc::new(union.finish())),
-            ("similarity", Arc::new(similarity.finish())),
-            ("exact_copy", Arc::new(is_copy.finish())),
-        ];
-        Ok(vec![batch(columns)?])
+        Ok(vec![table.finish()?])
     }
 }
 
 /// Rows of a batch.
 const ROWS: usize = 16 << 10;
 
+/// What is known of a removal whose documents have no files.
+const EVIDENCE: [EvidenceColumn; 9] = [
+    EvidenceColumn::RemovedId,
+    EvidenceColumn::KeptId,
+    EvidenceColumn::Similarity,
+    EvidenceColumn::Intersection,
+    EvidenceColumn::Union,
+    EvidenceColumn::Estimate,
+    EvidenceColumn::Low,
+    EvidenceColumn::High,
+    EvidenceColumn::Rule,
+];
+
 /// The reasons for removals, as they are collected.
 pub(super) struct Evidence {
     settings: Settings,
     estimates: Estimates,
-    ids: [StringBuilder; 2],
-    counts: [Int32Builder; 2],
-    shares: [Float64Builder; 4],
-    rules: StringBuilder,
-    n: usize,
+    table: TableBuilder<EvidenceColumn>,
     batches: Vec<RecordBatch>,
 }
 
@@ -74,61 +87,110 @@ impl Evidence {
         Ok(Self {
             settings: settings.clone(),
             estimates: Estimates::new(&settings.spec)?,
-            ids: Default::default(),
-            counts: Default::default(),
-            shares: Default::default(),
-            rules: StringBuilder::new(),
-            n: 0,
+            table: TableBuilder::new(&EVIDENCE),
             batches: Vec::new(),
         })
     }
 
     pub(super) fn push(&mut self, removal: &Removal, places: &[Arc<[u8]>], equal: u32) -> Result<()> {
+        use EvidenceColumn as C;
         let Removal { edge, rule } = removal;
-        for (column, rank) in self.ids.iter_mut().zip([edge.later, edge.earlier]) {
-            column.append_value(name(&self.settings, &places[rank as usize]));
-        }
-        let counts = [edge.intersection, edge.union];
-        self.counts.iter_mut().zip(counts).for_each(|(column, count)| column.append_value(count as i32));
+        let id = |rank: u32| name(&self.settings, &places[rank as usize]);
+        let (removed_id, kept_id) = (id(removal.removed()), id(removal.kept()));
         // Sketches of texts without elements say nothing.
         let estimate = self.estimates.of(equal).filter(|_| edge.union > 0);
-        let shares = [
-            Some(edge.similarity()),
-            estimate.map(|measured| measured.value),
-            estimate.map(|measured| measured.low),
-            estimate.map(|measured| measured.high),
-        ];
-        self.shares.iter_mut().zip(shares).for_each(|(column, share)| column.append_option(share));
-        self.rules.append_value(Rule::name(*rule));
-        self.n += 1;
-        if self.n == ROWS { self.close() } else { Ok(()) }
-    }
-
-    fn close(&mut self) -> Result<()> {
-        self.n = 0;
-        let [removed, kept] = self.ids.each_mut().map(|column| Arc::new(column.finish()));
-        let [intersection, union] = self.counts.each_mut().map(|column| Arc::new(column.finish()));
-        let [similarity, estimate, low, high] =
-            self.shares.each_mut().map(|column| Arc::new(column.finish()));
-        let columns: [(&str, ArrayRef); 9] = [
-            ("removed_id", removed),
-            ("kept_id", kept),
-            ("similarity", similarity),
-            ("intersection", intersection),
-            ("union", union),
-            ("estimate", estimate),
-            ("low", low),
-            ("high", high),
-            ("rule", Arc::new(self.rules.finish())),
-        ];
-        self.batches.push(batch(columns)?);
+        self.table.push(|column| match column {
+            C::RemovedId => Cell::Text(&removed_id),
+            C::KeptId => Cell::Text(&kept_id),
+            C::Similarity => Cell::Share(edge.similarity()),
+            C::Intersection => Cell::Number(edge.intersection),
+            C::Union => Cell::Number(edge.union),
+            C::Estimate => estimate.map_or(Cell::Null, |measured| Cell::Share(measured.value)),
+            C::Low => estimate.map_or(Cell::Null, |measured| Cell::Share(measured.low)),
+            C::High => estimate.map_or(Cell::Null, |measured| Cell::Share(measured.high)),
+            C::Rule => Cell::Text(rule.name()),
+            _ => Cell::Null,
+        });
+        if self.table.n == ROWS {
+            self.batches.push(self.table.finish()?);
+        }
         Ok(())
     }
 
     pub(super) fn take(&mut self) -> Result<Vec<RecordBatch>> {
-        if self.n > 0 {
-            self.close()?;
+        if self.table.n > 0 {
+            self.batches.push(self.table.finish()?);
         }
         Ok(std::mem::take(&mut self.batches))
+    }
+}
+
+/// Some columns of a table, as they are collected.
+struct TableBuilder<C> {
+    columns: Vec<(C, Builder)>,
+    n: usize,
+}
+
+/// Cells of a column. Engines have no numbers without a sign.
+enum Builder {
+    Text(StringBuilder),
+    Number(Int32Builder),
+    Row(Int64Builder),
+    Share(Float64Builder),
+    Flag(BooleanBuilder),
+}
+
+impl<C: Column> TableBuilder<C> {
+    fn new(columns: &[C]) -> Self {
+        let columns = columns.iter().map(|column| (*column, Builder::new(column.kind())));
+        Self { columns: columns.collect(), n: 0 }
+    }
+
+    fn push<'a>(&mut self, mut cell: impl FnMut(C) -> Cell<'a>) {
+        self.columns.iter_mut().for_each(|(column, cells)| cells.push(cell(*column)));
+        self.n += 1;
+    }
+
+    /// The rows so far.
+    fn finish(&mut self) -> Result<RecordBatch> {
+        self.n = 0;
+        batch(self.columns.iter_mut().map(|(column, cells)| (column.name(), cells.finish())))
+    }
+}
+
+impl Builder {
+    fn new(kind: Kind) -> Self {
+        match kind {
+            Kind::Text => Self::Text(StringBuilder::new()),
+            Kind::Number => Self::Number(Int32Builder::new()),
+            Kind::Row => Self::Row(Int64Builder::new()),
+            Kind::Share => Self::Share(Float64Builder::new()),
+            Kind::Flag => Self::Flag(BooleanBuilder::new()),
+        }
+    }
+
+    fn push(&mut self, cell: Cell<'_>) {
+        match (self, cell) {
+            (Self::Text(cells), Cell::Text(text)) => cells.append_value(text),
+            (Self::Number(cells), Cell::Number(number)) => cells.append_value(number as i32),
+            (Self::Row(cells), Cell::Row(row)) => cells.append_value(row as i64),
+            (Self::Share(cells), Cell::Share(share)) => cells.append_value(share),
+            (Self::Flag(cells), Cell::Flag(flag)) => cells.append_value(flag),
+            (Self::Text(cells), _) => cells.append_null(),
+            (Self::Number(cells), _) => cells.append_null(),
+            (Self::Row(cells), _) => cells.append_null(),
+            (Self::Share(cells), _) => cells.append_null(),
+            (Self::Flag(cells), _) => cells.append_null(),
+        }
+    }
+
+    fn finish(&mut self) -> ArrayRef {
+        match self {
+            Self::Text(cells) => Arc::new(cells.finish()),
+            Self::Number(cells) => Arc::new(cells.finish()),
+            Self::Row(cells) => Arc::new(cells.finish()),
+            Self::Share(cells) => Arc::new(cells.finish()),
+            Self::Flag(cells) => Arc::new(cells.finish()),
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use arrow_array::RecordBatch;
 
-use super::columns::Documents;
+use super::columns::{Document, Documents};
 use super::out::Out;
 use super::parts::{Parts, put_bytes};
 use super::{Settings, Stage, kind, place};
@@ -25,15 +25,15 @@ impl Stage for Texts {
     fn push(&mut self, batch: &RecordBatch) -> Result<Vec<RecordBatch>> {
         let mut place = Vec::new();
         let documents = Documents::of(batch)?;
-        for ((id, text, value), (_, hash)) in documents.iter().zip(documents.seen()) {
+        for Document { id, text, value, seen } in documents.iter() {
             place.clear();
             place::push(&self.settings.keep, text, value, id, &mut place);
             self.parts.add(self.settings.slice(id.as_bytes()), |out| {
-                out.extend(hash.to_le_bytes());
+                out.extend(seen.to_le_bytes());
                 put_bytes(out, &place);
                 put_bytes(out, text.as_bytes());
             });
-            self.parts.send_much(&mut self.out)?;
+            self.parts.send_if_full(&mut self.out)?;
         }
         self.out.take()
     }

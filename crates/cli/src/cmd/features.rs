@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use benzer_io::read::FieldPath;
 use benzer_sets::SetFormat;
-use benzer_sets::features::{self, LabelFrom, Made, Recipe};
+use benzer_sets::features::{self, LabelFrom, Made, Recipe, RowShape};
 use benzer_storage::{FileWriter, Files};
 use clap::Args;
 use serde::Serialize;
@@ -87,9 +87,13 @@ struct WrittenRows<'a> {
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     let Arguments { inputs, sets, sketches, .. } = arguments;
     let output = Some(arguments.output.as_path()).filter(|path| *path != Path::new("-"));
-    let spec = (sketches.registers, arguments.bits, sketches.seed);
-    let recipe = Recipe::new(spec, arguments.normalize, label_from(arguments)?)
-        .map_err(|error| usage(error.into()))?;
+    let shape = RowShape {
+        registers: sketches.registers,
+        bits: arguments.bits,
+        seed: sketches.seed,
+        normalize: arguments.normalize,
+    };
+    let recipe = Recipe::new(shape, label_from(arguments)?).map_err(|error| usage(error.into()))?;
     let mut source = sets.source(inputs)?;
     source.read.order_field = arguments.label_field.clone();
     let room = sets.room(output)?;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use benzer_core::Threshold;
 use benzer_core::sketch::{Packing, SketchSpec};
 use benzer_io::result_table::{Cell, Kind};
-use benzer_sets::Shelf;
+use benzer_sets::SetStore;
 use benzer_sets::triples::{self, Found, Triple, Verify, Wanted};
 use clap::{Args, ValueEnum};
 
@@ -145,7 +145,7 @@ fn columns(verify: Verify) -> Vec<(&'static str, Kind)> {
     }
 }
 
-fn push(rows: &mut Rows<'_>, triple: &Triple, shelf: &Shelf) -> anyhow::Result<()> {
+fn push(rows: &mut Rows<'_>, triple: &Triple, shelf: &SetStore) -> anyhow::Result<()> {
     let [a, b, c] = triple.sets;
     let ids = [shelf.id(a)?, shelf.id(b)?, shelf.id(c)?];
     let mut cells: Vec<Cell<'_>> = ids.iter().map(|id| Cell::Text(id)).collect();

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use benzer_core::Threshold;
 use benzer_io::result_table::{Cell, Kind};
 use benzer_join::exact::Measure;
-use benzer_sets::Shelf;
+use benzer_sets::SetStore;
 use benzer_sets::pairs::{self, Pair, Wanted};
 use clap::{Args, ValueEnum};
 
@@ -116,7 +116,7 @@ const COLUMNS: [(&str, Kind); 7] = [
     ("similarity", Kind::Share),
 ];
 
-fn push(rows: &mut Rows<'_>, pair: &Pair, shelf: &Shelf, measure: Measure) -> anyhow::Result<()> {
+fn push(rows: &mut Rows<'_>, pair: &Pair, shelf: &SetStore, measure: Measure) -> anyhow::Result<()> {
     rows.push(&[
         Cell::Text(&shelf.id(pair.a)?),
         Cell::Text(&shelf.id(pair.b)?),

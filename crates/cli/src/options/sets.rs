@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail};
-use benzer_dedup::job::BATCH_BYTES;
+use benzer_dedup::request::BATCH_BYTES;
 use benzer_io::read::ReadOptions;
-use benzer_sets::{self as sets, Content, Loaded, Room, SetFormat, Shelf, Source};
+use benzer_sets::{self as sets, Content, Loaded, Resources, SetFormat, SetStore, Source};
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 
@@ -82,7 +82,7 @@ impl SetArguments {
     ///
     /// # Errors
     /// Too little memory, a folder that cannot be made.
-    pub fn room(&self, output: Option<&Path>) -> anyhow::Result<Room> {
+    pub fn room(&self, output: Option<&Path>) -> anyhow::Result<Resources> {
         if let Some(address) = output.filter(|path| path.to_string_lossy().contains("://")) {
             bail!(
                 "cannot write `{}`: only `benzer dedup -o` writes to object stores; write to this machine, and copy it",
@@ -96,7 +96,7 @@ impl SetArguments {
         });
         let work_dir = self.work_dir.clone().or(beside).unwrap_or_else(std::env::temp_dir);
         let memory = self.memory.unwrap_or_else(amount::half_of_memory);
-        Room::new(memory, threads, &work_dir, stop_flag()).map_err(failed)
+        Resources::new(memory, threads, &work_dir, stop_flag()).map_err(failed)
     }
 
     /// What reports how far the reading is, and bad lines. Refuses places for results that are inputs.
@@ -117,10 +117,10 @@ impl SetArguments {
 /// Inputs that cannot be read, or that have no sets.
 pub fn load(
     sources: &[&Source],
-    room: &Room,
+    resources: &Resources,
     reporter: &mut ReadReporter,
-) -> anyhow::Result<(Shelf, Vec<Loaded>)> {
-    let (shelf, loaded) = sets::load(sources, room, reporter).map_err(usage)?;
+) -> anyhow::Result<(SetStore, Vec<Loaded>)> {
+    let (shelf, loaded) = sets::load(sources, resources, reporter).map_err(usage)?;
     reporter.finish()?;
     for warning in loaded.iter().flat_map(|loaded| &loaded.warnings) {
         talk!("warning: {warning}");

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use benzer_io::read::Progress;
-use benzer_sets::Watch;
+use benzer_sets::ReadListener;
 use benzer_sets::sketches::Rejected;
 
 use super::{Bar, Rejects};
@@ -40,7 +40,7 @@ impl ReadReporter {
     }
 }
 
-impl Watch<anyhow::Error> for ReadReporter {
+impl ReadListener<anyhow::Error> for ReadReporter {
     fn begin(&mut self, progress: &Progress) {
         if let Some(bar) = self.bar.replace(Bar::new(progress)) {
             bar.finish();

@@ -10,7 +10,7 @@ use benzer_io::read::{Batch, RawBatch, Reader};
 
 /// What hardly anything can be similar to.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Left {
+pub(crate) struct UnmatchableCounts {
     /// Documents without features, which are taken if they have a text.
     pub empty: u64,
     /// Documents shorter than one shingle.
@@ -24,11 +24,11 @@ pub(crate) fn read_into(
     ingest: &Ingest,
     threads: usize,
     mut visit: impl FnMut(&Batch) -> Result<()>,
-) -> Result<Left> {
+) -> Result<UnmatchableCounts> {
     let inputs = reader.inputs().to_vec();
     let n_words = ingest.spec().words();
     let has_ids = ingest.layout().ids;
-    let mut left = Left::default();
+    let mut left = UnmatchableCounts::default();
     pipeline::run(reader, &Sets { ingest }, threads, |made: WithSets| -> Result<()> {
         visit(&made.ingested.batch)?;
         let rows = &made.ingested.rows;

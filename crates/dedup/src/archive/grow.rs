@@ -28,22 +28,22 @@ impl<'a> Growth<'a> {
         mut manifest: Manifest,
         n: u64,
         shape: Shape<'a>,
-        room: Workspace<'a>,
+        workspace: Workspace<'a>,
     ) -> Result<Self> {
-        room.files.remove_leftovers(folder)?;
-        remove_unnamed(room.files, folder, &manifest)?;
+        workspace.files.remove_leftovers(folder)?;
+        remove_unnamed(workspace.files, folder, &manifest)?;
         let taken = manifest.segments.split_off(manifest.segments.len() - n_taken(&manifest.segments, n));
         let mut writer = None;
         if n > 0 {
             let name = format!("{:06}", manifest.next);
             let shape = Shape { banding: manifest.banding, ..shape };
-            let mut new = SegmentWriter::create(folder, &name, shape, room)?;
+            let mut new = SegmentWriter::create(folder, &name, shape, workspace)?;
             for entry in &taken {
-                new.copy(&Segment::open(folder, entry, (shape.spec, shape.banding))?)?;
+                new.copy(&Segment::open(folder, entry, shape.spec, shape.banding)?)?;
             }
             writer = Some(new);
         }
-        Ok(Self { folder, files: room.files, manifest, taken, writer })
+        Ok(Self { folder, files: workspace.files, manifest, taken, writer })
     }
 
     /// Adds a document, of as many as were announced.
@@ -107,16 +107,16 @@ mod tests {
             contents: stamp,
             keys: stamp,
         };
-        let (mut segments, mut most, mut copied) = (vec![entry(100_000)], 0, 0);
+        let (mut segments, mut max, mut copied) = (vec![entry(100_000)], 0, 0);
         for _ in 0..10_000 {
             let taken = segments.split_off(segments.len() - n_taken(&segments, 200));
             let old: u32 = taken.iter().map(|segment| segment.documents).sum();
             copied += u64::from(old);
             segments.push(entry(old + 200));
-            most = most.max(segments.len());
+            max = max.max(segments.len());
         }
         assert_eq!(segments.iter().map(|segment| segment.documents).sum::<u32>(), 2_100_000);
-        assert!(most <= 14, "{most} segments");
+        assert!(max <= 14, "{max} segments");
         assert!(copied <= 14 * 2_100_000, "{copied} documents");
         assert_eq!(n_taken(&[entry(5), entry(3)], 0), 0);
     }

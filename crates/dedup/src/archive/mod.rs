@@ -13,7 +13,7 @@
 //! An archive grows by segments. A new segment takes the last ones into itself as long as they have less than twice its documents, so that their number grows as
 //! the logarithm of the archive's, and every document is copied that often.
 //!
-//! Documents are numbered by segment and place ([`Old`]), which is the order in which they were added. It never changes.
+//! Documents are numbered by segment and place ([`OldDocument`]), which is the order in which they were added. It never changes.
 
 mod corpus;
 mod grow;
@@ -42,14 +42,14 @@ pub(crate) use writer::{SegmentWriter, Shape};
 
 /// A document of an archive: its segment, then its place there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Old {
+pub(crate) struct OldDocument {
     /// The number of the segment, over all archives of a run.
     pub segment: u32,
     /// The place in the segment.
     pub number: u32,
 }
 
-impl Old {
+impl OldDocument {
     /// Both in one number of the same order.
     pub fn packed(self) -> u64 {
         u64::from(self.segment) << 32 | u64::from(self.number)
@@ -92,7 +92,7 @@ impl Archives {
         &self.segments
     }
 
-    pub fn segment(&self, old: Old) -> &Segment {
+    pub fn segment(&self, old: OldDocument) -> &Segment {
         &self.segments[old.segment as usize]
     }
 
@@ -102,16 +102,16 @@ impl Archives {
     }
 
     /// The id of a document: that of its field, or file and line.
-    pub fn id(&self, old: Old) -> Result<String> {
+    pub fn id(&self, old: OldDocument) -> Result<String> {
         let name = self.segment(old).name(old.number)?;
         Ok(name.id.unwrap_or_else(|| format!("{}:{}", name.file, name.line)))
     }
 
     /// Band keys where a segment has other ones.
-    pub fn use_banding(&mut self, banding: &Banding, room: Workspace<'_>) -> Result<()> {
+    pub fn use_banding(&mut self, banding: &Banding, workspace: Workspace<'_>) -> Result<()> {
         for (segment, i) in self.segments.iter_mut().zip(0..) {
             if segment.banding() != Some(banding) {
-                segment.take_keys(writer::band_keys(segment, *banding, i, room)?, *banding);
+                segment.take_keys(writer::band_keys(segment, *banding, i, workspace)?, *banding);
             }
         }
         Ok(())
@@ -141,7 +141,7 @@ pub(crate) fn open(
     }
     let mut segments = Vec::new();
     for entry in &manifest.segments {
-        let mut segment = Segment::open(folder, entry, (spec, manifest.banding))?;
+        let mut segment = Segment::open(folder, entry, spec, manifest.banding)?;
         segment.truncate(visible.min(segment.len().into()) as u32);
         visible -= u64::from(segment.len());
         segments.push(segment);

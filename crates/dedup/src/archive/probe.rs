@@ -7,12 +7,11 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use benzer_core::lsh::{Banding, Prefilter};
-
 use super::keys::{Cursor, HASHES};
 use super::segment::Row;
-use super::{Archives, Old};
+use super::{Archives, OldDocument};
 use crate::error::Result;
+use benzer_join::bands::BandRules;
 
 /// Looks into archives. Each thread has its own.
 #[derive(Debug)]
@@ -20,16 +19,16 @@ pub(crate) struct Prober<'a> {
     archives: &'a Archives,
     cursors: Vec<Cursor<'a>>,
     /// The rows that the document at hand met.
-    rows: HashMap<Old, Row>,
+    rows: HashMap<OldDocument, Row>,
     features: Vec<u64>,
     /// How often a new document met an old one in a bucket.
-    pub n_met: u64,
+    pub n_bucket_pairs: u64,
 }
 
 impl<'a> Prober<'a> {
     pub fn new(archives: &'a Archives) -> Self {
         let cursors = archives.segments().iter().map(|segment| Cursor::new(segment.keys())).collect();
-        Self { archives, cursors, rows: HashMap::new(), features: Vec::new(), n_met: 0 }
+        Self { archives, cursors, rows: HashMap::new(), features: Vec::new(), n_bucket_pairs: 0 }
     }
 
     /// The first document with this hash of its text and these features, sorted, which are asked for only where a hash agrees.
@@ -37,11 +36,11 @@ impl<'a> Prober<'a> {
         &mut self,
         hash: u128,
         mut features: impl FnMut() -> Result<Vec<u64>>,
-    ) -> Result<Option<Old>> {
+    ) -> Result<Option<OldDocument>> {
         let key = (hash >> 64) as u64;
         for segment in 0..self.cursors.len() as u32 {
             let mut place = self.cursors[segment as usize].find(HASHES, key)?;
-            while let Some(old) = self.next((HASHES, key), segment, &mut place)? {
+            while let Some(old) = self.next(HASHES, key, segment, &mut place)? {
                 let row = self.archives.segment(old).row(old.number)?;
                 if row.hash == hash {
                     self.archives.segment(old).features(&row, &mut self.features)?;
@@ -55,17 +54,17 @@ impl<'a> Prober<'a> {
     }
 
     /// The first document with this hash of its text.
-    pub fn first_of(&mut self, hash: u128) -> Result<Option<Old>> {
+    pub fn first_of(&mut self, hash: u128) -> Result<Option<OldDocument>> {
         Ok(self.of_text(hash, 1)?.first().copied())
     }
 
     /// The first `most` documents with this hash of their texts, in order.
-    pub fn of_text(&mut self, hash: u128, most: usize) -> Result<Vec<Old>> {
+    pub fn of_text(&mut self, hash: u128, max: usize) -> Result<Vec<OldDocument>> {
         let (key, mut found) = ((hash >> 64) as u64, Vec::new());
         for segment in 0..self.cursors.len() as u32 {
             let mut place = self.cursors[segment as usize].find(HASHES, key)?;
-            while found.len() < most
-                && let Some(old) = self.next((HASHES, key), segment, &mut place)?
+            while found.len() < max
+                && let Some(old) = self.next(HASHES, key, segment, &mut place)?
             {
                 if self.archives.segment(old).row(old.number)?.hash == hash {
                     found.push(old);
@@ -79,14 +78,14 @@ impl<'a> Prober<'a> {
     pub fn candidates(
         &mut self,
         words: &[u64],
-        (banding, prefilter, cap): (&Banding, &Prefilter, usize),
-    ) -> Result<Vec<Old>> {
+        BandRules { banding, prefilter, cap }: BandRules<'_>,
+    ) -> Result<Vec<OldDocument>> {
         self.rows.clear();
         let mut found = Vec::new();
         for band in 0..banding.bands() {
-            self.bucket((1 + band as u16, banding.key(words, band)), cap, &mut found)?;
+            self.bucket(1 + band as u16, banding.key(words, band), cap, &mut found)?;
         }
-        self.n_met += found.len() as u64;
+        self.n_bucket_pairs += found.len() as u64;
         found.sort_unstable();
         found.dedup();
         found.retain(|old| prefilter.passes(words, &self.rows[old].words));
@@ -94,12 +93,12 @@ impl<'a> Prober<'a> {
     }
 
     /// Appends the first members of a bucket, each text once.
-    fn bucket(&mut self, key: (u16, u64), cap: usize, found: &mut Vec<Old>) -> Result<()> {
+    fn bucket(&mut self, list: u16, key: u64, cap: usize, found: &mut Vec<OldDocument>) -> Result<()> {
         let mut hashes = Vec::new();
         for segment in 0..self.cursors.len() as u32 {
-            let mut place = self.cursors[segment as usize].find(key.0, key.1)?;
+            let mut place = self.cursors[segment as usize].find(list, key)?;
             while hashes.len() < cap
-                && let Some(old) = self.next(key, segment, &mut place)?
+                && let Some(old) = self.next(list, key, segment, &mut place)?
             {
                 let hash = self.row(old)?.hash;
                 if !hashes.contains(&hash) {
@@ -111,17 +110,17 @@ impl<'a> Prober<'a> {
         Ok(())
     }
 
-    /// The document at a place of the keys of a segment, if it has the key; then the next place.
-    fn next(&mut self, key: (u16, u64), segment: u32, place: &mut u64) -> Result<Option<Old>> {
+    /// The document at a place of a list of keys of a segment, if it has the key; then the next place.
+    fn next(&mut self, list: u16, key: u64, segment: u32, place: &mut u64) -> Result<Option<OldDocument>> {
         let record = self.cursors[segment as usize].record(*place)?;
         *place += 1;
         let is_visible = |number: &u32| *number < self.archives.segments()[segment as usize].len();
-        let number = record.filter(|record| (record.0, record.1) == key).map(|record| record.2);
+        let number = record.filter(|record| (record.0, record.1) == (list, key)).map(|record| record.2);
         // Numbers of a key are in order: behind one that is hidden all are.
-        Ok(number.filter(is_visible).map(|number| Old { segment, number }))
+        Ok(number.filter(is_visible).map(|number| OldDocument { segment, number }))
     }
 
-    fn row(&mut self, old: Old) -> Result<&Row> {
+    fn row(&mut self, old: OldDocument) -> Result<&Row> {
         if !self.rows.contains_key(&old) {
             self.rows.insert(old, self.archives.segment(old).row(old.number)?);
         }

@@ -60,7 +60,8 @@ impl Segment {
     pub fn open(
         folder: &Path,
         entry: &SegmentEntry,
-        (spec, banding): (&SketchSpec, Option<Banding>),
+        spec: &SketchSpec,
+        banding: Option<Banding>,
     ) -> Result<Self> {
         let part = |kind: Kind, stamp| Part::open(folder.join(kind.name(&entry.name)), kind, spec, stamp);
         Ok(Self {
@@ -172,9 +173,9 @@ mod tests {
     /// A segment whose rows say where their contents are as `forge` likes; everything has the right checksums.
     fn forged(forge: impl Fn(usize, &mut [u8]), n_keys: Option<u64>) -> Result<Segment> {
         let (folder, spec, files) = (tempfile::tempdir().unwrap(), SketchSpec::default(), Files::new());
-        let room = Workspace { bytes: 1 << 20, folder: folder.path(), files: &files };
+        let workspace = Workspace { bytes: 1 << 20, folder: folder.path(), files: &files };
         let mut writer =
-            SegmentWriter::create(folder.path(), "1", Shape { spec: &spec, banding: None }, room)?;
+            SegmentWriter::create(folder.path(), "1", Shape { spec: &spec, banding: None }, workspace)?;
         for number in 0..DOCUMENTS {
             writer.push(&Entry {
                 hash: number.into(),
@@ -212,7 +213,7 @@ mod tests {
             fs::write(path, bytes).unwrap();
         }
         entry.documents = DOCUMENTS;
-        Segment::open(folder.path(), &entry, (&spec, None))
+        Segment::open(folder.path(), &entry, &spec, None)
     }
 
     #[test]

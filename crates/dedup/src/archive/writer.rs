@@ -28,7 +28,7 @@ pub(crate) struct SegmentWriter<'a> {
     shape: Shape<'a>,
     folder: PathBuf,
     name: String,
-    room: Workspace<'a>,
+    workspace: Workspace<'a>,
     rows: FileWriter,
     contents: FileWriter,
     keys: KeySorter,
@@ -39,20 +39,20 @@ pub(crate) struct SegmentWriter<'a> {
 
 impl<'a> SegmentWriter<'a> {
     /// Begins the segment of a name in a folder, with room to sort in.
-    pub fn create(folder: &Path, name: &str, shape: Shape<'a>, room: Workspace<'a>) -> Result<Self> {
+    pub fn create(folder: &Path, name: &str, shape: Shape<'a>, workspace: Workspace<'a>) -> Result<Self> {
         let begin = |kind: Kind| -> Result<FileWriter> {
-            let mut file = room.files.create(&folder.join(kind.name(name)))?;
+            let mut file = workspace.files.create(&folder.join(kind.name(name)))?;
             file.append(&kind.header(shape.spec))?;
             Ok(file)
         };
         Ok(Self {
             rows: begin(Kind::Rows)?,
             contents: begin(Kind::Contents)?,
-            keys: KeySorter::new(shape.banding, room),
+            keys: KeySorter::new(shape.banding, workspace),
             shape,
             folder: folder.to_owned(),
             name: name.to_owned(),
-            room,
+            workspace,
             n: 0,
             offset: 0,
             buffer: Vec::new(),
@@ -111,7 +111,7 @@ impl<'a> SegmentWriter<'a> {
 
     /// Sorts the keys and puts all files in their places.
     pub fn finish(self) -> Result<SegmentEntry> {
-        let keys = self.room.files.create(&self.folder.join(Kind::Keys.name(&self.name)))?;
+        let keys = self.workspace.files.create(&self.folder.join(Kind::Keys.name(&self.name)))?;
         Ok(SegmentEntry {
             name: self.name,
             documents: self.n,
@@ -123,14 +123,19 @@ impl<'a> SegmentWriter<'a> {
 }
 
 /// The keys of a segment under another banding, in the work folder.
-pub(super) fn band_keys(segment: &Segment, banding: Banding, i: u32, room: Workspace<'_>) -> Result<Keys> {
-    let mut keys = KeySorter::new(Some(banding), room);
+pub(super) fn band_keys(
+    segment: &Segment,
+    banding: Banding,
+    i: u32,
+    workspace: Workspace<'_>,
+) -> Result<Keys> {
+    let mut keys = KeySorter::new(Some(banding), workspace);
     for number in 0..segment.len() {
         let row = segment.row(number)?;
         keys.push(row.hash, words(&row.words, row.n_features as usize), number)?;
     }
-    let path = room.folder.join(Kind::Keys.name(&format!("against-keys-{i}")));
-    let stamp = keys.finish(room.files.create(&path)?, segment.spec(), segment.len())?;
+    let path = workspace.folder.join(Kind::Keys.name(&format!("against-keys-{i}")));
+    let stamp = keys.finish(workspace.files.create(&path)?, segment.spec(), segment.len())?;
     Keys::open(&path, segment.spec(), &stamp)
 }
 
@@ -147,8 +152,8 @@ struct KeySorter {
 }
 
 impl KeySorter {
-    fn new(banding: Option<Banding>, room: Workspace<'_>) -> Self {
-        Self { banding, hashes: room.sorter(4), keys: room.sorter(2) }
+    fn new(banding: Option<Banding>, workspace: Workspace<'_>) -> Self {
+        Self { banding, hashes: workspace.sorter(4), keys: workspace.sorter(2) }
     }
 
     fn push(&mut self, hash: u128, words: Option<&[u64]>, number: u32) -> Result<()> {

@@ -42,7 +42,7 @@ enum Sizes {
 
 /// What becomes of the pairs of a cluster.
 #[derive(Debug, Clone, Copy)]
-enum Fate {
+enum Loss {
     /// Each pair is missed with this probability.
     Pairs(f64),
     /// All pairs of a document are missed with this probability.
@@ -59,7 +59,7 @@ enum Fate {
 struct Corpus(Vec<(usize, Vec<bool>)>);
 
 impl Corpus {
-    fn new(sizes: Sizes, fate: Fate) -> Self {
+    fn new(sizes: Sizes, loss: Loss) -> Self {
         let mut random = Random(7, 0);
         let (mut clusters, mut n) = (Vec::new(), 0);
         while n < CLUSTERED {
@@ -71,7 +71,7 @@ impl Corpus {
                 Sizes::Ten if clusters.len() < 10 => 100,
                 Sizes::One(_) | Sizes::Ten => 2 + (3.0 * random.next()) as usize,
             };
-            clusters.push((size, found(size, fate, &mut random)));
+            clusters.push((size, found(size, loss, &mut random)));
             n += size;
         }
         Self(clusters)
@@ -139,12 +139,12 @@ impl Corpus {
     }
 }
 
-fn found(size: usize, fate: Fate, random: &mut Random) -> Vec<bool> {
+fn found(size: usize, loss: Loss, random: &mut Random) -> Vec<bool> {
     let kept = random.next();
     let documents: Vec<f64> = (0..size).map(|_| random.next()).collect();
     // Which bands of a document are those of its cluster.
-    let bands: Vec<Vec<bool>> = match fate {
-        Fate::Bands(n) => {
+    let bands: Vec<Vec<bool>> = match loss {
+        Loss::Bands(n) => {
             let like = |of: f64| (0.84 + 0.14 * of * kept).powi(8);
             documents.iter().map(|&of| (0..n).map(|_| random.is(like(of))).collect()).collect()
         }
@@ -153,12 +153,12 @@ fn found(size: usize, fate: Fate, random: &mut Random) -> Vec<bool> {
     let mut pairs = Vec::with_capacity(size * (size - 1) / 2);
     for later in 0..size {
         for earlier in 0..later {
-            pairs.push(match fate {
-                Fate::Pairs(missed) => !random.is(missed),
-                Fate::Documents(missed) => documents[later] >= missed && documents[earlier] >= missed,
-                Fate::Clusters(missed) => kept >= missed,
-                Fate::First => earlier < 16,
-                Fate::Bands(_) => bands[later].iter().zip(&bands[earlier]).any(|(x, y)| *x && *y),
+            pairs.push(match loss {
+                Loss::Pairs(missed) => !random.is(missed),
+                Loss::Documents(missed) => documents[later] >= missed && documents[earlier] >= missed,
+                Loss::Clusters(missed) => kept >= missed,
+                Loss::First => earlier < 16,
+                Loss::Bands(_) => bands[later].iter().zip(&bands[earlier]).any(|(x, y)| *x && *y),
             });
         }
     }
@@ -174,7 +174,7 @@ enum Way {
 
 /// What came of all draws.
 #[derive(Debug, Default)]
-struct Counted {
+struct CountKind {
     n: f64,
     /// Intervals that begin above the truth, and that end below it.
     missed: [f64; 2],
@@ -183,7 +183,7 @@ struct Counted {
     shares: [f64; 2],
 }
 
-impl Counted {
+impl CountKind {
     fn covered(&self) -> f64 {
         1.0 - (self.missed[0] + self.missed[1]) / self.n
     }
@@ -195,8 +195,8 @@ impl Counted {
     }
 }
 
-fn counted(corpus: &Corpus, way: Way) -> Counted {
-    let (truth, mut counted, mut random) = (corpus.truth(), Counted::default(), Random(11, 0));
+fn counted(corpus: &Corpus, way: Way) -> CountKind {
+    let (truth, mut counted, mut random) = (corpus.truth(), CountKind::default(), Random(11, 0));
     for _ in 0..ROUNDS {
         let (pairs, design) = match way {
             Way::Draws(drawn) => (corpus.draw(drawn, &mut random), Design::Draws(drawn)),
@@ -226,23 +226,23 @@ fn intervals_of_documents_and_their_twins_hold_the_truth_whatever_is_found_or_mi
 /// All corpora in some ways, and how much wider than the spread of the shares the intervals may be: the median, and four of five.
 fn check(ways: &[Way], widths: [f64; 2]) {
     let sizes = [Sizes::Equal(2), Sizes::Equal(40), Sizes::Tail, Sizes::One(500), Sizes::Ten];
-    let fates = [
-        Fate::Pairs(0.05),
-        Fate::Documents(0.05),
-        Fate::Documents(0.004),
-        Fate::Clusters(0.1),
-        Fate::First,
-        Fate::Bands(14),
-        Fate::Bands(16),
+    let losses = [
+        Loss::Pairs(0.05),
+        Loss::Documents(0.05),
+        Loss::Documents(0.004),
+        Loss::Clusters(0.1),
+        Loss::First,
+        Loss::Bands(14),
+        Loss::Bands(16),
     ];
     let (mut all, mut excesses) = (Vec::new(), Vec::new());
     for sizes in sizes {
-        for fate in fates {
-            let corpus = Corpus::new(sizes, fate);
+        for loss in losses {
+            let corpus = Corpus::new(sizes, loss);
             for &way in ways {
                 let counted = counted(&corpus, way);
                 let covered = counted.covered();
-                assert!(covered >= 0.92, "{sizes:?} {fate:?} {way:?}: {covered} {counted:?}");
+                assert!(covered >= 0.92, "{sizes:?} {loss:?} {way:?}: {covered} {counted:?}");
                 all.push(covered);
                 if counted.excess().is_finite() {
                     excesses.push(counted.excess());
@@ -254,6 +254,6 @@ fn check(ways: &[Way], widths: [f64; 2]) {
     let mean = all.iter().sum::<f64>() / all.len() as f64;
     assert!((0.95..=0.995).contains(&mean), "{mean}");
     excesses.sort_by(f64::total_cmp);
-    let [median, most] = [excesses.len() / 2, excesses.len() * 4 / 5].map(|i| excesses[i]);
-    assert!(median < widths[0] && most < widths[1], "{median} {most}");
+    let [median, high] = [excesses.len() / 2, excesses.len() * 4 / 5].map(|i| excesses[i]);
+    assert!(median < widths[0] && high < widths[1], "{median} {high}");
 }

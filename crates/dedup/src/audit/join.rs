@@ -13,9 +13,9 @@ use crate::error::Result;
 use benzer_core::Threshold;
 use benzer_flow::workers::in_parallel;
 use benzer_join::Edge;
-use benzer_join::bands::ByLater;
+use benzer_join::bands::CandidateLists;
 use benzer_join::exact::{Elements, Frequencies, Source};
-use benzer_join::verify::{Sources, Texts, Wanted, verify_held};
+use benzer_join::verify::{FeatureSource, PairFilter, Texts, verify_held};
 
 /// Documents that a thread takes at a time.
 const CHUNK: usize = 256;
@@ -28,22 +28,22 @@ const INDEXED_BYTES: u64 = 48;
 
 /// Elements that a thread remembers while pairs are measured: one for so many bytes, and at most so many.
 const REMEMBERED_SHARE: usize = 64;
-const MOST_REMEMBERED: usize = 1 << 21;
+const MAX_REMEMBERED: usize = 1 << 21;
 
 /// What a join may use, and who is told how it goes on.
 #[derive(Clone, Copy)]
-pub(crate) struct Workspace<'a> {
+pub(crate) struct AuditWorkspace<'a> {
     pub threads: usize,
     pub bytes: u64,
     /// Gets the number of documents that were read; what it returns ends the join.
     pub progress: &'a (dyn Fn(u64) -> Result<()> + Sync),
 }
 
-impl<'a> Workspace<'a> {
+impl<'a> AuditWorkspace<'a> {
     /// What pairs are measured with.
-    pub(super) fn sources(self, texts: &'a dyn Texts, shingler: &'a Shingler) -> Sources<'a> {
+    pub(super) fn sources(self, texts: &'a dyn Texts, shingler: &'a Shingler) -> FeatureSource<'a> {
         let remembered = self.bytes as usize / REMEMBERED_SHARE / self.threads.max(1);
-        Sources { texts, shingler, remembered: remembered.min(MOST_REMEMBERED) }
+        FeatureSource { texts, shingler, remembered: remembered.min(MAX_REMEMBERED) }
     }
 }
 
@@ -52,23 +52,22 @@ impl<'a> Workspace<'a> {
 pub(super) fn join(
     sample: &Sample,
     members: &[u32],
-    sources: (&dyn Texts, &Shingler),
+    sources: FeatureSource<'_>,
     threshold: Threshold,
-    room: Workspace<'_>,
+    workspace: AuditWorkspace<'_>,
 ) -> Result<Vec<Pair>> {
     let read = AtomicU64::new(0);
-    let to_measure = room.sources(sources.0, sources.1);
     let mut pairs = Vec::new();
     let mut rest = &sample.drawn[..];
     while !rest.is_empty() {
-        let n = part(rest, sources.0, room.bytes)?;
-        let index = Index::new(&rest[..n], sources, threshold, room.threads)?;
+        let n = part(rest, sources.texts, workspace.bytes)?;
+        let index = Index::new(&rest[..n], sources, threshold, workspace.threads)?;
         rest = &rest[n..];
         for section in members.chunks(SECTION) {
-            let candidates = candidates(section, sample, &index, sources, room, &read)?;
-            let candidates: ByLater = candidates.into_iter().collect();
-            let wanted = Wanted::Reaching(threshold.lowered());
-            verify_held([&candidates], to_measure, wanted, room.threads, |_, edges| {
+            let candidates = candidates(section, sample, &index, sources, workspace, &read)?;
+            let candidates: CandidateLists = candidates.into_iter().collect();
+            let wanted = PairFilter::Reaching(threshold.lowered());
+            verify_held([&candidates], sources, wanted, workspace.threads, |_, edges| {
                 pairs.extend(edges.iter().map(|edge| pair(edge, sample)));
                 Ok(())
             })?;
@@ -100,19 +99,19 @@ fn candidates(
     section: &[u32],
     sample: &Sample,
     index: &Index<'_>,
-    sources: (&dyn Texts, &Shingler),
-    room: Workspace<'_>,
+    sources: FeatureSource<'_>,
+    workspace: AuditWorkspace<'_>,
     read: &AtomicU64,
 ) -> Result<Vec<(u32, u32)>> {
     let chunks: Vec<&[u32]> = section.chunks(CHUNK).collect();
     let probe = || Probe { elements: sources.elements(), seen: vec![0; index.ranks.len()], n_probes: 0 };
-    let found = in_parallel(chunks.len(), room.threads, probe, |i, probe| -> Result<_> {
+    let found = in_parallel(chunks.len(), workspace.threads, probe, |i, probe| -> Result<_> {
         let mut pairs = Vec::new();
         for rank in chunks[i].iter().copied().filter(|rank| sample.is_compared(*rank)) {
             probe.run(rank, index, sample, &mut pairs)?;
         }
         let n = chunks[i].len() as u64;
-        (room.progress)(read.fetch_add(n, Ordering::Relaxed) + n)?;
+        (workspace.progress)(read.fetch_add(n, Ordering::Relaxed) + n)?;
         Ok(pairs)
     });
     let mut pairs = found.into_iter().collect::<Result<Vec<_>>>()?.concat();
@@ -140,12 +139,12 @@ type Read = (Vec<u64>, Vec<u32>);
 impl<'a> Index<'a> {
     fn new(
         ranks: &'a [u32],
-        sources: (&dyn Texts, &Shingler),
+        sources: FeatureSource<'_>,
         threshold: Threshold,
         threads: usize,
     ) -> Result<Self> {
         let chunks: Vec<&[u32]> = ranks.chunks(CHUNK).collect();
-        let bytes = ranks.iter().map(|&rank| sources.0.bytes(rank)).sum::<benzer_flow::Result<u64>>()?;
+        let bytes = ranks.iter().map(|&rank| sources.texts.bytes(rank)).sum::<benzer_flow::Result<u64>>()?;
         let frequencies = Frequencies::new(bytes / ELEMENT_BYTES);
         let elements = || sources.elements();
         let read = in_parallel(chunks.len(), threads, elements, |i, elements| -> Result<Read> {

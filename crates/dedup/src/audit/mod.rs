@@ -18,17 +18,17 @@ use benzer_core::field::text::Shingler;
 use benzer_core::lsh::{Banding, Prefilter};
 use serde::{Deserialize, Serialize};
 
-use crate::corpus::Ranked;
+use crate::corpus::CorpusView;
 use crate::decide::{Removal, Rule};
 use crate::edges::Edges;
 use crate::error::Result;
-use crate::job::Audit;
+use crate::request::Audit;
 use benzer_core::Threshold;
 use benzer_join::Edge;
-use benzer_join::bands::ByLater;
-use benzer_join::verify::{Wanted, verify_held};
+use benzer_join::bands::CandidateLists;
+use benzer_join::verify::{PairFilter, verify_held};
 pub use interval::Share;
-pub(crate) use join::Workspace;
+pub(crate) use join::AuditWorkspace;
 use sample::{Sample, Sizes};
 use share::{Design, Shares};
 use twins::{Given, Twins};
@@ -125,8 +125,8 @@ pub(crate) struct Findings {
 const SHOWN: usize = 4;
 
 /// What a run did.
-pub(crate) struct Ran<'a> {
-    pub ranked: &'a Ranked<'a>,
+pub(crate) struct AuditedRun<'a> {
+    pub view: &'a CorpusView<'a>,
     pub shingler: &'a Shingler,
     pub threshold: Threshold,
     /// How candidates were found; nothing for the exact join.
@@ -139,14 +139,14 @@ pub(crate) struct Ran<'a> {
     pub seed: u64,
 }
 
-impl Ran<'_> {
+impl AuditedRun<'_> {
     /// Audits the run as it is asked for. `members` are the documents that it compared, in keep order; `text_bytes` those of the texts of all documents.
     pub fn audit(
         &self,
         audit: Audit,
         members: &[u32],
         text_bytes: u64,
-        room: Workspace<'_>,
+        workspace: AuditWorkspace<'_>,
     ) -> Result<Findings> {
         let documents = members.len() as u64;
         let sizes = match audit {
@@ -154,8 +154,8 @@ impl Ran<'_> {
             _ => Sizes::all(documents),
         };
         match sizes {
-            Some(sizes) => self.by_draws(members, sizes, room),
-            None => self.by_twins(members, text_bytes, room),
+            Some(sizes) => self.by_draws(members, sizes, workspace),
+            None => self.by_twins(members, text_bytes, workspace),
         }
     }
 
@@ -168,9 +168,15 @@ impl Ran<'_> {
         clusters.map(|removed| removed * (removed + 1.0) / 2.0).sum()
     }
 
-    fn by_draws(&self, members: &[u32], sizes: Sizes, room: Workspace<'_>) -> Result<Findings> {
+    fn by_draws(&self, members: &[u32], sizes: Sizes, workspace: AuditWorkspace<'_>) -> Result<Findings> {
         let sample = Sample::draw(members, sizes, self.seed);
-        let pairs = join::join(&sample, members, (self.ranked, self.shingler), self.threshold, room)?;
+        let pairs = join::join(
+            &sample,
+            members,
+            workspace.sources(self.view, self.shingler),
+            self.threshold,
+            workspace,
+        )?;
         let documents = members.len() as u64;
         let compared = Compared {
             documents,
@@ -181,25 +187,25 @@ impl Ran<'_> {
         self.judge(pairs, compared)
     }
 
-    fn by_twins(&self, members: &[u32], text_bytes: u64, room: Workspace<'_>) -> Result<Findings> {
+    fn by_twins(&self, members: &[u32], text_bytes: u64, workspace: AuditWorkspace<'_>) -> Result<Findings> {
         let removed = self.removals.iter().filter(|removal| removal.rule != Rule::ExactCopy).count() as u64;
         let given = Given {
-            ranked: self.ranked,
+            view: self.view,
             members,
             removed,
             text_bytes,
             seed: self.seed,
-            room: room.bytes,
+            bytes: workspace.bytes,
             filter: &self.may_reach,
         };
         let twins = Twins::of(given)?;
         let mut places: Vec<(u32, u32)> = twins.pairs.iter().map(|pair| (pair.later, pair.earlier)).collect();
         places.dedup();
-        let candidates: ByLater = places.into_iter().collect();
-        let wanted = Wanted::Reaching(self.threshold.lowered());
-        let sources = room.sources(self.ranked, self.shingler);
+        let candidates: CandidateLists = places.into_iter().collect();
+        let wanted = PairFilter::Reaching(self.threshold.lowered());
+        let sources = workspace.sources(self.view, self.shingler);
         let (mut pairs, mut met) = (Vec::new(), twins.pairs.iter().peekable());
-        verify_held([&candidates], sources, wanted, room.threads, |_, edges| {
+        verify_held([&candidates], sources, wanted, workspace.threads, |_, edges| {
             for edge in edges.iter() {
                 let place = (edge.later, edge.earlier);
                 while met.next_if(|pair| (pair.later, pair.earlier) < place).is_some() {}
@@ -210,7 +216,7 @@ impl Ran<'_> {
                     is_again = true;
                 }
             }
-            Ok((room.progress)(members.len() as u64)?)
+            Ok((workspace.progress)(members.len() as u64)?)
         })?;
         let compared = Compared {
             documents: members.len() as u64,
@@ -257,7 +263,7 @@ impl Ran<'_> {
     /// True if two documents share a bucket, and would be candidates if it had no limit.
     fn meets(&self, edge: &Edge) -> Result<bool> {
         let Some((banding, prefilter)) = &self.bands else { return Ok(false) };
-        let (a, b) = (self.ranked.words(edge.later)?, self.ranked.words(edge.earlier)?);
+        let (a, b) = (self.view.words(edge.later)?, self.view.words(edge.earlier)?);
         let mut bands = 0..banding.bands();
         Ok(prefilter.passes(&a, &b) && bands.any(|band| banding.key(&a, band) == banding.key(&b, band)))
     }

@@ -5,7 +5,7 @@ use benzer_core::hash::split;
 /// A corpus of so many documents is compared as a whole.
 const SMALL: u64 = 1_000;
 /// Pairs at most, about: a large cluster has millions.
-const MOST_HELD: f64 = 1e6;
+const MAX_HELD: f64 = 1e6;
 
 /// How many documents to compare with how many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ impl Sizes {
     pub fn of(documents: u64, drawn: u64, pairs: f64) -> Self {
         let (n, drawn) = (documents as f64, drawn.min(documents));
         // A pair is met with a probability of drawn / n * compared / n in each direction.
-        let compared = (n * n * MOST_HELD / (2.0 * pairs.max(0.5)) / drawn.max(1) as f64).ceil() as u64;
+        let compared = (n * n * MAX_HELD / (2.0 * pairs.max(0.5)) / drawn.max(1) as f64).ceil() as u64;
         Self { drawn, compared: compared.min(documents) }
     }
 }

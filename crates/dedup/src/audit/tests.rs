@@ -1,7 +1,7 @@
 use benzer_core::field::text::{Shingler, TextOptions};
 use benzer_core::hash::split;
 
-use super::join::{Workspace, join};
+use super::join::{AuditWorkspace, join};
 use super::sample::{Sample, Sizes};
 use crate::error::Error;
 use benzer_core::Threshold;
@@ -73,8 +73,10 @@ fn the_pairs_of_two_draws_are_those_of_brute_force_whatever_the_memory_and_threa
             let expected: Vec<Edge> = expected.copied().collect();
             assert!(drawn == 0 || expected.len() > 9, "{threshold} {drawn} {}", expected.len());
             for (threads, bytes) in [(1, 1 << 30), (3, 1 << 30), (2, 20_000)] {
-                let room = Workspace { threads, bytes, progress: &|_| Ok(()) };
-                let pairs = join(&sample, &members, (&texts, &shingler), threshold, room).unwrap();
+                let workspace = AuditWorkspace { threads, bytes, progress: &|_| Ok(()) };
+                let pairs =
+                    join(&sample, &members, workspace.sources(&texts, &shingler), threshold, workspace)
+                        .unwrap();
                 let reach = |edge: &Edge| threshold.is_reached(edge.intersection.into(), edge.union.into());
                 let found: Vec<Edge> = pairs.iter().map(|pair| pair.edge).filter(reach).collect();
                 assert_eq!(found, expected, "{threshold} {drawn} {compared} {threads} {bytes}");
@@ -93,7 +95,8 @@ fn a_cancelled_join_ends() {
     let (texts, shingler) = (texts(400), shingler());
     let members: Vec<u32> = (0..400).collect();
     let sample = Sample::draw(&members, Sizes { drawn: 400, compared: 400 }, 42);
-    let room = Workspace { threads: 2, bytes: 1 << 30, progress: &|_| Err(Error::Cancelled) };
-    let ended = join(&sample, &members, (&texts, &shingler), "0.8".parse().unwrap(), room);
+    let workspace = AuditWorkspace { threads: 2, bytes: 1 << 30, progress: &|_| Err(Error::Cancelled) };
+    let ended =
+        join(&sample, &members, workspace.sources(&texts, &shingler), "0.8".parse().unwrap(), workspace);
     assert!(matches!(ended, Err(Error::Cancelled)));
 }

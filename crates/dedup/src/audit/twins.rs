@@ -1,26 +1,26 @@
 //! Who is compared with whom in a large corpus: documents drawn at random, each with its twins.
 //!
 //! Two documents drawn at random are hardly ever similar, and meeting a few hundred similar pairs by chance takes a fifth of the corpus. So while documents are read one more minimum is taken
-//! of each, by a hash that the sketch does not use ([`Place::minimum`](crate::documents::Place)): two documents have the same with probability J, their similarity. The twins of a document are those with the same
+//! of each, by a hash that the sketch does not use ([`Span::minimum`](crate::documents::Span)): two documents have the same with probability J, their similarity. The twins of a document are those with the same
 //! minimum. A drawn document is compared with its twins, exactly; a similar pair weighs 1/J, because that is how often it is met. Whether the bands find a pair does not matter to
 //! its minimum, so the pairs that they miss are met as often as those that they find.
 
 use benzer_core::hash::split;
 use benzer_core::lsh::Prefilter;
 
-use crate::corpus::Ranked;
-use crate::documents::{Documents, Place};
+use crate::corpus::CorpusView;
+use crate::documents::{Documents, Span};
 use crate::error::Result;
 use benzer_join::verify::Texts;
 
 /// Documents to draw that have a twin, about.
 const WANTED: f64 = 400.0;
 /// Documents that can be drawn.
-const MOST_DRAWN: f64 = 131_072.0;
+const MAX_DRAWN: f64 = 131_072.0;
 /// Twins of a drawn document whose sketches are looked at.
-const MOST_LOOKED_AT: usize = 64;
+const MAX_LOOKED_AT: usize = 64;
 /// Of those that are not too different, so many are compared.
-const MOST_TWINS: usize = 16;
+const MAX_TWINS: usize = 16;
 /// The share of the texts that may be read again, and what may be in any case.
 const READ_SHARE: u64 = 32;
 const READ: u64 = 1 << 19;
@@ -50,7 +50,7 @@ pub(super) struct Twins {
 /// What a corpus gives to choose from.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Given<'a> {
-    pub ranked: &'a Ranked<'a>,
+    pub view: &'a CorpusView<'a>,
     /// The documents that were compared, in keep order.
     pub members: &'a [u32],
     /// How many of them were removed.
@@ -58,7 +58,7 @@ pub(super) struct Given<'a> {
     pub text_bytes: u64,
     pub seed: u64,
     /// Bytes of memory.
-    pub room: u64,
+    pub bytes: u64,
     /// Passes whatever may reach the threshold, but for one pair in a billion: documents that share a notice are many, and not compared.
     pub filter: &'a Prefilter,
 }
@@ -67,7 +67,7 @@ impl Twins {
     pub fn of(given: Given<'_>) -> Result<Self> {
         let n = given.members.len() as f64;
         let wanted = n * WANTED / given.removed.max(1) as f64;
-        let mut share = wanted.min(MOST_DRAWN).min(n) / n.max(1.0);
+        let mut share = wanted.min(MAX_DRAWN).min(n) / n.max(1.0);
         loop {
             let sample = Sample::draw(given, share)?;
             if sample.is_whole {
@@ -94,9 +94,9 @@ impl Sample {
     fn draw(given: Given<'_>, share: f64) -> Result<Self> {
         let limit = (share * u64::MAX as f64) as u64;
         let stream = split(given.seed, STREAM);
-        let members = Marks::of(given.members, given.ranked.len());
+        let members = Marks::of(given.members, given.view.len());
         let mut drawn = Vec::new();
-        each(given.ranked, |rank, place| {
+        each(given.view, |rank, place| {
             let number = split(stream, rank.into());
             if number <= limit && members.has(rank) {
                 drawn.push((number, rank, place.minimum));
@@ -107,11 +107,11 @@ impl Sample {
         minima.sort_unstable();
         minima.dedup();
         let mut listed: Vec<(u32, u32)> = Vec::new();
-        let most = (given.room as usize / LISTED_BYTES).max(1 << 12);
+        let max = (given.bytes as usize / LISTED_BYTES).max(1 << 12);
         let filter = Filter::of(&minima);
-        each(given.ranked, |rank, place| {
+        each(given.view, |rank, place| {
             if filter.may_have(place.minimum)
-                && listed.len() < most
+                && listed.len() < max
                 && members.has(rank)
                 && let Ok(group) = minima.binary_search(&place.minimum)
             {
@@ -124,7 +124,7 @@ impl Sample {
         for (_, _, minimum) in &mut drawn {
             *minimum = minima.binary_search(minimum).expect("it is the minimum of a drawn document") as u32;
         }
-        let is_whole = listed.len() < most;
+        let is_whole = listed.len() < max;
         Ok(Self { drawn, starts, members: listed.into_iter().map(|(_, rank)| rank).collect(), is_whole })
     }
 
@@ -136,13 +136,13 @@ impl Sample {
             let group = self.starts[group as usize] as usize..self.starts[group as usize + 1] as usize;
             let (mut twins, mut factor) = chosen(rank, &self.members[group], number);
             given.keep_like(rank, &mut twins)?;
-            if twins.len() > MOST_TWINS {
-                factor *= twins.len() as f64 / MOST_TWINS as f64;
-                twins.truncate(MOST_TWINS);
+            if twins.len() > MAX_TWINS {
+                factor *= twins.len() as f64 / MAX_TWINS as f64;
+                twins.truncate(MAX_TWINS);
             }
-            let mut bytes = if twins.is_empty() { 0 } else { given.ranked.bytes(rank)? };
+            let mut bytes = if twins.is_empty() { 0 } else { given.view.bytes(rank)? };
             for &twin in &twins {
-                bytes += given.ranked.bytes(twin)?;
+                bytes += given.view.bytes(twin)?;
             }
             if bytes > budget && i > 0 {
                 self.drawn.truncate(i);
@@ -168,10 +168,10 @@ impl Sample {
 impl Given<'_> {
     /// Drops those of some twins that are too different, by their sketches.
     fn keep_like(&self, rank: u32, twins: &mut Vec<u32>) -> Result<()> {
-        let words = self.ranked.words(rank)?;
+        let words = self.view.words(rank)?;
         let mut like = Vec::with_capacity(twins.len());
         for &twin in &*twins {
-            if self.filter.passes(&words, &self.ranked.words(twin)?) {
+            if self.filter.passes(&words, &self.view.words(twin)?) {
                 like.push(twin);
             }
         }
@@ -182,12 +182,12 @@ impl Given<'_> {
 
 /// The twins of a document, or some of many at random, and how many each stands for.
 fn chosen(rank: u32, group: &[u32], seed: u64) -> (Vec<u32>, f64) {
-    let mut chosen = Vec::with_capacity(MOST_LOOKED_AT);
-    if group.len() <= MOST_TWINS + 1 {
+    let mut chosen = Vec::with_capacity(MAX_LOOKED_AT);
+    if group.len() <= MAX_TWINS + 1 {
         chosen.extend(group.iter().copied().filter(|twin| *twin != rank));
         return (chosen, 1.0);
     }
-    let n = MOST_LOOKED_AT.min(group.len() - 1);
+    let n = MAX_LOOKED_AT.min(group.len() - 1);
     for number in benzer_core::hash::stream(seed) {
         let twin = group[((u128::from(number) * group.len() as u128) >> 64) as usize];
         if twin != rank && !chosen.contains(&twin) {
@@ -201,14 +201,14 @@ fn chosen(rank: u32, group: &[u32], seed: u64) -> (Vec<u32>, f64) {
 }
 
 /// Hands rank and place of all documents to `visit`, in the order in which they lie.
-fn each(ranked: &Ranked<'_>, mut visit: impl FnMut(u32, &Place)) -> Result<()> {
-    if let Documents::Memory(table) = &ranked.corpus.documents {
+fn each(view: &CorpusView<'_>, mut visit: impl FnMut(u32, &Span)) -> Result<()> {
+    if let Documents::Memory(table) = &view.corpus.documents {
         let places = table.chunks().iter().flat_map(|chunk| &chunk.places);
-        places.zip(0..).for_each(|(place, row)| visit(ranked.ranking.rank(row), place));
+        places.zip(0..).for_each(|(place, row)| visit(view.ranking.rank(row), place));
         return Ok(());
     }
-    for (record, row) in ranked.corpus.documents.rows()?.zip(0..) {
-        visit(ranked.ranking.rank(row), &record?.1);
+    for (record, row) in view.corpus.documents.rows()?.zip(0..) {
+        visit(view.ranking.rank(row), &record?.1);
     }
     Ok(())
 }
@@ -264,7 +264,7 @@ mod tests {
     fn a_document_is_compared_with_all_twins_or_with_different_ones_of_many() {
         let group: Vec<u32> = (100..117).collect();
         let (twins, factor) = chosen(103, &group, 1);
-        assert!(twins.len() == MOST_TWINS && !twins.contains(&103) && factor == 1.0);
+        assert!(twins.len() == MAX_TWINS && !twins.contains(&103) && factor == 1.0);
         assert!(chosen(5, &[5], 1).0.is_empty());
         let group: Vec<u32> = (0..1000).collect();
         let mut counts = [0; 1000];
@@ -273,7 +273,7 @@ mod tests {
             assert!((factor - 999.0 / 64.0).abs() < 1e-9);
             twins.sort_unstable();
             twins.dedup();
-            assert!(twins.len() == MOST_LOOKED_AT && !twins.contains(&rank));
+            assert!(twins.len() == MAX_LOOKED_AT && !twins.contains(&rank));
             twins.iter().for_each(|twin| counts[*twin as usize] += 1);
         }
         assert!(counts.iter().all(|n| (30..=110).contains(n)), "{counts:?}");

@@ -12,7 +12,7 @@ const AHEAD: usize = 8;
 
 /// Where a document lies, and how large it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Place {
+pub(crate) struct Span {
     /// Line or row, counted from 1.
     pub line: u64,
     /// Where its text begins, if all texts lie one after the other.
@@ -32,7 +32,7 @@ pub(crate) struct Place {
 pub(crate) struct Chunk {
     pub words: Vec<u64>,
     pub hashes: Vec<u128>,
-    pub places: Vec<Place>,
+    pub places: Vec<Span>,
     pub ids: Strings,
     pub keys: Strings,
 }
@@ -58,7 +58,7 @@ impl Chunk {
 
     /// Asks for the places of the next rows, which another thread may have read last. Rows that are written at once would wait for each of them.
     #[inline]
-    pub fn expect_rows(&self) {
+    pub fn prefetch_rows(&self) {
         prefetch_to_write(&self.hashes, self.hashes.len() + AHEAD);
         prefetch_to_write(&self.places, self.places.len() + AHEAD);
         self.ids.prefetch_next(AHEAD);
@@ -82,7 +82,7 @@ impl Chunk {
     }
 
     pub(super) fn bytes(&self, layout: Layout) -> usize {
-        CHUNK * (8 * layout.words + size_of::<u128>() + size_of::<Place>())
+        CHUNK * (8 * layout.words + size_of::<u128>() + size_of::<Span>())
             + self.ids.n_bytes()
             + self.keys.n_bytes()
     }

@@ -16,7 +16,7 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use super::{Chunk, Layout, Place};
+use super::{Chunk, Layout, Span};
 use benzer_io::Strings;
 use benzer_storage::{self as files, FileWriter, Files, Manifest};
 
@@ -119,8 +119,8 @@ pub(crate) struct Table {
     sketches: Column,
     places: Column,
     texts: Column,
-    ids: Option<(Column, Column)>,
-    keys: Option<(Column, Column)>,
+    ids: Option<StringsColumn>,
+    keys: Option<StringsColumn>,
     n: u32,
 }
 
@@ -144,11 +144,19 @@ impl Column {
     }
 }
 
+/// Strings of all rows one after the other, and where each ends.
+#[derive(Debug)]
+struct StringsColumn {
+    bytes: Column,
+    ends: Column,
+}
+
 impl Table {
     pub fn open(folder: &Path, layout: Layout) -> Result<Self> {
         let open = |name: &str| Column::open(folder, name);
-        let strings =
-            |name: &str| -> Result<_> { Ok((open(&format!("{name}.bin"))?, open(&format!("{name}.end"))?)) };
+        let strings = |name: &str| -> Result<_> {
+            Ok(StringsColumn { bytes: open(&format!("{name}.bin"))?, ends: open(&format!("{name}.end"))? })
+        };
         let places = open("places.bin")?;
         let bytes =
             places.file.metadata().map_err(|error| files::Error::disk("read", &places.path, error))?.len();
@@ -181,14 +189,14 @@ impl Table {
     }
 
     /// The hash and the place of a row.
-    pub fn row(&self, row: u32) -> Result<(u128, Place)> {
+    pub fn row(&self, row: u32) -> Result<(u128, Span)> {
         let mut bytes = [0; PLACE];
         self.places.read_at(u64::from(row) * PLACE as u64, &mut bytes)?;
         Ok(decode(&bytes))
     }
 
     /// All hashes and places, in order.
-    pub fn rows(&self) -> Result<impl Iterator<Item = Result<(u128, Place)>> + use<'_>> {
+    pub fn rows(&self) -> Result<impl Iterator<Item = Result<(u128, Span)>> + use<'_>> {
         let file = File::open(&self.places.path)
             .map_err(|error| files::Error::disk("read", &self.places.path, error))?;
         let mut file = std::io::BufReader::with_capacity(AHEAD * PLACE, file);
@@ -200,40 +208,42 @@ impl Table {
         }))
     }
 
-    pub fn text(&self, place: &Place, bytes: &mut Vec<u8>) -> Result<()> {
+    pub fn text(&self, place: &Span, bytes: &mut Vec<u8>) -> Result<()> {
         bytes.clear();
         bytes.resize(place.text_bytes as usize, 0);
         self.texts.read_at(place.offset, bytes)
     }
 
     pub fn id(&self, row: u32) -> Result<Option<Vec<u8>>> {
-        self.ids.as_ref().map(|ids| string(ids, row)).transpose()
+        self.ids.as_ref().map(|ids| ids.get(row)).transpose()
     }
 
     pub fn key(&self, row: u32) -> Result<Vec<u8>> {
-        self.keys.as_ref().map_or(Ok(Vec::new()), |keys| string(keys, row))
+        self.keys.as_ref().map_or(Ok(Vec::new()), |keys| keys.get(row))
     }
 }
 
-fn string((bytes, ends): &(Column, Column), row: u32) -> Result<Vec<u8>> {
-    let mut both = [0; 16];
-    // The first row begins at zero, which is not written anywhere.
-    let (from, first) = if row == 0 { (8, 0) } else { (0, u64::from(row - 1) * 8) };
-    ends.read_at(first, &mut both[from..])?;
-    let [start, end] =
-        [0, 8].map(|i: usize| u64::from_le_bytes(both[i..i + 8].try_into().expect("eight bytes")));
-    let mut string = vec![0; end.saturating_sub(start) as usize];
-    bytes.read_at(start, &mut string)?;
-    Ok(string)
+impl StringsColumn {
+    fn get(&self, row: u32) -> Result<Vec<u8>> {
+        let mut both = [0; 16];
+        // The first row begins at zero, which is not written anywhere.
+        let (from, first) = if row == 0 { (8, 0) } else { (0, u64::from(row - 1) * 8) };
+        self.ends.read_at(first, &mut both[from..])?;
+        let [start, end] =
+            [0, 8].map(|i: usize| u64::from_le_bytes(both[i..i + 8].try_into().expect("eight bytes")));
+        let mut string = vec![0; end.saturating_sub(start) as usize];
+        self.bytes.read_at(start, &mut string)?;
+        Ok(string)
+    }
 }
 
-fn decode(bytes: &[u8; PLACE]) -> (u128, Place) {
+fn decode(bytes: &[u8; PLACE]) -> (u128, Span) {
     let long = |i: usize| u64::from_le_bytes(bytes[i..i + 8].try_into().expect("eight bytes"));
     let short = |i: usize| u32::from_le_bytes(bytes[i..i + 4].try_into().expect("four bytes"));
     let hash = u128::from(long(8)) << 64 | u128::from(long(0));
     (
         hash,
-        Place {
+        Span {
             line: long(16),
             offset: long(24),
             input: short(32),

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 use benzer_core::hint::prefetch;
 
-pub(crate) use chunk::{Chunk, Place};
+pub(crate) use chunk::{Chunk, Span};
 pub(crate) use disk::{Table, TableWriter};
 
 use crate::error::Result;
@@ -30,7 +30,7 @@ pub(crate) struct Layout {
 }
 
 /// The hash of each text, and where it lies.
-type Rows<'a> = Box<dyn Iterator<Item = Result<(u128, Place)>> + 'a>;
+type Rows<'a> = Box<dyn Iterator<Item = Result<(u128, Span)>> + 'a>;
 
 /// The table, in memory or on disk.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ impl Documents {
     }
 
     /// Where it lies.
-    pub fn place(&self, row: u32) -> Result<Place> {
+    pub fn place(&self, row: u32) -> Result<Span> {
         match self {
             Self::Memory(table) => Ok(table.place(row)),
             Self::Disk(table) => Ok(table.row(row)?.1),
@@ -155,7 +155,7 @@ impl Memory {
 
     /// Where it lies.
     #[inline]
-    pub fn place(&self, row: u32) -> Place {
+    pub fn place(&self, row: u32) -> Span {
         let (chunk, i) = self.at(row);
         chunk.places[i]
     }
@@ -169,14 +169,14 @@ impl Memory {
 
     /// The hash of its text will be wanted soon.
     #[inline]
-    pub fn expect_hash(&self, row: u32) {
+    pub fn prefetch_hash(&self, row: u32) {
         let (chunk, i) = self.at(row);
         prefetch(&chunk.hashes, i);
     }
 
     /// The sketch and the place of a document will be wanted soon.
     #[inline]
-    pub fn expect_row(&self, row: u32) {
+    pub fn prefetch_row(&self, row: u32) {
         let (chunk, i) = self.at(row);
         prefetch(&chunk.places, i);
         let words = i * self.layout.words..(i + 1) * self.layout.words;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use benzer_core::hash;
 use serde_json::{Value, json};
 
-use super::{Audit, Measure, Options, Search, Verify};
 use crate::error::Result;
+use crate::request::{Audit, Measure, Request, Search, Verify};
 use benzer_io::read::{Input, Reader};
 use benzer_join::resolve::Cluster;
 
@@ -14,20 +14,20 @@ use benzer_join::resolve::Cluster;
 const LAYOUT: u32 = 3;
 
 /// The fingerprint of a run, old documents left out.
-pub(super) fn of(options: &Options, reader: &Reader) -> Result<String> {
+pub(super) fn of(request: &Request, reader: &Reader) -> Result<String> {
     let inputs = inputs(reader)?;
-    let mut settings = settings(options);
+    let mut settings = settings(request);
     // What is there counts, not where.
     settings["against"] = Value::Null;
     let all = json!({
         "layout": LAYOUT,
         "inputs": inputs,
-        "fields": format!("{:?}", options.read),
-        "against_fields": format!("{:?}", options.against_read),
-        "text": format!("{:?}", options.text),
+        "fields": format!("{:?}", request.input.read),
+        "against_fields": format!("{:?}", request.old.read),
+        "text": format!("{:?}", request.compare.text),
         "settings": settings,
-        "strict": options.strict,
-        "minima": options.audit == Audit::Auto,
+        "strict": request.strict,
+        "minima": request.audit == Audit::Auto,
     });
     Ok(combined(&[all]))
 }
@@ -47,28 +47,28 @@ pub(super) fn combined(values: &[Value]) -> String {
 }
 
 /// What decides the results, for the manifest.
-pub(super) fn settings(options: &Options) -> Value {
-    let search = match options.search {
+pub(super) fn settings(request: &Request) -> Value {
+    let search = match request.compare.search {
         Search::Bands(banding) => json!({
             "bands": banding.bands(),
             "rows": banding.rows(),
             "bits": banding.bits().get(),
-            "cap": options.cap,
-            "recall_at_threshold": banding.probability(options.threshold.value()),
+            "cap": request.compare.cap,
+            "recall_at_threshold": banding.probability(request.compare.threshold.value()),
         }),
         Search::Exact => json!("exact"),
     };
     json!({
-        "threshold": options.threshold.value(),
-        "keep": options.keep.to_string(),
-        "text_fields": options.read.text_fields.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "id_field": options.read.id_field.as_ref().map(ToString::to_string),
-        "shingles": options.text,
-        "sketch": options.spec,
+        "threshold": request.compare.threshold.value(),
+        "keep": request.keep.to_string(),
+        "text_fields": request.input.read.text_fields.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "id_field": request.input.read.id_field.as_ref().map(ToString::to_string),
+        "shingles": request.compare.text,
+        "sketch": request.compare.spec,
         "search": search,
-        "verify": if options.verify == Verify::Exact { "exact" } else { "estimate" },
-        "measure": if options.measure == Measure::Jaccard { "jaccard" } else { "containment" },
-        "against": options.against.iter().map(|path| path.to_string_lossy()).collect::<Vec<_>>(),
-        "cluster": if options.cluster == Cluster::Leaders { "leaders" } else { "components" },
+        "verify": if request.compare.verify == Verify::Exact { "exact" } else { "estimate" },
+        "measure": if request.compare.measure == Measure::Jaccard { "jaccard" } else { "containment" },
+        "against": request.old.paths.iter().map(|path| path.to_string_lossy()).collect::<Vec<_>>(),
+        "cluster": if request.cluster == Cluster::Leaders { "leaders" } else { "components" },
     })
 }

@@ -1,69 +1,54 @@
-//! A deduplication run, from inputs to results.
+//! A deduplication run, from inputs to results: [`run`] lists the stages, and each has a module here.
 //!
 //! ```text
-//! read -> group -> against -> candidates -> verify -> resolve -> audit -> write
+//! open -> read -> group -> against -> candidates -> verify -> resolve -> audit -> write
 //! ```
 
 mod against;
 mod audit;
+mod budget;
+mod candidates;
 mod checks;
-mod find;
 mod fingerprint;
-mod memory;
-mod observer;
+mod folders;
+mod group;
 mod old;
-mod options;
-pub(crate) mod outcome;
-mod output;
+mod open;
 mod overlaps;
 mod publish;
 mod read;
 mod report;
+mod resolve;
+mod run;
 mod save;
-mod search;
-mod stages;
-mod summary;
+mod setup;
+mod verify;
 mod write;
 
-pub use crate::audit::{Audited, Bin, Share};
-pub(crate) use against::NAMED;
-pub use observer::{Observer, Silent, Stage};
-pub use options::{
-    Audit, BATCH_BYTES, CHECKPOINT_BYTES, HELD_BYTES, Measure, Options, Output, Search, Verify,
-};
-pub(crate) use output::{DOCUMENT_FOLDERS, Remains, remains};
-pub(crate) use save::FOLDER as SAVED;
-pub use search::most_recall;
-pub use search::{Chosen, TooFew};
-pub use summary::{Counts, Summary, Timing};
-
-use crate::error::Result;
 use benzer_io::store::Address;
 use benzer_storage::Files;
+
+use crate::error::Result;
+use crate::progress::Observer;
+use crate::request::Request;
+use crate::summary::Summary;
 
 /// Deduplicates a corpus.
 ///
 /// # Errors
 /// Inputs that cannot be read, results that cannot be written, parameters that do not fit. What was there before stays; a run that left checkpoints can be resumed.
-pub fn run(options: &Options, observer: &dyn Observer) -> Result<Summary> {
-    run_with(&Files::new(), options, observer)
+pub fn run(request: &Request, observer: &dyn Observer) -> Result<Summary> {
+    run_through(&Files::new(), request, observer)
 }
 
-/// [`run`] through a given layer of files, which tests make fail.
+/// [`run`] through a layer of files of the caller's, which may record what is done or fail on the way.
 ///
 /// # Errors
 /// As [`run`].
-#[doc(hidden)]
-pub fn run_with(files: &Files, options: &Options, observer: &dyn Observer) -> Result<Summary> {
-    match Address::parse(&options.output)? {
-        None => Ok(stages::Run::new(files, options, observer)?.run()?.0),
-        Some(address) => publish::run(files, options, address, observer),
+pub fn run_through(files: &Files, request: &Request, observer: &dyn Observer) -> Result<Summary> {
+    let target = &request.results.folder;
+    match Address::parse(target)? {
+        None => Ok(run::run(setup::Setup::new(files, request, target, observer)?)?.summary),
+        Some(address) => publish::run(files, request, address, observer),
     }
-}
-
-/// The most memory this process ever had, mapped files included, as Linux tells it.
-fn peak_memory() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    Some(peak.trim().trim_end_matches(" kB").parse::<u64>().ok()? * 1024)
 }

@@ -14,26 +14,39 @@ const RIGHT: f64 = WIDTH - 12.0;
 const TOP: f64 = 22.0;
 const BOTTOM: f64 = HEIGHT - 44.0;
 
-/// A figure with its caption. `id` tells it from others of the page.
-fn figure(id: &str, (title, description): (&str, &str), height: f64, drawing: &str, caption: &str) -> String {
-    format!(
-        "<figure>\n<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\n<title id=\"{id}-t\">{}</title>\n<desc id=\"{id}-d\">{}</desc>\n{drawing}</svg>\n<figcaption>{caption}</figcaption>\n</figure>\n",
-        escape(title),
-        escape(description)
-    )
+/// A figure with its caption.
+struct Figure<'a> {
+    /// Tells it from others of the page.
+    id: &'a str,
+    title: &'a str,
+    /// What it shows, in words.
+    description: &'a str,
+    height: f64,
+    caption: &'a str,
+}
+
+impl Figure<'_> {
+    fn html(&self, drawing: &str) -> String {
+        let Self { id, title, description, height, caption } = self;
+        format!(
+            "<figure>\n<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\n<title id=\"{id}-t\">{}</title>\n<desc id=\"{id}-d\">{}</desc>\n{drawing}</svg>\n<figcaption>{caption}</figcaption>\n</figure>\n",
+            escape(title),
+            escape(description)
+        )
+    }
 }
 
 /// A round number that is at least a third of another one.
-fn step(most: f64) -> f64 {
-    let power = 10f64.powf((most / 3.0).max(1e-9).log10().floor());
-    [1.0, 2.0, 5.0, 10.0].into_iter().map(|x| x * power).find(|step| *step * 3.0 >= most).unwrap_or(most)
+fn step(max: f64) -> f64 {
+    let power = 10f64.powf((max / 3.0).max(1e-9).log10().floor());
+    [1.0, 2.0, 5.0, 10.0].into_iter().map(|x| x * power).find(|step| *step * 3.0 >= max).unwrap_or(max)
 }
 
 /// Lines at round numbers of the vertical axis, from zero to `most`.
-fn grid(out: &mut String, most: f64, step: f64, label: impl Fn(f64) -> String) {
+fn grid(out: &mut String, max: f64, step: f64, label: impl Fn(f64) -> String) {
     let mut value = 0.0;
-    while value <= most * (1.0 + 1e-9) {
-        let y = BOTTOM - value / most * (BOTTOM - TOP);
+    while value <= max * (1.0 + 1e-9) {
+        let y = BOTTOM - value / max * (BOTTOM - TOP);
         let _ = writeln!(
             out,
             "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{RIGHT}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/><text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
@@ -76,13 +89,13 @@ fn similarities(out: &mut String, from: f64, x: impl Fn(f64) -> f64, what: &str)
 
 /// Bars over the similarity. `bins` are (from, to, number), without gaps; the last one ends at 1, and `equal` more are exactly 1.
 pub(super) fn histogram(bins: &[(f64, f64, u64)], equal: u64, threshold: f64, caption: &str) -> String {
-    let most = bins.iter().map(|bin| bin.2).chain([equal, 1]).max().unwrap_or(1) as f64;
+    let max = bins.iter().map(|bin| bin.2).chain([equal, 1]).max().unwrap_or(1) as f64;
     let from = bins.first().map_or(0.0, |bin| bin.0);
     // The bar of the equal ones stands apart, at the right.
     let right = RIGHT - 34.0;
     let x = |value: f64| LEFT + (value - from) / (1.0 - from).max(1e-9) * (right - LEFT);
-    let step = step(most);
-    let top = (most / step).ceil() * step;
+    let step = step(max);
+    let top = (max / step).ceil() * step;
     let height = |n: u64| n as f64 / top * (BOTTOM - TOP);
     let mut out = String::new();
     grid(&mut out, top, step, short);
@@ -116,17 +129,24 @@ pub(super) fn histogram(bins: &[(f64, f64, u64)], equal: u64, threshold: f64, ca
         round(from),
         grouped(equal)
     );
-    figure("similarities", ("Similarities of removed documents", &description), HEIGHT, &out, caption)
+    Figure {
+        id: "similarities",
+        title: "Similarities of removed documents",
+        description: &description,
+        height: HEIGHT,
+        caption,
+    }
+    .html(&out)
 }
 
 /// Horizontal bars with their numbers.
 pub(super) fn sizes(rows: &[(String, u64)], caption: &str) -> String {
-    let most = rows.iter().map(|row| row.1).max().unwrap_or(1).max(1) as f64;
+    let max = rows.iter().map(|row| row.1).max().unwrap_or(1).max(1) as f64;
     let (left, right, row_height) = (132.0, RIGHT - 62.0, 24.0);
     let mut out = String::new();
     for (i, (label, n)) in rows.iter().enumerate() {
         let y = 10.0 + row_height * i as f64;
-        let width = if *n == 0 { 0.0 } else { (*n as f64 / most * (right - left)).max(2.0) };
+        let width = if *n == 0 { 0.0 } else { (*n as f64 / max * (right - left)).max(2.0) };
         let _ = writeln!(
             out,
             "<text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text><rect class=\"kept\" x=\"{left}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"16\"><title>{label}: {}</title></rect><text class=\"value\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
@@ -140,7 +160,8 @@ pub(super) fn sizes(rows: &[(String, u64)], caption: &str) -> String {
     }
     let described: Vec<String> = rows.iter().map(|(label, n)| format!("{label}: {}", grouped(*n))).collect();
     let height = 20.0 + row_height * rows.len() as f64;
-    figure("sizes", ("Sizes of clusters", &described.join("; ")), height, &out, caption)
+    Figure { id: "sizes", title: "Sizes of clusters", description: &described.join("; "), height, caption }
+        .html(&out)
 }
 
 /// The recall that the bands give at each similarity, the threshold, and what was measured.
@@ -171,28 +192,8 @@ pub(super) fn recall(expected: impl Fn(f64) -> f64, threshold: f64, bins: &[Bin]
         anchor.0,
         round(threshold)
     );
-    for (bin, share) in bins.iter().filter_map(|bin| Some((bin, bin.met_share?))) {
-        let middle = x((bin.from + bin.to) / 2.0);
-        let label = format!(
-            "measured from {} to {}: {:.1}% of {} pairs, interval {:.1}% to {:.1}%",
-            round(bin.from),
-            round(bin.to),
-            100.0 * share.value,
-            grouped(bin.pairs),
-            100.0 * share.low,
-            100.0 * share.high
-        );
-        let _ = writeln!(
-            out,
-            "<g class=\"measured\"><title>{label}</title><path d=\"M{middle:.1} {:.1}V{:.1}M{:.1} {:.1}h8M{:.1} {:.1}h8\"/><circle cx=\"{middle:.1}\" cy=\"{:.1}\" r=\"4\"/></g>",
-            y(share.low),
-            y(share.high),
-            middle - 4.0,
-            y(share.low),
-            middle - 4.0,
-            y(share.high),
-            y(share.value)
-        );
+    for bin in bins {
+        measured(&mut out, bin, x((bin.from + bin.to) / 2.0), y);
     }
     let _ =
         writeln!(out, "<line class=\"base\" x1=\"{LEFT}\" x2=\"{RIGHT}\" y1=\"{BOTTOM}\" y2=\"{BOTTOM}\"/>");
@@ -202,7 +203,33 @@ pub(super) fn recall(expected: impl Fn(f64) -> f64, threshold: f64, bins: &[Bin]
         100.0 * expected(threshold),
         round(threshold)
     );
-    figure("recall", ("Recall by similarity", &description), HEIGHT, &out, caption)
+    Figure { id: "recall", title: "Recall by similarity", description: &description, height: HEIGHT, caption }
+        .html(&out)
+}
+
+/// What was measured of a bin, with its interval, at a place of the horizontal axis.
+fn measured(out: &mut String, bin: &Bin, middle: f64, y: impl Fn(f64) -> f64) {
+    let Some(share) = bin.met_share else { return };
+    let label = format!(
+        "measured from {} to {}: {:.1}% of {} pairs, interval {:.1}% to {:.1}%",
+        round(bin.from),
+        round(bin.to),
+        100.0 * share.value,
+        grouped(bin.pairs),
+        100.0 * share.low,
+        100.0 * share.high
+    );
+    let _ = writeln!(
+        out,
+        "<g class=\"measured\"><title>{label}</title><path d=\"M{middle:.1} {:.1}V{:.1}M{:.1} {:.1}h8M{:.1} {:.1}h8\"/><circle cx=\"{middle:.1}\" cy=\"{:.1}\" r=\"4\"/></g>",
+        y(share.low),
+        y(share.high),
+        middle - 4.0,
+        y(share.low),
+        middle - 4.0,
+        y(share.high),
+        y(share.value)
+    );
 }
 
 /// A similarity without noise in its last digits.
@@ -225,8 +252,8 @@ mod tests {
 
     #[test]
     fn axes_have_few_round_numbers() {
-        for (most, expected) in [(1.0, 0.5), (3.0, 1.0), (7.0, 5.0), (100.0, 50.0), (3277.0, 2000.0)] {
-            assert_eq!(step(most), expected, "{most}");
+        for (max, expected) in [(1.0, 0.5), (3.0, 1.0), (7.0, 5.0), (100.0, 50.0), (3277.0, 2000.0)] {
+            assert_eq!(step(max), expected, "{max}");
         }
         assert_eq!([5.0, 2000.0, 20_000.0, 2.5e6].map(short), ["5", "2,000", "20k", "2.5M"]);
     }

@@ -14,7 +14,7 @@ mod sides;
 use benzer_core::lsh::Banding;
 
 use crate::audit::Audited;
-use crate::job::Counts;
+use crate::summary::Counts;
 pub use html::escape;
 pub use html::{counted, grouped};
 pub(crate) use phrase::{beginning, kind, quoted};
@@ -29,37 +29,69 @@ pub(crate) struct Report {
     /// The inputs as they were given.
     pub inputs: Vec<String>,
     pub counts: Counts,
-    pub threshold: f64,
     pub mode: Mode,
     pub warnings: Vec<String>,
+    pub shapes: Shapes,
+    pub recall: RecallFacts,
+    pub groups: Vec<Group>,
+    pub old: OldFacts,
+    pub rejects: RejectFacts,
+    /// Names and values.
+    pub settings: Vec<(&'static str, String)>,
+    /// The command that does it again.
+    pub command: Option<String>,
+    /// The run that one at a higher threshold was made from.
+    pub earlier: Option<EarlierRun>,
+}
+
+/// How similar duplicates are, and how many belong together.
+#[derive(Debug)]
+pub(crate) struct Shapes {
     /// (from, to, number) of the similarities of removed documents below 1 that are no copies; and how many are 1.
     pub similarities: (Vec<(f64, f64, u64)>, u64),
     /// How many clusters have from 2^i + 1 to 2^(i+1) documents.
     pub cluster_sizes: Vec<u64>,
     pub largest: Vec<ClusterFacts>,
+}
+
+/// What the search promises, and what was measured.
+#[derive(Debug)]
+pub(crate) struct RecallFacts {
     /// How candidates were found; nothing for the exact join.
     pub banding: Option<Banding>,
     /// Members of a bucket that everyone in it is compared with.
     pub cap: usize,
     pub audit: Option<Audited>,
-    pub groups: Vec<Group>,
-    /// The ids of the first old documents that were found.
+}
+
+/// Which old documents were found.
+#[derive(Debug)]
+pub(crate) struct OldFacts {
+    /// The ids of the first ones.
     pub matched: Vec<String>,
-    /// Old documents and where they were found, the least contained first.
+    /// Some and where they are, the least contained first.
     pub spans: Vec<SpanFacts>,
-    /// Reasons of rejects with their numbers, and some rejects.
-    pub rejects: (Vec<(String, u64)>, Vec<String>),
-    /// Names and values.
-    pub settings: Vec<(&'static str, String)>,
-    /// The command that does it again.
-    pub command: Option<String>,
-    /// Of a finished run at a higher threshold: the run, and its threshold.
-    pub earlier: Option<(String, f64)>,
+}
+
+/// What is no document.
+#[derive(Debug, Default)]
+pub(crate) struct RejectFacts {
+    /// Reasons with their numbers.
+    pub reasons: Vec<(String, u64)>,
+    pub examples: Vec<String>,
+}
+
+/// A run at a lower threshold.
+#[derive(Debug)]
+pub(crate) struct EarlierRun {
+    pub folder: String,
+    pub threshold: f64,
 }
 
 /// What was done with duplicates, and what makes one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Mode {
+    pub threshold: f64,
     /// Nothing is removed yet.
     pub is_dry: bool,
     /// Similarities are estimated.
@@ -88,7 +120,7 @@ pub(crate) struct ClusterFacts {
     pub id: String,
     pub size: u64,
     /// The similarities of the removed documents to the kept one.
-    pub least: f64,
+    pub min: f64,
     pub mean: f64,
     /// How the kept document begins.
     pub begins: String,

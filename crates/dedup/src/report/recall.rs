@@ -10,38 +10,38 @@ use crate::audit::{Audited, Share};
 impl Report {
     pub(super) fn recall(&self, out: &mut String) {
         let mut body = String::new();
-        match &self.banding {
+        match &self.recall.banding {
             Some(banding) => {
                 let _ = writeln!(
                     body,
                     "<p>Documents are compared if their sketches agree in one of {} bands of {} registers. Of the pairs at the threshold, {} do; above it, more.</p>",
                     banding.bands(),
                     banding.rows(),
-                    percent(banding.probability(self.threshold))
+                    percent(banding.probability(self.mode.threshold))
                 );
             }
             None => body.push_str("<p>Candidates came from an exact join, which misses nothing.</p>\n"),
         }
-        match &self.audit {
+        match &self.recall.audit {
             Some(audit) => body.push_str(&self.audited(audit)),
             None if self.mode.is_contained => body.push_str("<p>Every document was compared with every item.</p>\n"),
             None => body.push_str("<p class=\"quiet\">The recall of this run was not measured (<code>--audit off</code>).</p>\n"),
         }
         let is_short = |audit: &&Audited| audit.pairs < 400 && audit.sampled < audit.documents;
-        if self.audit.as_ref().filter(is_short).is_some() {
+        if self.recall.audit.as_ref().filter(is_short).is_some() {
             body.push_str("<p class=\"quiet\">Fewer than 400 pairs were met, which leaves a wide interval; <code>--audit N</code> compares N documents with all others.</p>\n");
         }
-        if self.mode.is_against && self.audit.is_some() {
+        if self.mode.is_against && self.recall.audit.is_some() {
             body.push_str("<p class=\"quiet\">The audit compares documents of the input with each other; old documents are found through the same bands, and were not part of it.</p>\n");
         }
-        let bins = self.audit.as_ref().map_or(&[][..], |audit| &audit.bins);
+        let bins = self.recall.audit.as_ref().map_or(&[][..], |audit| &audit.bins);
         let measured = bins.iter().any(|bin| bin.met_share.is_some());
-        if let Some(banding) = &self.banding {
+        if let Some(banding) = &self.recall.banding {
             let points =
                 if measured { " Circles: what was measured on this run, with 95% intervals." } else { "" };
             let caption =
                 format!("Line: the share of pairs of each similarity that the bands bring together.{points}");
-            let chart = chart::recall(|j| banding.probability(j), self.threshold, bins, &caption);
+            let chart = chart::recall(|j| banding.probability(j), self.mode.threshold, bins, &caption);
             let _ = writeln!(body, "<div class=\"figures\">\n{chart}{}</div>", self.measured());
         } else {
             body.push_str(&self.measured());
@@ -51,9 +51,9 @@ impl Report {
                 body,
                 "<h3>Buckets over the limit</h3>\n<p>{} had more than {} documents, up to {}. There each document was compared with the first {} in keep order only: enough to remove it, and far fewer comparisons. Large clusters are therefore not paired in full.</p>",
                 counted(self.counts.oversized_buckets, "bucket"),
-                self.cap,
+                self.recall.cap,
                 grouped(self.counts.largest_bucket),
-                self.cap
+                self.recall.cap
             );
         }
         section(out, "recall-heading", "Is the recall what was promised?", &body);
@@ -79,7 +79,7 @@ impl Report {
                     "Of these, <strong>{}</strong> met in a bucket; {} were compared, and the others are beyond the limit of {} a bucket. ",
                     interval(met),
                     interval(recall),
-                    self.cap
+                    self.recall.cap
                 );
             }
         }
@@ -100,10 +100,13 @@ impl Report {
 
     /// The numbers behind the circles.
     fn measured(&self) -> String {
-        let Some(audit) = self.audit.as_ref().filter(|audit| audit.pairs > 0) else { return String::new() };
+        let Some(audit) = self.recall.audit.as_ref().filter(|audit| audit.pairs > 0) else {
+            return String::new();
+        };
         let mut out = "<div class=\"table\"><table>\n<thead><tr><th scope=\"col\">similarity</th><th class=\"n\" scope=\"col\">pairs</th><th class=\"n\" scope=\"col\">expected</th><th class=\"n\" scope=\"col\">measured</th><th class=\"n\" scope=\"col\">95% interval</th></tr></thead>\n<tbody>\n".to_owned();
         for bin in &audit.bins {
-            let expected = self.banding.map_or(1.0, |banding| banding.probability((bin.from + bin.to) / 2.0));
+            let expected =
+                self.recall.banding.map_or(1.0, |banding| banding.probability((bin.from + bin.to) / 2.0));
             let (value, range) = match bin.met_share {
                 Some(share) if share.low == share.high => (percent(share.value), "exact".to_owned()),
                 Some(share) => {

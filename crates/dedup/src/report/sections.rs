@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use super::Report;
 use super::chart::{self, round};
 use super::html::{counted, escape, grouped, percent, section};
-use crate::job::Counts;
+use super::{EarlierRun, RejectFacts, Report};
+use crate::summary::Counts;
 
 impl Report {
     pub(super) fn lead(&self) -> String {
@@ -13,7 +13,7 @@ impl Report {
         if self.mode.is_contained {
             return format!(
                 "<p class=\"lead\">Every document that {removed} contains at least {} of the shingles of an item that was looked for, by exact count.</p>\n",
-                percent(self.threshold)
+                percent(self.mode.threshold)
             );
         }
         let rule = match (self.mode.is_chained, self.mode.is_estimated) {
@@ -23,17 +23,17 @@ impl Report {
         };
         format!(
             "<p class=\"lead\">Two documents are duplicates from a similarity of {} on. Every document that {removed} {rule}.</p>\n",
-            round(self.threshold)
+            round(self.mode.threshold)
         )
     }
 
     /// What is not known at a higher threshold.
     fn earlier(&self, out: &mut String) {
-        let Some((run, threshold)) = &self.earlier else { return };
+        let Some(EarlierRun { folder, threshold }) = &self.earlier else { return };
         let _ = writeln!(
             out,
             "<p>From the pairs of the run in <code>{}</code> at {}. Nothing was read again, so texts are not shown, and the recall was not measured: the report of that run has both.</p>",
-            escape(run),
+            escape(folder),
             round(*threshold)
         );
     }
@@ -54,10 +54,10 @@ impl Report {
         if self.mode.is_against {
             self.matched(out);
         }
-        if !self.spans.is_empty() {
+        if !self.old.spans.is_empty() {
             self.spans(out);
         }
-        if !self.largest.is_empty() {
+        if !self.shapes.largest.is_empty() {
             self.clusters(out);
         }
         if self.counts.rejected > 0 && self.earlier.is_none() {
@@ -73,22 +73,22 @@ impl Report {
             false => ("old documents have a duplicate in the input", "Old documents that were found"),
         };
         let mut body = format!("<p>{} of {} {what}.", grouped(against_matched), grouped(against));
-        if against_matched > self.matched.len() as u64 {
+        if against_matched > self.old.matched.len() as u64 {
             let _ = write!(
                 body,
                 " These are the first {}; all of them are in <code>pairs.parquet</code>, as <code>id_a</code> where <code>a_is_old</code>.",
-                self.matched.len()
+                self.old.matched.len()
             );
         }
         let names: Vec<String> =
-            self.matched.iter().map(|id| format!("<code>{}</code>", escape(id))).collect();
+            self.old.matched.iter().map(|id| format!("<code>{}</code>", escape(id))).collect();
         let _ = writeln!(body, "</p>\n<p>{}</p>", names.join(", "));
         section(out, "matched", heading, &body);
     }
 
     fn spans(&self, out: &mut String) {
         let mut body = "<p>The least contained items that count, each another one. If these are accidents, the threshold is too low.</p>\n".to_owned();
-        for span in &self.spans {
+        for span in &self.old.spans {
             let _ = writeln!(
                 body,
                 "<article class=\"pair\">\n<p><strong>{}</strong> of item <code>{}</code> in <code>{}</code>, {}</p>\n<p>{}</p>\n</article>",
@@ -117,7 +117,6 @@ impl Report {
         let counts = &self.counts;
         let documents = counts.read - counts.rejected;
         let share = |n: u64| n as f64 / documents.max(1) as f64;
-        let near = counts.removed - counts.copies;
         let removed = if self.mode.is_dry { "would be removed" } else { "removed" };
         let mut cards = vec![
             ("", grouped(documents), "documents".to_owned()),
@@ -130,7 +129,7 @@ impl Report {
             ),
             ("", grouped(counts.edges), "similar pairs found".to_owned()),
         ];
-        if let Some(covered) = self.audit.as_ref().and_then(|audit| audit.covered_share) {
+        if let Some(covered) = self.recall.audit.as_ref().and_then(|audit| audit.covered_share) {
             cards.push(("", percent(covered.value), "of similar pairs dealt with, measured".to_owned()));
         }
         let mut body = "<div class=\"cards\">\n".to_owned();
@@ -138,9 +137,24 @@ impl Report {
             let _ = writeln!(body, "<div class=\"card {class}\"><b>{number}</b> <span>{what}</span></div>");
         }
         body.push_str("</div>\n");
+        self.shares(&mut body);
+        if counts.empty > 0 {
+            let _ = writeln!(
+                body,
+                "<p class=\"quiet\">{} without a letter or digit {} similar to nothing; copies of one text are copies all the same, empty texts are kept.</p>",
+                counted(counts.empty, "document"),
+                if counts.empty == 1 { "is" } else { "are" }
+            );
+        }
+        section(out, "found", "What was found", &body);
+    }
+
+    /// What became of the lines, as a bar with its legend.
+    fn shares(&self, body: &mut String) {
+        let counts = &self.counts;
         let parts = [
             ("kept", "kept", counts.kept),
-            ("removed", "near-duplicates", near),
+            ("removed", "near-duplicates", counts.removed - counts.copies),
             ("equal", "exact copies", counts.copies),
             ("rejected", "rejected", counts.rejected),
         ];
@@ -158,19 +172,10 @@ impl Report {
             let _ = writeln!(body, "<li><i class=\"{class}\"></i>{} {name}</li>", grouped(*n));
         }
         body.push_str("</ul>\n");
-        if counts.empty > 0 {
-            let _ = writeln!(
-                body,
-                "<p class=\"quiet\">{} without a letter or digit {} similar to nothing; copies of one text are copies all the same, empty texts are kept.</p>",
-                counted(counts.empty, "document"),
-                if counts.empty == 1 { "is" } else { "are" }
-            );
-        }
-        section(out, "found", "What was found", &body);
     }
 
     fn shapes(&self, out: &mut String) {
-        let (bins, equal) = &self.similarities;
+        let (bins, equal) = &self.shapes.similarities;
         let estimated = match (self.mode.is_contained, self.mode.is_estimated) {
             (true, _) => "Share of the item that is in the document,",
             (_, true) => "Estimated similarity",
@@ -192,14 +197,14 @@ impl Report {
             false => "of removed documents to the kept one that each names.",
         };
         let caption = format!("{estimated} {of}{copies}{at_one}");
-        let mut figures = chart::histogram(bins, *equal, self.threshold, &caption);
+        let mut figures = chart::histogram(bins, *equal, self.mode.threshold, &caption);
         let number = |n: u64| if n < 10_000 { grouped(n) } else { format!("{}k", grouped(n / 1000)) };
         let range = |i: usize| match i {
             0 => "2 documents".to_owned(),
             _ => format!("{} to {}", number((1 << i) + 1), number(1 << (i + 1))),
         };
         let rows: Vec<(String, u64)> =
-            self.cluster_sizes.iter().enumerate().map(|(i, &n)| (range(i), n)).collect();
+            self.shapes.cluster_sizes.iter().enumerate().map(|(i, &n)| (range(i), n)).collect();
         figures.push_str(&chart::sizes(
             &rows,
             match self.mode.is_contained {
@@ -217,14 +222,14 @@ impl Report {
 
     fn clusters(&self, out: &mut String) {
         let mut body = "<div class=\"table\"><table>\n<thead><tr><th scope=\"col\">kept document</th><th class=\"n\" scope=\"col\">documents</th><th class=\"n\" scope=\"col\">least similarity</th><th class=\"n\" scope=\"col\">mean</th></tr></thead>\n<tbody>\n".to_owned();
-        for cluster in &self.largest {
+        for cluster in &self.shapes.largest {
             let _ = writeln!(
                 body,
                 "<tr><td><code>{}</code><span class=\"words\" dir=\"auto\">{}</span></td><td class=\"n\">{}</td><td class=\"n\">{:.3}</td><td class=\"n\">{:.3}</td></tr>",
                 escape(&cluster.id),
                 escape(&cluster.begins),
                 grouped(cluster.size),
-                cluster.least,
+                cluster.min,
                 cluster.mean
             );
         }
@@ -233,7 +238,7 @@ impl Report {
     }
 
     fn rejected(&self, out: &mut String) {
-        let (reasons, some) = &self.rejects;
+        let RejectFacts { reasons, examples } = &self.rejects;
         let mut body = format!(
             "<p>{} no document. All of them are in <code>rejects.jsonl</code>, with file, line and reason.</p>\n<div class=\"table\"><table>\n<thead><tr><th scope=\"col\">reason</th><th class=\"n\" scope=\"col\">lines</th></tr></thead>\n<tbody>\n",
             if self.counts.rejected == 1 {
@@ -251,7 +256,7 @@ impl Report {
             );
         }
         body.push_str("</tbody>\n</table></div>\n<details><summary>The first of them</summary>\n<pre>");
-        some.iter().for_each(|reject| body.push_str(&(escape(reject) + "\n")));
+        examples.iter().for_each(|reject| body.push_str(&(escape(reject) + "\n")));
         body.push_str("</pre></details>\n");
         section(out, "rejects", "Lines that are no documents", &body);
     }

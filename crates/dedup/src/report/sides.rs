@@ -9,11 +9,11 @@ use super::html::escape;
 use crate::diff::{self, Run};
 
 /// Bytes of a text that are looked at.
-const MOST_BYTES: usize = 32 << 10;
+const MAX_BYTES: usize = 32 << 10;
 /// Texts that differ in more words are shown by their beginnings.
-const MOST_EDITS: usize = 500;
+const MAX_EDITS: usize = 500;
 /// Changes that are shown.
-const MOST_CHANGES: usize = 16;
+const MAX_CHANGES: usize = 16;
 /// Words of a change that are shown, and words around it; characters are shown six times as many.
 const CHANGED: usize = 60;
 const AROUND: usize = 10;
@@ -37,13 +37,13 @@ pub(crate) struct Sides {
 
 /// Compares two texts by the words that their similarity is made of: case and punctuation do not count where they do not count there.
 pub(crate) fn side_by_side(texts: [&str; 2], shingler: &Shingler) -> Sides {
-    let texts = texts.map(|text| &text[..text.floor_char_boundary(MOST_BYTES)]);
+    let texts = texts.map(|text| &text[..text.floor_char_boundary(MAX_BYTES)]);
     let options = shingler.options();
     let scale = if options.unit == Unit::Words { 1 } else { 6 };
     let tokens = texts.map(|text| shingler.tokens(text));
     let hashes = [0, 1].map(|i| tokens[i].iter().map(|token| token.hash).collect::<Vec<_>>());
     let mut writer = Writer { texts, tokens: &tokens, scale, pieces: [Vec::new(), Vec::new()] };
-    let runs = diff::runs(&hashes[0], &hashes[1], MOST_EDITS);
+    let runs = diff::runs(&hashes[0], &hashes[1], MAX_EDITS);
     let is_aligned = runs.is_some();
     match runs {
         Some(runs) => writer.write(&diff::without_crumbs(runs, options.n)),
@@ -80,7 +80,7 @@ impl Writer<'_> {
                 }
             }
             n_changes += usize::from(!matches!(run, Run::Same(..)));
-            if n_changes == MOST_CHANGES {
+            if n_changes == MAX_CHANGES {
                 break;
             }
         }

@@ -101,7 +101,7 @@ impl ReadAgain {
         let manifest = manifest.json;
         let settings = &manifest["settings"];
         let path = |value: &Value| value.as_str().and_then(|text| text.parse::<FieldPath>().ok());
-        let usual = ReadOptions::default();
+        let defaults = ReadOptions::default();
         let id_field = path(&settings["id_field"]);
         Ok(Self {
             inputs: Vec::deserialize(&run["inputs"]).unwrap_or_default(),
@@ -119,8 +119,8 @@ impl ReadAgain {
                 per_file: run["read"]["per_file"].as_bool().unwrap_or(false),
                 max_line_bytes: run["read"]["max_line_bytes"]
                     .as_u64()
-                    .map_or(usual.max_line_bytes, |n| n as usize),
-                ..usual
+                    .map_or(defaults.max_line_bytes, |n| n as usize),
+                ..defaults
             },
             directory: run["directory"].as_str().map(PathBuf::from).unwrap_or_default(),
             folder,

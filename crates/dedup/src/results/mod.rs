@@ -1,13 +1,14 @@
 //! The results of a finished run, read back: why documents were removed, and what another threshold would do.
 
-mod columns;
 mod explain;
 pub(crate) mod inputs;
 pub mod manifest;
 mod output;
 mod rethreshold;
+mod rows;
 
 use std::fs::File;
+use std::marker::PhantomData;
 use std::path::Path;
 
 use arrow_array::{ArrayRef, RecordBatch};
@@ -15,13 +16,14 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use crate::error::{Error, Result};
+use crate::tables::{Column, EvidenceColumn, PairsColumn};
 use benzer_io::read::{Format, RejectReason, check_parquet_index, check_parquet_pages, guarded};
 use benzer_io::store::Address;
-use columns::Columns;
 pub use explain::{Answer, Explained, explain};
 use manifest::Manifest;
 pub(crate) use output::checksum_of_pairs;
 pub use rethreshold::{Rethresholded, rethreshold};
+use rows::Rows;
 
 /// A row of `evidence.parquet`.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,34 +82,34 @@ pub struct Pair {
 /// # Errors
 /// No such file, or one that is not as a run writes it.
 pub fn evidence(folder: &Path, mut visit: impl FnMut(Removed) -> Result<()>) -> Result<()> {
-    each(&folder.join("evidence.parquet"), |columns, i| {
-        let at = |file: &str, row: &str| {
-            Some((columns.maybe_text(file, i)?.to_owned(), columns.maybe_long(row, i)?))
-        };
-        let estimate = ["estimate", "low", "high"].map(|name| columns.maybe_share(name, i));
+    use EvidenceColumn as C;
+    each(folder, |rows, i| {
+        let at = |file: C, row: C| Some((rows.maybe_text(file, i)?.to_owned(), rows.maybe_long(row, i)?));
+        let estimate = [C::Estimate, C::Low, C::High].map(|column| rows.maybe_share(column, i));
         visit(Removed {
-            removed_id: columns.text("removed_id", i)?.to_owned(),
-            kept_id: columns.text("kept_id", i)?.to_owned(),
-            similarity: columns.share("similarity", i)?,
-            intersection: columns.maybe_number("intersection", i),
-            union: columns.maybe_number("union", i),
+            removed_id: rows.text(C::RemovedId, i)?.to_owned(),
+            kept_id: rows.text(C::KeptId, i)?.to_owned(),
+            similarity: rows.share(C::Similarity, i)?,
+            intersection: rows.maybe_number(C::Intersection, i),
+            union: rows.maybe_number(C::Union, i),
             estimate: match estimate {
                 [Some(value), Some(low), Some(high)] => Some([value, low, high]),
                 _ => None,
             },
-            rule: columns.text("rule", i)?.to_owned(),
-            removed_at: at("removed_file", "removed_row"),
-            kept_at: at("kept_file", "kept_row"),
-            kept_is_old: columns.maybe_text("kept_in", i) == Some("against"),
-            size: columns.maybe_number("size", i),
-            span: span(columns, i),
+            rule: rows.text(C::Rule, i)?.to_owned(),
+            removed_at: at(C::RemovedFile, C::RemovedRow),
+            kept_at: at(C::KeptFile, C::KeptRow),
+            kept_is_old: rows.maybe_text(C::KeptIn, i) == Some("against"),
+            size: rows.maybe_number(C::Size, i),
+            span: span(rows, i),
         })
     })
 }
 
-fn span(columns: &Columns<'_>, i: usize) -> Option<(u64, u64, String)> {
-    let (start, end) = (columns.maybe_long("span_start", i)?, columns.maybe_long("span_end", i)?);
-    Some((start, end, columns.maybe_text("span", i)?.to_owned()))
+fn span(rows: &Rows<'_, EvidenceColumn>, i: usize) -> Option<(u64, u64, String)> {
+    let start = rows.maybe_long(EvidenceColumn::SpanStart, i)?;
+    let end = rows.maybe_long(EvidenceColumn::SpanEnd, i)?;
+    Some((start, end, rows.maybe_text(EvidenceColumn::Span, i)?.to_owned()))
 }
 
 /// Calls `visit` with every pair of a run.
@@ -115,41 +117,44 @@ fn span(columns: &Columns<'_>, i: usize) -> Option<(u64, u64, String)> {
 /// # Errors
 /// As [`evidence`].
 pub fn pairs(folder: &Path, mut visit: impl FnMut(Pair) -> Result<()>) -> Result<()> {
-    each(&folder.join("pairs.parquet"), |columns, i| {
+    use PairsColumn as C;
+    each(folder, |rows, i| {
         visit(Pair {
-            id_a: columns.text("id_a", i)?.to_owned(),
-            id_b: columns.text("id_b", i)?.to_owned(),
-            intersection: columns.maybe_number("intersection", i),
-            union: columns.maybe_number("union", i),
-            size: columns.maybe_number("size", i),
-            similarity: columns.share("similarity", i)?,
-            a_is_old: columns.maybe_flag("a_is_old", i) == Some(true),
-            exact_copy: columns.flag("exact_copy", i)?,
-            ranks: [columns.number("rank_a", i)?, columns.number("rank_b", i)?],
+            id_a: rows.text(C::IdA, i)?.to_owned(),
+            id_b: rows.text(C::IdB, i)?.to_owned(),
+            intersection: rows.maybe_number(C::Intersection, i),
+            union: rows.maybe_number(C::Union, i),
+            size: rows.maybe_number(C::Size, i),
+            similarity: rows.share(C::Similarity, i)?,
+            a_is_old: rows.maybe_flag(C::AIsOld, i) == Some(true),
+            exact_copy: rows.flag(C::ExactCopy, i)?,
+            ranks: [rows.number(C::RankA, i)?, rows.number(C::RankB, i)?],
         })
     })
 }
 
-/// Hands some columns of a table of a run (such as `evidence.parquet`) to `visit`, some rows at a time, with their number; nothing for a column that the table does not have.
+/// Hands some columns of a table of a run to `visit`, some rows at a time, with their number; nothing for a column that the table does not have.
 ///
 /// # Errors
 /// As [`evidence`].
-pub fn columns(
+pub fn columns<C: Column>(
     folder: &Path,
-    table: &str,
-    names: &[&str],
+    columns: &[C],
     mut visit: impl FnMut(usize, &[Option<&ArrayRef>]) -> Result<()>,
 ) -> Result<()> {
-    batches(&folder.join(table), Some(names), |batch| {
+    let names: Vec<&str> = columns.iter().map(|column| column.name()).collect();
+    batches(&folder.join(C::FILE), Some(&names), |batch| {
         let columns: Vec<_> = names.iter().map(|name| batch.column_by_name(name)).collect();
         visit(batch.num_rows(), &columns)
     })
 }
 
-fn each(path: &Path, mut visit: impl FnMut(&Columns<'_>, usize) -> Result<()>) -> Result<()> {
+/// Hands every row of a table of a run to `visit`.
+fn each<C: Column>(folder: &Path, mut visit: impl FnMut(&Rows<'_, C>, usize) -> Result<()>) -> Result<()> {
+    let path = &folder.join(C::FILE);
     batches(path, None, |batch| {
-        let columns = Columns { path, batch };
-        (0..batch.num_rows()).try_for_each(|i| visit(&columns, i))
+        let rows = Rows { path, batch, columns: PhantomData };
+        (0..batch.num_rows()).try_for_each(|i| visit(&rows, i))
     })
 }
 

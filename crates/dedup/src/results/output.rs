@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::manifest::{self, Manifest};
 use crate::error::{Error, Result};
+use crate::tables::{Column, PairsColumn};
 use benzer_io::places;
 
 /// Refuses a folder that holds the run itself, another run, or other files.
@@ -28,6 +29,6 @@ pub(super) fn check(folder: &Path, out: &Path) -> Result<()> {
 /// Of which pairs something is made, by the manifest of their run.
 pub(crate) fn checksum_of_pairs(manifest: &Value) -> Value {
     let files = manifest["files"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let pairs = files.iter().find(|file| file["name"] == "pairs.parquet");
+    let pairs = files.iter().find(|file| file["name"] == PairsColumn::FILE);
     pairs.map_or(Value::Null, |file| file["checksum"].clone())
 }

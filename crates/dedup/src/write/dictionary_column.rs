@@ -16,33 +16,35 @@ use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedW
 use parquet::schema::types::ColumnDescPtr;
 
 use crate::error::Result;
-use benzer_io::result_table::{self, Kind};
+use crate::tables::Column;
+use benzer_io::result_table;
 use benzer_join::Edge;
-use benzer_join::verify::Numbers as Elements;
+use benzer_join::verify::IdMap;
 use benzer_storage::FileWriter;
 
 /// Rows of a row group.
 pub(super) const ROWS: usize = 64 << 10;
 
 /// A table being written, row group by row group.
-pub(super) struct Columns(SerializedFileWriter<FileWriter>);
+pub(super) struct DictionaryTable<C> {
+    writer: SerializedFileWriter<FileWriter>,
+    columns: Vec<(C, ColumnDescPtr)>,
+}
 
-impl Columns {
-    /// Begins a table with named columns; those whose name ends with `?` may be null.
-    pub fn begin(out: FileWriter, columns: &[(&str, Kind)]) -> Result<Self> {
-        let (writer, _) = result_table::begin(out, columns)?;
-        Ok(Self(writer.into_serialized_writer()?.0))
+impl<C: Column> DictionaryTable<C> {
+    /// Begins a table.
+    pub fn begin(out: FileWriter) -> Result<Self> {
+        let (writer, _) = result_table::begin(out, &C::declarations())?;
+        let (writer, _) = writer.into_serialized_writer()?;
+        let columns = C::ALL.iter().copied().zip(writer.schema_descr().columns().iter().cloned()).collect();
+        Ok(Self { writer, columns })
     }
 
-    /// What the format wants to know of each column.
-    pub fn descriptions<const N: usize>(&self) -> [ColumnDescPtr; N] {
-        self.0.schema_descr().columns().to_vec().try_into().expect("as many columns as it was begun with")
-    }
-
-    /// Writes a row group.
-    pub fn write(&mut self, columns: impl IntoIterator<Item = Encoded>) -> Result<()> {
-        let mut group = self.0.next_row_group()?;
-        for (bytes, close) in columns {
+    /// Writes a row group. `encode` gives each column with what the format wants to know of it.
+    pub fn write(&mut self, mut encode: impl FnMut(C, &ColumnDescPtr) -> Result<Encoded>) -> Result<()> {
+        let mut group = self.writer.next_row_group()?;
+        for (column, description) in &self.columns {
+            let (bytes, close) = encode(*column, description)?;
             group.append_column(&bytes, close)?;
         }
         group.close()?;
@@ -51,7 +53,7 @@ impl Columns {
 
     /// Ends the table and gives the output back.
     pub fn finish(self) -> Result<FileWriter> {
-        Ok(self.0.into_inner()?)
+        Ok(self.writer.into_inner()?)
     }
 }
 
@@ -62,26 +64,26 @@ pub(super) type Encoded = (Bytes, ColumnCloseResult);
 const RUN: usize = 16;
 
 /// Which of the distinct values each row has.
-pub(super) struct Numbered {
+pub(super) struct DictionaryKeys {
     numbers: Vec<u32>,
     /// The first row of each distinct value.
     firsts: Vec<u32>,
     packed: Bytes,
 }
 
-/// The number of each rank, or of other small keys, while rows are numbered by it, and else zero.
+/// The number of each rank, or of other small keys, while rows are numbered by it, and else zero. Kept from one numbering to the next for its memory.
 #[derive(Debug, Default)]
-pub(super) struct Ranks(Vec<u32>);
+pub(super) struct RankNumbers(Vec<u32>);
 
 /// Bits of counts that are looked up without hashing: elements in both documents, and in one of them only. Nearly all are.
 const FEW: [u32; 2] = [10, 8];
 
-impl Numbered {
+impl DictionaryKeys {
     /// Rows with the same key have the same value.
     pub fn new(keys: impl ExactSizeIterator<Item = u64>) -> Self {
         // Different keys stay different, and are spread.
         let keys: Vec<u64> = keys.map(mix).collect();
-        let (mut known, mut numbers, mut firsts) = (Elements::default(), Vec::new(), Vec::new());
+        let (mut known, mut numbers, mut firsts) = (IdMap::default(), Vec::new(), Vec::new());
         numbers.reserve(keys.len());
         known.clear(keys.len() / 32);
         known.number(&keys, &mut numbers);
@@ -95,15 +97,18 @@ impl Numbered {
         Self::packed(numbers, firsts)
     }
 
-    /// [`Numbered::new`] of ranks.
-    pub fn by_rank(ranks: impl ExactSizeIterator<Item = u32>, Ranks(known): &mut Ranks) -> Self {
+    /// [`DictionaryKeys::new`] of ranks.
+    pub fn by_rank(
+        ranks: impl ExactSizeIterator<Item = u32>,
+        RankNumbers(numbers_of): &mut RankNumbers,
+    ) -> Self {
         let (mut numbers, mut firsts, mut distinct) =
             (Vec::with_capacity(ranks.len()), Vec::new(), Vec::new());
         for (rank, row) in ranks.zip(0..) {
-            if rank as usize >= known.len() {
-                known.resize(rank as usize + 1, 0);
+            if rank as usize >= numbers_of.len() {
+                numbers_of.resize(rank as usize + 1, 0);
             }
-            let number = &mut known[rank as usize];
+            let number = &mut numbers_of[rank as usize];
             if *number == 0 {
                 firsts.push(row);
                 distinct.push(rank);
@@ -111,7 +116,7 @@ impl Numbered {
             }
             numbers.push(*number - 1);
         }
-        distinct.into_iter().for_each(|rank| known[rank as usize] = 0);
+        distinct.into_iter().for_each(|rank| numbers_of[rank as usize] = 0);
         Self::packed(numbers, firsts)
     }
 
@@ -121,7 +126,10 @@ impl Numbered {
     }
 
     /// Rows are numbered by what edges count, and by whether they count the one or the other.
-    pub fn by_counts<'a>(edges: impl ExactSizeIterator<Item = (&'a Edge, bool)>, known: &mut Ranks) -> Self {
+    pub fn by_counts<'a>(
+        edges: impl ExactSizeIterator<Item = (&'a Edge, bool)>,
+        ranks: &mut RankNumbers,
+    ) -> Self {
         let [both, one] = FEW;
         let mut many = HashMap::new();
         let key = |(edge, other): (&Edge, bool)| {
@@ -132,7 +140,7 @@ impl Numbered {
             let next = (1 << (both + one)) + many.len() as u32;
             *many.entry((shared, edge.union, other)).or_insert(next)
         };
-        Self::by_rank(edges.map(key), known)
+        Self::by_rank(edges.map(key), ranks)
     }
 
     /// A column; `write` appends the value of a row in Parquet's plain encoding.
@@ -386,29 +394,29 @@ mod tests {
         #[test]
         fn numbers_come_back_from_their_bits(runs in prop::collection::vec((0u32..1 << 20, prop_oneof![3 => Just(1usize), 1 => 1usize..60]), 0..300), shift in 0u32..20) {
             let numbers: Vec<u32> = runs.iter().flat_map(|&(number, n)| std::iter::repeat_n(number >> shift, n)).collect();
-            let n = numbers.iter().max().map_or(0, |most| most + 1);
+            let n = numbers.iter().max().map_or(0, |max| max + 1);
             let packed = packed(&numbers, n);
             prop_assert_eq!(unpacked(&packed[1..], packed[0].into(), numbers.len()), numbers);
         }
 
         #[test]
         fn rows_are_numbered_by_their_keys(keys in prop::collection::vec(prop_oneof![0u64..9, Just(7u64), any::<u64>()], 0..200)) {
-            let numbered = Numbered::new(keys.iter().copied());
+            let numbered = DictionaryKeys::new(keys.iter().copied());
             let of_row = |number: &u32| keys[numbered.firsts[*number as usize] as usize];
             prop_assert_eq!(numbered.numbers.iter().map(of_row).collect::<Vec<_>>(), keys.clone());
             let distinct: std::collections::BTreeSet<u64> = keys.iter().copied().collect();
             prop_assert_eq!(numbered.firsts.len(), distinct.len());
             let edge = |key: &u64| Edge { intersection: (key % 1100) as u32, union: (key % 1100 + key % 300) as u32, ..Edge::default() };
             let edges: Vec<(Edge, bool)> = keys.iter().map(|key| (edge(key), key % 5 == 0)).collect();
-            let by_counts = Numbered::by_counts(edges.iter().map(|(edge, other)| (edge, *other)), &mut Ranks::default());
+            let by_counts = DictionaryKeys::by_counts(edges.iter().map(|(edge, other)| (edge, *other)), &mut RankNumbers::default());
             let of_row = |number: &u32| edges[by_counts.firsts[*number as usize] as usize];
             prop_assert_eq!(by_counts.numbers.iter().map(of_row).collect::<Vec<_>>(), edges.clone());
             let distinct: std::collections::BTreeSet<(Edge, bool)> = edges.iter().copied().collect();
             prop_assert_eq!(by_counts.firsts.len(), distinct.len());
             let ranks = || keys.iter().map(|key| (key % 1000) as u32);
-            let (by_key, mut known) = (Numbered::new(ranks().map(u64::from)), Ranks::default());
+            let (by_key, mut known) = (DictionaryKeys::new(ranks().map(u64::from)), RankNumbers::default());
             for _ in 0..2 {
-                let by_rank = Numbered::by_rank(ranks(), &mut known);
+                let by_rank = DictionaryKeys::by_rank(ranks(), &mut known);
                 prop_assert_eq!((by_rank.numbers, by_rank.firsts, by_rank.packed), (by_key.numbers.clone(), by_key.firsts.clone(), by_key.packed.clone()));
             }
         }

@@ -11,7 +11,7 @@ use benzer_io::rewrite::{annotate_csv, annotate_csv_header, annotate_json};
 use benzer_storage::{Files, Stamp};
 
 /// What becomes of documents, by row.
-pub(crate) trait Fates: Sync {
+pub(crate) trait Verdicts: Sync {
     /// Whether documents are marked instead of removed.
     fn annotates(&self) -> bool;
 
@@ -43,7 +43,7 @@ pub(crate) struct DocumentWriter<'a> {
     files: &'a Files,
     root: PathBuf,
     inputs: &'a [Arc<Input>],
-    fates: &'a dyn Fates,
+    verdicts: &'a dyn Verdicts,
     annotates: bool,
     row: u32,
     current: Option<(u32, Output)>,
@@ -63,13 +63,18 @@ enum Output {
 
 impl<'a> DocumentWriter<'a> {
     /// Outputs go below `root`, at the relative paths of the inputs.
-    pub fn new(files: &'a Files, root: PathBuf, inputs: &'a [Arc<Input>], fates: &'a dyn Fates) -> Self {
-        let annotates = fates.annotates();
+    pub fn new(
+        files: &'a Files,
+        root: PathBuf,
+        inputs: &'a [Arc<Input>],
+        verdicts: &'a dyn Verdicts,
+    ) -> Self {
+        let annotates = verdicts.annotates();
         Self {
             files,
             root,
             inputs,
-            fates,
+            verdicts,
             annotates,
             row: 0,
             current: None,
@@ -90,7 +95,7 @@ impl<'a> DocumentWriter<'a> {
             self.go_to(input)?;
             i += match self.annotates {
                 false if matches!(self.current, Some((_, Output::Lines(_)))) => {
-                    self.run((batch, lines), i, input)?
+                    self.run(batch, lines, i, input)?
                 }
                 _ => self.one(batch, i)?,
             };
@@ -99,11 +104,11 @@ impl<'a> DocumentWriter<'a> {
     }
 
     /// Writes consecutive lines of one input as long as nothing lies between them, all at once; gives how many documents are done.
-    fn run(&mut self, (batch, lines): (&Batch, &[u8]), first: usize, input: u32) -> Result<usize> {
+    fn run(&mut self, batch: &Batch, lines: &[u8], first: usize, input: u32) -> Result<usize> {
         let Some((_, Output::Lines(out))) = &mut self.current else { return Ok(0) };
         let (mut n, mut run): (usize, Option<Range<usize>>) = (0, None);
         while let Some((_, place)) = batch.place_of(first + n).filter(|(other, _)| *other == input) {
-            if !self.fates.is_removed(self.row) {
+            if !self.verdicts.is_removed(self.row) {
                 // Every line is followed by a newline.
                 run = Some(match run {
                     Some(run) if run.end == place.start => run.start..place.end + 1,
@@ -128,7 +133,7 @@ impl<'a> DocumentWriter<'a> {
             let input = &self.inputs[document.input as usize];
             match &mut self.current {
                 Some((_, Output::Lines(out))) => {
-                    let Some(annotation) = self.fates.annotation(row)? else { return Ok(1) };
+                    let Some(annotation) = self.verdicts.annotation(row)? else { return Ok(1) };
                     self.line.clear();
                     match input.format() {
                         Some(Format::Csv { delimiter }) => {
@@ -139,7 +144,7 @@ impl<'a> DocumentWriter<'a> {
                     self.line.push(b'\n');
                     out.append(&self.line)?;
                 }
-                Some((_, Output::File)) if !self.fates.is_removed(row) => {
+                Some((_, Output::File)) if !self.verdicts.is_removed(row) => {
                     let mut out = self.create(&input.relative, input.compression())?;
                     out.append(document.raw.as_bytes())?;
                     self.stamps.push((input.relative.clone(), out.commit()?));
@@ -174,7 +179,7 @@ impl<'a> DocumentWriter<'a> {
             Some(format) if format.is_table() => {
                 let mut out = self.create(&input.relative, input.compression())?;
                 let mut failure = None;
-                let mut verdicts = self.verdicts(number, &mut failure);
+                let mut verdicts = self.of_table(number, &mut failure);
                 match self.annotates {
                     true => table::rewrite_annotated(input, &mut out, &mut verdicts)?,
                     false => table::rewrite(input, &mut out, &mut verdicts)?,
@@ -203,17 +208,17 @@ impl<'a> DocumentWriter<'a> {
     }
 
     /// The verdicts on the rows of a table, from the row at hand on. What goes wrong ends them and is kept.
-    fn verdicts<'b>(
+    fn of_table<'b>(
         &'b self,
         number: u32,
         failure: &'b mut Option<Error>,
     ) -> impl Iterator<Item = Verdict> + use<'b, 'a> {
         let verdict = move |row: u32| -> Result<Option<Verdict>> {
-            let Some((_, line)) = self.fates.place(row)?.filter(|(input, _)| *input == number) else {
+            let Some((_, line)) = self.verdicts.place(row)?.filter(|(input, _)| *input == number) else {
                 return Ok(None);
             };
-            let annotation = self.fates.annotation(row)?;
-            Ok(Some(Verdict { line, keep: !self.fates.is_removed(row), annotation }))
+            let annotation = self.verdicts.annotation(row)?;
+            Ok(Some(Verdict { line, keep: !self.verdicts.is_removed(row), annotation }))
         };
         (self.row..).map_while(move |row| {
             verdict(row).unwrap_or_else(|error| {

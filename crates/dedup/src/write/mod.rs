@@ -6,8 +6,7 @@ mod evidence;
 mod pairs;
 mod places;
 
-pub(crate) use documents::{DocumentWriter, Fates, check_annotation};
-pub use evidence::Estimates;
-pub(crate) use evidence::{CLUSTERS, Counted, EVIDENCE, Span, clusters, evidence, similarity};
-pub(crate) use pairs::{PAIRS, Pairs};
-pub(crate) use places::{PLACES, PLACES_COLUMNS, places};
+pub(crate) use documents::{DocumentWriter, Verdicts, check_annotation};
+pub(crate) use evidence::{CountKind, Excerpt, clusters, evidence, similarity};
+pub(crate) use pairs::PairsWriter;
+pub(crate) use places::{PLACES, places};

@@ -2,32 +2,34 @@
 //!
 //! At a higher threshold such a document may stand for others, or be removed: what is similar to it may be kept then.
 
-use crate::corpus::Ranked;
+use crate::corpus::CorpusView;
 use crate::decide::Removal;
 use crate::edges::Edges;
 use crate::error::Result;
-use benzer_io::result_table::{Cell, Kind, Table};
+use crate::tables::{Column, PlacesColumn};
+use benzer_io::result_table::{Cell, Table};
 use benzer_storage::FileWriter;
 
 /// The name of the table.
-pub(crate) const PLACES: &str = "places.parquet";
-
-/// Its columns; `rank` is that of `pairs.parquet`.
-pub(crate) const PLACES_COLUMNS: [(&str, Kind); 4] =
-    [("id", Kind::Text), ("file", Kind::Text), ("row", Kind::Row), ("rank", Kind::Number)];
+pub(crate) const PLACES: &str = PlacesColumn::FILE;
 
 /// Writes one row for each such document, in keep order.
 pub(crate) fn places(
     out: FileWriter,
     edges: &Edges,
     removals: &[Removal],
-    ranked: &Ranked<'_>,
+    view: &CorpusView<'_>,
 ) -> Result<FileWriter> {
-    let mut table = Table::new(out, &PLACES_COLUMNS)?;
+    let mut table = Table::new(out, &PlacesColumn::declarations())?;
     for rank in similar(edges, removals)?.ranks() {
-        let (file, row) = ranked.file_and_row(rank)?;
-        let (id, place) = (ranked.id(rank)?, ranked.guests.place(rank));
-        table.push([Cell::Text(&id), Cell::Text(&file), Cell::Row(row), Cell::Number(place)])?;
+        let (file, row) = view.file_and_row(rank)?;
+        let (id, place) = (view.id(rank)?, view.found_old.place(rank));
+        table.push(PlacesColumn::row(|column| match column {
+            PlacesColumn::Id => Cell::Text(&id),
+            PlacesColumn::File => Cell::Text(&file),
+            PlacesColumn::Row => Cell::Row(row),
+            PlacesColumn::Rank => Cell::Number(place),
+        }))?;
     }
     Ok(table.finish()?)
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{Read, Write};
 
-use benzer_dedup::job::{Options, Output};
+use benzer_dedup::request::Output;
 use serde_json::Value;
 
 use crate::corpus::{self, Random};
@@ -27,11 +27,11 @@ fn dirty() -> Vec<u8> {
 fn bad_lines_are_listed_and_everything_is_accounted_for() {
     let lab = Lab::new();
     lab.write("a.jsonl", dirty());
-    for options in [lab.options("memory"), lab.on_disk("disk")] {
-        let counts = lab::run(&options).unwrap().counts;
+    for request in [lab.request("memory"), lab.on_disk("disk")] {
+        let counts = lab::run(&request).unwrap().counts;
         assert_eq!((counts.read, counts.kept, counts.removed), (10, 4, 1));
         assert_eq!((counts.rejected, counts.blank, counts.empty, counts.copies), (5, 1, 2, 1));
-        let rejects = fs::read_to_string(options.output.join("rejects.jsonl")).unwrap();
+        let rejects = fs::read_to_string(request.results.folder.join("rejects.jsonl")).unwrap();
         let rejects: Vec<Value> = rejects.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let lines: Vec<u64> = rejects.iter().map(|reject| reject["line"].as_u64().unwrap()).collect();
         assert_eq!(lines, [2, 3, 5, 6, 7]);
@@ -41,7 +41,7 @@ fn bad_lines_are_listed_and_everything_is_accounted_for() {
             assert!(reject["reason"].as_str().unwrap().to_lowercase().contains(reason), "{reject}");
         }
         assert_eq!(rejects[0]["raw"], "not json");
-        let written = fs::read(options.output.join("documents/a.jsonl")).unwrap();
+        let written = fs::read(request.results.folder.join("documents/a.jsonl")).unwrap();
         let kept = format!(
             "{{\"id\": 1,   \"text\": \"{TEXT}\"}}\r\n{{\"id\": 4, \"text\": \"\"}}\n{{\"id\": 5, \"text\": \"...\"}}\n{{\"id\": 6, \"text\": \"\\u0061lone\"}}\n"
         );
@@ -53,12 +53,15 @@ fn bad_lines_are_listed_and_everything_is_accounted_for() {
 fn a_strict_run_stops_at_the_first_bad_line() {
     let lab = Lab::new();
     lab.write("a.jsonl", dirty());
-    let options = Options { strict: true, ..lab.options("out") };
-    let error = lab::run(&options).unwrap_err().to_string();
+    let request = lab.request("out").with(|request| request.strict = true);
+    let error = lab::run(&request).unwrap_err().to_string();
     assert!(error.contains("a.jsonl:2: invalid json") && error.contains("--strict"), "{error}");
-    assert!(!options.output.join("manifest.json").exists() && !options.output.join("documents").exists());
+    assert!(
+        !request.results.folder.join("manifest.json").exists()
+            && !request.results.folder.join("documents").exists()
+    );
     lab.write("a.jsonl", format!("{{\"id\": 1, \"text\": \"{TEXT}\"}}\n"));
-    assert_eq!(lab::run(&options).unwrap().counts.kept, 1);
+    assert_eq!(lab::run(&request).unwrap().counts.kept, 1);
 }
 
 #[test]
@@ -66,12 +69,13 @@ fn a_dry_run_has_the_evidence_and_no_documents() {
     let lab = Lab::new();
     let documents = corpus::documents(&mut Random::new(3), 60, 40, false);
     lab.write("a.jsonl", corpus::lines(&documents));
-    let (dry, wet) = (Options { write: Output::DryRun, ..lab.options("dry") }, lab.options("wet"));
+    let (dry, wet) =
+        (lab.request("dry").with(|request| request.results.write = Output::DryRun), lab.request("wet"));
     lab::run(&dry).unwrap();
     lab::run(&wet).unwrap();
-    assert!(!dry.output.join("documents").exists());
-    assert!(!evidence::read(&dry.output).is_empty());
-    let (dry, wet) = (lab::outputs(&dry.output), lab::outputs(&wet.output));
+    assert!(!dry.results.folder.join("documents").exists());
+    assert!(!evidence::read(&dry.results.folder).is_empty());
+    let (dry, wet) = (lab::outputs(&dry.results.folder), lab::outputs(&wet.results.folder));
     for name in ["evidence.parquet", "pairs.parquet", "clusters.parquet", "rejects.jsonl"] {
         assert!(dry[name] == wet[name], "{name}");
     }
@@ -82,12 +86,12 @@ fn annotated_documents_carry_their_five_marks_and_nothing_else_changes() {
     let lab = Lab::new();
     let documents = corpus::documents(&mut Random::new(5), 80, 40, false);
     lab.write("a.jsonl", corpus::lines(&documents));
-    for usual in [lab.options("memory"), lab.on_disk("disk")] {
-        let options = Options { write: Output::Annotate, ..usual };
-        lab::run(&options).unwrap();
-        let removals = evidence::read(&options.output);
+    for usual in [lab.request("memory"), lab.on_disk("disk")] {
+        let request = usual.with(|request| request.results.write = Output::Annotate);
+        lab::run(&request).unwrap();
+        let removals = evidence::read(&request.results.folder);
         let size = |id: &str| 1 + removals.iter().filter(|row| row.kept_id == id).count() as u64;
-        let written = fs::read_to_string(options.output.join("documents/a.jsonl")).unwrap();
+        let written = fs::read_to_string(request.results.folder.join("documents/a.jsonl")).unwrap();
         assert_eq!(written.lines().count(), documents.len());
         let mut n_clusters = 0;
         for (line, document) in written.lines().zip(&documents) {
@@ -120,16 +124,16 @@ fn folders_and_compression_are_those_of_the_input() {
     lab.write("b/c.jsonl.gz", gzip.finish().unwrap());
     lab.write("b/d/e.jsonl.zst", zstd::encode_all(thirds[2].as_bytes(), 1).unwrap());
     lab.write("f.jsonl", "");
-    for options in [lab.options("memory"), lab.on_disk("disk")] {
-        lab::run(&options).unwrap();
-        let out = lab::outputs(&options.output);
+    for request in [lab.request("memory"), lab.on_disk("disk")] {
+        lab::run(&request).unwrap();
+        let out = lab::outputs(&request.results.folder);
         let mut unpacked = String::new();
         flate2::read::GzDecoder::new(&out["documents/b/c.jsonl.gz"][..])
             .read_to_string(&mut unpacked)
             .unwrap();
         let zst = zstd::decode_all(&out["documents/b/d/e.jsonl.zst"][..]).unwrap();
         let all = [out["documents/a.jsonl"].clone(), unpacked.into_bytes(), zst].concat();
-        let removals = evidence::read(&options.output);
+        let removals = evidence::read(&request.results.folder);
         let is_kept = |id: &str| removals.iter().all(|row| row.removed_id != id);
         let kept: Vec<_> = documents.iter().filter(|document| is_kept(&document.id)).cloned().collect();
         assert_eq!(String::from_utf8(all).unwrap(), corpus::lines(&kept));
@@ -141,25 +145,26 @@ fn folders_and_compression_are_those_of_the_input() {
 fn results_that_are_there_are_not_overwritten_unless_asked() {
     let lab = Lab::new();
     lab.write("a.jsonl", corpus::lines(&corpus::documents(&mut Random::new(1), 30, 40, false)));
-    let options = lab.options("out");
-    lab::run(&options).unwrap();
-    let before = lab::outputs(&options.output);
-    let error = lab::run(&options).unwrap_err().to_string();
+    let request = lab.request("out");
+    lab::run(&request).unwrap();
+    let before = lab::outputs(&request.results.folder);
+    let error = lab::run(&request).unwrap_err().to_string();
     assert!(error.contains("the results of a finished run") && error.contains("--overwrite"), "{error}");
-    lab::assert_same(&lab::outputs(&options.output), &before, "refused");
+    lab::assert_same(&lab::outputs(&request.results.folder), &before, "refused");
     // Files of an input that is gone do not stay.
     fs::rename(lab.path("in/a.jsonl"), lab.path("in/b.jsonl")).unwrap();
-    for options in
-        [Options { overwrite: true, ..options.clone() }, Options { resume: true, ..options.clone() }]
-    {
-        fs::write(options.output.join("documents/a.jsonl"), "old").unwrap();
-        lab::run(&options).unwrap();
-        assert!(!options.output.join("documents/a.jsonl").exists());
-        assert!(options.output.join("documents/b.jsonl").exists());
+    for request in [
+        request.clone().with(|request| request.results.overwrite = true),
+        request.clone().with(|request| request.resources.resume = true),
+    ] {
+        fs::write(request.results.folder.join("documents/a.jsonl"), "old").unwrap();
+        lab::run(&request).unwrap();
+        assert!(!request.results.folder.join("documents/a.jsonl").exists());
+        assert!(request.results.folder.join("documents/b.jsonl").exists());
     }
     fs::create_dir(lab.path("foreign")).unwrap();
     fs::write(lab.path("foreign/letter.txt"), "dear").unwrap();
-    let error = lab::run(&lab.options("foreign")).unwrap_err().to_string();
+    let error = lab::run(&lab.request("foreign")).unwrap_err().to_string();
     assert!(error.contains("other files"), "{error}");
     assert_eq!(fs::read(lab.path("foreign/letter.txt")).unwrap(), b"dear");
 }
@@ -168,17 +173,17 @@ fn results_that_are_there_are_not_overwritten_unless_asked() {
 fn a_run_that_is_refused_leaves_old_results_and_inputs_alone() {
     let lab = Lab::new();
     lab.write("a.jsonl", dirty());
-    let options = Options { overwrite: true, ..lab.options("out") };
-    lab::run(&options).unwrap();
-    let before = lab::outputs(&options.output);
-    let missing = Options { inputs: vec![lab.path("no.jsonl")], ..options.clone() };
-    let poor = Options { memory: 1, ..options.clone() };
-    let itself = Options { inputs: vec![lab.path("out/documents")], ..options.clone() };
+    let request = lab.request("out").with(|request| request.results.overwrite = true);
+    lab::run(&request).unwrap();
+    let before = lab::outputs(&request.results.folder);
+    let missing = request.clone().with(|request| request.input.paths = vec![lab.path("no.jsonl")]);
+    let poor = request.clone().with(|request| request.resources.memory = 1);
+    let itself = request.clone().with(|request| request.input.paths = vec![lab.path("out/documents")]);
     let remedies = ["check the spelling", "at least", "outside of the inputs"];
     for (refused, remedy) in [missing, poor, itself].iter().zip(remedies) {
         let error = lab::run(refused).unwrap_err().to_string();
         assert!(error.contains(remedy), "{error}");
-        let mut after = lab::outputs(&options.output);
+        let mut after = lab::outputs(&request.results.folder);
         after.remove(".benzer-work/lock");
         lab::assert_same(&after, &before, remedy);
     }
@@ -188,10 +193,10 @@ fn a_run_that_is_refused_leaves_old_results_and_inputs_alone() {
 fn the_folder_of_the_results_is_not_the_work_folder() {
     let lab = Lab::new();
     lab.write("a.jsonl", dirty());
-    let options = Options { work_dir: Some(lab.path("out/.")), ..lab.on_disk("out") };
-    let error = lab::run(&options).unwrap_err().to_string();
+    let request = lab.on_disk("out").with(|request| request.resources.work_dir = Some(lab.path("out/.")));
+    let error = lab::run(&request).unwrap_err().to_string();
     assert!(error.contains("another folder"), "{error}");
-    let apart = Options { work_dir: Some(lab.path("work")), ..lab.on_disk("out") };
+    let apart = lab.on_disk("out").with(|request| request.resources.work_dir = Some(lab.path("work")));
     lab::run(&apart).unwrap();
-    assert!(lab::outputs(&apart.output).contains_key("rejects.jsonl") && !lab.path("work").exists());
+    assert!(lab::outputs(&apart.results.folder).contains_key("rejects.jsonl") && !lab.path("work").exists());
 }

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 
 use benzer_dedup::Error;
-use benzer_dedup::job::{self, Observer, Options, Output, Stage};
+use benzer_dedup::progress::{Observer, Stage};
+use benzer_dedup::request::Output;
 use benzer_flow::Listener;
 
 use crate::lab::{self, Lab};
@@ -46,16 +47,23 @@ fn results_do_not_tell_whether_lines_were_held() {
     );
     for write in [Output::Remove, Output::Annotate] {
         for batch_bytes in [40, 200, 1 << 20] {
-            let mut held = Options { write, overwrite: true, ..lab.options("held") };
-            held.read.batch_bytes = batch_bytes;
+            let mut held = lab.request("held").with(|request| {
+                request.results.write = write;
+                request.results.overwrite = true;
+            });
+            held.input.read.batch_bytes = batch_bytes;
             let summary = lab::run(&held).unwrap();
             assert!(summary.counts.removed > 3 && summary.counts.rejected == 2, "{:?}", summary.counts);
             for maps in [false, true] {
-                let again = Options { held: 0, maps, output: lab.path("again"), ..held.clone() };
+                let again = held.clone().with(|request| {
+                    request.resources.held = 0;
+                    request.resources.maps = maps;
+                    request.results.folder = lab.path("again");
+                });
                 lab::run(&again).unwrap();
                 lab::assert_same(
-                    &lab::outputs(&again.output),
-                    &lab::outputs(&held.output),
+                    &lab::outputs(&again.results.folder),
+                    &lab::outputs(&held.results.folder),
                     &format!("{batch_bytes} {maps}"),
                 );
             }
@@ -68,19 +76,18 @@ fn what_does_not_fit_moves_to_disk_on_the_way() {
     let lab = Lab::new();
     let line = |i: u32| format!("{{\"id\": {i}, \"text\": \"w{} w{} \\n w{}\"}}\n", i % 7, i % 1009, i / 5);
     lab.write("a.jsonl", (0..60_000).map(line).collect::<String>());
-    let held = lab.options("held");
+    let held = lab.request("held");
     assert_eq!(lab::run(&held).unwrap().spilled_bytes, 0);
     for maps in [false, true] {
-        let moved = Options {
-            held: 0,
-            maps,
-            overwrite: true,
-            memory: 90 << 20,
-            output: lab.path("moved"),
-            ..held.clone()
-        };
+        let moved = held.clone().with(|request| {
+            request.resources.held = 0;
+            request.resources.maps = maps;
+            request.results.overwrite = true;
+            request.resources.memory = 90 << 20;
+            request.results.folder = lab.path("moved");
+        });
         assert!(lab::run(&moved).unwrap().spilled_bytes > 0);
-        lab::assert_same(&lab::outputs(&moved.output), &lab::outputs(&held.output), "moved");
+        lab::assert_same(&lab::outputs(&moved.results.folder), &lab::outputs(&held.results.folder), "moved");
     }
 }
 
@@ -92,12 +99,15 @@ fn joined_fields_are_read_again_too() {
         "a.jsonl",
         line(1, "one two", "three\\nfour") + &line(2, "one two three", "four") + &line(3, "other", "words"),
     );
-    let mut held = lab.options("held");
-    held.read.text_fields = vec!["a".parse().unwrap(), "b".parse().unwrap()];
+    let mut held = lab.request("held");
+    held.input.read.text_fields = vec!["a".parse().unwrap(), "b".parse().unwrap()];
     assert_eq!(lab::run(&held).unwrap().counts.removed, 1);
-    let again = Options { held: 0, output: lab.path("again"), ..held.clone() };
+    let again = held.clone().with(|request| {
+        request.resources.held = 0;
+        request.results.folder = lab.path("again");
+    });
     lab::run(&again).unwrap();
-    lab::assert_same(&lab::outputs(&again.output), &lab::outputs(&held.output), "joined");
+    lab::assert_same(&lab::outputs(&again.results.folder), &lab::outputs(&held.results.folder), "joined");
 }
 
 /// Writes to a file when a stage begins.
@@ -136,8 +146,11 @@ fn a_file_that_changes_meanwhile_ends_the_run() {
             let lab = filled();
             let path = lab.path("in").join("a.jsonl");
             let meddler = Meddler { stage, path, content: Mutex::new(Some(content.clone())) };
-            let options = Options { held: 0, maps, ..lab.options("out") };
-            let outcome = job::run(&options, &meddler);
+            let request = lab.request("out").with(|request| {
+                request.resources.held = 0;
+                request.resources.maps = maps;
+            });
+            let outcome = benzer_dedup::run(&request, &meddler);
             assert!(matches!(outcome, Err(Error::Io(benzer_io::Error::Changed))), "{stage:?}: {outcome:?}");
             assert!(!lab.path("out/manifest.json").exists());
         }

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use benzer_core::lsh::{Banding, Shape};
 use benzer_core::sketch::SketchSpec;
 use benzer_dedup::Keep;
-use benzer_dedup::job::{self, Measure, Observer, Options, Search, Stage, Verify};
+use benzer_dedup::progress::{Observer, Stage};
+use benzer_dedup::request::{Measure, Request, Search, Verify};
 use benzer_flow::Listener;
 use proptest::prelude::*;
 
@@ -70,40 +71,38 @@ impl Case {
         [all, new]
     }
 
-    fn options(&self, lab: &Lab, inputs: &Path, output: &str) -> Options {
+    fn request(&self, lab: &Lab, inputs: &Path, output: &str) -> Request {
         let (registers, bands, rows) = self.bands;
         let spec = SketchSpec { registers, ..SketchSpec::default() };
-        let mut options = Options {
-            inputs: vec![inputs.to_owned()],
-            search: match self.exact {
+        let mut request = lab.request(output).with(|request| {
+            request.input.paths = vec![inputs.to_owned()];
+            request.compare.search = match self.exact {
                 true => Search::Exact,
                 false => Search::Bands(Banding::new(&spec, Shape { bands, rows }).unwrap()),
-            },
-            spec,
-            threshold: self.threshold.parse().unwrap(),
-            measure: self.measure,
-            keep: self.keep.clone(),
-            verify: self.verify,
-            cap: self.cap,
-            threads: self.threads,
-            ..lab.options(output)
-        };
-        options.text.n = self.ngram;
-        options.read.batch_bytes = 1000;
-        options.against_read = options.read.clone();
-        options
+            };
+            request.compare.spec = spec;
+            request.compare.threshold = self.threshold.parse().unwrap();
+            request.compare.measure = self.measure;
+            request.keep = self.keep.clone();
+            request.compare.verify = self.verify;
+            request.compare.cap = self.cap;
+            request.resources.threads = self.threads;
+        });
+        request.compare.text.n = self.ngram;
+        request.input.read.batch_bytes = 1000;
+        request.old.read = request.input.read.clone();
+        request
     }
 
-    /// The options of a run that saves its documents.
-    fn saving(&self, lab: &Lab, inputs: &Path, output: &str) -> Options {
+    /// The request of a run that saves its documents.
+    fn saving(&self, lab: &Lab, inputs: &Path, output: &str) -> Request {
         let save = Some(lab.path(output).join("saved"));
         // The documents are not compared with each other, so that all are kept but copies.
-        Options {
-            save,
-            measure: Measure::Jaccard,
-            verify: Verify::Exact,
-            ..self.options(lab, inputs, output)
-        }
+        self.request(lab, inputs, output).with(|request| {
+            request.results.save = save;
+            request.compare.measure = Measure::Jaccard;
+            request.compare.verify = Verify::Exact;
+        })
     }
 }
 
@@ -117,7 +116,7 @@ fn found(output: &Path) -> Vec<Row> {
     evidence::read(output).into_iter().map(row).collect()
 }
 
-fn expected(old: &[Document], new: &[Document], options: &Options) -> Vec<Row> {
+fn expected(old: &[Document], new: &[Document], request: &Request) -> Vec<Row> {
     let row = |removal: oracle::Removal| {
         let (kept, is_old) = match removal.kept {
             Kept::New(i) => (&new[i], false),
@@ -126,7 +125,7 @@ fn expected(old: &[Document], new: &[Document], options: &Options) -> Vec<Row> {
         let removed = new[removal.removed].id.clone();
         (removed, kept.id.clone(), is_old, removal.rule.to_owned(), removal.similarity, removal.counts)
     };
-    oracle::removals_against(old, new, options).into_iter().map(row).collect()
+    oracle::removals_against(old, new, request).into_iter().map(row).collect()
 }
 
 fn write(lab: &Lab, name: &str, documents: &[Document]) -> PathBuf {
@@ -154,28 +153,28 @@ proptest! {
         let (lab, [old, new]) = (Lab::new(), case.documents());
         let (old_path, new_path) = (write(&lab, "old.jsonl", &old), write(&lab, "new.jsonl", &new));
         // A corpus as it is, with its duplicates.
-        let raw = Options { against: vec![old_path.clone()], ..case.options(&lab, &new_path, "raw") };
+        let raw = case.request(&lab, &new_path, "raw").with(|request| request.old.paths = vec![old_path.clone()]);
         let summary = lab::run(&raw).unwrap();
-        prop_assert_eq!(found(&raw.output), expected(&old, &new, &raw));
+        prop_assert_eq!(found(&raw.results.folder), expected(&old, &new, &raw));
         let n_texts = old.iter().filter(|document| !document.text.is_empty()).count();
         prop_assert_eq!(summary.counts.against, n_texts as u64);
         // What a run kept of it, as documents and as an archive.
         let saving = case.saving(&lab, &old_path, "old");
         lab::run(&saving).unwrap();
-        let kept = read(&saving.output.join("documents/old.jsonl"));
-        let saved = Options { against: vec![saving.output.clone()], ..case.options(&lab, &new_path, "saved") };
-        let documents = vec![saving.output.join("documents")];
-        let corpus = Options { against: documents, ..case.options(&lab, &new_path, "corpus") };
+        let kept = read(&saving.results.folder.join("documents/old.jsonl"));
+        let saved = case.request(&lab, &new_path, "saved").with(|request| request.old.paths = vec![saving.results.folder.clone()]);
+        let documents = vec![saving.results.folder.join("documents")];
+        let corpus = case.request(&lab, &new_path, "corpus").with(|request| request.old.paths = documents);
         let by_definition = expected(&kept, &new, &saved);
         lab::run(&saved).unwrap();
-        prop_assert_eq!(&found(&saved.output), &by_definition);
+        prop_assert_eq!(&found(&saved.results.folder), &by_definition);
         if !kept.is_empty() {
             lab::run(&corpus).unwrap();
-            prop_assert_eq!(&found(&corpus.output), &by_definition);
+            prop_assert_eq!(&found(&corpus.results.folder), &by_definition);
         }
         for name in ["pairs.parquet", "clusters.parquet"] {
             if kept.is_empty() { break; }
-            let [a, b] = [&saved, &corpus].map(|options| fs::read(options.output.join(name)).unwrap());
+            let [a, b] = [&saved, &corpus].map(|request| fs::read(request.results.folder.join(name)).unwrap());
             prop_assert!(a == b, "{}", name);
         }
     }
@@ -189,18 +188,18 @@ proptest! {
         let mut kept: Vec<Document> = Vec::new();
         for (day, documents) in all.chunks(all.len().div_ceil(days)).enumerate() {
             let path = write(&lab, &format!("day{day}.jsonl"), documents);
-            let options = case.options(&lab, &path, &format!("out{day}"));
+            let request = case.request(&lab, &path, &format!("out{day}"));
             // Days have thresholds and bands of their own: keys are made again where they do not suit.
-            let threshold = if day % 3 == 2 { "0.75".parse().unwrap() } else { options.threshold };
+            let threshold = if day % 3 == 2 { "0.75".parse().unwrap() } else { request.compare.threshold };
             let shape = if day % 3 == 1 { Shape { bands: 12, rows: 5 } } else { Shape { bands: 16, rows: 4 } };
-            let search = match options.search {
-                Search::Bands(_) => Search::Bands(Banding::new(&options.spec, shape).unwrap()),
+            let search = match request.compare.search {
+                Search::Bands(_) => Search::Bands(Banding::new(&request.compare.spec, shape).unwrap()),
                 Search::Exact => Search::Exact,
             };
-            let options = Options { against: vec![archive.clone()], save: Some(archive.clone()), threshold, search, ..options };
-            lab::run(&options).unwrap();
-            prop_assert_eq!(found(&options.output), expected(&kept, documents, &options), "day {}", day);
-            let more = read(&options.output.join(format!("documents/day{day}.jsonl")));
+            let request = request.with(|request| { request.old.paths = vec![archive.clone()]; request.results.save = Some(archive.clone()); request.compare.threshold = threshold; request.compare.search = search; });
+            lab::run(&request).unwrap();
+            prop_assert_eq!(found(&request.results.folder), expected(&kept, documents, &request), "day {}", day);
+            let more = read(&request.results.folder.join(format!("documents/day{day}.jsonl")));
             kept.extend(more);
         }
     }
@@ -227,24 +226,20 @@ proptest! {
     fn threads_memory_disk_and_interruptions_change_no_byte(case in cases(), patience in 1u64..25) {
         let (lab, [old, new]) = (Lab::new(), case.documents());
         let (old_path, new_path) = (write(&lab, "old.jsonl", &old), write(&lab, "new.jsonl", &new));
-        let options = |output: &str| Options {
-            against: vec![old_path.clone()],
-            save: Some(lab.path(output).join("saved")),
-            ..case.options(&lab, &new_path, output)
-        };
-        let memory = options("memory");
-        lab::run(&Options { threads: 1, ..memory.clone() }).unwrap();
-        let expected = lab::outputs(&memory.output);
-        lab::run(&Options { threads: 3, overwrite: true, ..memory.clone() }).unwrap();
-        lab::assert_same(&lab::outputs(&memory.output), &expected, "three threads");
-        let disk = Options { in_memory: 0, memory: 150 << 20, ..options("disk") };
+        let request = |output: &str| case.request(&lab, &new_path, output).with(|request| { request.old.paths = vec![old_path.clone()]; request.results.save = Some(lab.path(output).join("saved")); });
+        let memory = request("memory");
+        lab::run(&memory.clone().with(|request| request.resources.threads = 1)).unwrap();
+        let expected = lab::outputs(&memory.results.folder);
+        lab::run(&memory.clone().with(|request| { request.resources.threads = 3; request.results.overwrite = true; })).unwrap();
+        lab::assert_same(&lab::outputs(&memory.results.folder), &expected, "three threads");
+        let disk = request("disk").with(|request| { request.resources.in_memory = 0; request.resources.memory = 150 << 20; });
         lab::run(&disk).unwrap();
-        lab::assert_same(&lab::outputs(&disk.output), &expected, "on disk");
-        let interrupted = Options { checkpoint: 0, ..options("interrupted") };
-        let _ = job::run(&interrupted, &Impatient(AtomicU64::new(patience)));
-        lab::run(&Options { resume: true, ..interrupted.clone() }).unwrap();
-        lab::assert_same(&lab::outputs(&interrupted.output), &expected, "interrupted");
-        prop_assert!(!interrupted.output.join(".benzer-work").exists());
+        lab::assert_same(&lab::outputs(&disk.results.folder), &expected, "on disk");
+        let interrupted = request("interrupted").with(|request| request.resources.checkpoint = 0);
+        let _ = benzer_dedup::run(&interrupted, &Impatient(AtomicU64::new(patience)));
+        lab::run(&interrupted.clone().with(|request| request.resources.resume = true)).unwrap();
+        lab::assert_same(&lab::outputs(&interrupted.results.folder), &expected, "interrupted");
+        prop_assert!(!interrupted.results.folder.join(".benzer-work").exists());
     }
 }
 
@@ -268,9 +263,9 @@ fn the_random_corpora_have_every_kind_of_removal_for_old_documents() {
         };
         let (lab, [old, new]) = (Lab::new(), case.documents());
         let (old_path, new_path) = (write(&lab, "old.jsonl", &old), write(&lab, "new.jsonl", &new));
-        let options = Options { against: vec![old_path], ..case.options(&lab, &new_path, "out") };
-        lab::run(&options).unwrap();
-        for (_, _, is_old, rule, _, counts) in found(&options.output) {
+        let request = case.request(&lab, &new_path, "out").with(|request| request.old.paths = vec![old_path]);
+        lab::run(&request).unwrap();
+        for (_, _, is_old, rule, _, counts) in found(&request.results.folder) {
             let rule = if counts == Some((0, 0)) { format!("{rule} of no words") } else { rule };
             *rules.entry((rule, is_old)).or_default() += 1;
         }

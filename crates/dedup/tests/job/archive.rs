@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use benzer_dedup::job::{self, Measure, Options, Silent};
+use benzer_dedup::progress::Silent;
+use benzer_dedup::request::{Measure, Request};
 use benzer_dedup::results;
 use benzer_join::resolve::Cluster;
 use benzer_storage::Files;
@@ -27,15 +28,14 @@ fn lab() -> Lab {
 }
 
 /// A run that adds to the archive below a folder.
-fn growing(lab: &Lab, root: &Path, output: &str) -> Options {
+fn growing(lab: &Lab, root: &Path, output: &str) -> Request {
     let archive = root.join("archive");
-    Options {
-        output: root.join(output),
-        against: vec![archive.clone()],
-        save: Some(archive),
-        against_read: lab.options("").read,
-        ..lab.on_disk(output)
-    }
+    lab.on_disk(output).with(|request| {
+        request.results.folder = root.join(output);
+        request.old.paths = vec![archive.clone()];
+        request.results.save = Some(archive);
+        request.old.read = lab.request("").input.read;
+    })
 }
 
 /// The files of an archive.
@@ -57,8 +57,8 @@ fn after_every_power_cut_the_archive_is_as_before_and_a_resumed_run_makes_it_rig
     let before = content(&root.join("archive"));
     let (files, recorder) = Files::recording(&root).unwrap();
     let recorded = growing(&lab, &root, "out");
-    job::run_with(&files, &recorded, &Silent).unwrap();
-    let (output, after) = (lab::outputs(&recorded.output), content(&root.join("archive")));
+    benzer_dedup::run_through(&files, &recorded, &Silent).unwrap();
+    let (output, after) = (lab::outputs(&recorded.results.folder), content(&root.join("archive")));
     assert_ne!(before, after);
     let names = |bytes: &[u8]| {
         let json: serde_json::Value = serde_json::from_slice(bytes).unwrap();
@@ -73,7 +73,7 @@ fn after_every_power_cut_the_archive_is_as_before_and_a_resumed_run_makes_it_rig
             recorder.power_cut(cut, seed, &wreck).unwrap();
             let json = fs::read(wreck.join("archive/archive.json")).unwrap();
             assert!(json == before["archive.json"] || json == after["archive.json"], "cut {cut}");
-            let resumed = Options { resume: true, ..growing(&lab, &wreck, "out") };
+            let resumed = growing(&lab, &wreck, "out").with(|request| request.resources.resume = true);
             lab::run(&resumed).unwrap();
             let context = format!("cut {cut}, seed {seed}");
             // The manifest and the report name the archive, which lies somewhere else here.
@@ -84,7 +84,7 @@ fn after_every_power_cut_the_archive_is_as_before_and_a_resumed_run_makes_it_rig
                     .map(|(a, b)| (a.clone(), b.clone()))
                     .collect()
             };
-            lab::assert_same(&strip(&lab::outputs(&resumed.output)), &strip(&output), &context);
+            lab::assert_same(&strip(&lab::outputs(&resumed.results.folder)), &strip(&output), &context);
             let found = content(&wreck.join("archive"));
             assert_eq!(found.keys().collect::<Vec<_>>(), after.keys().collect::<Vec<_>>(), "{context}");
             let is_data = |name: &str| name != "archive.json";
@@ -98,23 +98,23 @@ fn after_every_power_cut_the_archive_is_as_before_and_a_resumed_run_makes_it_rig
 #[test]
 fn a_run_that_is_repeated_finds_the_same_and_adds_nothing() {
     let lab = lab();
-    let options = growing(&lab, &lab.path(""), "out");
-    lab::run(&options).unwrap();
-    let (output, archive) = (lab::outputs(&options.output), content(&lab.path("archive")));
-    lab::run(&Options { overwrite: true, ..options.clone() }).unwrap();
-    lab::assert_same(&lab::outputs(&options.output), &output, "the same output");
+    let request = growing(&lab, &lab.path(""), "out");
+    lab::run(&request).unwrap();
+    let (output, archive) = (lab::outputs(&request.results.folder), content(&lab.path("archive")));
+    lab::run(&request.clone().with(|request| request.results.overwrite = true)).unwrap();
+    lab::assert_same(&lab::outputs(&request.results.folder), &output, "the same output");
     lab::assert_same(&content(&lab.path("archive")), &archive, "the same archive");
     // With more added in between, its documents would be copies of themselves.
     let day = fs::read(lab.path("in/day.jsonl")).unwrap();
     lab.write("other.jsonl", corpus::lines(&documents(6, 10)));
-    let only = |name: &str, output: &str| Options {
-        inputs: vec![lab.path("in").join(name)],
-        ..growing(&lab, &lab.path(""), output)
+    let only = |name: &str, output: &str| {
+        growing(&lab, &lab.path(""), output)
+            .with(|request| request.input.paths = vec![lab.path("in").join(name)])
     };
     lab::run(&only("other.jsonl", "other")).unwrap();
     fs::remove_file(lab.path("in/other.jsonl")).unwrap();
     assert_eq!(fs::read(lab.path("in/day.jsonl")).unwrap(), day);
-    let error = lab::run(&Options { overwrite: true, ..options }).unwrap_err().to_string();
+    let error = lab::run(&request.with(|request| request.results.overwrite = true)).unwrap_err().to_string();
     assert!(
         error.contains("expected other inputs than it has") && error.contains("output folder of the run"),
         "{error}"
@@ -124,9 +124,9 @@ fn a_run_that_is_repeated_finds_the_same_and_adds_nothing() {
 #[test]
 fn every_changed_byte_that_is_read_is_noticed_and_none_changes_the_result() {
     let lab = lab();
-    let options = Options { save: None, ..growing(&lab, &lab.path(""), "right") };
-    lab::run(&options).unwrap();
-    let expected = evidence::read(&options.output);
+    let request = growing(&lab, &lab.path(""), "right").with(|request| request.results.save = None);
+    lab::run(&request).unwrap();
+    let expected = evidence::read(&request.results.folder);
     assert!(expected.iter().filter(|row| row.kept_is_old).count() > 5);
     let (mut noticed, mut n) = (0, 0);
     for (name, bytes) in content(&lab.path("archive")) {
@@ -134,9 +134,12 @@ fn every_changed_byte_that_is_read_is_noticed_and_none_changes_the_result() {
             let mut changed = bytes.clone();
             changed[at] ^= 0x20;
             fs::write(lab.path("archive").join(&name), &changed).unwrap();
-            let options = Options { output: lab.path("out"), overwrite: true, ..options.clone() };
-            match lab::run(&options) {
-                Ok(_) => assert_eq!(evidence::read(&options.output), expected, "{name} at {at}"),
+            let request = request.clone().with(|request| {
+                request.results.folder = lab.path("out");
+                request.results.overwrite = true;
+            });
+            match lab::run(&request) {
+                Ok(_) => assert_eq!(evidence::read(&request.results.folder), expected, "{name} at {at}"),
                 Err(error) => {
                     noticed += 1;
                     assert!(error.to_string().contains(&name), "{error}");
@@ -152,9 +155,9 @@ fn every_changed_byte_that_is_read_is_noticed_and_none_changes_the_result() {
 #[test]
 fn another_archive_than_is_needed_is_refused_with_expected_got_and_remedy() {
     let lab = lab();
-    let usual = Options { save: None, ..growing(&lab, &lab.path(""), "out") };
+    let usual = growing(&lab, &lab.path(""), "out").with(|request| request.results.save = None);
     let mut other = usual.clone();
-    other.text.n = 3;
+    other.compare.text.n = 3;
     let error = lab::run(&other).unwrap_err().to_string();
     assert!(
         error.contains("words3") && error.contains("words2") && error.contains("save its documents again"),
@@ -164,20 +167,22 @@ fn another_archive_than_is_needed_is_refused_with_expected_got_and_remedy() {
     fs::create_dir(lab.path("full")).unwrap();
     fs::write(lab.path("full/letter.txt"), "mine").unwrap();
     let full = lab.path("full");
-    let error = lab::run(&Options { against: vec![full.clone()], save: Some(full), ..usual.clone() })
-        .unwrap_err()
-        .to_string();
+    let error = lab::run(&usual.clone().with(|request| {
+        request.old.paths = vec![full.clone()];
+        request.results.save = Some(full);
+    }))
+    .unwrap_err()
+    .to_string();
     assert!(error.contains("other files and no archive"), "{error}");
-    let inside = Options {
-        against: vec![lab.path("first/documents")],
-        output: lab.path("first"),
-        overwrite: true,
-        ..usual.clone()
-    };
+    let inside = usual.clone().with(|request| {
+        request.old.paths = vec![lab.path("first/documents")];
+        request.results.folder = lab.path("first");
+        request.results.overwrite = true;
+    });
     let error = lab::run(&inside).unwrap_err().to_string();
     assert!(error.contains("holds an input, which would be replaced"), "{error}");
     assert!(lab.path("first/documents/day.jsonl").exists());
-    let missing = Options { against: vec![lab.path("nowhere")], ..usual };
+    let missing = usual.with(|request| request.old.paths = vec![lab.path("nowhere")]);
     let error = lab::run(&missing).unwrap_err().to_string();
     assert!(error.contains("nowhere") && error.contains("check the spelling"), "{error}");
 }
@@ -185,19 +190,25 @@ fn another_archive_than_is_needed_is_refused_with_expected_got_and_remedy() {
 #[test]
 fn what_does_not_go_together_is_refused() {
     let lab = lab();
-    let usual = Options { save: None, ..growing(&lab, &lab.path(""), "out") };
-    let refused = |options: Options, words: &str| {
-        let error = lab::run(&options).unwrap_err().to_string();
+    let usual = growing(&lab, &lab.path(""), "out").with(|request| request.results.save = None);
+    let refused = |request: Request, words: &str| {
+        let error = lab::run(&request).unwrap_err().to_string();
         assert!(error.contains(words), "{error}");
     };
-    let none = Options { against: Vec::new(), ..usual.clone() };
-    refused(Options { measure: Measure::Containment, ..none.clone() }, "with --against");
-    refused(Options { cluster: Cluster::Components, ..usual.clone() }, "leaders with --against");
-    refused(Options { save: Some(lab.path("elsewhere")), ..usual.clone() }, "so that nothing is saved twice");
-    refused(Options { against: vec!["-".into()], ..usual.clone() }, "save it to a file first");
-    let estimate = benzer_dedup::job::Verify::Estimate;
+    let none = usual.clone().with(|request| request.old.paths = Vec::new());
+    refused(none.clone().with(|request| request.compare.measure = Measure::Containment), "with --against");
+    refused(usual.clone().with(|request| request.cluster = Cluster::Components), "leaders with --against");
     refused(
-        Options { measure: Measure::Containment, verify: estimate, ..usual },
+        usual.clone().with(|request| request.results.save = Some(lab.path("elsewhere"))),
+        "so that nothing is saved twice",
+    );
+    refused(usual.clone().with(|request| request.old.paths = vec!["-".into()]), "save it to a file first");
+    let estimate = benzer_dedup::request::Verify::Estimate;
+    refused(
+        usual.with(|request| {
+            request.compare.measure = Measure::Containment;
+            request.compare.verify = estimate;
+        }),
         "exact with --measure containment",
     );
 }
@@ -211,20 +222,27 @@ fn bad_lines_of_old_documents_are_listed_and_a_strict_run_stops_at_them() {
         corpus::lines(&documents(4, 5)) + "not json\n{\"id\": 1}\n{\"id\": 2, \"text\": \"...\"}\n",
     )
     .unwrap();
-    for usual in [lab.options("memory"), lab.on_disk("disk")] {
-        let options =
-            Options { against: vec![lab.path("old.jsonl")], against_read: usual.read.clone(), ..usual };
-        let counts = lab::run(&options).unwrap().counts;
+    for usual in [lab.request("memory"), lab.on_disk("disk")] {
+        let request = usual.with(|request| {
+            request.old.paths = vec![lab.path("old.jsonl")];
+            request.old.read = request.input.read.clone();
+        });
+        let counts = lab::run(&request).unwrap().counts;
         assert_eq!((counts.rejected, counts.against_rejected), (0, 2));
         assert!(counts.against_empty >= 1 && counts.against <= 6, "{counts:?}");
-        let rejects = fs::read_to_string(options.output.join("against-rejects.jsonl")).unwrap();
+        let rejects = fs::read_to_string(request.results.folder.join("against-rejects.jsonl")).unwrap();
         assert!(rejects.lines().count() == 2 && rejects.contains("old.jsonl"), "{rejects}");
         assert!(
-            fs::read_to_string(options.output.join("manifest.json"))
+            fs::read_to_string(request.results.folder.join("manifest.json"))
                 .unwrap()
                 .contains("against-rejects.jsonl")
         );
-        let error = lab::run(&Options { strict: true, overwrite: true, ..options }).unwrap_err().to_string();
+        let error = lab::run(&request.with(|request| {
+            request.strict = true;
+            request.results.overwrite = true;
+        }))
+        .unwrap_err()
+        .to_string();
         assert!(error.contains("old.jsonl:6: invalid json"), "{error}");
     }
 }
@@ -232,20 +250,25 @@ fn bad_lines_of_old_documents_are_listed_and_a_strict_run_stops_at_them() {
 #[test]
 fn a_higher_threshold_later_is_that_of_a_run_at_it() {
     let lab = lab();
-    let options =
-        Options { save: None, threshold: "0.5".parse().unwrap(), ..growing(&lab, &lab.path(""), "out") };
-    let items = Options {
-        measure: Measure::Containment,
-        output: lab.path("items"),
-        search: job::Search::Exact,
-        ..options.clone()
-    };
-    for low in [options, items] {
+    let request = growing(&lab, &lab.path(""), "out").with(|request| {
+        request.results.save = None;
+        request.compare.threshold = "0.5".parse().unwrap();
+    });
+    let items = request.clone().with(|request| {
+        request.compare.measure = Measure::Containment;
+        request.results.folder = lab.path("items");
+        request.compare.search = benzer_dedup::request::Search::Exact;
+    });
+    for low in [request, items] {
         lab::run(&low).unwrap();
         let threshold: benzer_core::Threshold = "0.9".parse().unwrap();
-        let high = Options { threshold, output: lab.path("high"), overwrite: true, ..low.clone() };
+        let high = low.clone().with(|request| {
+            request.compare.threshold = threshold;
+            request.results.folder = lab.path("high");
+            request.results.overwrite = true;
+        });
         lab::run(&high).unwrap();
-        results::rethreshold(&low.output, threshold, &lab.path("again")).unwrap();
+        results::rethreshold(&low.results.folder, threshold, &lab.path("again")).unwrap();
         // Bands are those of the lower threshold; the prefilter is not.
         let rows = |output: &str| -> Vec<_> {
             let rows = evidence::read(&lab.path(output)).into_iter();
@@ -269,22 +292,22 @@ fn the_golden_archive_is_read_and_written_as_ever() {
     let wordless = documents.iter_mut().filter(|document| !has_words(document));
     assert!(wordless.map(|document| document.text.clear()).count() > 0);
     lab.write("a.jsonl", corpus::lines(&documents));
-    let usual = lab.options("out");
-    let saving = Options { save: Some(usual.output.join("saved")), ..usual };
+    let usual = lab.request("out");
+    let saving = usual.with(|request| request.results.save = Some(request.own_archive()));
     lab::run(&saving).unwrap();
-    let saved = usual_files(&saving.output.join("saved"));
+    let saved = usual_files(&saving.results.folder.join("saved"));
     if std::env::var_os("BENZER_WRITE_GOLDEN").is_some() {
         fs::create_dir_all(&golden).unwrap();
-        for (name, bytes) in content(&saving.output.join("saved")) {
+        for (name, bytes) in content(&saving.results.folder.join("saved")) {
             fs::write(golden.join(name), bytes).unwrap();
         }
     }
     lab::assert_same(&saved, &usual_files(&golden), "what is written");
     // Every kept document is a copy of itself.
-    let kept = fs::read(saving.output.join("documents/a.jsonl")).unwrap();
+    let kept = fs::read(saving.results.folder.join("documents/a.jsonl")).unwrap();
     lab.write("a.jsonl", kept);
-    let again = Options { against: vec![golden], ..lab.options("again") };
-    let job::Summary { counts, warnings, .. } = lab::run(&again).unwrap();
+    let again = lab.request("again").with(|request| request.old.paths = vec![golden]);
+    let benzer_dedup::summary::Summary { counts, warnings, .. } = lab::run(&again).unwrap();
     // Empty documents are kept, whatever they are compared with.
     let warns = warnings.iter().any(|warning| warning.contains("added to the archive before"));
     assert_eq!(warns, counts.empty == 0);

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use benzer_core::field::text::Shingler;
 use benzer_core::lsh::{Banding, Shape};
 use benzer_core::sketch::SketchSpec;
-use benzer_dedup::job::{Audit, Audited, Options, Search, Verify};
+use benzer_dedup::Audited;
+use benzer_dedup::request::{Audit, Request, Search, Verify};
 use benzer_dedup::results;
 use proptest::prelude::*;
 use serde_json::Value;
@@ -18,8 +19,8 @@ fn banding(bands: usize, rows: usize) -> Search {
 }
 
 /// The pairs of different texts that reach the threshold, each as its two ids in order.
-fn similar(documents: &[Document], options: &Options) -> BTreeSet<(String, String)> {
-    let shingler = Shingler::new(&options.text).unwrap();
+fn similar(documents: &[Document], request: &Request) -> BTreeSet<(String, String)> {
+    let shingler = Shingler::new(&request.compare.text).unwrap();
     let features: Vec<_> = documents.iter().map(|document| shingler.features(&document.text)).collect();
     // Of each text the document whose id comes first.
     let is_first = |i: usize| {
@@ -32,7 +33,7 @@ fn similar(documents: &[Document], options: &Options) -> BTreeSet<(String, Strin
         for &j in &members[..n] {
             let both = features[i].elements().iter().filter(|x| features[j].elements().contains(x)).count();
             let union = features[i].len() + features[j].len() - both;
-            if options.threshold.is_reached(both as u64, union as u64) {
+            if request.compare.threshold.is_reached(both as u64, union as u64) {
                 pairs.insert(in_order(&documents[i].id, &documents[j].id));
             }
         }
@@ -45,9 +46,9 @@ fn in_order(a: &str, b: &str) -> (String, String) {
 }
 
 /// The pairs that a run reports, copies aside.
-fn reported(options: &Options) -> BTreeSet<(String, String)> {
+fn reported(request: &Request) -> BTreeSet<(String, String)> {
     let mut pairs = BTreeSet::new();
-    results::pairs(&options.output, |pair| {
+    results::pairs(&request.results.folder, |pair| {
         if !pair.exact_copy {
             pairs.insert(in_order(&pair.id_a, &pair.id_b));
         }
@@ -57,8 +58,8 @@ fn reported(options: &Options) -> BTreeSet<(String, String)> {
     pairs
 }
 
-fn audited(options: &Options) -> Audited {
-    lab::run(options).unwrap().audit.unwrap()
+fn audited(request: &Request) -> Audited {
+    lab::run(request).unwrap().audit.unwrap()
 }
 
 proptest! {
@@ -69,10 +70,10 @@ proptest! {
         let (lab, documents) = (Lab::new(), corpus::documents(&mut Random::new(seed), n, 40, false));
         lab.write("a.jsonl", corpus::lines(&documents));
         let verify = if estimate { Verify::Estimate } else { Verify::Exact };
-        let options = Options { search: banding(bands, 5), verify, cap: 3, ..lab.options("out") };
-        let audit = audited(&options);
-        let truth = similar(&documents, &options);
-        let found = truth.intersection(&reported(&options)).count() as u64;
+        let request = lab.request("out").with(|request| { request.compare.search = banding(bands, 5); request.compare.verify = verify; request.compare.cap = 3; });
+        let audit = audited(&request);
+        let truth = similar(&documents, &request);
+        let found = truth.intersection(&reported(&request)).count() as u64;
         prop_assert_eq!((audit.pairs, audit.found), (truth.len() as u64, found));
         prop_assert_eq!((audit.sampled, audit.compared), (audit.documents, audit.documents));
         prop_assert_eq!(audit.bins.iter().map(|bin| bin.pairs).sum::<u64>(), audit.pairs);
@@ -100,14 +101,24 @@ fn prepared() -> Lab {
 #[test]
 fn the_exact_join_has_recall_one_and_bad_bands_have_not() {
     let lab = prepared();
-    let exact = audited(&Options { search: Search::Exact, audit: ALL, ..lab.options("exact") });
+    let exact = audited(&lab.request("exact").with(|request| {
+        request.compare.search = Search::Exact;
+        request.audit = ALL;
+    }));
     let recall = exact.recall.unwrap();
     assert_eq!((recall.value, recall.low, exact.capped, exact.covered), (1.0, 1.0, 0, exact.pairs));
     assert!(exact.pairs > 500, "{exact:?}");
-    let good = audited(&Options { search: banding(25, 5), cap: 1000, audit: ALL, ..lab.options("good") });
+    let good = audited(&lab.request("good").with(|request| {
+        request.compare.search = banding(25, 5);
+        request.compare.cap = 1000;
+        request.audit = ALL;
+    }));
     assert_eq!((good.pairs, good.capped), (exact.pairs, 0));
     assert!(good.recall.unwrap().value > 0.98, "{good:?}");
-    let bad = audited(&Options { search: banding(2, 16), audit: ALL, ..lab.options("bad") });
+    let bad = audited(&lab.request("bad").with(|request| {
+        request.compare.search = banding(2, 16);
+        request.audit = ALL;
+    }));
     assert!(bad.recall.unwrap().value < 0.6 && bad.covered < bad.pairs, "{bad:?}");
     // Least at the threshold, most at 1.
     let shares: Vec<f64> = bad.bins.iter().map(|bin| bin.met_share.unwrap().value).collect();
@@ -117,7 +128,12 @@ fn the_exact_join_has_recall_one_and_bad_bands_have_not() {
 #[test]
 fn a_sample_says_what_everything_says() {
     let lab = prepared();
-    let with = |audit, output| audited(&Options { search: banding(3, 8), audit, ..lab.options(output) });
+    let with = |audit, output| {
+        audited(&lab.request(output).with(|request| {
+            request.compare.search = banding(3, 8);
+            request.audit = audit;
+        }))
+    };
     let (all, some) = (with(ALL, "all"), with(Audit::Sample(400), "some"));
     assert_eq!((some.sampled, some.compared, all.sampled), (400, all.documents, all.documents));
     let (truth, share) = (all.recall.unwrap().value, some.recall.unwrap());
@@ -138,18 +154,19 @@ fn large(n: usize) -> (Lab, Vec<Document>) {
 #[test]
 fn drawn_documents_and_their_twins_say_what_everything_says() {
     let (lab, documents) = large(2400);
-    let options = |seed, audit| Options {
-        search: banding(3, 8),
-        spec: SketchSpec { seed, ..SketchSpec::default() },
-        audit,
-        overwrite: true,
-        ..lab.options("out")
+    let request = |seed, audit| {
+        lab.request("out").with(|request| {
+            request.compare.search = banding(3, 8);
+            request.compare.spec = SketchSpec { seed, ..SketchSpec::default() };
+            request.audit = audit;
+            request.results.overwrite = true;
+        })
     };
-    let truth = similar(&documents, &options(0, ALL)).len() as u64;
+    let truth = similar(&documents, &request(0, ALL)).len() as u64;
     let (mut means, mut covered) = ([0.0; 2], 0);
     let rounds = 24;
     for seed in 0..rounds {
-        let (all, some) = (audited(&options(seed, ALL)), audited(&options(seed, Audit::Auto)));
+        let (all, some) = (audited(&request(seed, ALL)), audited(&request(seed, Audit::Auto)));
         assert!(some.by_minimum && !all.by_minimum, "{some:?}");
         assert_eq!(all.pairs, truth);
         assert!(some.pairs < truth && some.pairs > truth / 20, "{some:?}");
@@ -167,18 +184,26 @@ fn drawn_documents_and_their_twins_say_what_everything_says() {
 #[test]
 fn drawn_documents_and_their_twins_are_the_same_on_disk_with_any_threads_and_order_of_files() {
     let (lab, mut documents) = large(1500);
-    let expected = audited(&lab.options("out"));
+    let expected = audited(&lab.request("out"));
     assert!(expected.by_minimum && expected.pairs > 20, "{expected:?}");
     for (threads, output) in [(1, "one"), (3, "three")] {
-        assert_eq!(audited(&Options { threads, ..lab.options(output) }), expected);
-        assert_eq!(audited(&Options { threads, ..lab.on_disk(&format!("{output}-disk")) }), expected);
+        assert_eq!(
+            audited(&lab.request(output).with(|request| request.resources.threads = threads)),
+            expected
+        );
+        assert_eq!(
+            audited(
+                &lab.on_disk(&format!("{output}-disk")).with(|request| request.resources.threads = threads)
+            ),
+            expected
+        );
     }
     let many = Lab::new();
     Random::new(5).shuffle(&mut documents);
     for (i, part) in documents.chunks(400).enumerate() {
         many.write(&format!("{i}.jsonl"), corpus::lines(part));
     }
-    assert_eq!(audited(&many.options("out")), expected);
+    assert_eq!(audited(&many.request("out")), expected);
 }
 
 #[test]
@@ -189,7 +214,7 @@ fn with_ids_the_order_of_the_files_changes_nothing() {
     for (i, part) in documents.chunks(400).enumerate() {
         many.write(&format!("{i}.jsonl"), corpus::lines(part));
     }
-    let audit = |lab: &Lab| audited(&Options { audit: Audit::Sample(200), ..lab.options("out") });
+    let audit = |lab: &Lab| audited(&lab.request("out").with(|request| request.audit = Audit::Sample(200)));
     assert_eq!(audit(&one), audit(&many));
 }
 
@@ -201,7 +226,7 @@ fn buckets_over_the_limit_are_told_from_what_was_missed() {
     let documents: Vec<Document> =
         (0..200).map(|i| Document { id: format!("{i:03}"), text: format!("{} x{i}", words(60)) }).collect();
     lab.write("a.jsonl", corpus::lines(&documents));
-    let audit = audited(&Options { cap: 4, ..lab.options("out") });
+    let audit = audited(&lab.request("out").with(|request| request.compare.cap = 4));
     assert_eq!((audit.pairs, audit.covered), (200 * 199 / 2, 200 * 199 / 2));
     assert!(audit.found < 2000 && audit.found + audit.capped == audit.pairs, "{audit:?}");
     assert_eq!(audit.met_share.unwrap().value, 1.0);
@@ -210,13 +235,13 @@ fn buckets_over_the_limit_are_told_from_what_was_missed() {
 #[test]
 fn the_manifest_has_the_audit_or_none() {
     let lab = prepared();
-    let manifest = |options: &Options| -> Value {
-        serde_json::from_slice(&std::fs::read(options.output.join("manifest.json")).unwrap()).unwrap()
+    let manifest = |request: &Request| -> Value {
+        serde_json::from_slice(&std::fs::read(request.results.folder.join("manifest.json")).unwrap()).unwrap()
     };
-    let options = lab.options("out");
-    let audit = audited(&options);
-    assert_eq!(manifest(&options)["audit"], serde_json::to_value(&audit).unwrap());
-    let off = Options { audit: Audit::Off, ..lab.options("off") };
+    let request = lab.request("out");
+    let audit = audited(&request);
+    assert_eq!(manifest(&request)["audit"], serde_json::to_value(&audit).unwrap());
+    let off = lab.request("off").with(|request| request.audit = Audit::Off);
     assert_eq!(lab::run(&off).unwrap().audit, None);
     assert_eq!(manifest(&off)["audit"], Value::Null);
 }
@@ -253,9 +278,12 @@ fn intervals_hold_the_recall_of_runs_that_miss_many_pairs_of_large_clusters() {
         let lab = Lab::new();
         lab.write("a.jsonl", corpus::lines(&documents));
         let with = |audit, output| {
-            let mut options = Options { search: banding(16, 8), audit, ..lab.options(output) };
-            (options.threshold, options.text.n) = ("0.71".parse().unwrap(), 3);
-            audited(&options)
+            let mut request = lab.request(output).with(|request| {
+                request.compare.search = banding(16, 8);
+                request.audit = audit;
+            });
+            (request.compare.threshold, request.compare.text.n) = ("0.71".parse().unwrap(), 3);
+            audited(&request)
         };
         let (some, all) = (with(Audit::Sample(120), "some"), with(Audit::Sample(u32::MAX), "all"));
         let (share, truth) = (some.recall.unwrap(), all.recall.unwrap());

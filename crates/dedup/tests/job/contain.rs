@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use benzer_dedup::job::{Measure, Options, Output, Search};
+use benzer_dedup::request::{Measure, Output, Request, Search};
 use benzer_dedup::results;
 
 use crate::corpus::Random;
@@ -16,18 +16,17 @@ fn line(id: &str, text: &str) -> String {
     serde_json::json!({"id": id, "text": text}).to_string() + "\n"
 }
 
-fn options(lab: &Lab, output: &str, threshold: &str) -> Options {
-    let usual = lab.options(output);
-    let mut options = Options {
-        measure: Measure::Containment,
-        search: Search::Exact,
-        against: vec![lab.path("items.jsonl")],
-        against_read: usual.read.clone(),
-        threshold: threshold.parse().unwrap(),
-        ..usual
-    };
-    options.text.n = 5;
-    options
+fn request(lab: &Lab, output: &str, threshold: &str) -> Request {
+    let usual = lab.request(output);
+    let mut request = usual.with(|request| {
+        request.compare.measure = Measure::Containment;
+        request.compare.search = Search::Exact;
+        request.old.paths = vec![lab.path("items.jsonl")];
+        request.old.read = request.input.read.clone();
+        request.compare.threshold = threshold.parse().unwrap();
+    });
+    request.compare.text.n = 5;
+    request
 }
 
 #[test]
@@ -47,7 +46,7 @@ fn twenty_shingles_in_a_document_of_five_thousand_are_found_with_their_span() {
         line("other", &other) + &line("item", &item) + &line("short", "two words") + &line("none", "..."),
     )
     .unwrap();
-    let run = options(&lab, "out", "0.9");
+    let run = request(&lab, "out", "0.9");
     let summary = lab::run(&run).unwrap();
     assert_eq!((summary.counts.removed, summary.counts.kept, summary.counts.removed_against), (1, 2, 1));
     assert_eq!(
@@ -63,7 +62,7 @@ fn twenty_shingles_in_a_document_of_five_thousand_are_found_with_their_span() {
         summary.warnings
     );
     let mut rows = Vec::new();
-    results::evidence(&run.output, |row| {
+    results::evidence(&run.results.folder, |row| {
         rows.push(row);
         Ok(())
     })
@@ -92,18 +91,21 @@ fn marks_and_dry_runs_work_for_items_too() {
         line("has", &format!("so {item} it is")) + &line("not", "nothing of the kind is in here at all"),
     );
     fs::write(lab.path("items.jsonl"), line("item", &item)).unwrap();
-    let marked = Options { write: Output::Annotate, ..options(&lab, "marked", "0.6") };
+    let marked = request(&lab, "marked", "0.6").with(|request| request.results.write = Output::Annotate);
     lab::run(&marked).unwrap();
-    let text = fs::read_to_string(marked.output.join("documents/a.jsonl")).unwrap();
+    let text = fs::read_to_string(marked.results.folder.join("documents/a.jsonl")).unwrap();
     let rows: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(
         (&rows[0]["dup_of"], &rows[0]["is_duplicate"], &rows[0]["dup_similarity"]),
         (&"item".into(), &true.into(), &1.0.into())
     );
     assert_eq!((&rows[1]["dup_of"], &rows[1]["is_duplicate"]), (&serde_json::Value::Null, &false.into()));
-    let dry = Options { write: Output::DryRun, save: None, ..options(&lab, "dry", "0.6") };
+    let dry = request(&lab, "dry", "0.6").with(|request| {
+        request.results.write = Output::DryRun;
+        request.results.save = None;
+    });
     assert_eq!(lab::run(&dry).unwrap().counts.removed, 1);
-    assert!(!dry.output.join("documents").exists());
+    assert!(!dry.results.folder.join("documents").exists());
 }
 
 /// More items than the memory has room for at a time.
@@ -122,14 +124,23 @@ fn an_index_in_parts_gives_the_same_bytes() {
         items.iter().enumerate().map(|(i, item)| line(&format!("i{i}"), item)).collect::<String>(),
     )
     .unwrap();
-    let plenty = options(&lab, "plenty", "0.5");
+    let plenty = request(&lab, "plenty", "0.5");
     let counts = lab::run(&plenty).unwrap().counts;
     assert!((15..30).contains(&counts.removed), "{counts:?}");
     // The least that is allowed: 450,000 shingles of items do not fit what is left for an index.
-    let refused = lab::run(&Options { memory: 1, ..options(&lab, "little", "0.5") }).unwrap_err().to_string();
+    let refused = lab::run(&request(&lab, "little", "0.5").with(|request| request.resources.memory = 1))
+        .unwrap_err()
+        .to_string();
     let least: u64 = refused.split_once("at least ").unwrap().1.split_once("MiB").unwrap().0.parse().unwrap();
-    let little = Options { memory: least << 20, overwrite: true, ..options(&lab, "little", "0.5") };
+    let little = request(&lab, "little", "0.5").with(|request| {
+        request.resources.memory = least << 20;
+        request.results.overwrite = true;
+    });
     assert!((least << 20) / 16 / 48 < 450_000, "{least} MiB have room for all");
     lab::run(&little).unwrap();
-    lab::assert_same(&lab::outputs(&little.output), &lab::outputs(&plenty.output), "in parts");
+    lab::assert_same(
+        &lab::outputs(&little.results.folder),
+        &lab::outputs(&plenty.results.folder),
+        "in parts",
+    );
 }

@@ -3,7 +3,8 @@
 use std::io::ErrorKind;
 
 use benzer_dedup::integrity;
-use benzer_dedup::job::{self, Options, Silent};
+use benzer_dedup::progress::Silent;
+use benzer_dedup::request::Request;
 use benzer_storage::Files;
 use benzer_storage::fault::When;
 
@@ -22,26 +23,26 @@ impl Failures {
         let documents = corpus::documents(&mut Random::new(13), 120, 40, false);
         lab.write("a.jsonl", corpus::lines(&documents[..80]) + "not json\n");
         lab.write("deep/b.jsonl.gz", gzip(corpus::lines(&documents[80..]).as_bytes()));
-        let options = lab.options("right");
-        lab::run(&options).unwrap();
-        let (inputs, expected) = (lab::outputs(&lab.path("in")), lab::outputs(&options.output));
+        let request = lab.request("right");
+        lab::run(&request).unwrap();
+        let (inputs, expected) = (lab::outputs(&lab.path("in")), lab::outputs(&request.results.folder));
         Self { lab, inputs, expected }
     }
 
     /// Runs on a disk that fails, then goes on with one that does not. Gives the message of the failure.
-    fn survive(&self, usual: Options, when: When, kind: ErrorKind, remedy: &str) -> Option<String> {
-        let outcome = job::run_with(&Files::failing(when, kind), &usual, &Silent);
+    fn survive(&self, usual: Request, when: When, kind: ErrorKind, remedy: &str) -> Option<String> {
+        let outcome = benzer_dedup::run_through(&Files::failing(when, kind), &usual, &Silent);
         let message = outcome.err().map(|error| error.to_string());
         if let Some(message) = &message {
             // The folder in which ours is made is synced, too.
             let folder = self.lab.folder().parent().unwrap().display().to_string();
             assert!(message.contains(&folder) && message.contains(remedy), "{when:?}: {message}");
-            lab::run(&Options { resume: true, ..usual.clone() }).unwrap();
+            lab::run(&usual.clone().with(|request| request.resources.resume = true)).unwrap();
         }
         let context = format!("{when:?} {message:?}");
-        lab::assert_same(&lab::outputs(&usual.output), &self.expected, &context);
+        lab::assert_same(&lab::outputs(&usual.results.folder), &self.expected, &context);
         lab::assert_same(&lab::outputs(&self.lab.path("in")), &self.inputs, &context);
-        std::fs::remove_dir_all(&usual.output).unwrap();
+        std::fs::remove_dir_all(&usual.results.folder).unwrap();
         message
     }
 }
@@ -57,11 +58,11 @@ fn a_full_disk_stops_the_run_and_a_later_one_goes_on() {
     let failures = Failures::new();
     for on_disk in [false, true] {
         let lab = &failures.lab;
-        let options = if on_disk { lab.on_disk("out") } else { lab.options("out") };
+        let request = if on_disk { lab.on_disk("out") } else { lab.request("out") };
         let mut n_failed = 0;
         for bytes in (0..).map(|i| i * 997) {
             let (when, kind) = (When::AfterBytes(bytes), ErrorKind::StorageFull);
-            if failures.survive(options.clone(), when, kind, "free some space").is_none() {
+            if failures.survive(request.clone(), when, kind, "free some space").is_none() {
                 break;
             }
             n_failed += 1;
@@ -74,16 +75,16 @@ fn a_full_disk_stops_the_run_and_a_later_one_goes_on() {
 fn any_operation_may_fail() {
     let failures = Failures::new();
     let (files, recorder) = Files::recording(failures.lab.folder()).unwrap();
-    let options = failures.lab.on_disk("out");
-    job::run_with(&files, &options, &Silent).unwrap();
-    std::fs::remove_dir_all(&options.output).unwrap();
+    let request = failures.lab.on_disk("out");
+    benzer_dedup::run_through(&files, &request, &Silent).unwrap();
+    std::fs::remove_dir_all(&request.results.folder).unwrap();
     // The second is what a broken disk says (EIO), which has no kind of its own.
     for (kind, remedy) in [
         (ErrorKind::PermissionDenied, "write to a folder that is yours"),
         (ErrorKind::Other, "check the disk"),
     ] {
         let survive = |operation: usize| {
-            failures.survive(options.clone(), When::Operation(operation as u64), kind, remedy)
+            failures.survive(request.clone(), When::Operation(operation as u64), kind, remedy)
         };
         let n_failed = (0..recorder.n_operations()).filter_map(survive).count();
         // What is only tidied up may fail without a word.
@@ -95,7 +96,7 @@ fn any_operation_may_fail() {
 fn an_output_that_is_a_file_is_refused() {
     let lab = Lab::new();
     lab.write("a.jsonl", "{\"id\": 1, \"text\": \"a\"}\n");
-    let error = lab::run(&lab.options("in/a.jsonl")).unwrap_err().to_string();
+    let error = lab::run(&lab.request("in/a.jsonl")).unwrap_err().to_string();
     assert!(error.contains("`output` must be a folder") && error.contains("in/a.jsonl"), "{error}");
 }
 
@@ -105,16 +106,16 @@ fn a_run_that_fails_leaves_nothing_that_looks_finished() {
     let lab = Lab::new();
     let documents = corpus::documents(&mut Random::new(17), 40, 40, false);
     lab.write("a.jsonl", corpus::lines(&documents) + "not json\n");
-    let options = Options { overwrite: true, ..lab.options("out") };
+    let request = lab.request("out").with(|request| request.results.overwrite = true);
     let (mut n_failed, mut n_withdrawn) = (0, 0);
     for operation in 0.. {
-        lab::run(&options).unwrap();
+        lab::run(&request).unwrap();
         let files = Files::failing(When::Operation(operation), ErrorKind::StorageFull);
-        let outcome = job::run_with(&files, &options, &Silent);
-        let left = lab::outputs(&options.output);
+        let outcome = benzer_dedup::run_through(&files, &request, &Silent);
+        let left = lab::outputs(&request.results.folder);
         let is_finished = left.contains_key("manifest.json");
         if is_finished {
-            assert!(integrity::verify(&options.output).unwrap().unwrap().is_whole(), "{operation}");
+            assert!(integrity::verify(&request.results.folder).unwrap().unwrap().is_whole(), "{operation}");
         } else {
             let seen: Vec<&String> = left.keys().filter(|name| !name.starts_with('.')).collect();
             assert!(seen.iter().all(|name| *name == "rejects.jsonl"), "{operation}: {seen:?}");

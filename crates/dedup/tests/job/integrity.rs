@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use benzer_dedup::integrity::{Kind, Report, verify};
-use benzer_dedup::job::{self, Observer, Stage};
+use benzer_dedup::progress::{Observer, Stage};
 use benzer_dedup::results::{self, rethreshold};
 use benzer_flow::Listener;
 use walkdir::WalkDir;
@@ -111,9 +111,9 @@ fn harm(path: &Path, top: &Path) {
 #[test]
 fn every_changed_byte_of_the_results_is_told() {
     let lab = lab();
-    let mut options = lab.options("out");
-    options.save = Some(lab.path("out/saved"));
-    run(&options).unwrap();
+    let mut request = lab.request("out");
+    request.results.save = Some(lab.path("out/saved"));
+    run(&request).unwrap();
     let out = lab.path("out");
     let all = files(&out);
     assert!(all.len() >= 11, "{all:?}");
@@ -139,14 +139,14 @@ fn every_changed_byte_of_the_results_is_told() {
 #[test]
 fn an_archive_that_has_grown_is_whole_with_its_results() {
     let lab = lab();
-    let mut options = lab.options("out");
-    options.save = Some(lab.path("out/saved"));
-    run(&options).unwrap();
+    let mut request = lab.request("out");
+    request.results.save = Some(lab.path("out/saved"));
+    run(&request).unwrap();
     lab.write("a.jsonl", "{\"id\": \"new\", \"text\": \"quite another text of eight words in all\"}\n");
-    let mut options = lab.options("second");
-    options.against = vec![lab.path("out/saved")];
-    options.save = Some(lab.path("out/saved"));
-    run(&options).unwrap();
+    let mut request = lab.request("second");
+    request.old.paths = vec![lab.path("out/saved")];
+    request.results.save = Some(lab.path("out/saved"));
+    run(&request).unwrap();
     whole(&lab.path("out"), Kind::Results);
     whole(&lab.path("second"), Kind::Results);
 }
@@ -154,7 +154,7 @@ fn an_archive_that_has_grown_is_whole_with_its_results() {
 #[test]
 fn a_higher_threshold_is_checked_with_its_run() {
     let lab = lab();
-    run(&lab.options("out")).unwrap();
+    run(&lab.request("out")).unwrap();
     let before = whole(&lab.path("out"), Kind::Results).files;
     rethreshold(&lab.path("out"), "0.9".parse().unwrap(), &lab.path("out/strict")).unwrap();
     assert_eq!(whole(&lab.path("out"), Kind::Results).files, before + 6);
@@ -172,7 +172,7 @@ fn a_higher_threshold_is_checked_with_its_run() {
 #[test]
 fn results_of_earlier_versions_are_whole_and_said_to_be_less_protected() {
     let lab = lab();
-    run(&lab.options("out")).unwrap();
+    run(&lab.request("out")).unwrap();
     for name in ["manifest.json", "run.json"] {
         let path = lab.path("out").join(name);
         let text = fs::read_to_string(&path).unwrap();
@@ -187,8 +187,8 @@ fn results_of_earlier_versions_are_whole_and_said_to_be_less_protected() {
 #[test]
 fn checkpoints_are_checked_and_an_unfinished_run_is_not_whole() {
     let lab = lab();
-    let options = lab.on_disk("out");
-    job::run(&options, &StopsAtWriting::default()).unwrap_err();
+    let request = lab.on_disk("out");
+    benzer_dedup::run(&request, &StopsAtWriting::default()).unwrap_err();
     let work = lab.path("out/.benzer-work");
     whole(&work, Kind::Checkpoints);
     let kept: Vec<_> = files(&work).into_iter().filter(|path| !path.ends_with("lock")).collect();

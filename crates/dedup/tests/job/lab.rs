@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use benzer_core::lsh::{Banding, Shape};
 use benzer_core::sketch::SketchSpec;
 use benzer_dedup::Result;
-use benzer_dedup::job::{self, Options, Search, Silent, Summary};
+use benzer_dedup::progress::Silent;
+use benzer_dedup::request::{Comparison, Request, Search};
+use benzer_dedup::summary::Summary;
 use tempfile::TempDir;
 use walkdir::WalkDir;
 
@@ -42,24 +44,24 @@ impl Lab {
     }
 
     /// A run over the input folder, at 0.7 on pairs of words, with ids.
-    pub fn options(&self, output: &str) -> Options {
+    pub fn request(&self, output: &str) -> Request {
         let banding = Banding::new(&SketchSpec::default(), Shape { bands: 25, rows: 5 }).unwrap();
         let inputs = vec![self.path("in")];
-        let mut options =
-            Options::new(inputs, self.path(output), "0.7".parse().unwrap(), Search::Bands(banding));
-        options.text.n = 2;
-        options.read.id_field = Some("id".parse().unwrap());
-        options
+        let compare = Comparison::new("0.7".parse().unwrap(), Search::Bands(banding));
+        let mut request = Request::new(inputs, self.path(output), compare);
+        request.compare.text.n = 2;
+        request.input.read.id_field = Some("id".parse().unwrap());
+        request
     }
 
-    /// The options of a run whose intermediate results all go to disk.
-    pub fn on_disk(&self, output: &str) -> Options {
-        Options { in_memory: 0, ..self.options(output) }
+    /// The request of a run whose intermediate results all go to disk.
+    pub fn on_disk(&self, output: &str) -> Request {
+        self.request(output).with(|request| request.resources.in_memory = 0)
     }
 }
 
-pub fn run(options: &Options) -> Result<Summary> {
-    job::run(options, &Silent)
+pub fn run(request: &Request) -> Result<Summary> {
+    benzer_dedup::run(request, &Silent)
 }
 
 pub fn outputs(folder: &Path) -> Outputs {

@@ -2,7 +2,6 @@
 
 use benzer_core::Parameter;
 use benzer_dedup::Error;
-use benzer_dedup::job::Options;
 
 use crate::corpus::{self, Random};
 use crate::lab::{self, Lab};
@@ -14,14 +13,18 @@ fn too_little_memory_is_refused_with_the_least_that_works() {
     let lab = Lab::new();
     lab.write("a.jsonl", corpus::lines(&corpus::documents(&mut Random::new(2), 500, 60, false)));
     let expected = {
-        let options = lab.options("plenty");
-        lab::run(&options).unwrap();
-        lab::outputs(&options.output)
+        let request = lab.request("plenty");
+        lab::run(&request).unwrap();
+        lab::outputs(&request.results.folder)
     };
     for threads in 1..4 {
         let with = |memory| {
-            let options = Options { threads, memory, overwrite: true, ..lab.on_disk("out") };
-            lab::run(&options).map(|_| lab::outputs(&options.output))
+            let request = lab.on_disk("out").with(|request| {
+                request.resources.threads = threads;
+                request.resources.memory = memory;
+                request.results.overwrite = true;
+            });
+            lab::run(&request).map(|_| lab::outputs(&request.results.folder))
         };
         let refused = with(MIB).unwrap_err();
         assert!(matches!(refused, Error::Parameter(Parameter { name: "memory", .. })), "{refused}");
@@ -43,8 +46,11 @@ fn many_documents_are_refused_unless_all_of_them_could_be_removed() {
     lab.write("a.jsonl", "{\"text\":\"a b c d e f\"}\n".repeat(20_000));
     // The rest of it is a hole, which is not read before the refusal.
     std::fs::OpenOptions::new().write(true).open(lab.path("in/a.jsonl")).unwrap().set_len(500 * MIB).unwrap();
-    let options = Options { memory: 700 * MIB, threads: 1, ..lab.options("out") };
-    let message = lab::run(&options).unwrap_err().to_string();
+    let request = lab.request("out").with(|request| {
+        request.resources.memory = 700 * MIB;
+        request.resources.threads = 1;
+    });
+    let message = lab::run(&request).unwrap_err().to_string();
     let documents: u64 = message.split_once("about ").unwrap().1.split(' ').next().unwrap().parse().unwrap();
     assert!((19_000_000..24_000_000).contains(&documents), "{message}");
     assert!(least(&message) * MIB > 72 * documents, "{message}");

@@ -8,7 +8,7 @@ use benzer_core::field::text::Shingler;
 use benzer_core::lsh::{Banding, Prefilter};
 use benzer_core::sketch::{Sketch, SketchSpec};
 use benzer_dedup::Keep;
-use benzer_dedup::job::{Measure, Options, Search, Verify};
+use benzer_dedup::request::{Measure, Request, Search, Verify};
 use benzer_join::resolve::Cluster;
 
 use crate::corpus::Document;
@@ -37,13 +37,13 @@ type Fraction = (u32, u32);
 type Edges = BTreeMap<(usize, usize), Fraction>;
 
 /// All removals in keep order.
-pub fn removals(documents: &[Document], options: &Options) -> Vec<Removal> {
-    removals_against(&[], documents, options)
+pub fn removals(documents: &[Document], request: &Request) -> Vec<Removal> {
+    removals_against(&[], documents, request)
 }
 
 /// All removals where old documents come first in keep order, and are not compared with each other.
-pub fn removals_against(old: &[Document], documents: &[Document], options: &Options) -> Vec<Removal> {
-    let order = keep_order(documents, options);
+pub fn removals_against(old: &[Document], documents: &[Document], request: &Request) -> Vec<Removal> {
+    let order = keep_order(documents, request);
     let kept = |place: usize| match place.checked_sub(old.len()) {
         Some(place) => Kept::New(order[place]),
         None => Kept::Old(place),
@@ -51,8 +51,8 @@ pub fn removals_against(old: &[Document], documents: &[Document], options: &Opti
     // From here on a document is its place in the order.
     let new = order.iter().map(|&row| documents[row].text.as_str());
     let texts: Vec<&str> = old.iter().map(|document| document.text.as_str()).chain(new).collect();
-    let graph = Graph::new(&texts, old.len(), options);
-    if options.measure == Measure::Containment {
+    let graph = Graph::new(&texts, old.len(), request);
+    if request.compare.measure == Measure::Containment {
         let contained = |place| graph.contained(place).or_else(|| graph.wordless_copy(place));
         let removal = |(place, item, (both, size)): (usize, usize, Fraction)| Removal {
             removed: order[place - old.len()],
@@ -64,11 +64,11 @@ pub fn removals_against(old: &[Document], documents: &[Document], options: &Opti
         return (old.len()..texts.len()).filter_map(contained).map(removal).collect();
     }
     let edges = graph.edges();
-    let decided = match options.cluster {
+    let decided = match request.cluster {
         Cluster::Leaders => leaders(&graph.members, &edges),
         Cluster::Components => graph.components(&edges),
     };
-    let rule = match (options.cluster, options.verify) {
+    let rule = match (request.cluster, request.compare.verify) {
         (Cluster::Components, _) => "component",
         (_, Verify::Exact) => "verified",
         (_, Verify::Estimate) => "estimate",
@@ -91,26 +91,26 @@ pub fn removals_against(old: &[Document], documents: &[Document], options: &Opti
 }
 
 /// The documents by (policy key, id, row); `last` is the other way round.
-fn keep_order(documents: &[Document], options: &Options) -> Vec<usize> {
+fn keep_order(documents: &[Document], request: &Request) -> Vec<usize> {
     let mut rows: Vec<usize> = (0..documents.len()).collect();
-    let ids = options.read.id_field.is_some();
+    let ids = request.input.read.id_field.is_some();
     rows.sort_by_key(|&row| {
         let length = documents[row].text.len() as i64;
-        let key = match options.keep {
+        let key = match request.keep {
             Keep::Longest => -length,
             Keep::Shortest => length,
             _ => 0,
         };
         (key, ids.then(|| documents[row].id.as_bytes()), row)
     });
-    if options.keep == Keep::Last {
+    if request.keep == Keep::Last {
         rows.reverse();
     }
     rows
 }
 
 struct Graph<'a> {
-    options: &'a Options,
+    request: &'a Request,
     spec: SketchSpec,
     texts: &'a [&'a str],
     /// How many of the texts are old.
@@ -122,13 +122,14 @@ struct Graph<'a> {
 }
 
 impl<'a> Graph<'a> {
-    fn new(texts: &'a [&'a str], n_old: usize, options: &'a Options) -> Self {
-        let shingler = Shingler::new(&options.text).unwrap();
-        let spec = SketchSpec { pipeline: shingler.pipeline().as_str().to_owned(), ..options.spec.clone() };
+    fn new(texts: &'a [&'a str], n_old: usize, request: &'a Request) -> Self {
+        let shingler = Shingler::new(&request.compare.text).unwrap();
+        let spec =
+            SketchSpec { pipeline: shingler.pipeline().as_str().to_owned(), ..request.compare.spec.clone() };
         let sketcher = spec.sketcher().unwrap();
         let features: Vec<Features> = texts.iter().map(|text| shingler.features(text)).collect();
         let sketches = features.iter().map(|features| sketcher.sketch(features).unwrap()).collect();
-        let mut graph = Self { options, spec, texts, n_old, features, sketches, members: Vec::new() };
+        let mut graph = Self { request, spec, texts, n_old, features, sketches, members: Vec::new() };
         graph.members = graph
             .first_of_text()
             .iter()
@@ -156,7 +157,7 @@ impl<'a> Graph<'a> {
         let mut best: Option<(usize, usize, Fraction)> = None;
         for &item in self.members.iter().filter(|&&member| member < self.n_old) {
             let ((both, _), size) = (self.jaccard(place, item), self.features[item].len() as u32);
-            if self.options.threshold.is_reached(both.into(), size.into())
+            if self.request.compare.threshold.is_reached(both.into(), size.into())
                 && best.is_none_or(|(_, _, (most, of))| {
                     u64::from(both) * u64::from(of) > u64::from(most) * u64::from(size)
                 })
@@ -189,11 +190,11 @@ impl<'a> Graph<'a> {
 
     /// Pairs that share a band key, as the bucket rule allows, with enough equal registers, that reach the threshold; or all that reach it.
     fn edges(&self) -> Edges {
-        let threshold = self.options.threshold;
-        let (buckets, least, cap) = match self.options.search {
+        let threshold = self.request.compare.threshold;
+        let (buckets, least, cap) = match self.request.compare.search {
             Search::Bands(banding) => {
                 let least = Prefilter::new(&self.spec, threshold.value()).unwrap().min_equal();
-                (self.buckets(&banding).into_values().collect(), least, self.options.cap)
+                (self.buckets(&banding).into_values().collect(), least, self.request.compare.cap)
             }
             Search::Exact => (vec![self.members.clone()], 0, usize::MAX),
         };
@@ -208,7 +209,7 @@ impl<'a> Graph<'a> {
                     if i >= cap || equal < least {
                         continue;
                     }
-                    let (fraction, reaches) = match self.options.verify {
+                    let (fraction, reaches) = match self.request.compare.verify {
                         Verify::Exact => {
                             let (both, union) = self.jaccard(later, earlier);
                             ((both, union), threshold.is_reached(both.into(), union.into()))

@@ -4,7 +4,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use benzer_dedup::job::{self, Options, Silent};
+use benzer_dedup::progress::Silent;
+use benzer_dedup::request::Request;
 use benzer_storage::fault::{Recorder, Sync};
 use benzer_storage::{Files, checksum_of};
 use serde_json::Value;
@@ -23,9 +24,12 @@ fn lab() -> Lab {
     lab
 }
 
-/// The options of the recorded run, for an output below `root`.
-fn options(lab: &Lab, root: &Path) -> Options {
-    Options { output: root.join("out"), keep: "longest".parse().unwrap(), ..lab.on_disk("out") }
+/// The request of the recorded run, for an output below `root`.
+fn request(lab: &Lab, root: &Path) -> Request {
+    lab.on_disk("out").with(|request| {
+        request.results.folder = root.join("out");
+        request.keep = "longest".parse().unwrap();
+    })
 }
 
 /// True if there is a manifest, and what it names is not all there.
@@ -45,27 +49,28 @@ fn claims_falsely(output: &Path) -> bool {
 /// run does not make right.
 fn broken(
     lab: &Lab,
-    options: impl Fn(&Path) -> Options,
+    request: impl Fn(&Path) -> Request,
     record: impl Fn(&Path) -> io::Result<(Files, Recorder)>,
     expected: &Outputs,
 ) -> (usize, usize) {
     let root = lab.path("root");
     let (files, recorder) = record(&root).unwrap();
-    let recorded = Options { overwrite: true, ..options(&root) };
-    job::run_with(&files, &recorded, &Silent).unwrap();
-    lab::assert_same(&lab::outputs(&recorded.output), expected, "without a cut");
+    let recorded = request(&root).with(|request| request.results.overwrite = true);
+    benzer_dedup::run_through(&files, &recorded, &Silent).unwrap();
+    lab::assert_same(&lab::outputs(&recorded.results.folder), expected, "without a cut");
     let (mut false_claims, mut wrong) = (0, 0);
     for after in 0..=recorder.n_operations() {
         for seed in 0..SEEDS {
             let wreck = lab.path("wreck");
             fs::create_dir(&wreck).unwrap();
             recorder.power_cut(after, seed, &wreck).unwrap();
-            let resumed = Options { resume: true, ..options(&wreck) };
+            let resumed = request(&wreck).with(|request| request.resources.resume = true);
             let is_finished = after == recorder.n_operations();
-            let is_there = resumed.output.join("manifest.json").exists();
-            false_claims += usize::from(claims_falsely(&resumed.output) || (is_finished && !is_there));
+            let is_there = resumed.results.folder.join("manifest.json").exists();
+            false_claims +=
+                usize::from(claims_falsely(&resumed.results.folder) || (is_finished && !is_there));
             let outcome = lab::run(&resumed);
-            wrong += usize::from(outcome.is_err() || lab::outputs(&resumed.output) != *expected);
+            wrong += usize::from(outcome.is_err() || lab::outputs(&resumed.results.folder) != *expected);
             fs::remove_dir_all(&wreck).unwrap();
         }
     }
@@ -74,9 +79,10 @@ fn broken(
 }
 
 fn expected(lab: &Lab) -> Outputs {
-    let options = Options { checkpoint: u64::MAX, ..options(lab, &lab.path("undisturbed")) };
-    lab::run(&options).unwrap();
-    lab::outputs(&options.output)
+    let request =
+        request(lab, &lab.path("undisturbed")).with(|request| request.resources.checkpoint = u64::MAX);
+    lab::run(&request).unwrap();
+    lab::outputs(&request.results.folder)
 }
 
 #[test]
@@ -84,7 +90,7 @@ fn after_every_power_cut_a_resumed_run_gives_the_right_output() {
     let lab = lab();
     let root = lab.path("root");
     fs::create_dir(&root).unwrap();
-    assert_eq!(broken(&lab, |root| options(&lab, root), Files::recording, &expected(&lab)), (0, 0));
+    assert_eq!(broken(&lab, |root| request(&lab, root), Files::recording, &expected(&lab)), (0, 0));
 }
 
 #[test]
@@ -92,8 +98,13 @@ fn a_run_in_memory_that_leaves_checkpoints_is_resumed_after_every_power_cut() {
     let lab = lab();
     fs::create_dir(lab.path("root")).unwrap();
     for held in [u64::MAX, 0] {
-        let in_memory =
-            |root: &Path| Options { in_memory: u64::MAX, checkpoint: 0, held, ..options(&lab, root) };
+        let in_memory = |root: &Path| {
+            request(&lab, root).with(|request| {
+                request.resources.in_memory = u64::MAX;
+                request.resources.checkpoint = 0;
+                request.resources.held = held;
+            })
+        };
         assert_eq!(broken(&lab, in_memory, Files::recording, &expected(&lab)), (0, 0), "{held}");
         fs::remove_dir_all(lab.path("undisturbed")).unwrap();
     }
@@ -104,8 +115,9 @@ fn old_results_are_replaced_whole_or_not_at_all() {
     let lab = lab();
     let root = lab.path("root");
     fs::create_dir(&root).unwrap();
-    lab::run(&Options { threshold: "0.4".parse().unwrap(), ..options(&lab, &root) }).unwrap();
-    assert_eq!(broken(&lab, |root| options(&lab, root), Files::recording, &expected(&lab)), (0, 0));
+    lab::run(&request(&lab, &root).with(|request| request.compare.threshold = "0.4".parse().unwrap()))
+        .unwrap();
+    assert_eq!(broken(&lab, |root| request(&lab, root), Files::recording, &expected(&lab)), (0, 0));
 }
 
 /// How many states after a cut claim to be whole and are not, for a run that leaves some fsyncs out.
@@ -114,7 +126,7 @@ fn false_claims(is_forgotten: impl Fn(Sync, &Path) -> bool + Send + std::marker:
     let root = lab.path("root");
     fs::create_dir(&root).unwrap();
     let (files, recorder) = Files::recording_unless(&root, is_forgotten).unwrap();
-    job::run_with(&files, &options(&lab, &root), &Silent).unwrap();
+    benzer_dedup::run_through(&files, &request(&lab, &root), &Silent).unwrap();
     let n = recorder.n_operations();
     let states = (0..=n).flat_map(|after| (0..SEEDS).map(move |seed| (after, seed)));
     let claims = states.filter(|&(after, seed)| {
@@ -156,7 +168,7 @@ fn a_forgotten_sync_is_noticed() {
         let root = lab.path("root");
         fs::create_dir(&root).unwrap();
         let record = |root: &Path| Files::recording_without(root, forgotten);
-        let (false_claims, _) = broken(&lab, |root| options(&lab, root), record, &expected(&lab));
+        let (false_claims, _) = broken(&lab, |root| request(&lab, root), record, &expected(&lab));
         assert!(false_claims > 0, "without {forgotten:?}");
     }
 }

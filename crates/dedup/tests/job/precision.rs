@@ -5,7 +5,6 @@ use std::fs;
 
 use benzer_core::field::text::Shingler;
 use benzer_dedup::Keep;
-use benzer_dedup::job::Options;
 
 use crate::corpus::{self, Document, Random};
 use crate::evidence::{self, Place};
@@ -31,11 +30,16 @@ fn the_exact_similarity_of_every_removal_reaches_the_threshold() {
     let cases = [("0.5", Keep::First), ("0.7", Keep::Longest), ("0.8", Keep::Last), ("1", Keep::Shortest)];
     for (i, (threshold, keep)) in cases.into_iter().enumerate() {
         let threshold = threshold.parse().unwrap();
-        let usual = if i % 2 == 0 { lab.options("out") } else { lab.on_disk("out") };
-        let options = Options { threshold, keep, threads: 2, overwrite: true, ..usual };
-        let summary = lab::run(&options).unwrap();
-        let shingler = Shingler::new(&options.text).unwrap();
-        let removals = evidence::read(&options.output);
+        let usual = if i % 2 == 0 { lab.request("out") } else { lab.on_disk("out") };
+        let request = usual.with(|request| {
+            request.compare.threshold = threshold;
+            request.keep = keep;
+            request.resources.threads = 2;
+            request.results.overwrite = true;
+        });
+        let summary = lab::run(&request).unwrap();
+        let shingler = Shingler::new(&request.compare.text).unwrap();
+        let removals = evidence::read(&request.results.folder);
         assert!(removals.len() > 500, "{}", removals.len());
         assert_eq!(removals.len() as u64, summary.counts.removed);
         let removed: BTreeSet<&Place> = removals.iter().map(|row| &row.removed).collect();
@@ -58,7 +62,7 @@ fn the_exact_similarity_of_every_removal_reaches_the_threshold() {
         for name in ["a.jsonl", "deep/b.jsonl"] {
             let kept = documents.iter().filter(|(place, _)| place.0 == name && !removed.contains(place));
             let expected: String = kept.map(|(_, document)| document.line() + "\n").collect();
-            let written = fs::read_to_string(options.output.join("documents").join(name)).unwrap();
+            let written = fs::read_to_string(request.results.folder.join("documents").join(name)).unwrap();
             assert!(written == expected, "{name} at {threshold}");
         }
     }

@@ -4,7 +4,7 @@ use std::fs;
 
 use benzer_core::lsh::{Banding, Shape};
 use benzer_core::sketch::SketchSpec;
-use benzer_dedup::job::{Audit, Options, Output, Search, Verify};
+use benzer_dedup::request::{Audit, Output, Request, Search, Verify};
 use benzer_join::resolve::Cluster;
 use benzer_storage::checksum_of;
 use serde_json::Value;
@@ -12,9 +12,9 @@ use serde_json::Value;
 use crate::corpus::{self, Document, Random};
 use crate::lab::{self, Lab};
 
-fn page(options: &Options) -> String {
-    lab::run(options).unwrap();
-    fs::read_to_string(options.output.join("report.html")).unwrap()
+fn page(request: &Request) -> String {
+    lab::run(request).unwrap();
+    fs::read_to_string(request.results.folder.join("report.html")).unwrap()
 }
 
 /// Every element is closed where it must be, and the only elements are those that a report has.
@@ -56,7 +56,7 @@ fn every_kind_of_run_has_a_well_formed_page() {
     let lab = Lab::new();
     lab.write("a.jsonl", corpus::lines(&corpus::documents(&mut Random::new(4), 800, 60, false)));
     let bad = Search::Bands(Banding::new(&SketchSpec::default(), Shape { bands: 2, rows: 16 }).unwrap());
-    let usual = page(&lab.options("usual"));
+    let usual = page(&lab.request("usual"));
     check(&usual);
     for heading in [
         "What was found",
@@ -69,26 +69,34 @@ fn every_kind_of_run_has_a_well_formed_page() {
     ] {
         assert!(usual.contains(heading), "{heading}");
     }
-    let missing = page(&Options { search: bad, ..lab.options("missing") });
+    let missing = page(&lab.request("missing").with(|request| request.compare.search = bad));
     check(&missing);
     assert!(missing.contains("<h3>Missed</h3>") && !usual.contains("<h3>Do it again</h3>"));
-    let exact = page(&Options { search: Search::Exact, audit: Audit::Sample(100), ..lab.options("exact") });
+    let exact = page(&lab.request("exact").with(|request| {
+        request.compare.search = Search::Exact;
+        request.audit = Audit::Sample(100);
+    }));
     check(&exact);
     assert!(exact.contains("exact join") && exact.contains("100.0%"));
-    let off = page(&Options { audit: Audit::Off, cap: 2, ..lab.options("off") });
+    let off = page(&lab.request("off").with(|request| {
+        request.audit = Audit::Off;
+        request.compare.cap = 2;
+    }));
     check(&off);
     assert!(
         off.contains("--audit off") && off.contains("Buckets over the limit") && !off.contains("Just kept")
     );
-    let dry = page(&Options { write: Output::DryRun, verify: Verify::Estimate, ..lab.options("dry") });
+    let dry = page(&lab.request("dry").with(|request| {
+        request.results.write = Output::DryRun;
+        request.compare.verify = Verify::Estimate;
+    }));
     check(&dry);
     assert!(dry.contains("would be removed") && dry.contains("estimated"));
-    check(&page(&Options {
-        cluster: Cluster::Components,
-        threshold: "0.3".parse().unwrap(),
-        ..lab.options("chains")
-    }));
-    check(&page(&Options { threshold: "1".parse().unwrap(), ..lab.options("one") }));
+    check(&page(&lab.request("chains").with(|request| {
+        request.cluster = Cluster::Components;
+        request.compare.threshold = "0.3".parse().unwrap();
+    })));
+    check(&page(&lab.request("one").with(|request| request.compare.threshold = "1".parse().unwrap())));
 }
 
 #[test]
@@ -103,9 +111,11 @@ fn texts_ids_and_rejects_are_shown_as_text() {
         })
         .collect();
     lab.write("<i>a.jsonl", format!("{}</pre><script>not json\n", corpus::lines(&documents)));
-    let mut options = Options { rerun: vec!["benzer".into(), "</pre><script>".into()], ..lab.options("out") };
-    options.read.id_field = Some("id".parse().unwrap());
-    let page = page(&options);
+    let mut request = lab
+        .request("out")
+        .with(|request| request.results.rerun = vec!["benzer".into(), "</pre><script>".into()]);
+    request.input.read.id_field = Some("id".parse().unwrap());
+    let page = page(&request);
     check(&page);
     assert!(page.contains("&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;"), "{page}");
     assert!(page.contains("&lt;/code&gt;&lt;script&gt;0") && page.contains("&lt;i&gt;a.jsonl"));
@@ -117,7 +127,7 @@ fn texts_ids_and_rejects_are_shown_as_text() {
 fn an_empty_corpus_and_one_without_duplicates_have_a_page() {
     let lab = Lab::new();
     lab.write("a.jsonl", "");
-    let empty = page(&lab.options("empty"));
+    let empty = page(&lab.request("empty"));
     check(&empty);
     assert!(empty.contains("there are no documents in the input"));
     lab.write(
@@ -127,7 +137,7 @@ fn an_empty_corpus_and_one_without_duplicates_have_a_page() {
             Document { id: "2".into(), text: "...".into() },
         ]),
     );
-    let alone = page(&lab.options("alone"));
+    let alone = page(&lab.request("alone"));
     check(&alone);
     assert!(
         alone.contains("met no similar pair")
@@ -148,7 +158,7 @@ fn long_texts_make_no_long_page() {
         })
         .collect();
     lab.write("a.jsonl", corpus::lines(&documents));
-    let page = page(&lab.options("out"));
+    let page = page(&lab.request("out"));
     check(&page);
     assert!(page.contains("Just removed") && page.len() < 200_000, "{}", page.len());
 }
@@ -157,13 +167,13 @@ fn long_texts_make_no_long_page() {
 fn the_manifest_vouches_for_the_page() {
     let lab = Lab::new();
     lab.write("a.jsonl", corpus::lines(&corpus::documents(&mut Random::new(4), 50, 60, false)));
-    let options = lab.options("out");
-    let page = page(&options);
+    let request = lab.request("out");
+    let page = page(&request);
     let manifest: Value =
-        serde_json::from_slice(&fs::read(options.output.join("manifest.json")).unwrap()).unwrap();
+        serde_json::from_slice(&fs::read(request.results.folder.join("manifest.json")).unwrap()).unwrap();
     let files = manifest["files"].as_array().unwrap();
     let entry = files.iter().find(|file| file["name"] == "report.html").unwrap();
     assert_eq!(entry["bytes"], page.len());
-    let stamp = checksum_of(&options.output.join("report.html")).unwrap();
+    let stamp = checksum_of(&request.results.folder.join("report.html")).unwrap();
     assert_eq!(entry["checksum"], format!("{:016x}", stamp.checksum));
 }

@@ -6,8 +6,9 @@ use std::path::Path;
 use arrow_array::{Array, ArrayRef};
 use benzer_core::Threshold;
 use benzer_dedup::Keep;
-use benzer_dedup::job::{Counts, Measure, Options, Search, Summary};
+use benzer_dedup::request::{Measure, Request, Search};
 use benzer_dedup::results::{Rethresholded, rethreshold};
+use benzer_dedup::summary::{Counts, Summary};
 use benzer_join::resolve::Cluster;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
@@ -47,15 +48,19 @@ fn counts(summary: &Summary) -> Counts {
 }
 
 #[track_caller]
-fn assert_as_a_run(lab: &Lab, low: &Options, threshold: &str) -> Rethresholded {
+fn assert_as_a_run(lab: &Lab, low: &Request, threshold: &str) -> Rethresholded {
     let threshold: Threshold = threshold.parse().unwrap();
-    let high = Options { threshold, output: lab.path("high"), overwrite: true, ..low.clone() };
+    let high = low.clone().with(|request| {
+        request.compare.threshold = threshold;
+        request.results.folder = lab.path("high");
+        request.results.overwrite = true;
+    });
     let fresh = lab::run(&high).unwrap();
     let again = lab.path("again");
     let _ = fs::remove_dir_all(&again);
-    let found = rethreshold(&low.output, threshold, &again).unwrap();
+    let found = rethreshold(&low.results.folder, threshold, &again).unwrap();
     for name in ["evidence.parquet", "pairs.parquet"] {
-        let (found, expected) = (table(&again, name), table(&high.output, name));
+        let (found, expected) = (table(&again, name), table(&high.results.folder, name));
         for ((column, found), (_, expected)) in found.iter().zip(&expected) {
             assert_eq!(found, expected, "{name}, {column} at {threshold}");
         }
@@ -63,7 +68,7 @@ fn assert_as_a_run(lab: &Lab, low: &Options, threshold: &str) -> Rethresholded {
     }
     // Old documents have no order among the kept ones but that in which they were met.
     for name in ["clusters.parquet", "places.parquet"] {
-        assert_eq!(rows(&again, name), rows(&high.output, name), "{name} at {threshold}");
+        assert_eq!(rows(&again, name), rows(&high.results.folder, name), "{name} at {threshold}");
     }
     assert_eq!(counts(&found.summary), counts(&fresh));
     assert_eq!(found.summary.histogram, fresh.histogram);
@@ -78,15 +83,14 @@ fn documents(seed: u64, n: usize, repeat_ids: bool) -> Vec<Document> {
 }
 
 /// Runs at 0.5 that find every pair.
-fn options(lab: &Lab) -> Options {
-    let usual = lab.options("low");
-    Options {
-        threshold: "0.5".parse().unwrap(),
-        search: Search::Exact,
-        overwrite: true,
-        against_read: usual.read.clone(),
-        ..usual
-    }
+fn request(lab: &Lab) -> Request {
+    let usual = lab.request("low");
+    usual.with(|request| {
+        request.compare.threshold = "0.5".parse().unwrap();
+        request.compare.search = Search::Exact;
+        request.results.overwrite = true;
+        request.old.read = request.input.read.clone();
+    })
 }
 
 #[test]
@@ -98,13 +102,13 @@ fn random_corpora_are_resolved_as_by_a_run_at_the_higher_threshold() {
         lab.write("a.jsonl", corpus::lines(&all[40..70]));
         lab.write("b.jsonl", corpus::lines(&all[70..]));
         fs::write(lab.path("old.jsonl"), corpus::lines(&all[..40])).unwrap();
-        let mut low = options(&lab);
+        let mut low = request(&lab);
         low.keep = [Keep::First, Keep::Last, Keep::Longest][seed as usize % 3].clone();
         if seed % 2 == 0 {
-            (low.read.id_field, low.against_read.id_field) = (None, None);
+            (low.input.read.id_field, low.old.read.id_field) = (None, None);
         }
         if seed % 4 > 1 {
-            low.against = vec![lab.path("old.jsonl")];
+            low.old.paths = vec![lab.path("old.jsonl")];
         }
         lab::run(&low).unwrap();
         for threshold in ["0.5", "0.6", "0.75", "0.8", "0.85", "0.9", "1"] {
@@ -123,8 +127,10 @@ fn items_that_documents_contain_are_resolved_with_their_places_in_the_text() {
     let all = documents(3, 120, false);
     lab.write("a.jsonl", corpus::lines(&all[..80]));
     fs::write(lab.path("old.jsonl"), corpus::lines(&all[80..])).unwrap();
-    let low =
-        Options { measure: Measure::Containment, against: vec![lab.path("old.jsonl")], ..options(&lab) };
+    let low = request(&lab).with(|request| {
+        request.compare.measure = Measure::Containment;
+        request.old.paths = vec![lab.path("old.jsonl")];
+    });
     lab::run(&low).unwrap();
     for threshold in ["0.6", "0.9"] {
         assert!(assert_as_a_run(&lab, &low, threshold).removed > 3);
@@ -148,7 +154,7 @@ fn star() -> Vec<Document> {
 fn a_higher_threshold_may_remove_more() {
     let lab = Lab::new();
     lab.write("a.jsonl", corpus::lines(&star()));
-    let low = Options { threshold: "0.8".parse().unwrap(), ..options(&lab) };
+    let low = request(&lab).with(|request| request.compare.threshold = "0.8".parse().unwrap());
     assert_eq!(lab::run(&low).unwrap().counts.removed, 1);
     let found = assert_as_a_run(&lab, &low, "0.85");
     assert_eq!((found.removed_before, found.removed), (1, 5));
@@ -166,19 +172,19 @@ fn results_without_a_list_of_places_say_what_they_do_not_know() {
     let lab = Lab::new();
     lab.write("a.jsonl", corpus::lines(&star()));
     for has_ids in [false, true] {
-        let mut low = Options { threshold: "0.8".parse().unwrap(), ..options(&lab) };
+        let mut low = request(&lab).with(|request| request.compare.threshold = "0.8".parse().unwrap());
         if !has_ids {
-            low.read.id_field = None;
+            low.input.read.id_field = None;
         }
         lab::run(&low).unwrap();
         let known = assert_as_a_run(&lab, &low, "0.85");
         assert!(known.newly_removed > 0);
         let (before, places) =
-            (table(&lab.path("again"), "evidence.parquet"), low.output.join("places.parquet"));
+            (table(&lab.path("again"), "evidence.parquet"), low.results.folder.join("places.parquet"));
         fs::remove_file(places).unwrap();
-        let old = rethreshold(&low.output, low.threshold, &lab.path("old")).unwrap();
+        let old = rethreshold(&low.results.folder, low.compare.threshold, &lab.path("old")).unwrap();
         assert_eq!(old.newly_removed, 0);
-        let old = rethreshold(&low.output, "0.85".parse().unwrap(), &lab.path("old")).unwrap();
+        let old = rethreshold(&low.results.folder, "0.85".parse().unwrap(), &lab.path("old")).unwrap();
         let now = table(&lab.path("old"), "evidence.parquet");
         let nulls = |name: &str| now.iter().find(|(column, _)| column == name).unwrap().1.null_count();
         let unknown = nulls("removed_row") + nulls("kept_row");
@@ -197,26 +203,28 @@ fn what_pairs_cannot_say_is_refused_or_told() {
     let lab = Lab::new();
     lab.write("a.jsonl", corpus::lines(&documents(7, 60, false)));
     let at = |text: &str| text.parse::<Threshold>().unwrap();
-    let run = |options: &Options| lab::run(options).map(drop).unwrap();
-    let chains = Options { cluster: Cluster::Components, ..options(&lab) };
+    let run = |request: &Request| lab::run(request).map(drop).unwrap();
+    let chains = request(&lab).with(|request| request.cluster = Cluster::Components);
     run(&chains);
-    let error = rethreshold(&chains.output, at("0.9"), &lab.path("again")).unwrap_err().to_string();
+    let error = rethreshold(&chains.results.folder, at("0.9"), &lab.path("again")).unwrap_err().to_string();
     assert!(error.contains("cluster leaders") && error.contains("components"), "{error}");
-    let low = lab.options("bands");
+    let low = lab.request("bands");
     run(&low);
-    let found = rethreshold(&low.output, at("0.9"), &lab.path("again")).unwrap();
+    let found = rethreshold(&low.results.folder, at("0.9"), &lab.path("again")).unwrap();
     assert!(found.summary.notes[0].contains("bands for 0.7"), "{:?}", found.summary.notes);
-    assert!(rethreshold(&low.output, at("0.7"), &lab.path("again")).unwrap().summary.notes.is_empty());
-    let error = rethreshold(&low.output, at("0.6"), &lab.path("again")).unwrap_err().to_string();
+    assert!(
+        rethreshold(&low.results.folder, at("0.7"), &lab.path("again")).unwrap().summary.notes.is_empty()
+    );
+    let error = rethreshold(&low.results.folder, at("0.6"), &lab.path("again")).unwrap_err().to_string();
     assert!(error.contains("at least 0.7"), "{error}");
     // The results of a run are not replaced, and a result at a higher threshold can be taken higher.
     for out in ["bands", "low"] {
         let before = lab::outputs(&lab.path(out));
-        let error = rethreshold(&low.output, at("0.9"), &lab.path(out)).unwrap_err().to_string();
+        let error = rethreshold(&low.results.folder, at("0.9"), &lab.path(out)).unwrap_err().to_string();
         assert!(error.contains("holds an input") || error.contains("name a new folder"), "{error}");
         lab::assert_same(&lab::outputs(&lab.path(out)), &before, out);
     }
-    rethreshold(&low.output, at("0.8"), &lab.path("again")).unwrap();
+    rethreshold(&low.results.folder, at("0.8"), &lab.path("again")).unwrap();
     let twice = rethreshold(&lab.path("again"), at("0.9"), &lab.path("twice")).unwrap();
     assert_eq!(counts(&twice.summary), counts(&found.summary));
     assert_eq!(twice.summary.notes, found.summary.notes);

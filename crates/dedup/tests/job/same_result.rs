@@ -3,7 +3,7 @@
 use benzer_core::lsh::{Banding, Shape};
 use benzer_core::sketch::SketchSpec;
 use benzer_dedup::Keep;
-use benzer_dedup::job::{Options, Search, Verify};
+use benzer_dedup::request::{Request, Search, Verify};
 use benzer_join::resolve::Cluster;
 use proptest::prelude::*;
 
@@ -57,36 +57,35 @@ impl Case {
         corpus::documents(&mut Random::new(self.seed), self.n, 40, self.repeat_ids)
     }
 
-    fn options(&self, lab: &Lab, output: &str) -> Options {
+    fn request(&self, lab: &Lab, output: &str) -> Request {
         let (registers, bands, rows) = self.bands;
         let spec = SketchSpec { registers, ..SketchSpec::default() };
-        let usual = lab.options(output);
-        let mut options = Options {
-            search: match self.exact {
+        let usual = lab.request(output);
+        let mut request = usual.with(|request| {
+            request.compare.search = match self.exact {
                 true => Search::Exact,
                 false => Search::Bands(Banding::new(&spec, Shape { bands, rows }).unwrap()),
-            },
-            spec,
-            threshold: self.threshold.parse().unwrap(),
-            keep: self.keep.clone(),
-            verify: self.verify,
-            cluster: self.cluster,
-            cap: self.cap,
-            threads: self.threads,
-            ..usual
-        };
-        options.text.n = self.ngram;
+            };
+            request.compare.spec = spec;
+            request.compare.threshold = self.threshold.parse().unwrap();
+            request.keep = self.keep.clone();
+            request.compare.verify = self.verify;
+            request.cluster = self.cluster;
+            request.compare.cap = self.cap;
+            request.resources.threads = self.threads;
+        });
+        request.compare.text.n = self.ngram;
         if !self.ids {
-            options.read.id_field = None;
+            request.input.read.id_field = None;
         }
         // Several batches, so that threads have something to divide.
-        options.read.batch_bytes = 1000;
-        options
+        request.input.read.batch_bytes = 1000;
+        request
     }
 }
 
-fn expected(documents: &[Document], options: &Options) -> Vec<Evidence> {
-    let with_ids = options.read.id_field.is_some();
+fn expected(documents: &[Document], request: &Request) -> Vec<Evidence> {
+    let with_ids = request.input.read.id_field.is_some();
     let place = |row: usize| ("a.jsonl".to_owned(), row as u64 + 1);
     let id = |row: usize| match with_ids {
         true => documents[row].id.clone(),
@@ -106,7 +105,7 @@ fn expected(documents: &[Document], options: &Options) -> Vec<Evidence> {
         similarity: removal.similarity,
         counts: removal.counts,
     };
-    oracle::removals(documents, options).into_iter().map(evidence).collect()
+    oracle::removals(documents, request).into_iter().map(evidence).collect()
 }
 
 /// Who is removed for whom, and how similar they are.
@@ -123,10 +122,10 @@ proptest! {
     fn the_result_is_that_of_the_definition(case in cases()) {
         let (lab, documents) = (Lab::new(), case.documents());
         lab.write("a.jsonl", corpus::lines(&documents));
-        let options = case.options(&lab, "out");
-        let summary = lab::run(&options).unwrap();
-        let found = evidence::read(&options.output);
-        prop_assert_eq!(&found, &expected(&documents, &options));
+        let request = case.request(&lab, "out");
+        let summary = lab::run(&request).unwrap();
+        let found = evidence::read(&request.results.folder);
+        prop_assert_eq!(&found, &expected(&documents, &request));
         prop_assert_eq!(summary.counts.removed, found.len() as u64);
         prop_assert_eq!(summary.counts.kept + summary.counts.removed, documents.len() as u64);
     }
@@ -139,30 +138,30 @@ proptest! {
     fn threads_memory_and_disk_change_no_byte(case in cases()) {
         let (lab, documents) = (Lab::new(), case.documents());
         lab.write("a.jsonl", corpus::lines(&documents));
-        let (memory, disk) = (case.options(&lab, "memory"), case.options(&lab, "disk"));
-        lab::run(&Options { threads: 1, ..memory.clone() }).unwrap();
-        let expected = lab::outputs(&memory.output);
+        let (memory, disk) = (case.request(&lab, "memory"), case.request(&lab, "disk"));
+        lab::run(&memory.clone().with(|request| request.resources.threads = 1)).unwrap();
+        let expected = lab::outputs(&memory.results.folder);
         for threads in [2, 5] {
-            lab::run(&Options { threads, overwrite: true, ..memory.clone() }).unwrap();
-            lab::assert_same(&lab::outputs(&memory.output), &expected, &format!("{threads} threads"));
+            lab::run(&memory.clone().with(|request| { request.resources.threads = threads; request.results.overwrite = true; })).unwrap();
+            lab::assert_same(&lab::outputs(&memory.results.folder), &expected, &format!("{threads} threads"));
         }
         for (threads, maps) in [(1, true), (3, false), (3, true)] {
-            lab::run(&Options { threads, held: 0, maps, overwrite: true, ..memory.clone() }).unwrap();
-            lab::assert_same(&lab::outputs(&memory.output), &expected, "read again");
+            lab::run(&memory.clone().with(|request| { request.resources.threads = threads; request.resources.held = 0; request.resources.maps = maps; request.results.overwrite = true; })).unwrap();
+            lab::assert_same(&lab::outputs(&memory.results.folder), &expected, "read again");
         }
         for checkpoint in [0, u64::MAX] {
-            let disk = Options { in_memory: 0, checkpoint, overwrite: true, ..disk.clone() };
+            let disk = disk.clone().with(|request| { request.resources.in_memory = 0; request.resources.checkpoint = checkpoint; request.results.overwrite = true; });
             let summary = lab::run(&disk).unwrap();
             prop_assert!(summary.spilled_bytes > 0);
-            lab::assert_same(&lab::outputs(&disk.output), &expected, "on disk");
+            lab::assert_same(&lab::outputs(&disk.results.folder), &expected, "on disk");
         }
         // Checkpoints do not decide where a run works: what fits stays in memory. The table of the first documents takes 2.9 MB; with a little more, a run moves in the middle.
         for (held, in_memory) in [(u64::MAX, u64::MAX), (0, u64::MAX), (u64::MAX, 2_890_000)] {
-            let options =
-                Options { checkpoint: 0, held, in_memory, overwrite: true, ..case.options(&lab, "checkpoints") };
-            let summary = lab::run(&options).unwrap();
+            let request =
+                case.request(&lab, "checkpoints").with(|request| { request.resources.checkpoint = 0; request.resources.held = held; request.resources.in_memory = in_memory; request.results.overwrite = true; });
+            let summary = lab::run(&request).unwrap();
             prop_assert!(summary.spilled_bytes == 0 || in_memory < u64::MAX);
-            lab::assert_same(&lab::outputs(&options.output), &expected, "with checkpoints");
+            lab::assert_same(&lab::outputs(&request.results.folder), &expected, "with checkpoints");
         }
     }
 
@@ -179,9 +178,9 @@ proptest! {
             many.write(&format!("{i}/b.jsonl"), corpus::lines(shard));
         }
         let evidence = |lab: &Lab| {
-            let options = case.options(lab, "out");
-            lab::run(&options).unwrap();
-            by_id(&evidence::read(&options.output))
+            let request = case.request(lab, "out");
+            lab::run(&request).unwrap();
+            by_id(&evidence::read(&request.results.folder))
         };
         prop_assert_eq!(evidence(&many), evidence(&one));
     }
@@ -196,9 +195,12 @@ fn the_random_corpora_have_every_kind_of_removal() {
         lab.write("a.jsonl", corpus::lines(&documents));
         let verify = if seed % 3 == 0 { Verify::Estimate } else { Verify::Exact };
         let cluster = if seed % 3 == 1 { Cluster::Components } else { Cluster::Leaders };
-        let options = Options { verify, cluster, ..lab.options("out") };
-        lab::run(&options).unwrap();
-        for row in evidence::read(&options.output) {
+        let request = lab.request("out").with(|request| {
+            request.compare.verify = verify;
+            request.cluster = cluster;
+        });
+        lab::run(&request).unwrap();
+        for row in evidence::read(&request.results.folder) {
             let is_wordless = row.counts == Some((0, 0));
             let rule = if is_wordless { format!("{} of no words", row.rule) } else { row.rule };
             *rules.entry(rule).or_default() += 1;

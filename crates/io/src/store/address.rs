@@ -102,7 +102,7 @@ impl Address {
     }
 
     /// Whether a URL is below this one, taken as a folder.
-    pub(crate) fn holds(&self, url: &str) -> bool {
+    pub fn holds(&self, url: &str) -> bool {
         url.starts_with(&self.with_key(self.prefix()).url())
     }
 

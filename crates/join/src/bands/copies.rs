@@ -1,24 +1,28 @@
 //! Exact groups: documents of the same text. The first in keep order stands for all of them.
 
-use super::buckets::Filter;
-use crate::verify::{AHEAD, Expected};
 use benzer_flow::Result;
 
-/// The pairs (copy, representative), by rank of the copy: documents of the same hash, after `is_equal` looked at the texts themselves. `ranks` are in order; `halves` are half of their hashes. `expect` is told
+use super::repeats::RepeatFilter;
+use crate::prefetch::{self, Prefetch};
+
+/// The pairs (copy, representative), by rank of the copy: documents of the same hash, after `is_equal` looked at the texts themselves. `ranks` are in order. `prefetch` is told
 /// of texts that will be wanted soon.
+///
+/// # Errors
+/// What `is_equal` returns.
 pub fn copies(
-    (ranks, halves): (&[u32], &[u64]),
-    hash: impl Fn(u32) -> Result<u128>,
-    expect: impl Fn(u32, Expected),
+    ranks: &[u32],
+    hash: impl Fn(u32) -> u128,
+    prefetch: impl Fn(u32, Prefetch),
     is_equal: impl FnMut(u32, u32) -> Result<bool>,
 ) -> Result<Vec<(u32, u32)>> {
-    let repeated = Filter::default().repeated(halves, ranks);
-    let whole = |&rank: &u32| Ok((hash(rank)?, rank));
-    let mut repeated: Vec<(u128, u32)> = repeated.members().iter().map(whole).collect::<Result<_>>()?;
+    let halves: Vec<u64> = ranks.iter().map(|&rank| hash(rank) as u64).collect();
+    let repeated = RepeatFilter::default().repeated(&halves, ranks);
+    let mut repeated: Vec<(u128, u32)> = repeated.members().iter().map(|&rank| (hash(rank), rank)).collect();
     repeated.sort_unstable();
     let sorted = (0..repeated.len()).map(|i| {
-        for (ahead, what) in AHEAD {
-            repeated.get(i + ahead).into_iter().for_each(|(_, rank)| expect(*rank, what));
+        for (ahead, what) in prefetch::DISTANCES {
+            repeated.get(i + ahead).into_iter().for_each(|(_, rank)| prefetch(*rank, what));
         }
         Ok(repeated[i])
     });
@@ -26,6 +30,9 @@ pub fn copies(
 }
 
 /// The same of (hash, rank) that come sorted.
+///
+/// # Errors
+/// A record that is one, and what `is_equal` returns.
 pub fn copies_in_order(
     sorted: impl Iterator<Item = Result<(u128, u32)>>,
     mut is_equal: impl FnMut(u32, u32) -> Result<bool>,
@@ -70,10 +77,6 @@ mod tests {
         };
         let equal = |a: u32, b: u32| Ok(texts[a as usize] == texts[b as usize]);
         let ranks: Vec<u32> = (0..7).collect();
-        let halves: Vec<u64> = ranks.iter().map(|rank| hash(*rank) as u64).collect();
-        assert_eq!(
-            copies((&ranks, &halves), |rank| Ok(hash(rank)), |_, _| {}, equal).unwrap(),
-            [(2, 0), (4, 1), (5, 0)]
-        );
+        assert_eq!(copies(&ranks, hash, |_, _| {}, equal).unwrap(), [(2, 0), (4, 1), (5, 0)]);
     }
 }

@@ -1,14 +1,17 @@
 //! Which documents to compare at all: those with the same text, and those that share a band key.
 
-mod bands;
-mod buckets;
-mod by_later;
+mod bucket_counts;
+mod candidates;
+mod cluster_numbering;
 mod copies;
-mod crowds;
+mod large_buckets;
+mod lists;
+mod memberships;
 mod number_set;
-mod relatives;
+mod repeats;
 
-pub use bands::{Meetings, Sketches, candidates};
-pub use buckets::Filter;
-pub use by_later::{ByLater, Group};
+pub use bucket_counts::BucketCounts;
+pub use candidates::{BandRules, Sketches, candidates};
 pub use copies::{copies, copies_in_order};
+pub use lists::{CandidateLists, Candidates};
+pub(crate) use repeats::RepeatFilter;

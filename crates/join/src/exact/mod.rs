@@ -28,23 +28,19 @@ mod rule;
 mod segment;
 mod sets;
 
-use std::path::Path;
 use std::sync::atomic::AtomicUsize;
 
-use benzer_flow::Progress;
-use benzer_flow::Result;
 use benzer_flow::sort::Sorted;
 use benzer_flow::workers::on_threads;
-use benzer_storage::Files;
+use benzer_flow::{Result, Workers, Workspace};
+
 pub use frequencies::Frequencies;
-use probe::Prober;
-pub use rule::Measure;
-pub use rule::{Rule, Sides};
+use prefix::Listing;
+use probe::{ProbeProgress, Prober};
+use rule::Join;
+pub use rule::{Measure, Rule, Sides};
 use segment::Segment;
 pub use sets::{Elements, Source};
-
-/// An element, the number of a set that has it in its prefix, and its place there.
-type Posting = (u64, u32, u32);
 
 /// What the join gave.
 #[derive(Debug)]
@@ -52,40 +48,41 @@ pub struct Found {
     /// As the rule tells them, in order, each once.
     pub pairs: Sorted<(u32, u32)>,
     /// How often two sets of similar size met in a bucket.
-    pub n_met: u64,
+    pub n_bucket_pairs: u64,
     /// The members of the largest bucket.
     pub largest: u64,
 }
 
 /// A superset of the pairs that reach the threshold, among `members`: ranks in order, with at least one element each. Each of them counts about three times on the way.
+///
+/// # Errors
+/// Sets that cannot be had, files that cannot be written or read, the wish to stop.
 pub fn candidates(
     members: &[u32],
     source: &dyn Source,
     rule: Rule,
-    threads: usize,
-    (budget_bytes, dir, files): (usize, &Path, &Files),
-    progress: &Progress<'_>,
+    workspace: Workspace<'_>,
+    workers: Workers<'_>,
 ) -> Result<Found> {
-    let threads = threads.max(1);
-    let (sets, frequencies) = sets::measure(members, source, (threads, progress))?;
+    let threads = workers.threads.max(1);
+    let (sets, frequencies) = sets::measure(members, source, workers)?;
     // Half for the postings, a quarter each for a segment of them and for the pairs.
-    let place = (budget_bytes / 2 / threads, dir, files);
-    let postings =
-        prefix::postings(members, source, (&sets, &frequencies), &rule, (threads, place, progress))?;
+    let listing = Listing { members, source, sets: &sets, frequencies: &frequencies, rule: &rule };
+    let postings = listing.postings(workspace, workers)?;
     drop(frequencies);
-    let sets = sets.by_size;
-    let place = (budget_bytes / 4 / threads, dir, files);
-    let mut probers: Vec<Prober> = (0..threads).map(|_| Prober::new(sets.len(), place)).collect();
-    let mut segment = Segment::new(budget_bytes / 4);
-    let share = (members.len() as u64, postings.len().max(1));
+    let join = Join { sets: &sets.by_size, rule };
+    let pairs = || workspace.sorter(4 * threads).dedup();
+    let mut probers: Vec<Prober> = (0..threads).map(|_| Prober::new(join.sets.len(), pairs())).collect();
+    let mut segment = Segment::new(workspace.bytes / 4);
+    let progress = ProbeProgress::new(workers.progress, members.len() as u64, postings.len());
     let mut postings = postings.peekable();
-    while segment.load(&mut postings, &sets, &rule)? {
+    while segment.load(&mut postings, join)? {
         let next = AtomicUsize::new(0);
-        on_threads(&mut probers, |prober| prober.run(&segment, &sets, &rule, (&next, share, progress)))?;
+        on_threads(&mut probers, |prober| prober.run(&segment, join, &next, &progress))?;
     }
-    let n_met = probers.iter().map(Prober::n_met).sum();
+    let n_bucket_pairs = probers.iter().map(Prober::n_bucket_pairs).sum();
     let pairs = probers.into_iter().map(Prober::finish).collect::<Result<Vec<_>>>()?;
-    Ok(Found { pairs: Sorted::merge(pairs)?, n_met, largest: segment.largest() })
+    Ok(Found { pairs: Sorted::merge(pairs)?, n_bucket_pairs, largest: segment.largest() })
 }
 
 #[cfg(test)]

@@ -1,16 +1,26 @@
 //! The prefixes of all sets as postings; of sets that may contain others, all of their elements.
 
-use std::path::Path;
 use std::sync::atomic::AtomicUsize;
 
-use super::frequencies::{Frequencies, element, is_shared};
-use super::sets::{CHUNK, Elements, Sets, Source};
-use super::{Posting, Rule};
-use benzer_flow::Progress;
-use benzer_flow::Result;
 use benzer_flow::sort::{Sorted, Sorter};
 use benzer_flow::workers::{next_range, on_threads};
-use benzer_storage::Files;
+use benzer_flow::{Result, Workers, Workspace};
+
+use super::Rule;
+use super::frequencies::{Frequencies, element, is_shared};
+use super::sets::{CHUNK, Elements, Sets, Source};
+
+/// An element, the number of a set that is listed under it, and its place in the set.
+pub(super) type Posting = (u64, u32, u32);
+
+/// Sets that are to be listed.
+pub(super) struct Listing<'a> {
+    pub members: &'a [u32],
+    pub source: &'a dyn Source,
+    pub sets: &'a Sets,
+    pub frequencies: &'a Frequencies,
+    pub rule: &'a Rule,
+}
 
 /// What a thread fills.
 struct Writer<'a> {
@@ -19,32 +29,30 @@ struct Writer<'a> {
     postings: Sorter<Posting>,
 }
 
-/// (element, number of the set, place in the set) for what all sets are listed under, in order; without elements that only one set has.
-pub(super) fn postings(
-    members: &[u32],
-    source: &dyn Source,
-    (sets, frequencies): (&Sets, &Frequencies),
-    rule: &Rule,
-    (threads, (budget_bytes, dir, files), progress): (usize, (usize, &Path, &Files), &Progress<'_>),
-) -> Result<Sorted<Posting>> {
-    let writer = |_| Writer {
-        elements: source.elements(),
-        keys: Vec::new(),
-        postings: Sorter::new(budget_bytes, dir, files),
-    };
-    let mut writers: Vec<Writer<'_>> = (0..threads).map(writer).collect();
-    let next = AtomicUsize::new(0);
-    on_threads(&mut writers, |writer| {
-        while let Some(chunk) = next_range(&next, members.len(), CHUNK) {
-            progress.add(chunk.len() as u64)?;
-            for member in chunk {
-                writer.write(members[member], sets.numbers[member], frequencies, rule)?;
+impl Listing<'_> {
+    /// What all sets are listed under, in order; without elements that only one set has. Half of the memory is for it.
+    pub fn postings(&self, workspace: Workspace<'_>, workers: Workers<'_>) -> Result<Sorted<Posting>> {
+        let threads = workers.threads.max(1);
+        let writer = |_| Writer {
+            elements: self.source.elements(),
+            keys: Vec::new(),
+            postings: workspace.sorter(2 * threads),
+        };
+        let mut writers: Vec<Writer<'_>> = (0..threads).map(writer).collect();
+        let next = AtomicUsize::new(0);
+        on_threads(&mut writers, |writer| {
+            while let Some(chunk) = next_range(&next, self.members.len(), CHUNK) {
+                workers.progress.add(chunk.len() as u64)?;
+                for member in chunk {
+                    let (rank, set) = (self.members[member], self.sets.numbers[member]);
+                    writer.write(rank, set, self.frequencies, self.rule)?;
+                }
             }
-        }
-        Ok(())
-    })?;
-    let sorted = writers.into_iter().map(|writer| Ok(writer.postings.finish()?));
-    Ok(Sorted::merge(sorted.collect::<Result<_>>()?)?)
+            Ok(())
+        })?;
+        let sorted = writers.into_iter().map(|writer| Ok(writer.postings.finish()?));
+        Ok(Sorted::merge(sorted.collect::<Result<_>>()?)?)
+    }
 }
 
 impl Writer<'_> {

@@ -1,16 +1,13 @@
 //! Which of the sets that meet may be similar.
 
-use std::path::Path;
 use std::sync::atomic::AtomicUsize;
 
-use super::segment::{Probe, Segment};
-use super::sets::Set;
-use super::{Measure, Rule};
-use benzer_flow::Progress;
-use benzer_flow::Result;
 use benzer_flow::sort::{Sorted, Sorter};
 use benzer_flow::workers::next_range;
-use benzer_storage::Files;
+use benzer_flow::{Progress, Result};
+
+use super::rule::{Join, Measure};
+use super::segment::{Probe, Segment};
 
 /// Probes that a thread takes at a time.
 const CHUNK: usize = 1 << 12;
@@ -21,31 +18,43 @@ pub(super) struct Prober {
     /// A bit for each set that was met, and their list.
     is_met: Vec<u64>,
     met: Vec<u32>,
-    n_met: u64,
+    n_bucket_pairs: u64,
+}
+
+/// Probes as progress: those of all segments together count as much as all members.
+pub(super) struct ProbeProgress<'a> {
+    progress: &'a Progress<'a>,
+    n_members: u64,
+    n_postings: u64,
+}
+
+impl<'a> ProbeProgress<'a> {
+    pub fn new(progress: &'a Progress<'a>, n_members: u64, n_postings: u64) -> Self {
+        Self { progress, n_members, n_postings: n_postings.max(1) }
+    }
+
+    fn add(&self, n_probes: u64) -> Result<()> {
+        self.progress.add(n_probes * self.n_members / self.n_postings)
+    }
 }
 
 impl Prober {
-    pub fn new(n_sets: usize, (budget_bytes, dir, files): (usize, &Path, &Files)) -> Self {
-        Self {
-            pairs: Sorter::new(budget_bytes, dir, files).dedup(),
-            is_met: vec![0; n_sets.div_ceil(64)],
-            met: Vec::new(),
-            n_met: 0,
-        }
+    pub fn new(n_sets: usize, pairs: Sorter<(u32, u32)>) -> Self {
+        Self { pairs, is_met: vec![0; n_sets.div_ceil(64)], met: Vec::new(), n_bucket_pairs: 0 }
     }
 
-    /// Looks at a segment together with other threads; all probes of all segments count as much as `share` says.
+    /// Looks at a segment together with other threads, which take the next probes from `next`.
     pub fn run(
         &mut self,
         segment: &Segment,
-        sets: &[Set],
-        rule: &Rule,
-        (next, share, progress): (&AtomicUsize, (u64, u64), &Progress<'_>),
+        join: Join<'_>,
+        next: &AtomicUsize,
+        progress: &ProbeProgress<'_>,
     ) -> Result<()> {
         while let Some(range) = next_range(next, segment.n_probes(), CHUNK) {
-            progress.add(range.len() as u64 * share.0 / share.1)?;
+            progress.add(range.len() as u64)?;
             for probes in segment.probes(range).chunk_by(|a, b| a.set == b.set) {
-                self.probe(probes, segment, sets, rule)?;
+                self.probe(probes, segment, join)?;
             }
         }
         Ok(())
@@ -53,11 +62,11 @@ impl Prober {
 
     /// Finds sets for one set: smaller ones that are similar, any that contain it. Where two meet again nothing is new: if they were not similar enough with what was left after
     /// their first meeting, they are not with less.
-    fn probe(&mut self, probes: &[Probe], segment: &Segment, sets: &[Set], rule: &Rule) -> Result<()> {
+    fn probe(&mut self, probes: &[Probe], segment: &Segment, Join { sets, rule }: Join<'_>) -> Result<()> {
         let number = probes[0].set;
         let own = sets[number as usize];
-        let least = rule.threshold.min_overlap(own.size);
-        let first = sets[..number as usize].partition_point(|set| set.size < least) as u32;
+        let min_size = rule.threshold.min_overlap(own.size);
+        let first = sets[..number as usize].partition_point(|set| set.size < min_size) as u32;
         let end = match rule.measure {
             Measure::Jaccard => number,
             Measure::Containment => sets.len() as u32,
@@ -69,7 +78,7 @@ impl Prober {
                 if entry.set == number {
                     continue;
                 }
-                self.n_met += 1;
+                self.n_bucket_pairs += 1;
                 let (word, bit) = (entry.set as usize / 64, 1 << (entry.set % 64));
                 if self.is_met[word] & bit != 0 {
                     continue;
@@ -90,8 +99,8 @@ impl Prober {
         Ok(())
     }
 
-    pub fn n_met(&self) -> u64 {
-        self.n_met
+    pub fn n_bucket_pairs(&self) -> u64 {
+        self.n_bucket_pairs
     }
 
     /// The pairs in order.

@@ -1,7 +1,8 @@
 //! Which pairs are wanted, and which sets can be in one.
 
-use super::sets::Set;
 use benzer_core::Threshold;
+
+use super::sets::Set;
 
 /// What must reach the threshold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -27,9 +28,19 @@ pub enum Sides {
 /// What a join is to find.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rule {
+    /// What must reach the threshold.
     pub measure: Measure,
+    /// The threshold.
     pub threshold: Threshold,
+    /// Who is paired with whom.
     pub sides: Sides,
+}
+
+/// The sets of a join, by size, and which pairs of them are wanted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Join<'a> {
+    pub sets: &'a [Set],
+    pub rule: Rule,
 }
 
 impl Rule {

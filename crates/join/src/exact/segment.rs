@@ -3,10 +3,11 @@
 use std::iter::Peekable;
 use std::ops::Range;
 
-use super::sets::Set;
-use super::{Measure, Posting, Rule, Sides};
 use benzer_flow::Result;
 use benzer_flow::sort::Sorted;
+
+use super::prefix::Posting;
+use super::rule::{Join, Measure, Sides};
 
 /// A set that looks into a bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,7 +28,7 @@ pub(super) struct Entry {
 /// As many whole buckets as the budget has room for.
 #[derive(Debug)]
 pub(super) struct Segment {
-    most: usize,
+    max_probes: usize,
     /// By set, then by place: the first bucket in which two sets meet has the first element that they share.
     probes: Vec<Probe>,
     /// Those of a bucket one after the other, by set and therefore by size.
@@ -43,32 +44,28 @@ impl Segment {
     pub fn new(budget_bytes: usize) -> Self {
         // Every bucket has a probe. What grows has room for twice as much at times.
         let bytes = 2 * (size_of::<Probe>() + 2 * size_of::<Entry>() + size_of::<usize>());
-        let most = (budget_bytes / bytes).min(u32::MAX as usize);
+        let max_probes = (budget_bytes / bytes).min(u32::MAX as usize);
         let (probes, entries, ends, members) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { most, probes, entries, ends, members, largest: 0 }
+        Self { max_probes, probes, entries, ends, members, largest: 0 }
     }
 
     /// Takes the next buckets of the postings. False at their end.
-    pub fn load(
-        &mut self,
-        postings: &mut Peekable<Sorted<Posting>>,
-        sets: &[Set],
-        rule: &Rule,
-    ) -> Result<bool> {
+    pub fn load(&mut self, postings: &mut Peekable<Sorted<Posting>>, join: Join<'_>) -> Result<bool> {
         self.probes.clear();
         self.entries.clear();
         self.ends.clear();
-        while self.probes.len() <= self.most
+        while self.probes.len() <= self.max_probes
             && let Some(first) = postings.next().transpose()?
         {
             self.gather(first, postings)?;
             let members = std::mem::take(&mut self.members);
+            let Join { sets, rule } = join;
             match rule.sides {
                 Sides::Two(_) => (0..2).for_each(|side| {
                     let is = |entry: &Entry| rule.side(sets[entry.set as usize].rank) == side;
-                    self.bucket(members.iter().filter(|entry| !is(entry)), &members, is, (sets, rule));
+                    self.bucket(members.iter().filter(|entry| !is(entry)), &members, is, join);
                 }),
-                _ => self.bucket(members.iter(), &members, |_| true, (sets, rule)),
+                _ => self.bucket(members.iter(), &members, |_| true, join),
             }
             self.members = members;
         }
@@ -94,7 +91,7 @@ impl Segment {
         found: impl Iterator<Item = &'a Entry>,
         members: &[Entry],
         look: impl Fn(&Entry) -> bool,
-        (sets, rule): (&[Set], &Rule),
+        Join { sets, rule }: Join<'_>,
     ) {
         let (n_probes, n_entries, bucket) = (self.probes.len(), self.entries.len(), self.ends.len() as u32);
         self.entries.extend(found.filter(|entry| rule.can_be_found(&sets[entry.set as usize], entry.place)));

@@ -1,12 +1,12 @@
 //! The sets by size, each with what tells most of the others from it.
 
 use benzer_core::field::text::{Scratch, Shingler};
+use benzer_core::slots::ElementSet;
+use benzer_flow::workers::in_parallel;
+use benzer_flow::{Result, Workers};
 
 use super::frequencies::Frequencies;
-use crate::verify::{ElementSet, Texts};
-use benzer_flow::Progress;
-use benzer_flow::Result;
-use benzer_flow::workers::in_parallel;
+use crate::verify::{FeatureSource, Texts};
 
 /// Documents that a thread takes at a time.
 pub(super) const CHUNK: usize = 256;
@@ -68,14 +68,14 @@ pub trait Elements: Send {
 }
 
 /// Texts are sets of shingles.
-impl Source for (&dyn Texts, &Shingler) {
+impl Source for FeatureSource<'_> {
     fn about(&self, rank: u32) -> Result<u64> {
-        Ok(self.0.bytes(rank)? / ELEMENT_BYTES)
+        Ok(self.texts.bytes(rank)? / ELEMENT_BYTES)
     }
 
     fn elements(&self) -> Box<dyn Elements + '_> {
         let (scratch, set) = (Scratch::default(), ElementSet::default());
-        Box::new(Shingles { texts: self.0, shingler: self.1, scratch, set, elements: Vec::new() })
+        Box::new(Shingles { texts: self.texts, shingler: self.shingler, scratch, set, elements: Vec::new() })
     }
 }
 
@@ -103,7 +103,7 @@ impl Elements for Shingles<'_> {
 pub(super) fn measure(
     members: &[u32],
     source: &dyn Source,
-    (threads, progress): (usize, &Progress<'_>),
+    workers: Workers<'_>,
 ) -> Result<(Sets, Frequencies)> {
     let n_elements = members.iter().map(|&rank| source.about(rank)).sum::<Result<u64>>()?;
     let frequencies = Frequencies::new(n_elements);
@@ -115,10 +115,10 @@ pub(super) fn measure(
     let chunks: Vec<&[u32]> = members.chunks(CHUNK).collect();
     let measured = in_parallel(
         chunks.len(),
-        threads,
+        workers.threads,
         || source.elements(),
         |i, elements| -> Result<Vec<Set>> {
-            progress.add(chunks[i].len() as u64)?;
+            workers.progress.add(chunks[i].len() as u64)?;
             chunks[i].iter().map(|&rank| measure_one(rank, elements)).collect()
         },
     );

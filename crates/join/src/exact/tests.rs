@@ -9,9 +9,10 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::Edge;
-use crate::verify::{Sources, Texts, Wanted, verify};
+use crate::verify::{FeatureSource, PairFilter, Texts, verify};
 use benzer_core::Threshold;
 use benzer_flow::Progress;
+use benzer_storage::Files;
 
 struct Corpus(Vec<String>);
 
@@ -56,11 +57,14 @@ impl Corpus {
         (0..self.0.len() as u32).flat_map(|later| (0..later).map(move |earlier| (later, earlier))).collect()
     }
 
+    fn source<'a>(&'a self, shingler: &'a Shingler) -> FeatureSource<'a> {
+        FeatureSource { texts: self, shingler, remembered: 1 << 16 }
+    }
+
     fn reaching(&self, pairs: &[(u32, u32)], shingler: &Shingler, threshold: Threshold) -> Vec<Edge> {
         let mut edges = Vec::new();
-        let wanted = Wanted::Reaching(threshold);
-        let sources = Sources { texts: self, shingler, remembered: 1 << 16 };
-        verify(pairs.iter().copied().map(Ok), sources, wanted, 1, |_, made| {
+        let wanted = PairFilter::Reaching(threshold);
+        verify(pairs.iter().copied().map(Ok), self.source(shingler), wanted, 1, |_, made| {
             edges.extend(made.iter());
             Ok(())
         })
@@ -70,27 +74,21 @@ impl Corpus {
 
     fn join(&self, shingler: &Shingler, threshold: Threshold, threads: usize, budget: usize) -> Joined {
         let folder = tempfile::tempdir().unwrap();
-        let place = (budget, folder.path(), &Files::new());
-        let found = candidates(
-            &self.members(),
-            &(self as _, shingler),
-            Rule::duplicates(threshold),
-            threads,
-            place,
-            &Progress::silent(),
-        )
-        .unwrap();
+        let workspace = Workspace { bytes: budget, folder: folder.path(), files: &Files::new() };
+        let workers = Workers { threads, progress: &Progress::silent() };
+        let (source, rule) = (self.source(shingler), Rule::duplicates(threshold));
+        let found = candidates(&self.members(), &source, rule, workspace, workers).unwrap();
         let spilled = n_files(folder.path()) > 0;
         let pairs = found.pairs.map(|pair| pair.unwrap()).collect();
         assert_eq!(n_files(folder.path()), 0);
-        Joined { pairs, n_met: found.n_met, largest: found.largest, spilled }
+        Joined { pairs, n_bucket_pairs: found.n_bucket_pairs, largest: found.largest, spilled }
     }
 }
 
 #[derive(Debug, PartialEq)]
 struct Joined {
     pairs: Vec<(u32, u32)>,
-    n_met: u64,
+    n_bucket_pairs: u64,
     largest: u64,
     spilled: bool,
 }
@@ -122,7 +120,7 @@ proptest! {
             corpus.reaching(&corpus.all_pairs(), &shingler, threshold)
         );
         let alone = corpus.join(&shingler, threshold, 1, 1 << 20);
-        prop_assert_eq!((found.pairs, found.n_met, found.largest), (alone.pairs, alone.n_met, alone.largest));
+        prop_assert_eq!((found.pairs, found.n_bucket_pairs, found.largest), (alone.pairs, alone.n_bucket_pairs, alone.largest));
     }
 }
 
@@ -160,17 +158,10 @@ fn members_are_any_documents_and_their_ranks_are_told() {
     let texts = ["x y z", "p q", "x y z!", "p q r", "p q?", "(x) y z"];
     let corpus = Corpus(texts.map(String::from).to_vec());
     let folder = tempfile::tempdir().unwrap();
-    let place = (0, folder.path(), &Files::new());
-    let (shingler, threshold) = (shingler(2), "1".parse().unwrap());
-    let found = candidates(
-        &[1, 2, 4, 5],
-        &(&corpus as _, &shingler),
-        Rule::duplicates(threshold),
-        2,
-        place,
-        &Progress::silent(),
-    )
-    .unwrap();
+    let workspace = Workspace { bytes: 0, folder: folder.path(), files: &Files::new() };
+    let workers = Workers { threads: 2, progress: &Progress::silent() };
+    let (shingler, rule) = (shingler(2), Rule::duplicates("1".parse().unwrap()));
+    let found = candidates(&[1, 2, 4, 5], &corpus.source(&shingler), rule, workspace, workers).unwrap();
     let pairs: Vec<_> = found.pairs.map(|pair| pair.unwrap()).collect();
     assert_eq!(pairs, [(4, 1), (5, 2)]);
 }
@@ -185,21 +176,19 @@ fn a_text_that_cannot_be_read_ends_the_join() {
 
         fn with_text(&self, rank: u32, visit: &mut dyn FnMut(&str)) -> Result<()> {
             visit("to be or not to be");
-            if rank == 700 { Err(benzer_flow::Error::Cancelled) } else { Ok(()) }
+            let error =
+                || benzer_flow::Error::source(std::io::Error::other("`text` must be readable, got noise"));
+            if rank == 700 { Err(error()) } else { Ok(()) }
         }
     }
     let folder = tempfile::tempdir().unwrap();
     let members: Vec<u32> = (0..1_000).collect();
     for threads in 1..4 {
-        let place = (1 << 20, folder.path(), &Files::new());
-        let found = candidates(
-            &members,
-            &(&Broken as _, &shingler(3)),
-            Rule::duplicates("0.8".parse().unwrap()),
-            threads,
-            place,
-            &Progress::silent(),
-        );
+        let workspace = Workspace { bytes: 1 << 20, folder: folder.path(), files: &Files::new() };
+        let workers = Workers { threads, progress: &Progress::silent() };
+        let source = FeatureSource { texts: &Broken, shingler: &shingler(3), remembered: 0 };
+        let rule = Rule::duplicates("0.8".parse().unwrap());
+        let found = candidates(&members, &source, rule, workspace, workers);
         assert_eq!(found.unwrap_err().to_string(), "`text` must be readable, got noise");
     }
 }

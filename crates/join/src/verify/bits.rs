@@ -4,13 +4,13 @@
 //! documents have: what many have gets a bit too, and what few have a list of these few. What a pair shares is then counted in a few instructions, however long its documents are.
 
 use benzer_core::sketch::count::common_bits;
+use benzer_core::slots::ElementSet;
 
-use super::AHEAD;
-use super::features::{Features, Sources};
+use super::features::{FeatureSource, Features};
 use super::first::First;
-use super::numbers::Numbers;
-use super::set::ElementSet;
-use crate::bands::Filter;
+use super::id_map::IdMap;
+use crate::bands::RepeatFilter;
+use crate::prefetch;
 use benzer_flow::Result;
 
 /// Words of all sets of bits of the first document's elements, at most, and other elements: what a cache holds.
@@ -34,9 +34,9 @@ pub(super) struct Bits {
     others: Vec<u64>,
     ends: Vec<usize>,
     distinct: ElementSet,
-    filter: Filter,
+    filter: RepeatFilter,
     /// The other elements as numbers, and who has each number.
-    numbers: Numbers,
+    numbers: IdMap,
     numbered: Vec<u32>,
     shared: Vec<Shared>,
     /// The documents that have each of the elements that few have, one list after the other.
@@ -96,13 +96,18 @@ impl Rows {
 
 impl Bits {
     /// Holds these documents; false if their sets would be too large.
-    pub fn hold(&mut self, ranks: &[u32], features: &mut Features, sources: Sources<'_>) -> Result<bool> {
+    pub fn hold(
+        &mut self,
+        ranks: &[u32],
+        features: &mut Features,
+        sources: FeatureSource<'_>,
+    ) -> Result<bool> {
         self.sizes.clear();
         self.ends.clear();
         let mut start = 0;
         for (i, &rank) in ranks.iter().enumerate() {
-            for (ahead, what) in AHEAD {
-                ranks.get(i + ahead).into_iter().for_each(|&rank| sources.texts.expect(rank, what));
+            for (ahead, what) in prefetch::DISTANCES {
+                ranks.get(i + ahead).into_iter().for_each(|&rank| sources.texts.prefetch(rank, what));
             }
             let elements = features.with_repetitions(rank, sources)?;
             if i == 0 {
@@ -156,7 +161,7 @@ impl Bits {
     /// Drops other elements that only one document has, as most do.
     fn drop_single(&mut self) {
         let Self { filter, others, ends, .. } = self;
-        filter.look_at(others);
+        filter.count(others);
         let (mut start, mut kept) = (0, 0);
         for end in ends {
             for i in std::mem::replace(&mut start, *end)..*end {
@@ -248,7 +253,7 @@ mod tests {
         fn counts_are_those_of_sets(sets in prop_oneof![prop::collection::vec(words(), 2..12), prop::collection::vec(words(), 70..150)]) {
             let text = |set: &BTreeSet<u32>| set.iter().map(|word| format!("w{word} w{} ", set.first().unwrap())).collect();
             let (texts, shingler) = (Few(sets.iter().map(text).collect()), unigrams());
-            let sources = Sources { texts: &texts, shingler: &shingler, remembered: 1000 };
+            let sources = FeatureSource { texts: &texts, shingler: &shingler, remembered: 1000 };
             let (mut bits, mut features, mut counts) = (Bits::default(), Features::default(), Vec::new());
             let ranks: Vec<u32> = (0..sets.len() as u32).collect();
             for _ in 0..2 {
@@ -268,7 +273,7 @@ mod tests {
     fn sets_that_are_too_large_are_not_held() {
         let long = || (0..500_000).map(|word| format!("{word} ")).collect::<String>();
         let (texts, shingler) = (Few(vec!["a".to_owned(), long()]), unigrams());
-        let sources = Sources { texts: &texts, shingler: &shingler, remembered: 1000 };
+        let sources = FeatureSource { texts: &texts, shingler: &shingler, remembered: 1000 };
         let (mut bits, mut features) = (Bits::default(), Features::default());
         let mut holds = |first, n| {
             let ranks: Vec<u32> = std::iter::once(first).chain(std::iter::repeat_n(1, n)).collect();

@@ -4,15 +4,15 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use benzer_core::field::text::{Scratch, Shingler};
+use benzer_core::slots::ElementSet;
 
 use super::Texts;
 use super::first::First;
-use super::set::ElementSet;
 use benzer_flow::Result;
 
 /// Where features come from.
 #[derive(Clone, Copy)]
-pub struct Sources<'a> {
+pub struct FeatureSource<'a> {
     pub texts: &'a dyn Texts,
     pub shingler: &'a Shingler,
     /// Elements that are remembered at most, if one document does not have more.
@@ -21,13 +21,13 @@ pub struct Sources<'a> {
 
 /// Counts the distinct elements of texts.
 #[derive(Debug, Default)]
-pub struct Counter {
+pub struct ElementCounter {
     scratch: Scratch,
     set: ElementSet,
     elements: Vec<u64>,
 }
 
-impl Counter {
+impl ElementCounter {
     pub fn count(&mut self, text: &str, shingler: &Shingler) -> u32 {
         let n = shingler.write_elements(text, &mut self.scratch, &mut self.elements, 0);
         self.set.distinct(&mut self.elements[..n]) as u32
@@ -50,7 +50,7 @@ pub(super) struct Features {
 
 impl Features {
     /// The distinct elements of a document.
-    pub fn of(&mut self, rank: u32, sources: Sources<'_>) -> Result<&[u64]> {
+    pub fn of(&mut self, rank: u32, sources: FeatureSource<'_>) -> Result<&[u64]> {
         if !self.places.contains_key(&rank) {
             self.forget(sources.remembered);
         }
@@ -59,7 +59,7 @@ impl Features {
     }
 
     /// The elements of a document, some of them more than once. They are not remembered.
-    pub fn with_repetitions(&mut self, rank: u32, sources: Sources<'_>) -> Result<&[u64]> {
+    pub fn with_repetitions(&mut self, rank: u32, sources: FeatureSource<'_>) -> Result<&[u64]> {
         self.forget(sources.remembered);
         let Self { scratch, elements, end, .. } = self;
         let (start, mut written) = (*end, *end);
@@ -70,7 +70,7 @@ impl Features {
     }
 
     /// How many elements two documents share, and how many both have together. They are not remembered.
-    pub fn compare(&mut self, later: u32, earlier: u32, sources: Sources<'_>) -> Result<(u32, u32)> {
+    pub fn compare(&mut self, later: u32, earlier: u32, sources: FeatureSource<'_>) -> Result<(u32, u32)> {
         let elements = self.with_repetitions(earlier, sources)?.len();
         let start = self.end;
         self.first.fill(&self.elements[start..start + elements]);
@@ -94,7 +94,7 @@ impl Features {
     }
 
     /// Where the elements of a document are.
-    fn place(&mut self, rank: u32, sources: Sources<'_>) -> Result<Range<usize>> {
+    fn place(&mut self, rank: u32, sources: FeatureSource<'_>) -> Result<Range<usize>> {
         if let Some(place) = self.places.get(&rank) {
             return Ok(place.clone());
         }
@@ -105,7 +105,7 @@ impl Features {
     }
 
     /// Makes the distinct elements of a document, from `start` on.
-    fn distinct(&mut self, rank: u32, start: usize, sources: Sources<'_>) -> Result<Range<usize>> {
+    fn distinct(&mut self, rank: u32, start: usize, sources: FeatureSource<'_>) -> Result<Range<usize>> {
         let Self { scratch, set, elements, .. } = self;
         let mut end = start;
         sources.texts.with_text(rank, &mut |text| {

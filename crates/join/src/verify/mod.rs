@@ -6,23 +6,20 @@
 mod bits;
 mod features;
 mod first;
-mod index;
-mod numbers;
+mod id_map;
+mod lanes;
 mod run;
-mod set;
 
-use crate::Edge;
-use crate::bands::{ByLater, Group};
 use benzer_core::Threshold;
 use benzer_flow::Result;
 use benzer_flow::workers::in_parallel;
-pub use features::{Counter, Sources};
-pub use numbers::Numbers;
-use run::Measure;
-pub use set::ElementSet;
 
-/// How many runs, or texts of a run, before they are looked at their places are asked for, and they themselves.
-pub const AHEAD: [(usize, Expected); 2] = [(5, Expected::Place), (2, Expected::Text)];
+use crate::bands::{CandidateLists, Candidates};
+use crate::{Edge, Prefetch, prefetch};
+pub use features::{ElementCounter, FeatureSource};
+pub use id_map::IdMap;
+use run::ClusterComparer;
+
 /// Pairs that are looked at together.
 const SLICE: usize = 4 << 20;
 /// Bytes of the later texts of a task, at most, and those of the last ones, which threads share out at the end.
@@ -40,28 +37,19 @@ pub trait Texts: Sync {
     fn with_text(&self, rank: u32, visit: &mut dyn FnMut(&str)) -> Result<()>;
 
     /// A text will be wanted soon: brings into the cache what is in memory, first where it is, then itself.
-    fn expect(&self, _rank: u32, _what: Expected) {}
-}
-
-/// What is brought into the cache.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Expected {
-    /// What says where a text is.
-    Place,
-    /// The text, as far as its place is known by now.
-    Text,
+    fn prefetch(&self, _rank: u32, _what: Prefetch) {}
 }
 
 /// Which pairs to look at, and which to keep.
 #[derive(Debug, Clone, Copy)]
-pub enum Wanted {
+pub enum PairFilter {
     /// Those that reach a threshold.
     Reaching(Threshold),
     /// All of them.
     All,
 }
 
-impl Wanted {
+impl PairFilter {
     /// Of a pair: the elements in both, and those of both together, which counts these twice.
     #[inline]
     fn has(self, intersection: u32, sizes: u32) -> bool {
@@ -74,19 +62,19 @@ impl Wanted {
 
 /// Edges in order, in the lists in which they were made.
 #[derive(Debug)]
-pub struct Measured {
+pub struct EdgeLists {
     lists: Vec<Vec<Edge>>,
     /// Of each later document with edges its list, and where they begin and end there.
     groups: Vec<(u32, u32, u32)>,
 }
 
-impl Measured {
+impl EdgeLists {
     pub fn len(&self) -> usize {
         self.lists.iter().map(Vec::len).sum()
     }
 
     /// The edges of each later document that has some, in order.
-    pub fn groups(&self) -> impl Iterator<Item = &[Edge]> {
+    pub fn lists(&self) -> impl Iterator<Item = &[Edge]> {
         let edges =
             |&(list, start, end): &(u32, u32, u32)| &self.lists[list as usize][start as usize..end as usize];
         self.groups.iter().map(edges)
@@ -94,40 +82,40 @@ impl Measured {
 
     /// The edges, in order.
     pub fn iter(&self) -> impl Iterator<Item = Edge> + '_ {
-        self.groups().flatten().copied()
+        self.lists().flatten().copied()
     }
 }
 
 /// Measures pairs that come sorted by (later, earlier), and hands those that are wanted to `sink`, in the same order, with the number of pairs looked at.
 pub fn verify(
     pairs: impl Iterator<Item = Result<(u32, u32)>>,
-    sources: Sources<'_>,
-    wanted: Wanted,
+    sources: FeatureSource<'_>,
+    wanted: PairFilter,
     threads: usize,
-    mut sink: impl FnMut(usize, Measured) -> Result<()>,
+    mut sink: impl FnMut(usize, EdgeLists) -> Result<()>,
 ) -> Result<()> {
-    let mut slice = ByLater::default();
+    let mut slice = CandidateLists::default();
     for pair in pairs {
         let pair = pair?;
         if slice.len() >= SLICE && slice.last() != Some(pair.0) {
             verify_held([&slice], sources, wanted, threads, &mut sink)?;
             slice.clear();
         }
-        slice.push_pair(pair);
+        slice.push_pair(pair.0, pair.1);
     }
     verify_held([&slice], sources, wanted, threads, sink)
 }
 
 /// [`verify`] of pairs in memory, in several parts.
 pub fn verify_held<'a>(
-    parts: impl IntoIterator<Item = &'a ByLater>,
-    sources: Sources<'_>,
-    wanted: Wanted,
+    parts: impl IntoIterator<Item = &'a CandidateLists>,
+    sources: FeatureSource<'_>,
+    wanted: PairFilter,
     threads: usize,
-    mut sink: impl FnMut(usize, Measured) -> Result<()>,
+    mut sink: impl FnMut(usize, EdgeLists) -> Result<()>,
 ) -> Result<()> {
     let (mut groups, mut n) = (Vec::new(), 0);
-    for group in parts.into_iter().flat_map(ByLater::groups) {
+    for group in parts.into_iter().flat_map(CandidateLists::lists) {
         groups.push(group);
         n += group.earlier.len();
         if n >= SLICE {
@@ -140,21 +128,21 @@ pub fn verify_held<'a>(
 
 /// The wanted edges of some groups, in their order.
 fn verify_groups(
-    groups: &[Group<'_>],
-    sources: Sources<'_>,
-    wanted: Wanted,
+    groups: &[Candidates<'_>],
+    sources: FeatureSource<'_>,
+    wanted: PairFilter,
     threads: usize,
-) -> Result<Measured> {
+) -> Result<EdgeLists> {
     let mut order: Vec<(u32, u32)> = origins(groups).into_iter().zip(0..).collect();
     order.sort_unstable();
     let tasks = tasks(&order, groups, sources.texts, threads)?;
-    let made = in_parallel(tasks.len(), threads, Measure::default, |i, measure| -> Result<_> {
+    let made = in_parallel(tasks.len(), threads, ClusterComparer::default, |i, measure| -> Result<_> {
         let (mut edges, mut ends) = (Vec::new(), Vec::new());
         let runs: Vec<&[(u32, u32)]> = tasks[i].chunk_by(|a, b| a.0 == b.0).collect();
         let mut of_run = Vec::new();
         for (i, run) in runs.iter().enumerate() {
-            for (ahead, what) in AHEAD {
-                expect(runs.get(i + ahead).copied().unwrap_or_default(), what, groups, sources.texts);
+            for (ahead, what) in prefetch::DISTANCES {
+                prefetch_run(runs.get(i + ahead).copied().unwrap_or_default(), what, groups, sources.texts);
             }
             of_run.clear();
             of_run.extend(run.iter().map(|&(_, group)| groups[group as usize]));
@@ -173,19 +161,19 @@ fn verify_groups(
         lists.push(edges);
     }
     found.retain(|(_, start, end)| start < end);
-    Ok(Measured { lists, groups: found })
+    Ok(EdgeLists { lists, groups: found })
 }
 
 /// The first texts of a run will be wanted soon; a run that has more looks after them by itself.
-fn expect(run: &[(u32, u32)], what: Expected, groups: &[Group<'_>], texts: &dyn Texts) {
+fn prefetch_run(run: &[(u32, u32)], what: Prefetch, groups: &[Candidates<'_>], texts: &dyn Texts) {
     let Some(&(_, first)) = run.first() else { return };
     let earlier = run.iter().take(2).flat_map(|(_, group)| groups[*group as usize].earlier.iter().take(2));
-    texts.expect(groups[first as usize].later, what);
-    earlier.for_each(|rank| texts.expect(*rank, what));
+    texts.prefetch(groups[first as usize].later, what);
+    earlier.for_each(|rank| texts.prefetch(*rank, what));
 }
 
 /// Of each group the document that one comes to from earlier to earlier first document: the same for most of a cluster, whose members are compared with each other.
-fn origins(groups: &[Group<'_>]) -> Vec<u32> {
+fn origins(groups: &[Candidates<'_>]) -> Vec<u32> {
     let [first, .., last] = groups else { return groups.iter().map(|group| group.earlier[0]).collect() };
     // Groups are sorted by their later document, so that of an earlier one is done.
     debug_assert!(groups.is_sorted_by(|a, b| a.later < b.later));
@@ -195,7 +183,7 @@ fn origins(groups: &[Group<'_>]) -> Vec<u32> {
     }
     // Of each rank its origin, or what no document has. A document that is later in no group is its own.
     let mut table = vec![u32::MAX; n_ranks];
-    let origin = |group: &Group<'_>| {
+    let origin = |group: &Candidates<'_>| {
         let earliest = group.earlier[0];
         let before = table.get(earliest.wrapping_sub(first.later) as usize).copied();
         let origin = before.filter(|origin| *origin != u32::MAX).unwrap_or(earliest);
@@ -206,7 +194,7 @@ fn origins(groups: &[Group<'_>]) -> Vec<u32> {
 }
 
 /// [`origins`] of few groups among many ranks.
-fn origins_far_apart(groups: &[Group<'_>]) -> Vec<u32> {
+fn origins_far_apart(groups: &[Candidates<'_>]) -> Vec<u32> {
     let mut origins: Vec<u32> = Vec::with_capacity(groups.len());
     for group in groups {
         let earliest = group.earlier[0];
@@ -219,7 +207,7 @@ fn origins_far_apart(groups: &[Group<'_>]) -> Vec<u32> {
 /// Groups that one thread measures in one go: few enough texts to be held together, and fewer towards the end, so that all threads end at the same time.
 fn tasks<'a>(
     order: &'a [(u32, u32)],
-    groups: &[Group<'_>],
+    groups: &[Candidates<'_>],
     texts: &dyn Texts,
     threads: usize,
 ) -> Result<Vec<&'a [(u32, u32)]>> {
@@ -285,19 +273,19 @@ mod tests {
         for (threads, remembered) in [(1, 1000), (2, 0), (3, 70)] {
             let all = |wanted| {
                 let (mut found, mut n) = (Vec::new(), 0);
-                let sink = |n_pairs, edges: Measured| {
+                let sink = |n_pairs, edges: EdgeLists| {
                     n += n_pairs;
                     assert_eq!(edges.len(), edges.iter().count());
                     found.extend(edges.iter());
                     Ok(())
                 };
-                let sources = Sources { texts: &texts, shingler: &shingler, remembered };
+                let sources = FeatureSource { texts: &texts, shingler: &shingler, remembered };
                 verify(pairs.iter().copied().map(Ok), sources, wanted, threads, sink).unwrap();
                 assert_eq!(n, pairs.len());
                 found
             };
-            assert_eq!(all(Wanted::Reaching(threshold)), expected);
-            assert_eq!(all(Wanted::All).len(), pairs.len());
+            assert_eq!(all(PairFilter::Reaching(threshold)), expected);
+            assert_eq!(all(PairFilter::All).len(), pairs.len());
         }
     }
 
@@ -323,8 +311,8 @@ mod tests {
                     (later, vec![next(later.into())])
                 })
                 .collect();
-            let groups: Vec<Group<'_>> =
-                lists.iter().map(|(later, earlier)| Group { later: *later, earlier }).collect();
+            let groups: Vec<Candidates<'_>> =
+                lists.iter().map(|(later, earlier)| Candidates { later: *later, earlier }).collect();
             assert_eq!(origins(&groups), origins_far_apart(&groups));
             assert_eq!(origins(&groups[..1]), origins_far_apart(&groups[..1]));
         }
@@ -334,7 +322,8 @@ mod tests {
     #[test]
     fn tasks_become_smaller_towards_the_end_where_several_threads_share_them() {
         let texts = Few(vec!["x".repeat(10_000); 4_000]);
-        let groups: Vec<Group<'_>> = (1..4_000).map(|later| Group { later, earlier: &[0] }).collect();
+        let groups: Vec<Candidates<'_>> =
+            (1..4_000).map(|later| Candidates { later, earlier: &[0] }).collect();
         let order: Vec<(u32, u32)> = (0..groups.len() as u32).map(|i| (0, i)).collect();
         for threads in 1..5 {
             let tasks = tasks(&order, &groups, &texts, threads).unwrap();

@@ -3,13 +3,13 @@
 //! Its documents are held as sets of bits (the module `bits`) if those are small enough. Otherwise the elements of the earlier documents, which the later ones share, are numbered; each document looks its elements up once. From there on sets are lists of numbers:
 //! 64 or 512 earlier documents at a time go into an index, and each later document counts what it shares with all of them, whatever the number of its pairs.
 
-use super::Wanted;
+use super::PairFilter;
 use super::bits::Bits;
-use super::features::{Features, Sources};
-use super::index::{Counts, Index};
-use super::numbers::Numbers;
+use super::features::{FeatureSource, Features};
+use super::id_map::IdMap;
+use super::lanes::{Counts, LaneIndex};
 use crate::Edge;
-use crate::bands::Group;
+use crate::bands::Candidates;
 use benzer_flow::Result;
 
 /// Elements of earlier documents that are numbered together, if one document does not have more.
@@ -17,7 +17,7 @@ const NUMBERED: usize = 1 << 20;
 
 /// What a thread reuses.
 #[derive(Default)]
-pub(super) struct Measure {
+pub(super) struct ClusterComparer {
     features: Features,
     bits: Bits,
     documents: Documents,
@@ -25,7 +25,7 @@ pub(super) struct Measure {
     places: Vec<u32>,
     counts: Vec<u32>,
     found: Vec<Edge>,
-    numbers: Numbers,
+    numbers: IdMap,
     few: Lanes<1>,
     many: Lanes<8>,
     /// All earlier documents, in order.
@@ -67,16 +67,16 @@ impl Sets {
     }
 }
 
-impl Measure {
+impl ClusterComparer {
     /// Appends the wanted edges of each group, and where they end.
     pub fn run(
         &mut self,
-        groups: &[Group<'_>],
-        sources: Sources<'_>,
-        wanted: Wanted,
+        groups: &[Candidates<'_>],
+        sources: FeatureSource<'_>,
+        wanted: PairFilter,
         (edges, ends): (&mut Vec<Edge>, &mut Vec<usize>),
     ) -> Result<()> {
-        if let [Group { later, earlier: &[earlier] }] = *groups {
+        if let [Candidates { later, earlier: &[earlier] }] = *groups {
             let (intersection, sizes) = self.features.compare(later, earlier, sources)?;
             let union = sizes - intersection;
             edges.extend(wanted.has(intersection, sizes).then_some(Edge {
@@ -103,7 +103,7 @@ impl Measure {
             measured += self.measure(measured, groups, sources)?;
         }
         let mut pairs = self.shared.iter();
-        for &Group { later, earlier } in groups {
+        for &Candidates { later, earlier } in groups {
             for (&earlier, &(intersection, sizes)) in earlier.iter().zip(&mut pairs) {
                 if wanted.has(intersection, sizes) {
                     edges.push(Edge { later, earlier, intersection, union: sizes - intersection });
@@ -114,14 +114,14 @@ impl Measure {
         Ok(())
     }
 
-    /// [`Measure::run`] of documents that are held as bits.
+    /// [`ClusterComparer::run`] of documents that are held as bits.
     fn count(
         &mut self,
-        groups: &[Group<'_>],
-        wanted: Wanted,
+        groups: &[Candidates<'_>],
+        wanted: PairFilter,
         (edges, ends): (&mut Vec<Edge>, &mut Vec<usize>),
     ) {
-        for &Group { later, earlier } in groups {
+        for &Candidates { later, earlier } in groups {
             self.places.clear();
             self.places.extend(earlier.iter().map(|rank| self.documents.place(*rank)));
             let place = self.documents.place(later);
@@ -141,7 +141,12 @@ impl Measure {
     }
 
     /// Measures the pairs with as many earlier documents as may be numbered together, from one of them on; their number.
-    fn measure(&mut self, from: usize, groups: &[Group<'_>], sources: Sources<'_>) -> Result<usize> {
+    fn measure(
+        &mut self,
+        from: usize,
+        groups: &[Candidates<'_>],
+        sources: FeatureSource<'_>,
+    ) -> Result<usize> {
         let Self { features, numbers, earlier_sets, later_sets, shared, done, .. } = self;
         earlier_sets.clear();
         later_sets.clear();
@@ -162,11 +167,11 @@ impl Measure {
         let n = earlier_sets.ends.len();
         let earlier = &self.earlier[from..from + n];
         let sets = (&*earlier_sets, &*later_sets);
-        if n <= Index::<1>::LANES {
+        if n <= LaneIndex::<1>::LANES {
             self.few.measure((earlier, 0), groups, sets, numbers.len(), (shared, done));
         } else {
-            for (lanes, i) in earlier.chunks(Index::<8>::LANES).zip(0..) {
-                let first = i * Index::<8>::LANES;
+            for (lanes, i) in earlier.chunks(LaneIndex::<8>::LANES).zip(0..) {
+                let first = i * LaneIndex::<8>::LANES;
                 self.many.measure((lanes, first), groups, sets, numbers.len(), (shared, done));
             }
         }
@@ -184,7 +189,7 @@ struct Documents {
 }
 
 impl Documents {
-    fn list(&mut self, groups: &[Group<'_>]) {
+    fn list(&mut self, groups: &[Candidates<'_>]) {
         list_earlier(groups, &mut self.ranks);
         self.ranks.extend(groups.iter().map(|group| group.later));
         self.ranks.sort_unstable();
@@ -212,12 +217,12 @@ impl Documents {
     }
 }
 
-fn n_pairs(groups: &[Group<'_>]) -> usize {
+fn n_pairs(groups: &[Candidates<'_>]) -> usize {
     groups.iter().map(|group| group.earlier.len()).sum()
 }
 
 /// The earlier documents of all groups, each once, in order.
-fn list_earlier(groups: &[Group<'_>], earlier: &mut Vec<u32>) {
+fn list_earlier(groups: &[Candidates<'_>], earlier: &mut Vec<u32>) {
     earlier.clear();
     if let [group] = groups {
         earlier.extend_from_slice(group.earlier);
@@ -247,13 +252,13 @@ fn list_earlier(groups: &[Group<'_>], earlier: &mut Vec<u32>) {
 
 /// An index of earlier documents, and counters.
 struct Lanes<const W: usize> {
-    index: Index<W>,
+    index: LaneIndex<W>,
     counts: Counts<W>,
 }
 
 impl<const W: usize> Default for Lanes<W> {
     fn default() -> Self {
-        Self { index: Index::default(), counts: Counts::new() }
+        Self { index: LaneIndex::default(), counts: Counts::new() }
     }
 }
 
@@ -262,7 +267,7 @@ impl<const W: usize> Lanes<W> {
     fn measure(
         &mut self,
         (lanes, first): (&[u32], usize),
-        groups: &[Group<'_>],
+        groups: &[Candidates<'_>],
         (earlier, later): (&Sets, &Sets),
         n_numbers: usize,
         (shared, done): (&mut [(u32, u32)], &mut [u32]),

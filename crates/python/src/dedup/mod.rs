@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 
-use benzer_dedup::job::{self, Summary};
+use benzer_dedup::summary::Summary;
 
 use crate::error;
 use progress::Progress;
-pub(crate) use request::Request;
+pub(crate) use request::Job;
 
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(dedup, module)?)?;
@@ -28,11 +28,11 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[pyfunction]
 #[pyo3(signature = (request, progress = None))]
 fn dedup(py: Python<'_>, request: &str, progress: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
-    let request: Request = serde_json::from_str(request).map_err(|e| error::parameter(e.to_string()))?;
-    let options = request.options()?;
+    let job: Job = serde_json::from_str(request).map_err(|e| error::parameter(e.to_string()))?;
+    let request = job.request()?;
     let run_progress = Progress::default();
     let summary = thread::scope(|scope| -> PyResult<Summary> {
-        let run = scope.spawn(|| job::run(&options, &run_progress));
+        let run = scope.spawn(|| benzer_dedup::run(&request, &run_progress));
         let mut nap = Duration::from_millis(1);
         let mut interrupted = Ok(());
         while !run.is_finished() {

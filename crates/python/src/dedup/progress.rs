@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use pyo3::prelude::*;
 
-use benzer_dedup::job::{Observer, Stage};
+use benzer_dedup::progress::{Observer, Stage};
 use benzer_flow::Listener;
 
 /// Nothing is known of the total.

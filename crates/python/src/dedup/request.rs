@@ -6,12 +6,11 @@ use pyo3::prelude::*;
 use serde::Deserialize;
 
 use benzer_cli::options::amount;
-use benzer_core::Threshold;
-use benzer_core::field::text::{TextOptions, Unit};
-use benzer_core::lsh::Target;
-use benzer_core::plan::{Preset, preset};
-use benzer_core::sketch::SketchSpec;
-use benzer_dedup::job::{Audit, Chosen, Measure, Options, Output, Search, Verify};
+use benzer_core::field::text::TextOptions;
+use benzer_core::plan::Preset;
+use benzer_dedup::request::{
+    Asked, Audit, Comparison, Measure, Output, Request, Resources, Results, Verify, Words,
+};
 use benzer_io::read::ReadOptions;
 use benzer_join::resolve::Cluster;
 
@@ -20,7 +19,7 @@ use crate::{error, parallel};
 /// A run as Python asks for it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Request {
+pub(crate) struct Job {
     inputs: Vec<PathBuf>,
     output: PathBuf,
     threshold: Option<String>,
@@ -53,102 +52,75 @@ pub(crate) struct Request {
     text: Option<TextOptions>,
 }
 
-impl Request {
-    /// The options of the run.
-    pub(crate) fn options(&self) -> PyResult<Options> {
-        let preset =
-            self.preset.as_deref().map(|name| Preset::named(name).map_err(error::core)).transpose()?;
-        let threshold = match (&self.threshold, &preset) {
-            (Some(threshold), _) => threshold.clone(),
-            (None, Some(preset)) => preset.threshold.to_string(),
-            (None, None) => "0.8".to_owned(),
-        };
-        let threshold: Threshold = threshold.parse().map_err(error::dedup)?;
-        let spec = preset.as_ref().map_or_else(SketchSpec::default, Preset::spec);
-        let Chosen { search, remark } = self.search(&spec, threshold, preset.as_ref())?;
-        let usual = Options::new(self.inputs.clone(), self.output.clone(), threshold, search);
-        let read = self.read(&usual.read, &self.text_fields, self.id_field.as_deref())?;
-        let against_read =
-            self.read(&usual.read, &self.against_text_fields, self.against_id_field.as_deref())?;
-        let bytes = |size: &str| {
-            amount::bytes(size).map_err(|e| error::parameter(format!("`memory`: {e}, got `{size}`")))
-        };
-        let memory = self.memory.as_deref().map(bytes).transpose()?;
-        Ok(Options {
-            read,
-            against: self.against.clone(),
-            against_read,
-            save: self.save.clone(),
-            text: self.shingles(preset.as_ref()),
-            spec,
-            keep: self.keep.parse().map_err(error::dedup)?,
-            measure: one_of("measure", &self.measure, &MEASURES)?,
-            verify: one_of("verify", &self.verify, &VERIFY)?,
-            cluster: one_of("cluster", &self.cluster, &CLUSTERS)?,
+/// What Python calls what can be asked for.
+const WORDS: Words = Words {
+    recall: "`recall`",
+    recall_of: "recall=",
+    recall_of_all: "1",
+    preset: "`preset`",
+    estimate: "`verify=\"estimate\"`",
+};
+
+impl Job {
+    /// The same as the engine takes it.
+    pub(crate) fn request(&self) -> PyResult<Request> {
+        let mut request = Request::new(self.inputs.clone(), self.output.clone(), self.compare()?);
+        self.read(&self.text_fields, self.id_field.as_deref(), &mut request.input.read)?;
+        self.read(&self.against_text_fields, self.against_id_field.as_deref(), &mut request.old.read)?;
+        request.input.called = self.called.clone();
+        request.old.called = self.against_called.clone();
+        request.old.paths = self.against.clone();
+        request.keep = self.keep.parse().map_err(error::dedup)?;
+        request.cluster = one_of("cluster", &self.cluster, &CLUSTERS)?;
+        request.audit = self.audit()?;
+        request.strict = self.strict;
+        request.allow_rejects = self.allow_rejects;
+        request.results = Results {
             write: one_of("write", &self.write, &OUTPUTS)?,
-            audit: self.audit()?,
+            save: self.save.clone(),
+            overwrite: self.overwrite,
+            command: vec!["benzer.dedup".to_owned()],
+            ..request.results
+        };
+        request.resources = Resources {
             threads: parallel::threads(self.threads),
-            memory: memory.unwrap_or_else(amount::half_of_memory),
+            memory: self.memory()?,
             work_dir: self.work_dir.clone(),
             resume: self.resume,
-            overwrite: self.overwrite,
-            strict: self.strict,
-            remarks: remark.into_iter().collect(),
-            allow_rejects: self.allow_rejects,
-            called: self.called.clone(),
-            against_called: self.against_called.clone(),
-            command: vec!["benzer.dedup".to_owned()],
-            ..usual
-        })
+            ..Resources::default()
+        };
+        Ok(request)
     }
 
-    fn read(&self, usual: &ReadOptions, fields: &[String], id: Option<&str>) -> PyResult<ReadOptions> {
+    /// How documents are compared.
+    fn compare(&self) -> PyResult<Comparison> {
+        let asked = Asked {
+            preset: self
+                .preset
+                .as_deref()
+                .map(|name| Preset::named(name).map_err(error::core))
+                .transpose()?,
+            threshold: self.threshold.as_deref().map(str::parse).transpose().map_err(error::dedup)?,
+            recall: self.recall,
+            text: self.text.clone(),
+            measure: one_of("measure", &self.measure, &MEASURES)?,
+            verify: one_of("verify", &self.verify, &VERIFY)?,
+        };
+        asked.choose().map_err(|unfit| error::parameter(unfit.message(&WORDS)))
+    }
+
+    fn memory(&self) -> PyResult<u64> {
+        let Some(size) = &self.memory else { return Ok(amount::half_of_memory()) };
+        amount::bytes(size).map_err(|e| error::parameter(format!("`memory`: {e}, got `{size}`")))
+    }
+
+    fn read(&self, fields: &[String], id: Option<&str>, read: &mut ReadOptions) -> PyResult<()> {
         let path = |field: &str| field.parse().map_err(error::dedup);
-        Ok(ReadOptions {
-            text_fields: fields.iter().map(|field| path(field)).collect::<PyResult<_>>()?,
-            id_field: id.map(path).transpose()?,
-            format: self.input_format.as_deref().map(str::parse).transpose().map_err(error::dedup)?,
-            per_file: self.per_file,
-            ..usual.clone()
-        })
-    }
-
-    fn shingles(&self, preset: Option<&Preset>) -> TextOptions {
-        let usual = TextOptions::default();
-        match (&self.text, preset) {
-            (Some(text), _) => text.clone(),
-            (None, Some(preset)) => TextOptions {
-                unit: match preset.unit {
-                    preset::Unit::Words => Unit::Words,
-                    preset::Unit::Characters => Unit::Characters,
-                },
-                n: preset.n,
-                ..usual
-            },
-            (None, None) => usual,
-        }
-    }
-
-    fn search(&self, spec: &SketchSpec, threshold: Threshold, preset: Option<&Preset>) -> PyResult<Chosen> {
-        let asked = |search| Ok(Chosen { search, remark: None });
-        let recall = self.recall.unwrap_or(Target::default().recall);
-        if !(recall > 0.0 && recall <= 1.0) {
-            return Err(error::parameter(format!("`recall` must be above 0 and at most 1, got {recall}")));
-        }
-        if self.measure == "containment" || recall == 1.0 {
-            return asked(Search::Exact);
-        }
-        if let Some(preset) = preset {
-            return match self.recall {
-                None => asked(Search::Bands(preset.banding())),
-                Some(_) => Err(error::parameter(
-                    "`preset` has bands of its own; leave out `recall`, or give 1 for the exact join",
-                )),
-            };
-        }
-        let verify = one_of("verify", &self.verify, &VERIFY)?;
-        Search::of_recall(recall, threshold, spec, verify)
-            .map_err(|few| error::parameter(few.told("`verify=\"estimate\"`", "recall=")))
+        read.text_fields = fields.iter().map(|field| path(field)).collect::<PyResult<_>>()?;
+        read.id_field = id.map(path).transpose()?;
+        read.format = self.input_format.as_deref().map(str::parse).transpose().map_err(error::dedup)?;
+        read.per_file = self.per_file;
+        Ok(())
     }
 
     fn audit(&self) -> PyResult<Audit> {

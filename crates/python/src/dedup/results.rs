@@ -10,40 +10,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use benzer_dedup::results;
+use benzer_dedup::tables::{Column, EvidenceColumn, PairsColumn};
 use benzer_io::result_table::Kind;
 
 use crate::error;
 
-/// A column, and what its cells are.
-type Named = (&'static str, Kind);
-
-const EVIDENCE: [Named; 14] = [
-    ("removed_id", Kind::Text),
-    ("kept_id", Kind::Text),
-    ("similarity", Kind::Share),
-    ("intersection", Kind::Number),
-    ("union", Kind::Number),
-    ("estimate", Kind::Share),
-    ("low", Kind::Share),
-    ("high", Kind::Share),
-    ("rule", Kind::Text),
-    ("removed_file", Kind::Text),
-    ("removed_row", Kind::Row),
-    ("kept_file", Kind::Text),
-    ("kept_row", Kind::Row),
-    ("kept_in", Kind::Text),
-];
-const PAIRS: [Named; 7] = [
-    ("id_a", Kind::Text),
-    ("id_b", Kind::Text),
-    ("intersection", Kind::Number),
-    ("union", Kind::Number),
-    ("similarity", Kind::Share),
-    ("exact_copy", Kind::Flag),
-    ("a_is_old", Kind::Flag),
-];
-
-/// `evidence.parquet` of a run: all columns, or those that are named.
+/// `evidence.parquet` of a run: all columns that its users know, or those that are named.
 #[pyfunction]
 #[pyo3(signature = (folder, names = None))]
 pub(super) fn evidence(
@@ -51,16 +23,19 @@ pub(super) fn evidence(
     folder: PathBuf,
     names: Option<Vec<String>>,
 ) -> PyResult<Bound<'_, PyDict>> {
-    let is_wanted =
-        |(name, _): &Named| names.as_ref().is_none_or(|names| names.iter().any(|one| one == name));
-    let wanted: Vec<Named> = EVIDENCE.into_iter().filter(is_wanted).collect();
-    columns(py, &folder, "evidence.parquet", &wanted)
+    use EvidenceColumn::{Size, Span, SpanEnd, SpanStart};
+    let is_wanted = |column: &EvidenceColumn| {
+        !matches!(column, Size | SpanStart | SpanEnd | Span)
+            && names.as_ref().is_none_or(|names| names.iter().any(|name| name == column.name()))
+    };
+    columns(py, &folder, is_wanted)
 }
 
 /// `pairs.parquet` of a run.
 #[pyfunction]
 pub(super) fn pairs(py: Python<'_>, folder: PathBuf) -> PyResult<Bound<'_, PyDict>> {
-    columns(py, &folder, "pairs.parquet", &PAIRS)
+    use PairsColumn::{RankA, RankB, Size};
+    columns(py, &folder, |column: &PairsColumn| !matches!(column, RankA | RankB | Size))
 }
 
 /// The number behind the last colon of each text of a column: the row of a document that is called by its place. Nothing if one of them does not end so.
@@ -81,53 +56,52 @@ pub(super) fn last_numbers<'py>(
 }
 
 /// Of each column its values, where each begins if they are texts, which are bytes then, and which of them are there, if not all are.
-fn columns<'py>(
+fn columns<'py, C: Column + Sync>(
     py: Python<'py>,
     folder: &Path,
-    table: &str,
-    wanted: &[Named],
+    is_wanted: impl Fn(&C) -> bool,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let names: Vec<&'static str> = wanted.iter().map(|(name, _)| *name).collect();
+    let wanted: Vec<C> = C::ALL.iter().copied().filter(is_wanted).collect();
     let read = py.detach(|| {
-        let mut columns: Vec<Column> = wanted.iter().map(|(_, kind)| Column::new(*kind)).collect();
+        let mut columns: Vec<Cells> = wanted.iter().map(|column| Cells::new(column.kind())).collect();
         let push = |n: usize, arrays: &[Option<&ArrayRef>]| {
             columns.iter_mut().zip(arrays).for_each(|(column, array)| column.push(n, *array));
             Ok(())
         };
-        results::columns(folder, table, &names, push).map(|()| columns)
+        results::columns(folder, &wanted, push).map(|()| columns)
     });
     let made = PyDict::new(py);
-    for (name, column) in names.iter().zip(read.map_err(error::dedup)?) {
-        made.set_item(*name, column.into_python(py)?)?;
+    for (column, cells) in wanted.iter().zip(read.map_err(error::dedup)?) {
+        made.set_item(column.name(), cells.into_python(py)?)?;
     }
     Ok(made)
 }
 
 /// The cells of a column.
 #[derive(Debug)]
-struct Column {
-    cells: Cells,
+struct Cells {
+    values: Values,
     /// Whether each has a value.
     there: Vec<bool>,
 }
 
 #[derive(Debug)]
-enum Cells {
+enum Values {
     Numbers(Vec<i64>),
     Shares(Vec<f64>),
     Flags(Vec<bool>),
     Texts { offsets: Vec<i64>, bytes: Vec<u8> },
 }
 
-impl Column {
+impl Cells {
     fn new(kind: Kind) -> Self {
-        let cells = match kind {
-            Kind::Number | Kind::Row => Cells::Numbers(Vec::new()),
-            Kind::Share => Cells::Shares(Vec::new()),
-            Kind::Flag => Cells::Flags(Vec::new()),
-            Kind::Text => Cells::Texts { offsets: vec![0], bytes: Vec::new() },
+        let values = match kind {
+            Kind::Number | Kind::Row => Values::Numbers(Vec::new()),
+            Kind::Share => Values::Shares(Vec::new()),
+            Kind::Flag => Values::Flags(Vec::new()),
+            Kind::Text => Values::Texts { offsets: vec![0], bytes: Vec::new() },
         };
-        Self { cells, there: Vec::new() }
+        Self { values, there: Vec::new() }
     }
 
     /// Adds `n` cells; those that the table does not have, or that are of another kind, have no value.
@@ -135,8 +109,8 @@ impl Column {
         let end = self.there.len() + n;
         let is_there = |i| array.is_some_and(|array| array.is_valid(i));
         self.there.extend((0..n).map(is_there));
-        match &mut self.cells {
-            Cells::Numbers(numbers) => {
+        match &mut self.values {
+            Values::Numbers(numbers) => {
                 if let Some(cells) = array.and_then(|array| array.as_primitive_opt::<UInt32Type>()) {
                     numbers.extend(cells.values().iter().map(|number| i64::from(*number)));
                 } else if let Some(cells) = array.and_then(|array| array.as_primitive_opt::<UInt64Type>()) {
@@ -144,17 +118,17 @@ impl Column {
                 }
                 numbers.resize(end, 0);
             }
-            Cells::Shares(shares) => {
+            Values::Shares(shares) => {
                 let cells = array.and_then(|array| array.as_primitive_opt::<Float64Type>());
                 shares.extend(cells.into_iter().flatten().map(|share| share.unwrap_or(f64::NAN)));
                 shares.resize(end, f64::NAN);
             }
-            Cells::Flags(flags) => {
+            Values::Flags(flags) => {
                 let cells = array.and_then(|array| array.as_boolean_opt());
                 flags.extend(cells.into_iter().flatten().map(Option::unwrap_or_default));
                 flags.resize(end, false);
             }
-            Cells::Texts { offsets, bytes } => {
+            Values::Texts { offsets, bytes } => {
                 for text in array.and_then(|array| array.as_string_opt::<i32>()).into_iter().flatten() {
                     bytes.extend_from_slice(text.unwrap_or_default().as_bytes());
                     offsets.push(bytes.len() as i64);
@@ -171,11 +145,11 @@ impl Column {
             true => nothing(),
             false => PyArray1::from_vec(py, self.there).into_any(),
         };
-        let (values, offsets) = match self.cells {
-            Cells::Numbers(numbers) => (PyArray1::from_vec(py, numbers).into_any(), nothing()),
-            Cells::Shares(shares) => (PyArray1::from_vec(py, shares).into_any(), nothing()),
-            Cells::Flags(flags) => (PyArray1::from_vec(py, flags).into_any(), nothing()),
-            Cells::Texts { offsets, bytes } => {
+        let (values, offsets) = match self.values {
+            Values::Numbers(numbers) => (PyArray1::from_vec(py, numbers).into_any(), nothing()),
+            Values::Shares(shares) => (PyArray1::from_vec(py, shares).into_any(), nothing()),
+            Values::Flags(flags) => (PyArray1::from_vec(py, flags).into_any(), nothing()),
+            Values::Texts { offsets, bytes } => {
                 (PyArray1::from_vec(py, bytes).into_any(), PyArray1::from_vec(py, offsets).into_any())
             }
         };

@@ -19,17 +19,20 @@ use std::sync::Arc;
 
 use benzer_core::sketch::{Bits, Packing, SketchSpec, Sketcher};
 
-use crate::sketches::Rejected;
-use crate::{Buffer, Buffers, Content, NO_ID, Room, SetFormat, Source, Watch, rejected, unfit};
 use benzer_flow::pipeline::{self, Work};
 use benzer_flow::workers::in_parallel;
 use benzer_io::read::{self, Document, Input, Order, RawBatch, ReadOptions};
 use benzer_io::{Error, Result};
+
+use crate::parse::{Buffers, NO_ID, rejected, unfit};
+use crate::sketches::Rejected;
+use crate::store::ElementBuffer;
+use crate::{Content, ReadListener, Resources, SetFormat, Source, load};
 use labels::{Label, Labels};
 use row::Rows;
 
 /// Columns at most: what programs that read LIBSVM files count with.
-const MOST_COLUMNS: u64 = i32::MAX as u64;
+const MAX_COLUMNS: u64 = i32::MAX as u64;
 /// Sets whose rows are made together.
 const RUN: usize = 256;
 /// Bytes of rows that a batch makes, about.
@@ -45,6 +48,19 @@ pub enum LabelFrom {
     Field,
     /// The ids of the sets.
     Id,
+}
+
+/// The columns of the rows, and what is in them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowShape {
+    /// Registers of a sketch, and ones of a row.
+    pub registers: u32,
+    /// Bits of a register: 2 to their power are its columns.
+    pub bits: u32,
+    /// What the sketches depend on.
+    pub seed: u64,
+    /// Writes 1/sqrt(`registers`) instead of 1.
+    pub normalize: bool,
 }
 
 /// How a set becomes a row.
@@ -74,12 +90,13 @@ impl Recipe {
     ///
     /// # Errors
     /// Bits that are not 1 to 16, registers out of range, more columns than can be counted.
-    pub fn new((registers, bits, seed): (u32, u32, u64), normalize: bool, labels: LabelFrom) -> Result<Self> {
+    pub fn new(shape: RowShape, labels: LabelFrom) -> Result<Self> {
+        let RowShape { registers, bits, seed, normalize } = shape;
         let (packing, width) = (Packing::bits(bits)?, Bits::new(bits)?);
         let n_columns = u64::from(registers).checked_shl(bits).unwrap_or(u64::MAX);
-        if bits > 16 || n_columns > MOST_COLUMNS {
+        if bits > 16 || n_columns > MAX_COLUMNS {
             let expected =
-                format!("at most 16, with at most {MOST_COLUMNS} columns (registers x 2^bits) in all");
+                format!("at most 16, with at most {MAX_COLUMNS} columns (registers x 2^bits) in all");
             return Err(Error::parameter("--bits", expected, format!("{bits} with {registers} registers")));
         }
         let spec = SketchSpec { registers, packing, seed, ..SketchSpec::default() };
@@ -100,58 +117,80 @@ impl Recipe {
 /// Makes a row of every document or set, and hands them to `sink` in the order of the input, some at a time.
 ///
 /// # Errors
-/// Inputs that cannot be read to their end, too little memory, labels of both kinds, what the watcher or `sink` says.
+/// Inputs that cannot be read to their end, too little memory, labels of both kinds, what the listener or `sink` says.
 pub fn make<E: From<Error>>(
     source: &Source,
     recipe: &Recipe,
-    room: &Room,
-    watch: &mut impl Watch<E>,
-    mut sink: impl FnMut(&[u8]) -> Result<(), E>,
+    resources: &Resources,
+    listener: &mut impl ReadListener<E>,
+    sink: impl FnMut(&[u8]) -> Result<(), E>,
 ) -> Result<Made, E> {
-    let mut labels = Labels::default();
-    let mut made = Made::default();
-    let mut write = |rows: &Rows| -> Result<(), E> {
-        room.check()?;
-        made.n_rows += rows.len() as u64;
-        made.n_empty += rows.n_empty;
-        sink(&rows.labelled(&mut labels)?)
-    };
-    if source.transpose || matches!(source.content, Content::Sets(SetFormat::Docword)) {
-        let (shelf, loaded) = crate::load(&[source], room, watch)?;
-        let n_rejected = loaded.iter().map(|loaded| loaded.n_rejected).sum();
-        let at_once = RUN * 4 * room.threads();
-        for start in (0..shelf.len()).step_by(at_once) {
-            let sets: Vec<u32> = (start..shelf.len().min(start + at_once as u32)).collect();
+    let output = Output { recipe, resources, sink, labels: Labels::default(), made: Made::default() };
+    match source.transpose || matches!(source.content, Content::Sets(SetFormat::Docword)) {
+        true => output.of_scattered(source, listener),
+        false => output.of_documents(source, listener),
+    }
+}
+
+/// Where the rows go, and what is known of them.
+struct Output<'a, S> {
+    recipe: &'a Recipe,
+    resources: &'a Resources,
+    sink: S,
+    labels: Labels,
+    made: Made,
+}
+
+impl<E: From<Error>, S: FnMut(&[u8]) -> Result<(), E>> Output<'_, S> {
+    /// Rows of sets that are put together first. They have no labels.
+    fn of_scattered(mut self, source: &Source, listener: &mut impl ReadListener<E>) -> Result<Made, E> {
+        let Self { recipe, resources, .. } = self;
+        let (store, loaded) = load(&[source], resources, listener)?;
+        let at_once = RUN * 4 * resources.threads();
+        for start in (0..store.len()).step_by(at_once) {
+            let sets: Vec<u32> = (start..store.len().min(start + at_once as u32)).collect();
             let runs: Vec<&[u32]> = sets.chunks(RUN).collect();
-            let rows = in_parallel(runs.len(), room.threads(), Buffer::default, |run, buffer| {
+            let rows = in_parallel(runs.len(), resources.threads(), ElementBuffer::default, |run, buffer| {
                 let mut rows = Rows::new(recipe);
                 for &set in runs[run] {
-                    rows.push(shelf.elements_of(set, buffer)?, Label::None)?;
+                    rows.push(store.elements_of(set, buffer)?, Label::None)?;
                 }
                 rows.finish().map(|()| rows)
             });
             for rows in rows {
-                write(&rows?)?;
+                self.write(&rows?)?;
             }
         }
-        made.n_rejected = n_rejected;
-    } else {
-        let batch_bytes = source.read.batch_bytes.min(recipe.batch_bytes());
-        let read = ReadOptions { batch_bytes, ..source.read.clone() };
-        let reader = source.open_with(read)?;
-        watch.begin(reader.progress());
-        let worker = Worker { content: &source.content, recipe, inputs: reader.inputs().to_vec() };
-        let mut n_rejected = 0;
-        pipeline::run(reader, &worker, room.threads(), |batch: MadeBatch<'_>| -> Result<(), E> {
-            n_rejected += batch.rejected.len() as u64;
-            batch.rejected.iter().try_for_each(|rejected| watch.rejected(rejected))?;
-            watch.read();
-            write(&batch.rows)
-        })?;
-        made.n_rejected = n_rejected;
+        self.made.n_rejected = loaded.iter().map(|loaded| loaded.n_rejected).sum();
+        Ok(self.finish())
     }
-    made.labels = labels.into_texts();
-    Ok(made)
+
+    /// Rows of documents or lines as they are read.
+    fn of_documents(mut self, source: &Source, listener: &mut impl ReadListener<E>) -> Result<Made, E> {
+        let Self { recipe, resources, .. } = self;
+        let batch_bytes = source.read.batch_bytes.min(recipe.batch_bytes());
+        let reader = source.open_with(ReadOptions { batch_bytes, ..source.read.clone() })?;
+        listener.begin(reader.progress());
+        let worker = Worker { content: &source.content, recipe, inputs: reader.inputs().to_vec() };
+        pipeline::run(reader, &worker, resources.threads(), |batch: MadeBatch<'_>| -> Result<(), E> {
+            self.made.n_rejected += batch.rejected.len() as u64;
+            batch.rejected.iter().try_for_each(|rejected| listener.rejected(rejected))?;
+            listener.read();
+            self.write(&batch.rows)
+        })?;
+        Ok(self.finish())
+    }
+
+    fn write(&mut self, rows: &Rows<'_>) -> Result<(), E> {
+        self.resources.check()?;
+        self.made.n_rows += rows.len() as u64;
+        self.made.n_empty += rows.n_empty;
+        (self.sink)(&rows.labelled(&mut self.labels)?)
+    }
+
+    fn finish(self) -> Made {
+        Made { labels: self.labels.into_texts(), ..self.made }
+    }
 }
 
 struct Worker<'a> {

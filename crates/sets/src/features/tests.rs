@@ -9,7 +9,7 @@ use benzer_io::read::Progress;
 
 struct Quiet(Vec<String>);
 
-impl Watch<Error> for Quiet {
+impl ReadListener<Error> for Quiet {
     fn begin(&mut self, _: &Progress) {}
 
     fn rejected(&mut self, rejected: &Rejected) -> Result<()> {
@@ -29,14 +29,19 @@ fn rows(
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sets.txt");
     std::fs::write(&path, lines).unwrap();
-    let room = Room::new(256 << 20, threads, folder.path(), Arc::new(AtomicBool::new(false))).unwrap();
+    let resources =
+        Resources::new(256 << 20, threads, folder.path(), Arc::new(AtomicBool::new(false))).unwrap();
     let source = Source { inputs: vec![path], read: ReadOptions::default(), content, transpose: false };
     let (mut text, mut quiet) = (Vec::new(), Quiet(Vec::new()));
-    let made = make(&source, recipe, &room, &mut quiet, |some| {
+    let made = make(&source, recipe, &resources, &mut quiet, |some| {
         text.extend_from_slice(some);
         Ok(())
     })?;
     Ok((String::from_utf8(text).unwrap(), made, quiet.0))
+}
+
+fn shape(registers: u32, bits: u32) -> RowShape {
+    RowShape { registers, bits, seed: 42, normalize: false }
 }
 
 fn columns(row: &str) -> Vec<u64> {
@@ -46,7 +51,7 @@ fn columns(row: &str) -> Vec<u64> {
 #[test]
 fn a_row_has_a_one_for_the_value_of_each_register() {
     for (registers, bits) in [(1, 1), (16, 1), (64, 8), (100, 5), (7, 16)] {
-        let recipe = Recipe::new((registers, bits, 42), false, LabelFrom::Id).unwrap();
+        let recipe = Recipe::new(shape(registers, bits), LabelFrom::Id).unwrap();
         let content = Content::Sets(SetFormat::IdItems);
         let (text, made, _) = rows("3 a b c\n-1.5 a d\n7\n", content, &recipe, 2).unwrap();
         let lines: Vec<&str> = text.lines().collect();
@@ -66,7 +71,7 @@ fn a_row_has_a_one_for_the_value_of_each_register() {
 #[test]
 fn rows_do_not_depend_on_threads_and_equal_columns_count_equal_registers() {
     let lines: String = (0..3_000).map(|i| format!("{} {} {}\n", i % 7, i % 11, i % 13)).collect();
-    let recipe = Recipe::new((128, 8, 42), false, LabelFrom::Nothing).unwrap();
+    let recipe = Recipe::new(shape(128, 8), LabelFrom::Nothing).unwrap();
     let (one, made, _) = rows(&lines, Content::Sets(SetFormat::Items), &recipe, 1).unwrap();
     let (four, ..) = rows(&lines, Content::Sets(SetFormat::Items), &recipe, 4).unwrap();
     assert!(one == four && made.n_rows == 3_000 && one.lines().all(|line| line.starts_with("0 ")));
@@ -78,7 +83,7 @@ fn rows_do_not_depend_on_threads_and_equal_columns_count_equal_registers() {
 
 #[test]
 fn normalized_rows_have_length_one() {
-    let recipe = Recipe::new((64, 4, 42), true, LabelFrom::Nothing).unwrap();
+    let recipe = Recipe::new(RowShape { normalize: true, ..shape(64, 4) }, LabelFrom::Nothing).unwrap();
     let (text, ..) = rows("a b\n", Content::Sets(SetFormat::Items), &recipe, 1).unwrap();
     let values: Vec<f64> =
         text.trim().split(' ').skip(1).map(|pair| pair.split_once(':').unwrap().1.parse().unwrap()).collect();
@@ -87,7 +92,7 @@ fn normalized_rows_have_length_one() {
 
 #[test]
 fn texts_become_numbers_by_first_appearance_and_are_not_mixed_with_numbers() {
-    let recipe = Recipe::new((2, 1, 42), false, LabelFrom::Id).unwrap();
+    let recipe = Recipe::new(shape(2, 1), LabelFrom::Id).unwrap();
     let sets = || Content::Sets(SetFormat::IdItems);
     let (text, made, rejected) = rows("spam a\nham b\n\tc\nspam d\n", sets(), &recipe, 1).unwrap();
     let labels: Vec<&str> = text.lines().map(|line| line.split(' ').next().unwrap()).collect();
@@ -104,8 +109,8 @@ fn texts_become_numbers_by_first_appearance_and_are_not_mixed_with_numbers() {
 
 #[test]
 fn more_columns_than_can_be_counted_are_refused() {
-    assert!(Recipe::new((32_767, 16, 1), false, LabelFrom::Nothing).is_ok());
+    assert!(Recipe::new(shape(32_767, 16), LabelFrom::Nothing).is_ok());
     for (registers, bits) in [(32_768, 16), (128, 32), (128, 64), (128, 0), (128, 17)] {
-        assert!(Recipe::new((registers, bits, 1), false, LabelFrom::Nothing).is_err(), "{registers} {bits}");
+        assert!(Recipe::new(shape(registers, bits), LabelFrom::Nothing).is_err(), "{registers} {bits}");
     }
 }

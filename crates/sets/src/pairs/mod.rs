@@ -1,7 +1,7 @@
 //! All pairs of sets that reach a threshold, by the exact join: none is missed, none is guessed.
 //!
 //! ```text
-//! Shelf --join--> candidates, sorted --measure, slice by slice--> pairs in order
+//! SetStore --join--> candidates, sorted --measure, slice by slice--> pairs in order
 //! ```
 //!
 //! Pairs come in the order of their first set, then of their second, whatever the number of threads and the memory.
@@ -10,11 +10,12 @@ mod measure;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use crate::{Room, Shelf};
 use benzer_core::Threshold;
-use benzer_flow::Progress;
+use benzer_flow::{Progress, Workers};
 use benzer_io::{Error, Result};
 use benzer_join::exact::{self, Measure, Rule, Sides};
+
+use crate::{Resources, SetStore};
 
 /// Candidates that are measured together.
 const SLICE: usize = 1 << 18;
@@ -75,19 +76,18 @@ impl Pair {
 /// # Errors
 /// Too little memory, files that cannot be written or read, the wish to stop, and what `sink` returns.
 pub fn find<E: From<Error>>(
-    shelf: &Shelf,
+    store: &SetStore,
     wanted: &Wanted,
-    room: &Room,
+    resources: &Resources,
     mut sink: impl FnMut(&[Pair]) -> Result<(), E>,
 ) -> Result<Found, E> {
-    let members: Vec<u32> = (0..shelf.len()).filter(|&set| shelf.size(set) > 0).collect();
+    let members: Vec<u32> = (0..store.len()).filter(|&set| store.size(set) > 0).collect();
     let sides = wanted.split.map_or(Sides::One, Sides::Two);
     let rule = Rule { measure: wanted.measure, threshold: wanted.threshold, sides };
-    let place = (room.budget(shelf.len().into())?, room.folder(), room.files());
-    room.check()?;
-    let candidates = exact::candidates(&members, shelf, rule, room.threads(), place, &Progress::silent())
-        .map_err(Error::from)?
-        .pairs;
+    let workspace = resources.workspace(store.len().into())?;
+    let workers = Workers { threads: resources.threads(), progress: &Progress::silent() };
+    resources.check()?;
+    let candidates = exact::candidates(&members, store, rule, workspace, workers).map_err(Error::from)?.pairs;
     let (mut found, mut slice) = (Found::default(), Vec::with_capacity(SLICE));
     let mut candidates = candidates.map(|pair| pair.map_err(Error::from));
     loop {
@@ -98,8 +98,8 @@ pub fn find<E: From<Error>>(
         if slice.is_empty() {
             return Ok(found);
         }
-        room.check()?;
-        let pairs = measure::measure(&slice, shelf, wanted, room.threads())?;
+        resources.check()?;
+        let pairs = measure::measure(&slice, store, wanted, resources.threads())?;
         found.n_candidates += slice.len() as u64;
         found.n_pairs += pairs.len() as u64;
         sink(&pairs)?;

@@ -8,6 +8,7 @@ use benzer_core::hash::{mix, stream};
 use proptest::prelude::*;
 
 use super::*;
+use benzer_flow::Workspace;
 
 /// Sets of some families, each a part of the family's elements and some of its own.
 pub(crate) fn sets(seed: u64, n: usize, (families, length): (u64, u64)) -> Vec<BTreeSet<u64>> {
@@ -26,17 +27,17 @@ pub(crate) fn sets(seed: u64, n: usize, (families, length): (u64, u64)) -> Vec<B
     (0..n).map(set).collect()
 }
 
-pub(crate) fn on_shelf(sets: &[BTreeSet<u64>], most: u64, room: &Room) -> Shelf {
-    let mut shelf = Shelf::new(most, room.folder(), room.files());
+pub(crate) fn stored(sets: &[BTreeSet<u64>], most: usize, resources: &Resources) -> SetStore {
+    let mut store = SetStore::new(Workspace { bytes: most, ..resources.workspace(0).unwrap() });
     for (i, set) in sets.iter().enumerate() {
-        shelf.push(i.to_string().as_bytes(), &set.iter().copied().collect::<Vec<_>>()).unwrap();
+        store.push(i.to_string().as_bytes(), &set.iter().copied().collect::<Vec<_>>()).unwrap();
     }
-    shelf.finish().unwrap();
-    shelf
+    store.finish().unwrap();
+    store
 }
 
-pub(crate) fn room(folder: &std::path::Path, threads: usize) -> Room {
-    Room::new(1 << 30, threads, folder, Arc::new(AtomicBool::new(false))).unwrap()
+pub(crate) fn resources(folder: &std::path::Path, threads: usize) -> Resources {
+    Resources::new(1 << 30, threads, folder, Arc::new(AtomicBool::new(false))).unwrap()
 }
 
 fn brute(sets: &[BTreeSet<u64>], wanted: &Wanted) -> Vec<Pair> {
@@ -60,11 +61,11 @@ fn brute(sets: &[BTreeSet<u64>], wanted: &Wanted) -> Vec<Pair> {
     all.filter(asked).map(pair).filter(reaches).collect()
 }
 
-fn found(sets: &[BTreeSet<u64>], wanted: &Wanted, (threads, most): (usize, u64)) -> Vec<Pair> {
+fn found(sets: &[BTreeSet<u64>], wanted: &Wanted, (threads, most): (usize, usize)) -> Vec<Pair> {
     let folder = tempfile::tempdir().unwrap();
-    let room = room(folder.path(), threads);
+    let resources = resources(folder.path(), threads);
     let mut pairs = Vec::new();
-    let told = find(&on_shelf(sets, most, &room), wanted, &room, |some| -> Result<()> {
+    let told = find(&stored(sets, most, &resources), wanted, &resources, |some| -> Result<()> {
         pairs.extend_from_slice(some);
         Ok(())
     })
@@ -85,7 +86,7 @@ proptest! {
         split in prop_oneof![Just(None), (0u32..60).prop_map(Some)],
         threshold in prop_oneof![1u32..=1_000_000_000, Just(1_000_000_000), Just(800_000_000), Just(500_000_000)],
         threads in 1usize..4,
-        most in prop_oneof![Just(0u64), Just(u64::MAX)],
+        most in prop_oneof![Just(0usize), Just(usize::MAX)],
     ) {
         let sets = sets(seed, n, shape);
         let threshold = format!("{}.{:09}", threshold / 1_000_000_000, threshold % 1_000_000_000).parse().unwrap();
@@ -108,28 +109,27 @@ fn the_random_sets_have_pairs_of_each_kind() {
 #[test]
 fn a_run_that_is_to_stop_stops() {
     let folder = tempfile::tempdir().unwrap();
-    let room = Room::new(256 << 20, 1, folder.path(), Arc::new(AtomicBool::new(true))).unwrap();
+    let resources = Resources::new(256 << 20, 1, folder.path(), Arc::new(AtomicBool::new(true))).unwrap();
     let wanted = Wanted { measure: Measure::Jaccard, threshold: "0.5".parse().unwrap(), split: None };
     let sets = sets(3, 60, (3, 60));
-    let outcome = find(&on_shelf(&sets, u64::MAX, &room), &wanted, &room, |_| Ok(()));
+    let outcome = find(&stored(&sets, usize::MAX, &resources), &wanted, &resources, |_| Ok(()));
     assert!(matches!(outcome, Err(Error::Cancelled)));
 }
 
 #[test]
 fn candidates_do_not_depend_on_the_budget_of_the_join() {
     let folder = tempfile::tempdir().unwrap();
-    let room = room(folder.path(), 2);
-    let shelf = on_shelf(&sets(9, 150, (4, 60)), u64::MAX, &room);
-    let members: Vec<u32> = (0..shelf.len()).filter(|&set| shelf.size(set) > 0).collect();
+    let resources = resources(folder.path(), 2);
+    let store = stored(&sets(9, 150, (4, 60)), usize::MAX, &resources);
+    let members: Vec<u32> = (0..store.len()).filter(|&set| store.size(set) > 0).collect();
     for measure in [Measure::Jaccard, Measure::Containment] {
         for sides in [Sides::One, Sides::Two(60)] {
             let rule = Rule { measure, threshold: "0.4".parse().unwrap(), sides };
             let within = |budget: usize| {
-                let place = (budget, room.folder(), room.files());
-                let found =
-                    exact::candidates(&members, &shelf, rule, 2, place, &benzer_flow::Progress::silent())
-                        .unwrap();
-                (found.pairs.map(|pair| pair.unwrap()).collect::<Vec<_>>(), found.n_met)
+                let workspace = Workspace { bytes: budget, ..resources.workspace(0).unwrap() };
+                let workers = Workers { threads: 2, progress: &Progress::silent() };
+                let found = exact::candidates(&members, &store, rule, workspace, workers).unwrap();
+                (found.pairs.map(|pair| pair.unwrap()).collect::<Vec<_>>(), found.n_bucket_pairs)
             };
             let large = within(1 << 24);
             assert!(large.0.len() > 100, "{rule:?}");

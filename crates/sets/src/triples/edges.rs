@@ -3,10 +3,11 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-use crate::Room;
-use crate::pairs::Pair;
+use benzer_flow::Workspace;
 use benzer_io::Result;
 use benzer_storage::{self as files, Scratch};
+
+use crate::pairs::Pair;
 
 /// Bytes of an edge on disk.
 const BYTES: usize = 12;
@@ -21,29 +22,32 @@ pub(super) struct Edge {
 
 /// All edges, by their first set, then by their second.
 #[derive(Debug)]
-pub(super) struct Edges {
-    most: usize,
+pub(super) struct Edges<'a> {
+    workspace: Workspace<'a>,
+    /// Edges that are held in memory, at most.
+    max_held: usize,
     memory: Vec<Edge>,
     disk: Option<(Scratch, Option<File>)>,
     n: u64,
 }
 
-impl Edges {
-    /// Edges that take at most so many bytes of memory.
-    pub fn new(budget_bytes: usize) -> Self {
+impl<'a> Edges<'a> {
+    /// Edges that take at most the memory of the workspace.
+    pub fn new(workspace: Workspace<'a>) -> Self {
         // A vector that grows takes twice as much for a while.
-        let most = budget_bytes / (2 * size_of::<Edge>());
-        Self { most, memory: Vec::new(), disk: None, n: 0 }
+        let max_held = workspace.bytes / (2 * size_of::<Edge>());
+        Self { workspace, max_held, memory: Vec::new(), disk: None, n: 0 }
     }
 
     /// Adds the next pairs.
-    pub fn append(&mut self, pairs: &[Pair], room: &Room) -> Result<()> {
+    pub fn append(&mut self, pairs: &[Pair]) -> Result<()> {
         self.n += pairs.len() as u64;
         self.memory.extend(pairs.iter().map(|pair| Edge { a: pair.a, b: pair.b, shared: pair.intersection }));
-        if self.memory.len() > self.most || self.disk.is_some() {
+        if self.memory.len() > self.max_held || self.disk.is_some() {
+            let Workspace { folder, files, .. } = self.workspace;
             let (written, _) = match &mut self.disk {
                 Some(disk) => disk,
-                none => none.insert((room.files().temporary(&room.folder().join("edges"))?, None)),
+                none => none.insert((files.temporary(&folder.join("edges"))?, None)),
             };
             let bytes: Vec<u8> = self.memory.drain(..).flat_map(Edge::bytes).collect();
             written.append(&bytes)?;
@@ -97,28 +101,37 @@ impl Edge {
     }
 }
 
+/// An edge of a second set that is known.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct First {
+    /// The first set.
+    pub set: u32,
+    /// How many elements both share.
+    pub shared: u32,
+}
+
 /// Edges that are held for a round, by their second set.
 #[derive(Debug)]
 pub(super) struct Held {
-    /// (first set, shared), those of one second set together and in order.
-    firsts: Vec<(u32, u32)>,
+    /// Those of one second set together and in order.
+    firsts: Vec<First>,
     /// Where the edges to each second set begin.
     starts: Vec<usize>,
 }
 
 impl Held {
-    /// Takes edges from a place on: at least those of one first set, at most `most` or a little more, and none of a set in part. Gives where the next round begins.
-    pub fn load(edges: &Edges, start: u64, n_sets: u32, most: usize) -> Result<(Self, u64)> {
+    /// Takes edges from a place on: at least those of one first set, at most `max_held` or a little more, and none of a set in part. Gives where the next round begins.
+    pub fn load(edges: &Edges<'_>, start: u64, n_sets: u32, max_held: usize) -> Result<(Self, u64)> {
         let mut held = Vec::new();
         let mut piece = Vec::new();
-        let step = most.clamp(1, 1 << 16);
+        let step = max_held.clamp(1, 1 << 16);
         loop {
             edges.read(start + held.len() as u64, step, &mut piece)?;
             held.extend_from_slice(&piece);
             let last = held.last().map_or(0, |edge: &Edge| edge.a);
             let whole = held.partition_point(|edge| edge.a < last);
             let at_end = start + held.len() as u64 == edges.len();
-            if at_end || (held.len() > most && whole > 0) {
+            if at_end || (held.len() > max_held && whole > 0) {
                 if !at_end {
                     held.truncate(whole);
                 }
@@ -134,17 +147,17 @@ impl Held {
         for i in 2..starts.len() {
             starts[i] += starts[i - 1];
         }
-        let mut firsts = vec![(0, 0); edges.len()];
+        let mut firsts = vec![First::default(); edges.len()];
         for edge in edges {
             let place = &mut starts[edge.b as usize + 1];
-            firsts[*place] = (edge.a, edge.shared);
+            firsts[*place] = First { set: edge.a, shared: edge.shared };
             *place += 1;
         }
         Self { firsts, starts }
     }
 
     /// The sets before `b` that have an edge to it in this round, in order.
-    pub fn before(&self, b: u32) -> &[(u32, u32)] {
+    pub fn before(&self, b: u32) -> &[First] {
         &self.firsts[self.starts[b as usize]..self.starts[b as usize + 1]]
     }
 }

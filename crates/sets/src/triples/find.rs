@@ -1,22 +1,26 @@
 //! From pairs to triangles to triples.
 
-use super::edges::{Edge, Edges, Held};
-use super::sketch::Sketches;
-use super::{Found, Triple, Verify, Wanted};
-use crate::pairs;
-use crate::{Buffer, Room, Shelf, common, overlap};
-use benzer_flow::sort::Sorter;
+use benzer_flow::Workspace;
+use benzer_flow::sort::Sorted;
 use benzer_flow::workers::in_parallel;
 use benzer_io::{Error, Result};
 use benzer_join::exact::Measure;
 use benzer_storage as files;
+
+use super::edges::{Edge, Edges, First, Held};
+use super::sketch::Sketches;
+use super::{Found, Triple, Verify, Wanted};
+use crate::overlap::{common, overlap};
+use crate::pairs;
+use crate::store::ElementBuffer;
+use crate::{Resources, SetStore};
 
 /// Edges that pass by at a time, at most.
 const PASSING: usize = 1 << 14;
 /// Edges that a thread takes at a time.
 const TASK: usize = 64;
 /// Triangles that one slice of passing edges may have.
-const MOST_TRIANGLES: usize = 1 << 20;
+const MAX_TRIANGLES: usize = 1 << 20;
 /// Triples that are handed out together.
 const SLICE: usize = 1 << 12;
 
@@ -28,60 +32,72 @@ type Record = ((u32, u32, u32), (u32, u64));
 /// # Errors
 /// Too little memory, files that cannot be written or read, sketches that cannot tell, the wish to stop, and what `sink` returns.
 pub fn find<E: From<Error>>(
-    shelf: &Shelf,
+    store: &SetStore,
     wanted: &Wanted,
-    room: &Room,
+    resources: &Resources,
     sink: impl FnMut(&[Triple]) -> Result<(), E>,
 ) -> Result<Found, E> {
-    let budget = room.budget(shelf.len().into())?;
-    within(budget, shelf, wanted, room, sink)
+    within(resources.workspace(store.len().into())?, store, wanted, resources, sink)
 }
 
-/// [`find`] with a given budget for edges and triples.
+/// [`find`] with a given workspace for edges and triples.
 pub(super) fn within<E: From<Error>>(
-    budget: usize,
-    shelf: &Shelf,
+    workspace: Workspace<'_>,
+    store: &SetStore,
     wanted: &Wanted,
-    room: &Room,
-    mut sink: impl FnMut(&[Triple]) -> Result<(), E>,
+    resources: &Resources,
+    sink: impl FnMut(&[Triple]) -> Result<(), E>,
 ) -> Result<Found, E> {
     let sketches = match wanted.verify {
         Verify::Exact => None,
-        _ => Some(Sketches::new(shelf, wanted, room)?),
+        _ => Some(Sketches::new(store, wanted, resources)?),
     };
-    let mut edges = Edges::new(budget / 4);
+    let share = Workspace { bytes: workspace.bytes / 4, ..workspace };
+    let mut edges = Edges::new(share);
     let similar = pairs::Wanted { measure: Measure::Jaccard, threshold: wanted.threshold, split: None };
-    pairs::find(shelf, &similar, room, |pairs| edges.append(pairs, room))?;
+    pairs::find(store, &similar, resources, |pairs| edges.append(pairs))?;
     edges.finish()?;
-    let judge = Judge { shelf, wanted, sketches: sketches.as_ref() };
+    let judge = Judge { store, wanted, sketches: sketches.as_ref() };
     let mut found = Found { n_pairs: edges.len(), ..Found::default() };
-    let mut records = Sorter::new(budget / 4, room.folder(), room.files());
+    let mut records = share.sorter(1);
     let (mut start, mut passing) = (0, Vec::new());
     while start < edges.len() {
-        let most = budget / 4 / (3 * size_of::<Edge>());
-        let (held, next) = Held::load(&edges, start, shelf.len(), most)?;
+        let max_held = share.bytes / (3 * size_of::<Edge>());
+        let (held, next) = Held::load(&edges, start, store.len(), max_held)?;
         let mut at = start;
         while at < edges.len() {
-            room.check()?;
+            resources.check()?;
             edges.read(at, PASSING, &mut passing)?;
             passing.truncate(slice(&passing, &held));
             at += passing.len() as u64;
-            records.extend(judge.slice(&passing, &held, room.threads(), &mut found)?).map_err(Error::from)?;
+            records
+                .extend(judge.slice(&passing, &held, resources.threads(), &mut found)?)
+                .map_err(Error::from)?;
         }
         start = next;
     }
-    let mut records = records.finish().map_err(Error::from)?;
+    hand_out(records.finish().map_err(Error::from)?, &judge, resources, sink)?;
+    Ok(found)
+}
+
+/// Measures triples where that is left, and hands them out.
+fn hand_out<E: From<Error>>(
+    mut records: Sorted<Record>,
+    judge: &Judge<'_>,
+    resources: &Resources,
+    mut sink: impl FnMut(&[Triple]) -> Result<(), E>,
+) -> Result<(), E> {
     loop {
-        room.check()?;
+        resources.check()?;
         let some =
             records.by_ref().take(SLICE).collect::<files::Result<Vec<Record>>>().map_err(Error::from)?;
         if some.is_empty() {
-            return Ok(found);
+            return Ok(());
         }
         let runs: Vec<&[Record]> = some.chunks(TASK).collect();
         let triples = in_parallel(
             runs.len(),
-            room.threads(),
+            resources.threads(),
             || (),
             |run, ()| runs[run].iter().map(|record| judge.triple(*record)).collect::<Result<Vec<_>>>(),
         );
@@ -94,7 +110,7 @@ fn slice(passing: &[Edge], held: &Held) -> usize {
     let mut triangles = 0;
     let fits = |edge: &&Edge| {
         triangles += held.before(edge.a).len().min(held.before(edge.b).len());
-        triangles <= MOST_TRIANGLES
+        triangles <= MAX_TRIANGLES
     };
     passing.iter().take_while(fits).count().max(1)
 }
@@ -113,7 +129,8 @@ impl Triangle {
         sum(self.sizes) - sum(self.shared)
     }
 
-    fn most_common(&self) -> u64 {
+    /// Elements that can be in all three, at most.
+    fn max_common(&self) -> u64 {
         self.shared.iter().copied().min().unwrap_or(0).into()
     }
 
@@ -126,7 +143,7 @@ impl Triangle {
 
 /// Decides which triangles are triples.
 struct Judge<'a> {
-    shelf: &'a Shelf,
+    store: &'a SetStore,
     wanted: &'a Wanted,
     sketches: Option<&'a Sketches>,
 }
@@ -134,10 +151,17 @@ struct Judge<'a> {
 /// What a thread keeps from edge to edge.
 #[derive(Default)]
 struct Buffers {
-    a: Buffer,
-    b: Buffer,
-    c: Buffer,
+    a: ElementBuffer,
+    b: ElementBuffer,
+    c: ElementBuffer,
     common: Vec<u64>,
+}
+
+/// What a task found.
+#[derive(Default)]
+struct TaskTriples {
+    records: Vec<Record>,
+    counts: Found,
 }
 
 impl Judge<'_> {
@@ -145,15 +169,15 @@ impl Judge<'_> {
     fn slice(&self, passing: &[Edge], held: &Held, threads: usize, found: &mut Found) -> Result<Vec<Record>> {
         let tasks: Vec<&[Edge]> = passing.chunks(TASK).collect();
         let made = in_parallel(tasks.len(), threads, Buffers::default, |task, buffers| -> Result<_> {
-            let (mut records, mut counts) = (Vec::new(), Found::default());
+            let mut made = TaskTriples::default();
             for edge in tasks[task] {
-                self.edge(edge, held, buffers, (&mut records, &mut counts))?;
+                self.edge(edge, held, buffers, &mut made)?;
             }
-            Ok((records, counts))
+            Ok(made)
         });
         let mut all = Vec::new();
         for made in made {
-            let (records, counts) = made?;
+            let TaskTriples { records, counts } = made?;
             found.n_triangles += counts.n_triangles;
             found.n_sketched += counts.n_sketched;
             found.n_candidates += counts.n_candidates;
@@ -170,26 +194,26 @@ impl Judge<'_> {
         edge: &Edge,
         held: &Held,
         buffers: &mut Buffers,
-        (records, counts): (&mut Vec<Record>, &mut Found),
+        TaskTriples { records, counts }: &mut TaskTriples,
     ) -> Result<()> {
         let (b, c) = (edge.a, edge.b);
         let mut of_c = held.before(c).iter().peekable();
         let mut has_common = false;
-        for &(a, ab) in held.before(b) {
-            while of_c.next_if(|other| other.0 < a).is_some() {}
-            let Some(&(_, ac)) = of_c.next_if(|other| other.0 == a) else { continue };
+        for &First { set: a, shared: ab } in held.before(b) {
+            while of_c.next_if(|other| other.set < a).is_some() {}
+            let Some(&First { shared: ac, .. }) = of_c.next_if(|other| other.set == a) else { continue };
             counts.n_triangles += 1;
             let sets = [a, b, c];
             let triangle =
-                Triangle { sizes: sets.map(|set| self.shelf.size(set)), shared: [ab, ac, edge.shared] };
+                Triangle { sizes: sets.map(|set| self.store.size(set)), shared: [ab, ac, edge.shared] };
             // The sketches are asked of every triangle, so that what they can do is told apart from what the intersections do.
             let may_reach = match (self.wanted.verify, self.sketches) {
                 (Verify::Filter, Some(sketches)) => sketches.may_reach(sets, triangle.pair_similarities())?,
                 _ => true,
             };
             counts.n_sketched += u64::from(may_reach);
-            let Some(least) = self.wanted.threshold.min_common(triangle.others()) else { continue };
-            if triangle.most_common() < least {
+            let Some(min_common) = self.wanted.threshold.min_common(triangle.others()) else { continue };
+            if triangle.max_common() < min_common {
                 continue;
             }
             counts.n_candidates += 1;
@@ -205,23 +229,26 @@ impl Judge<'_> {
             counts.n_verified += 1;
             if !has_common {
                 let Buffers { b: of_b, c: of_c, common: both, .. } = buffers;
-                common(self.shelf.elements_of(b, of_b)?, self.shelf.elements_of(c, of_c)?, both);
+                common(self.store.elements_of(b, of_b)?, self.store.elements_of(c, of_c)?, both);
                 has_common = true;
             }
-            let elements = self.shelf.elements_of(a, &mut buffers.a)?;
-            if let Some(all) = overlap(elements, &buffers.common, u32::try_from(least).unwrap_or(u32::MAX)) {
+            let elements = self.store.elements_of(a, &mut buffers.a)?;
+            if let Some(all) =
+                overlap(elements, &buffers.common, u32::try_from(min_common).unwrap_or(u32::MAX))
+            {
                 records.push(((a, b, c), (all, triangle.others() + u64::from(all))));
             }
         }
         Ok(())
     }
 
-    fn triple(&self, ((a, b, c), (all, union)): Record) -> Result<Triple> {
+    fn triple(&self, record: Record) -> Result<Triple> {
+        let ((a, b, c), exact) = record;
         let sets = [a, b, c];
-        let sizes = sets.map(|set| self.shelf.size(set));
+        let sizes = sets.map(|set| self.store.size(set));
         let (exact, estimate) = match (self.wanted.verify, self.sketches) {
             (Verify::Estimate, Some(sketches)) => (None, sketches.estimate(sets, sizes)?),
-            _ => (Some((all, union)), None),
+            _ => (Some(exact), None),
         };
         Ok(Triple { sets, exact, estimate })
     }

@@ -1,7 +1,7 @@
 //! All triples of sets whose three-way resemblance |A n B n C| / |A u B u C| reaches a threshold.
 //!
 //! ```text
-//! Shelf --pairs--> edges with their intersections --triangles, round by round--> bound --(sketches)--> exact --sort--> triples in order
+//! SetStore --pairs--> edges with their intersections --triangles, round by round--> bound --(sketches)--> exact --sort--> triples in order
 //! ```
 //!
 //! A three-way resemblance is at most the least of its three pair similarities, so every triple is a triangle of pairs that reach the threshold, which the exact

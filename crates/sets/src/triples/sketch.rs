@@ -4,10 +4,12 @@ use benzer_core::estimate::three_way::{self, Agreement, ThreeWayBits};
 use benzer_core::estimate::{Measured, Scheme};
 use benzer_core::sketch::{Bits, count};
 
-use super::Wanted;
-use crate::{Buffer, Room, Shelf};
 use benzer_flow::workers::in_parallel;
 use benzer_io::Result;
+
+use super::Wanted;
+use crate::store::ElementBuffer;
+use crate::{Resources, SetStore};
 
 /// Standard deviations below the threshold at which a triple is ruled out.
 const FAR: f64 = 4.0;
@@ -28,25 +30,29 @@ pub(super) struct Sketches {
 
 impl Sketches {
     /// Sketches all sets.
-    pub fn new(shelf: &Shelf, wanted: &Wanted, room: &Room) -> Result<Self> {
+    pub fn new(store: &SetStore, wanted: &Wanted, resources: &Resources) -> Result<Self> {
         let (bits, sketcher) = (wanted.bits()?, wanted.spec.sketcher()?);
         let n_words = wanted.spec.words();
-        let bytes = 8 * n_words * shelf.len() as usize;
+        let bytes = 8 * n_words * store.len() as usize;
         // A quarter for the sketches; the rest is for the edges and the triples.
-        room.require_budget(4 * bytes, shelf.len().into())?;
-        let runs = shelf.len().div_ceil(RUN as u32);
-        let made =
-            in_parallel(runs as usize, room.threads(), Buffer::default, |run, buffer| -> Result<Vec<u64>> {
+        resources.require_budget(4 * bytes, store.len().into())?;
+        let runs = store.len().div_ceil(RUN as u32);
+        let made = in_parallel(
+            runs as usize,
+            resources.threads(),
+            ElementBuffer::default,
+            |run, buffer| -> Result<Vec<u64>> {
                 let (mut elements, mut offsets) = (Vec::new(), vec![0]);
                 let first = (run * RUN) as u32;
-                for set in first..shelf.len().min(first + RUN as u32) {
-                    elements.extend_from_slice(shelf.elements_of(set, buffer)?);
+                for set in first..store.len().min(first + RUN as u32) {
+                    elements.extend_from_slice(store.elements_of(set, buffer)?);
                     offsets.push(elements.len());
                 }
                 let mut words = vec![0; (offsets.len() - 1) * n_words];
                 sketcher.sketch_many(&elements, &offsets, &mut words)?;
                 Ok(words)
-            });
+            },
+        );
         let words = made.into_iter().collect::<Result<Vec<_>>>()?.concat();
         let (lanes, scheme) = (Bits::new(bits.get())?, Scheme::from(wanted.spec.family));
         let (registers, threshold) = (wanted.spec.registers, wanted.threshold.value());
@@ -79,8 +85,8 @@ impl Sketches {
     /// True if the value of the estimate reaches the threshold.
     pub fn reaches(&self, sets: [u32; 3], sizes: [u32; 3]) -> Result<bool> {
         let raw = three_way::raw(self.agreement(sets).rates()?, self.bits);
-        let (least, most) = (sizes.iter().min().copied(), sizes.iter().max().copied());
-        let highest = f64::from(least.unwrap_or(0)) / f64::from(most.unwrap_or(1));
+        let (min, max) = (sizes.iter().min().copied(), sizes.iter().max().copied());
+        let highest = f64::from(min.unwrap_or(0)) / f64::from(max.unwrap_or(1));
         Ok(raw.min(highest) >= self.threshold)
     }
 }

@@ -7,7 +7,8 @@ use proptest::prelude::*;
 
 use super::find::within;
 use super::*;
-use crate::pairs::tests::{on_shelf, room, sets};
+use crate::pairs::tests::{resources, sets, stored};
+use benzer_flow::Workspace;
 
 fn wanted(threshold: &str, verify: Verify, (registers, bits): (u32, u32)) -> Wanted {
     let spec = SketchSpec { registers, packing: Packing::bits(bits).unwrap(), ..SketchSpec::default() };
@@ -16,10 +17,11 @@ fn wanted(threshold: &str, verify: Verify, (registers, bits): (u32, u32)) -> Wan
 
 fn found(sets: &[BTreeSet<u64>], wanted: &Wanted, (threads, budget): (usize, usize)) -> (Vec<Triple>, Found) {
     let folder = tempfile::tempdir().unwrap();
-    let room = room(folder.path(), threads);
-    let shelf = on_shelf(sets, if budget < 1_000 { 0 } else { u64::MAX }, &room);
+    let resources = resources(folder.path(), threads);
+    let store = stored(sets, if budget < 1_000 { 0 } else { usize::MAX }, &resources);
     let mut triples = Vec::new();
-    let found = within(budget, &shelf, wanted, &room, |some| -> Result<()> {
+    let workspace = Workspace { bytes: budget, ..resources.workspace(0).unwrap() };
+    let found = within(workspace, &store, wanted, &resources, |some| -> Result<()> {
         triples.extend_from_slice(some);
         Ok(())
     })
@@ -115,8 +117,9 @@ fn the_filter_spares_what_is_far_below_and_an_estimate_has_an_interval() {
 #[test]
 fn one_bit_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let room = room(folder.path(), 1);
-    let shelf = on_shelf(&[], 0, &room);
-    let error = find(&shelf, &wanted("0.5", Verify::Filter, (128, 1)), &room, |_| -> Result<()> { Ok(()) });
+    let resources = resources(folder.path(), 1);
+    let store = stored(&[], 0, &resources);
+    let error =
+        find(&store, &wanted("0.5", Verify::Filter, (128, 1)), &resources, |_| -> Result<()> { Ok(()) });
     assert!(error.unwrap_err().to_string().contains("no three-way information"));
 }

@@ -20,9 +20,9 @@ pub(crate) fn batches<'a>(rows: impl IntoIterator<Item = &'a Owned>) -> Vec<Reco
     out.take().unwrap()
 }
 
-pub(crate) fn most_edges(most: u64) -> Settings {
+pub(crate) fn max_edges(max: u64) -> Settings {
     let folder = tempfile::tempdir().unwrap();
-    Settings::new(&options(folder.path(), "first", "0.8"), 3, most).unwrap()
+    Settings::new(&request(folder.path(), "first", "0.8"), 3, max).unwrap()
 }
 
 /// An edge between documents of these numbers.
@@ -93,7 +93,7 @@ fn in_blocks(mut pending: Vec<Owned>, settings: &Settings, spread: Spread) -> (V
 #[test]
 fn blocks_of_a_graph_decide_what_the_whole_graph_does_however_edges_are_spread() {
     let rows = corpus();
-    let settings = most_edges(300);
+    let settings = max_edges(300);
     let all = edges(&rows, &settings, 2).unwrap();
     let whole = evidence(&task("resolve", &settings, &all).unwrap());
     let (copies, pending): (Vec<_>, Vec<_>) =
@@ -112,23 +112,23 @@ fn blocks_of_chains_and_stars_of_any_size_decide_what_the_whole_graph_does() {
     let chain = (1..200).map(|n| edge(n, n - 1));
     let stars = (200..300).flat_map(|n| (190..200).map(move |center| edge(n, center)));
     let graph: Vec<Owned> = chain.chain(stars).collect();
-    let whole = task("block", &most_edges(10_000), &batches(&graph)).unwrap();
+    let whole = task("block", &max_edges(10_000), &batches(&graph)).unwrap();
     let mut whole = owned(&whole);
     whole.sort();
     assert_eq!(whole.len(), 200);
-    for most in [11, 12, 64, 199, 1198, 1199, 1200] {
+    for max in [11, 12, 64, 199, 1198, 1199, 1200] {
         for (way, spread) in SPREADS.into_iter().enumerate() {
-            let (mut decided, blocks, _) = in_blocks(graph.clone(), &most_edges(most), spread);
+            let (mut decided, blocks, _) = in_blocks(graph.clone(), &max_edges(max), spread);
             decided.sort();
-            assert_eq!(decided, whole, "{most} {way}");
-            assert_eq!(blocks == 1, most > 1199, "{most} {way}: {blocks}");
+            assert_eq!(decided, whole, "{max} {way}");
+            assert_eq!(blocks == 1, max > 1199, "{max} {way}: {blocks}");
         }
     }
 }
 
 #[test]
 fn a_task_hands_on_its_first_edges_each_once_in_batches() {
-    let settings = most_edges(70_000);
+    let settings = max_edges(70_000);
     let names = (0..450u32).flat_map(|later| (0..later).map(move |earlier| edge(later, earlier)));
     let mut all: Vec<Owned> = names.collect();
     let first = all[..70_000].to_vec();
@@ -153,7 +153,7 @@ fn a_task_hands_on_its_first_edges_each_once_in_batches() {
 #[test]
 fn a_document_with_more_edges_than_a_block_is_an_error_that_names_the_option() {
     let star: Vec<Owned> = (0..20).map(|n| edge(20, n)).collect();
-    let error = task("block", &most_edges(20), &batches(&star)).unwrap_err().to_string();
+    let error = task("block", &max_edges(20), &batches(&star)).unwrap_err().to_string();
     assert!(error.contains("task_edges"), "{error}");
-    assert_eq!(task("block", &most_edges(21), &batches(&star)).unwrap().len(), 1);
+    assert_eq!(task("block", &max_edges(21), &batches(&star)).unwrap().len(), 1);
 }

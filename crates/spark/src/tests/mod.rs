@@ -17,7 +17,8 @@ use super::columns::Rows;
 use super::out::{Out, batch};
 use super::{Settings, kind, stage};
 use crate::error;
-use benzer_dedup::job::{self, Options, Search, Silent};
+use benzer_dedup::progress::Silent;
+use benzer_dedup::request::{Comparison, Request, Search};
 use benzer_dedup::results;
 
 /// Documents: clusters of versions, a template, copies, texts without words.
@@ -44,16 +45,16 @@ fn corpus() -> Vec<(String, String)> {
     documents
 }
 
-fn options(folder: &Path, keep: &str, threshold: &str) -> Options {
+fn request(folder: &Path, keep: &str, threshold: &str) -> Request {
     let threshold: benzer_core::Threshold = threshold.parse().unwrap();
     let target = Target { threshold: threshold.value(), ..Target::default() };
     let banding = choose(&SketchSpec::default(), &target).unwrap();
-    let mut options =
-        Options::new(vec![folder.join("in.jsonl")], folder.join("out"), threshold, Search::Bands(banding));
-    options.read.id_field = Some("id".parse().unwrap());
-    options.keep = keep.parse().unwrap();
-    options.audit = job::Audit::Off;
-    options
+    let compare = Comparison::new(threshold, Search::Bands(banding));
+    let mut request = Request::new(vec![folder.join("in.jsonl")], folder.join("out"), compare);
+    request.input.read.id_field = Some("id".parse().unwrap());
+    request.keep = keep.parse().unwrap();
+    request.audit = benzer_dedup::request::Audit::Off;
+    request
 }
 
 fn documents(rows: &[(String, String)]) -> RecordBatch {
@@ -180,21 +181,21 @@ fn evidence(batches: &[RecordBatch]) -> Vec<Reason> {
 }
 
 /// Pairs and evidence of a run on one machine.
-fn on_one_machine(options: &Options, rows: &[(String, String)]) -> (Vec<Pair>, Vec<Reason>) {
+fn on_one_machine(request: &Request, rows: &[(String, String)]) -> (Vec<Pair>, Vec<Reason>) {
     let lines: Vec<String> = rows
         .iter()
         .map(|(id, text)| serde_json::json!({"id": id, "text": text, "value": &id[2..]}).to_string())
         .collect();
-    std::fs::write(&options.inputs[0], lines.join("\n")).unwrap();
-    job::run(options, &Silent).unwrap();
+    std::fs::write(&request.input.paths[0], lines.join("\n")).unwrap();
+    benzer_dedup::run(request, &Silent).unwrap();
     let (mut pairs, mut reasons) = (Vec::new(), Vec::new());
-    results::pairs(&options.output, |pair| {
+    results::pairs(&request.results.folder, |pair| {
         let counts = (pair.intersection.unwrap(), pair.union.unwrap());
         pairs.push((pair.id_a.to_string(), pair.id_b.to_string(), counts.0, counts.1, pair.exact_copy));
         Ok(())
     })
     .unwrap();
-    results::evidence(&options.output, |row| {
+    results::evidence(&request.results.folder, |row| {
         // Arrow has a zero where there is nothing.
         let [value, low, high] = row.estimate.unwrap_or_default();
         let counts = [row.intersection.unwrap(), row.union.unwrap()].map(|n| n.to_string());
@@ -222,11 +223,11 @@ fn stages_find_and_decide_what_a_run_on_one_machine_does() {
         ("min:value", "0.75"),
     ] {
         let folder = tempfile::tempdir().unwrap();
-        let options = options(folder.path(), keep, threshold);
-        let (expected_pairs, expected) = on_one_machine(&options, &rows);
+        let request = request(folder.path(), keep, threshold);
+        let (expected_pairs, expected) = on_one_machine(&request, &rows);
         assert!(expected_pairs.len() > 1000 && expected.len() > 100, "{keep} {}", expected.len());
         for (slices, tasks) in [(1, 1), (7, 3), (100, 13)] {
-            let settings = Settings::new(&options, slices, 100).unwrap();
+            let settings = Settings::new(&request, slices, 100).unwrap();
             let edges = edges(&rows, &settings, tasks).unwrap();
             let found: Vec<Pair> = pairs(&task("pairs", &settings, &edges).unwrap());
             assert_eq!(found, expected_pairs, "{keep} {slices}");
@@ -238,7 +239,7 @@ fn stages_find_and_decide_what_a_run_on_one_machine_does() {
 #[test]
 fn rounds_of_stars_find_the_components_of_a_chain() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = Settings::new(&options(folder.path(), "first", "0.8"), 5, 10).unwrap();
+    let settings = Settings::new(&request(folder.path(), "first", "0.8"), 5, 10).unwrap();
     // Documents in an order that has nothing to do with the chain.
     let name = |i: u64| format!("{:016x}", hash::mix(i)).into_bytes();
     let mut out = Out::default();
@@ -298,9 +299,9 @@ fn repeated_ids_are_told_whatever_is_kept_and_whatever_their_texts() {
         row("0007", ""),
     ];
     for keep in ["first", "last", "longest", "shortest", "max:value"] {
-        let settings = Settings::new(&options(folder.path(), keep, "0.8"), 1, 10).unwrap();
-        let told = wrong(&found(&rows, &settings, 2).unwrap());
-        assert_eq!(told, [(kind::REPEATED, "0007".to_owned(), "3".to_owned())], "{keep}");
+        let settings = Settings::new(&request(folder.path(), keep, "0.8"), 1, 10).unwrap();
+        let wrong_rows = wrong(&found(&rows, &settings, 2).unwrap());
+        assert_eq!(wrong_rows, [(kind::REPEATED, "0007".to_owned(), "3".to_owned())], "{keep}");
         assert_eq!(wrong(&found(&corpus(), &settings, 3).unwrap()), [], "{keep}");
     }
 }
@@ -314,12 +315,12 @@ fn documents_that_change_vanish_or_appear_between_readings_are_told() {
         let mut wanted = run("partners", settings, &run("buckets", settings, &bands, 2).unwrap(), 2).unwrap();
         wanted.extend(task("texts", settings, &[documents(again)]).unwrap());
         let edges = run("compare", settings, &run("fetch", settings, &wanted, 2).unwrap(), 2).unwrap();
-        let told = wrong(&edges);
-        assert!(told.iter().all(|(kind, ..)| *kind == kind::OTHER), "{told:?}");
-        told.iter().map(|(_, _, n)| n.parse::<usize>().unwrap()).sum::<usize>()
+        let wrong_rows = wrong(&edges);
+        assert!(wrong_rows.iter().all(|(kind, ..)| *kind == kind::OTHER), "{wrong_rows:?}");
+        wrong_rows.iter().map(|(_, _, n)| n.parse::<usize>().unwrap()).sum::<usize>()
     };
     for keep in ["first", "last", "longest", "max:value"] {
-        let settings = Settings::new(&options(folder.path(), keep, "0.8"), 7, 10).unwrap();
+        let settings = Settings::new(&request(folder.path(), keep, "0.8"), 7, 10).unwrap();
         assert_eq!(read_again(&settings, &rows), 0, "{keep}");
         assert_eq!(read_again(&settings, &rows[..9]), rows.len() - 9, "{keep}");
         assert_eq!(
@@ -345,7 +346,7 @@ fn documents_that_change_vanish_or_appear_between_readings_are_told() {
 fn the_documents_that_were_seen_come_out_with_their_hashes() {
     let folder = tempfile::tempdir().unwrap();
     let rows = corpus();
-    let settings = Settings::new(&options(folder.path(), "longest", "0.8"), 7, 10).unwrap();
+    let settings = Settings::new(&request(folder.path(), "longest", "0.8"), 7, 10).unwrap();
     let mut seen = Vec::new();
     for batch in task("seen", &settings, &found(&rows, &settings, 3).unwrap()).unwrap() {
         let (ids, hashes) = (batch.column(0).as_string::<i32>(), batch.column(1).as_primitive::<Int64Type>());
@@ -361,13 +362,13 @@ fn the_documents_that_were_seen_come_out_with_their_hashes() {
 #[test]
 fn what_a_stage_cannot_work_with_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = Settings::new(&options(folder.path(), "last", "0.8"), 3, 10).unwrap();
+    let settings = Settings::new(&request(folder.path(), "last", "0.8"), 3, 10).unwrap();
     let foreign = documents(&corpus()[..1]);
     assert!(task("buckets", &settings, &[foreign]).unwrap_err().to_string().contains("same version"));
     assert!(stage("none", settings).is_err());
-    let mut exact = options(folder.path(), "first", "0.8");
-    exact.search = Search::Exact;
+    let mut exact = request(folder.path(), "first", "0.8");
+    exact.compare.search = Search::Exact;
     assert!(Settings::new(&exact, 1, 1).unwrap_err().to_string().contains("recall"));
-    let blocks_of_none = Settings::new(&options(folder.path(), "first", "0.8"), 1, 0);
+    let blocks_of_none = Settings::new(&request(folder.path(), "first", "0.8"), 1, 0);
     assert!(blocks_of_none.unwrap_err().to_string().contains("task_edges"));
 }

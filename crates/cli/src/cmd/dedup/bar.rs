@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use benzer_dedup::job::{Observer, Stage};
+use benzer_dedup::progress::{Observer, Stage};
 use benzer_flow::Listener;
 use clap::ValueEnum;
 use indicatif::ProgressBar;

@@ -12,11 +12,10 @@ use std::path::PathBuf;
 
 use anyhow::{anyhow, bail};
 use benzer_core::Threshold;
-use benzer_core::field::text::{TextOptions, Unit};
-use benzer_core::lsh::Target;
-use benzer_core::plan::{Preset, preset};
-use benzer_core::sketch::SketchSpec;
-use benzer_dedup::job::{self, Audit, Chosen, Measure, Options, Output, Search, Verify};
+use benzer_core::plan::Preset;
+use benzer_dedup::request::{
+    Asked, Audit, Comparison, Measure, Output, Request, Resources, Results, Verify, Words,
+};
 use benzer_dedup::{Error, Keep};
 use benzer_io::read::{FieldPath, Format, ReadOptions};
 use benzer_join::resolve::Cluster;
@@ -215,18 +214,18 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
     if arguments.image {
         return image::run(arguments, view, out);
     }
-    let options = options(arguments)?;
+    let request = request(arguments)?;
     // Where memory is scarce every small page counts.
-    if options.memory >= AMPLE {
-        pages::reserve(options.memory / 4, options.threads);
+    if request.resources.memory >= AMPLE {
+        pages::reserve(request.resources.memory / 4, request.resources.threads);
     }
     let bars = bar::Bars::new(arguments.log);
-    let outcome = job::run(&options, &bars);
+    let outcome = benzer_dedup::run(&request, &bars);
     bars.finish();
     let stopped = "stopped; the same command with --resume goes on where it can";
     let summary = outcome.map_err(|error| refused(error, stopped))?;
-    show::show(&options, &summary, view, out)?;
-    if options.measure == Measure::Containment && summary.counts.against == 0 {
+    show::show(&request, &summary, view, out)?;
+    if request.compare.measure == Measure::Containment && summary.counts.against == 0 {
         bail!("nothing was looked for: the files of --against are empty");
     }
     Ok(())
@@ -277,44 +276,77 @@ fn flags(message: &str) -> String {
     NAMES.iter().fold(message.to_owned(), |message, (name, flag)| message.replace(name, flag))
 }
 
-fn options(arguments: &Arguments) -> anyhow::Result<Options> {
-    if arguments.text.bag {
-        bail!(Usage::new("--bag counts repetitions, and dedup compares sets; leave it out"));
-    }
-    let preset = arguments.preset;
-    let threshold = match (arguments.threshold, preset) {
-        (Some(threshold), _) => threshold,
-        (None, Some(preset)) => preset.threshold.to_string().parse()?,
-        (None, None) => "0.8".parse()?,
-    };
-    let spec = preset.map_or_else(SketchSpec::default, |preset| preset.spec());
-    let Chosen { search, remark } = search(arguments, &spec, threshold)?;
-    let inputs = arguments.inputs.iter().map(PathBuf::from).collect();
-    let usual = Options::new(inputs, arguments.output.clone(), threshold, search);
-    let read = ReadOptions {
+/// What the command line calls what can be asked for.
+const WORDS: Words = Words {
+    recall: "--recall",
+    recall_of: "--recall ",
+    recall_of_all: "--recall 1",
+    preset: "--preset",
+    estimate: "--verify estimate",
+};
+
+fn request(arguments: &Arguments) -> anyhow::Result<Request> {
+    let mut request = Request::new(
+        arguments.inputs.iter().map(PathBuf::from).collect(),
+        arguments.output.clone(),
+        compare(arguments)?,
+    );
+    request.input.read = ReadOptions {
         text_fields: arguments.text_field.clone(),
         id_field: arguments.id_field.clone(),
         format: arguments.input_format,
         per_file: arguments.per_file,
         max_line_bytes: usize::try_from(arguments.max_line).unwrap_or(usize::MAX),
-        ..usual.read
+        ..request.input.read
     };
-    Ok(arguments.old.set(Options {
-        read,
-        text: text(arguments)?,
-        spec,
-        keep: arguments.keep.clone().unwrap_or_default(),
-        verify: arguments.verify.into(),
-        cluster: match arguments.cluster {
-            ClusterName::Leaders => Cluster::Leaders,
-            ClusterName::Components => Cluster::Components,
-        },
+    request.keep = arguments.keep.clone().unwrap_or_default();
+    request.cluster = match arguments.cluster {
+        ClusterName::Leaders => Cluster::Leaders,
+        ClusterName::Components => Cluster::Components,
+    };
+    request.audit = arguments.audit;
+    request.strict = arguments.strict;
+    request.allow_rejects = arguments.allow_rejects;
+    request.results = Results {
         write: match (arguments.annotate, arguments.dry_run) {
             (true, _) => Output::Annotate,
             (_, true) => Output::DryRun,
             _ => Output::Remove,
         },
-        audit: arguments.audit,
+        overwrite: arguments.overwrite,
+        command: std::env::args().collect(),
+        rerun: arguments.rerun.clone(),
+        ..request.results
+    };
+    request.resources = resources(arguments);
+    arguments.old.set(&mut request);
+    Ok(request)
+}
+
+/// How documents are compared.
+fn compare(arguments: &Arguments) -> anyhow::Result<Comparison> {
+    if arguments.text.bag {
+        bail!(Usage::new("--bag counts repetitions, and dedup compares sets; leave it out"));
+    }
+    let measure = arguments.old.measure.into();
+    let verify = arguments.verify.into();
+    if measure == Measure::Jaccard && arguments.recall == Some(1.0) && verify == Verify::Estimate {
+        bail!(Usage::new("--recall 1 compares exactly; leave out --verify estimate"));
+    }
+    let text = arguments.text.shingler()?.options().clone();
+    let asked = Asked {
+        preset: arguments.preset,
+        threshold: arguments.threshold,
+        recall: arguments.recall,
+        text: (!arguments.text.is_default()).then_some(text),
+        measure,
+        verify,
+    };
+    asked.choose().map_err(|unfit| Usage::new(unfit.message(&WORDS)).into())
+}
+
+fn resources(arguments: &Arguments) -> Resources {
+    Resources {
         threads: arguments
             .threads
             .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into)),
@@ -323,48 +355,6 @@ fn options(arguments: &Arguments) -> anyhow::Result<Options> {
         checkpoint: arguments.checkpoint,
         maps: true,
         resume: arguments.resume,
-        overwrite: arguments.overwrite,
-        strict: arguments.strict,
-        remarks: remark.into_iter().collect(),
-        allow_rejects: arguments.allow_rejects,
-        command: std::env::args().collect(),
-        rerun: arguments.rerun.clone(),
-        ..usual
-    }))
-}
-
-/// The shingles that were asked for, or else those of the preset.
-fn text(arguments: &Arguments) -> anyhow::Result<TextOptions> {
-    let asked = arguments.text.shingler()?.options().clone();
-    Ok(match arguments.preset.filter(|_| arguments.text.is_default()) {
-        Some(Preset { unit: preset::Unit::Words, n, .. }) => TextOptions { unit: Unit::Words, n, ..asked },
-        Some(Preset { unit: preset::Unit::Characters, n, .. }) => {
-            TextOptions { unit: Unit::Characters, n, ..asked }
-        }
-        None => asked,
-    })
-}
-
-fn search(arguments: &Arguments, spec: &SketchSpec, threshold: Threshold) -> anyhow::Result<Chosen> {
-    let asked = |search| Ok(Chosen { search, remark: None });
-    let recall = arguments.recall.unwrap_or(Target::default().recall);
-    if !(recall > 0.0 && recall <= 1.0) {
-        bail!(Usage::new(format!("--recall must be above 0 and at most 1, got {recall}")));
+        ..Resources::default()
     }
-    if arguments.old.measure == old::MeasureName::Containment {
-        return asked(Search::Exact);
-    }
-    if recall == 1.0 && arguments.verify == VerifyName::Estimate {
-        bail!(Usage::new("--recall 1 compares exactly; leave out --verify estimate"));
-    }
-    if let (Some(preset), true) = (arguments.preset, recall < 1.0) {
-        if arguments.recall.is_some() {
-            bail!(Usage::new(
-                "--preset has bands of its own; leave out --recall, or give --recall 1 for the exact join"
-            ));
-        }
-        return asked(Search::Bands(preset.banding()));
-    }
-    Search::of_recall(recall, threshold, spec, arguments.verify.into())
-        .map_err(|few| Usage::new(few.told("--verify estimate", "--recall ")).into())
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use benzer_dedup::job::{Measure, Options};
+use benzer_dedup::request::{Measure, Request};
 use benzer_io::read::{FieldPath, ReadOptions};
 use clap::{Args, ValueEnum};
 
@@ -44,29 +44,26 @@ pub(super) enum MeasureName {
     Containment,
 }
 
-impl OldArguments {
-    /// The options with what these arguments say.
-    pub(super) fn set(&self, options: Options) -> Options {
-        let read = &options.read;
-        Options {
-            against: {
-                let others = self.against.iter().filter(|path| self.archive.as_ref() != Some(*path));
-                self.archive.iter().chain(others).cloned().collect()
-            },
-            against_read: ReadOptions {
-                text_fields: self.against_text_field.clone().unwrap_or_else(|| read.text_fields.clone()),
-                id_field: self.against_id_field.clone().or_else(|| read.id_field.clone()),
-                ..read.clone()
-            },
-            save: match self.save {
-                true => Some(options.output.join("saved")),
-                false => self.archive.clone(),
-            },
-            measure: match self.measure {
-                MeasureName::Jaccard => Measure::Jaccard,
-                MeasureName::Containment => Measure::Containment,
-            },
-            ..options
+impl From<MeasureName> for Measure {
+    fn from(name: MeasureName) -> Self {
+        match name {
+            MeasureName::Jaccard => Self::Jaccard,
+            MeasureName::Containment => Self::Containment,
         }
+    }
+}
+
+impl OldArguments {
+    /// Adds what these arguments say of old documents to a request that says how those of the input are read.
+    pub(super) fn set(&self, request: &mut Request) {
+        let read = &request.input.read;
+        request.old.read = ReadOptions {
+            text_fields: self.against_text_field.clone().unwrap_or_else(|| read.text_fields.clone()),
+            id_field: self.against_id_field.clone().or_else(|| read.id_field.clone()),
+            ..read.clone()
+        };
+        let others = self.against.iter().filter(|path| self.archive.as_ref() != Some(*path));
+        request.old.paths = self.archive.iter().chain(others).cloned().collect();
+        request.results.save = if self.save { Some(request.own_archive()) } else { self.archive.clone() };
     }
 }

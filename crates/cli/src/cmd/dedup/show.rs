@@ -2,7 +2,9 @@
 
 use std::io::Write;
 
-use benzer_dedup::job::{Audit, Audited, Counts, Measure, Options, Output, Search, Share, Summary, Verify};
+use benzer_dedup::request::{Audit, Measure, Output, Request, Search, Verify};
+use benzer_dedup::summary::{Counts, Summary};
+use benzer_dedup::{Audited, Share};
 use benzer_join::resolve::Cluster;
 use serde::Serialize;
 
@@ -35,7 +37,7 @@ struct StageReport {
 
 /// Data to `out`, remarks to standard error.
 pub(super) fn show(
-    options: &Options,
+    request: &Request,
     summary: &Summary,
     view: &View,
     out: &mut dyn Write,
@@ -47,7 +49,7 @@ pub(super) fn show(
         talk!(
             "{} rejected; all of them are in `{}`",
             lines(summary.counts.rejected),
-            options.output.join("rejects.jsonl").display()
+            request.results.folder.join("rejects.jsonl").display()
         );
     }
     for note in &summary.notes {
@@ -56,30 +58,30 @@ pub(super) fn show(
     for warning in &summary.warnings {
         talk!("warning: {}", super::flags(&printable(warning)));
     }
-    view.show(out, &report(options, summary), || render(options, summary, view))
+    view.show(out, &report(request, summary), || render(request, summary, view))
 }
 
 fn lines(n: u64) -> String {
     format!("{} line{}", grouped(n), if n == 1 { "" } else { "s" })
 }
 
-fn recall(options: &Options) -> f64 {
-    match options.search {
-        Search::Bands(banding) => banding.probability(options.threshold.value()),
+fn recall(request: &Request) -> f64 {
+    match request.compare.search {
+        Search::Bands(banding) => banding.probability(request.compare.threshold.value()),
         Search::Exact => 1.0,
     }
 }
 
-fn report<'a>(options: &'a Options, summary: &'a Summary) -> RunReport<'a> {
-    let stage = |timing: &benzer_dedup::job::Timing| StageReport {
+fn report<'a>(request: &'a Request, summary: &'a Summary) -> RunReport<'a> {
+    let stage = |timing: &benzer_dedup::summary::Timing| StageReport {
         stage: timing.stage.name(),
         seconds: timing.took.as_secs_f64(),
         resumed: timing.resumed,
     };
     RunReport {
-        output: &options.output,
-        threshold: options.threshold.value(),
-        recall_at_threshold: recall(options),
+        output: &request.results.folder,
+        threshold: request.compare.threshold.value(),
+        recall_at_threshold: recall(request),
         counts: &summary.counts,
         similarities: &summary.histogram,
         audit: summary.audit.as_ref(),
@@ -90,7 +92,7 @@ fn report<'a>(options: &'a Options, summary: &'a Summary) -> RunReport<'a> {
     }
 }
 
-fn render(options: &Options, summary: &Summary, view: &View) -> String {
+fn render(request: &Request, summary: &Summary, view: &View) -> String {
     let counts = &summary.counts;
     let documents = counts.read - counts.rejected;
     let share = |n: u64| if documents == 0 { 0.0 } else { 100.0 * n as f64 / documents as f64 };
@@ -100,7 +102,7 @@ fn render(options: &Options, summary: &Summary, view: &View) -> String {
     row("kept", counts.kept);
     row("removed", counts.removed);
     row("  copies of the kept one", counts.copies);
-    if !options.against.is_empty() {
+    if !request.old.paths.is_empty() {
         row("  for an old one", counts.removed_against);
     }
     if counts.empty > 0 {
@@ -115,9 +117,9 @@ fn render(options: &Options, summary: &Summary, view: &View) -> String {
     if let Some(first) = summary.rejects.first() {
         out.push_str(&format!("  first: {}\n", printable(first)));
     }
-    out.push_str(&format!("\n{}\n", paragraph(options, summary)));
+    out.push_str(&format!("\n{}\n", paragraph(request, summary)));
     if let Some(audit) = &summary.audit {
-        out.push_str(&format!("{}\n", audited(options, audit)));
+        out.push_str(&format!("{}\n", audited(request, audit)));
     }
     if counts.removed > 0 {
         out.push_str(&histogram(&summary.histogram, view));
@@ -136,14 +138,14 @@ fn render(options: &Options, summary: &Summary, view: &View) -> String {
         bytes => format!("; {} through the work folder", output::bytes(bytes as f64)),
     };
     out.push_str(&format!("\n{time:.2} s ({}){spilled}\n", stages.join(", ")));
-    out.push_str(&format!("{}\n", written(options)));
+    out.push_str(&format!("{}\n", written(request)));
     out
 }
 
-fn paragraph(options: &Options, summary: &Summary) -> String {
+fn paragraph(request: &Request, summary: &Summary) -> String {
     let Counts { candidates, edges, clusters, largest_cluster, .. } = summary.counts;
-    let rule = match (options.verify, options.cluster) {
-        _ if options.measure == Measure::Containment => {
+    let rule = match (request.compare.verify, request.cluster) {
+        _ if request.compare.measure == Measure::Containment => {
             "Every removed document contains an old one, by exact count of its shingles"
         }
         (_, Cluster::Components) => {
@@ -152,32 +154,35 @@ fn paragraph(options: &Options, summary: &Summary) -> String {
         (Verify::Estimate, _) => "Every removed document is estimated to be similar to a kept one",
         (Verify::Exact, _) => "Every removed document is similar to a kept one, by exact comparison",
     };
-    let (pairs, found) = match options.search {
+    let (pairs, found) = match request.compare.search {
         Search::Exact => ("pairs compared", "All similar pairs were found".to_owned()),
         Search::Bands(_) => {
-            let recall =
-                format!("{:.3} of the pairs at {} are found, more above", recall(options), options.threshold);
+            let recall = format!(
+                "{:.3} of the pairs at {} are found, more above",
+                recall(request),
+                request.compare.threshold
+            );
             ("candidates compared", recall)
         }
     };
     let mut text = format!(
         "{rule} (threshold {}).\n{} {pairs}, {} similar; {} clusters, the largest of {} documents. {found}.\n",
-        options.threshold,
+        request.compare.threshold,
         grouped(candidates),
         grouped(edges),
         grouped(clusters),
         grouped(largest_cluster)
     );
     let Counts { against, against_rejected, oversized_buckets, largest_bucket, .. } = summary.counts;
-    if !options.against.is_empty() {
+    if !request.old.paths.is_empty() {
         text.push_str(&format!(
             "Compared with {} old documents, which come first and are never removed.\n{}",
             grouped(against),
-            matched(options, summary)
+            matched(request, summary)
         ));
     }
     if against_rejected > 0 {
-        let file = options.output.join("against-rejects.jsonl");
+        let file = request.results.folder.join("against-rejects.jsonl");
         text.push_str(&format!(
             "{} of old documents rejected; they are in {}.\n",
             lines(against_rejected),
@@ -186,7 +191,7 @@ fn paragraph(options: &Options, summary: &Summary) -> String {
     }
     if oversized_buckets > 0 {
         let of = grouped(oversized_buckets);
-        text.push_str(&format!("{of} buckets had more than {} documents (up to {}); there each was compared with the first {}.\n", options.cap, grouped(largest_bucket), options.cap));
+        text.push_str(&format!("{of} buckets had more than {} documents (up to {}); there each was compared with the first {}.\n", request.compare.cap, grouped(largest_bucket), request.compare.cap));
     }
     text
 }
@@ -195,9 +200,9 @@ fn paragraph(options: &Options, summary: &Summary) -> String {
 const NAMED: usize = 10;
 
 /// Which old documents were found.
-fn matched(options: &Options, summary: &Summary) -> String {
+fn matched(request: &Request, summary: &Summary) -> String {
     let Counts { against, against_matched, .. } = summary.counts;
-    let what = match options.measure {
+    let what = match request.compare.measure {
         Measure::Containment => "items are in the input",
         Measure::Jaccard => "of them have a duplicate in the input",
     };
@@ -205,7 +210,11 @@ fn matched(options: &Options, summary: &Summary) -> String {
         summary.matched.iter().take(NAMED).map(|id| format!("`{}`", printable(id))).collect();
     let more = match against_matched - named.len() as u64 {
         0 => String::new(),
-        more => format!(" and {} more (id_a in {}/pairs.parquet)", grouped(more), options.output.display()),
+        more => format!(
+            " and {} more (id_a in {}/pairs.parquet)",
+            grouped(more),
+            request.results.folder.display()
+        ),
     };
     let colon = if named.is_empty() { "" } else { ": " };
     format!("{} of {} {what}{colon}{}{more}.\n", grouped(against_matched), grouped(against), named.join(", "))
@@ -215,9 +224,9 @@ fn matched(options: &Options, summary: &Summary) -> String {
 const WANTED_PAIRS: u64 = 400;
 
 /// What was measured, beside what was promised.
-fn audited(options: &Options, audit: &Audited) -> String {
+fn audited(request: &Request, audit: &Audited) -> String {
     let compared = match audit.sampled == audit.documents && audit.compared == audit.documents {
-        true if !options.against.is_empty() => "all new documents with each other".to_owned(),
+        true if !request.old.paths.is_empty() => "all new documents with each other".to_owned(),
         true => "all documents with each other".to_owned(),
         false if audit.by_minimum => format!(
             "{} documents drawn at random with {} that may be similar",
@@ -236,11 +245,11 @@ fn audited(options: &Options, audit: &Audited) -> String {
             "{} met in a bucket and {} were compared (the limit is {} a bucket)",
             share(met),
             share(recall),
-            options.cap
+            request.compare.cap
         ),
     };
     let is_short = audit.pairs < WANTED_PAIRS && audit.sampled < audit.documents;
-    let budget = match options.audit {
+    let budget = match request.audit {
         Audit::Auto if is_short => {
             "Fewer than 400 pairs were met, which leaves a wide interval; --audit N compares N documents with all others.\n"
         }
@@ -282,12 +291,12 @@ fn histogram(bins: &[u64], view: &View) -> String {
     table.render(view)
 }
 
-fn written(options: &Options) -> String {
-    let folder = options.output.display();
+fn written(request: &Request) -> String {
+    let folder = request.results.folder.display();
     // Results in a store are copied first.
-    let is_here = !options.output.to_string_lossy().contains("://");
+    let is_here = !request.results.folder.to_string_lossy().contains("://");
     let hint = if is_here { format!(" (`benzer explain {folder} ID`)") } else { String::new() };
-    let written = match options.write {
+    let written = match request.results.write {
         Output::Remove => {
             format!("kept documents: {folder}/documents; why: {folder}/evidence.parquet{hint}")
         }

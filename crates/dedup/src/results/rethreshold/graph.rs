@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::decide::{Removal, Rule, with_copies};
 use crate::error::{Error, Result};
 use crate::results::{Pair, Removed, each, evidence, pairs};
-use crate::write::PLACES;
+use crate::tables::{Column, EvidenceColumn, PlacesColumn};
 use benzer_core::Threshold;
 use benzer_join::Edge;
 use benzer_join::resolve::Leaders;
@@ -108,7 +108,7 @@ impl Graph {
         let mut files = Files::default();
         let mut removals = before.iter();
         let foreign = || Error::Results {
-            path: folder.join("evidence.parquet"),
+            path: folder.join(EvidenceColumn::FILE),
             reason: "other removals than its pairs.parquet explains".to_owned(),
         };
         evidence(folder, |row| {
@@ -118,11 +118,11 @@ impl Graph {
         if removals.next().is_some() {
             return Err(foreign());
         }
-        let path = folder.join(PLACES);
-        if path.exists() {
-            return each(&path, |columns, i| {
-                let at = columns.maybe_text("file", i).zip(columns.maybe_long("row", i));
-                if let Some(document) = self.documents.get_mut(&columns.number("rank", i)?) {
+        if folder.join(PlacesColumn::FILE).exists() {
+            return each(folder, |rows, i| {
+                let file = rows.maybe_text(PlacesColumn::File, i);
+                let at = file.zip(rows.maybe_long(PlacesColumn::Row, i));
+                if let Some(document) = self.documents.get_mut(&rows.number(PlacesColumn::Rank, i)?) {
                     document.place = at.map(|(file, row)| (files.name(file), row));
                 }
                 Ok(())

@@ -7,9 +7,13 @@ use serde_json::Value;
 use super::graph::{Graph, PairedDocument, share, similarity};
 use super::{Decided, FinishedRun};
 use crate::decide::{Removal, Rule};
-use crate::job::outcome::{cluster_sizes, fine_histogram, smallest};
-use crate::job::{Measure, Summary};
-use crate::report::{ClusterFacts, Group, Mode, PairFacts, Report, Sides, SpanFacts, beginning};
+use crate::outcome::{cluster_sizes, fine_histogram, smallest};
+use crate::report::{
+    ClusterFacts, EarlierRun, Group, Mode, OldFacts, PairFacts, RecallFacts, RejectFacts, Report, Shapes,
+    Sides, SpanFacts, beginning,
+};
+use crate::request::Measure;
+use crate::summary::Summary;
 use benzer_join::Edge;
 
 /// The name of the page.
@@ -25,8 +29,8 @@ pub(super) fn render(run: &FinishedRun<'_>, graph: &Graph, decided: &Decided, su
     let report = Report {
         inputs: if inputs.is_empty() { vec![folder.clone()] } else { inputs },
         counts: summary.counts.clone(),
-        threshold: decided.threshold.value(),
         mode: Mode {
+            threshold: decided.threshold.value(),
             is_dry: true,
             is_estimated: false,
             is_chained: false,
@@ -34,19 +38,18 @@ pub(super) fn render(run: &FinishedRun<'_>, graph: &Graph, decided: &Decided, su
             is_against: summary.counts.against > 0,
         },
         warnings: [&summary.warnings[..], &summary.notes].concat(),
-        similarities: fine_histogram(near.map(similarity), decided.threshold.value()),
-        cluster_sizes: cluster_sizes(&decided.by_keeper),
-        largest: largest(graph, decided),
-        banding: None,
-        cap: 0,
-        audit: None,
+        shapes: Shapes {
+            similarities: fine_histogram(near.map(similarity), decided.threshold.value()),
+            cluster_sizes: cluster_sizes(&decided.by_keeper),
+            largest: largest(graph, decided),
+        },
+        recall: RecallFacts { banding: None, cap: 0, audit: None },
         groups: groups(run, graph, decided),
-        matched: summary.matched.clone(),
-        spans: spans(graph, decided),
-        rejects: (Vec::new(), Vec::new()),
+        old: OldFacts { matched: summary.matched.clone(), spans: spans(graph, decided) },
+        rejects: RejectFacts::default(),
         settings: settings(run, decided),
         command: None,
-        earlier: Some((folder, run.threshold.value())),
+        earlier: Some(EarlierRun { folder, threshold: run.threshold.value() }),
     };
     report.render()
 }
@@ -58,7 +61,7 @@ fn largest(graph: &Graph, decided: &Decided) -> Vec<ClusterFacts> {
     let facts = |cluster: &&[Removal]| ClusterFacts {
         id: graph.document(cluster[0].kept()).id.clone(),
         size: cluster.len() as u64 + 1,
-        least: cluster.iter().map(similarity).fold(1.0, f64::min),
+        min: cluster.iter().map(similarity).fold(1.0, f64::min),
         mean: cluster.iter().map(similarity).sum::<f64>() / cluster.len() as f64,
         begins: String::new(),
     };

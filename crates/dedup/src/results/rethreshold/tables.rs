@@ -7,28 +7,26 @@ use super::Decided;
 use super::graph::{Graph, PairedDocument, share, similarity};
 use crate::decide::Rule;
 use crate::error::Result;
-use crate::write::{CLUSTERS, EVIDENCE, PAIRS, PLACES, PLACES_COLUMNS};
-use benzer_io::result_table::{Cell, Kind, Table};
+use crate::tables::{ClustersColumn, Column, EvidenceColumn, PairsColumn, PlacesColumn};
+use benzer_io::result_table::{Cell, Table};
 use benzer_join::Edge;
 use benzer_storage::{FileEntry, FileWriter, Files};
 
-/// Columns of the evidence that a run always knows.
-const PLACE: [(&str, &str); 4] = [
-    ("removed_file", "removed_file?"),
-    ("removed_row", "removed_row?"),
-    ("kept_file", "kept_file?"),
-    ("kept_row", "kept_row?"),
-];
+/// Whether a run always knows a column of the evidence, and its pairs may not.
+fn is_place(column: EvidenceColumn) -> bool {
+    use EvidenceColumn::{KeptFile, KeptRow, RemovedFile, RemovedRow};
+    matches!(column, RemovedFile | RemovedRow | KeptFile | KeptRow)
+}
 
 impl Graph {
     /// Writes all tables; gives their stamps.
     pub fn write(&self, files: &Files, out: &Path, decided: &Decided) -> Result<Vec<FileEntry>> {
         let create = |name: &str| -> Result<FileWriter> { Ok(files.create(&out.join(name))?) };
         let tables = [
-            ("pairs.parquet", self.pairs(create("pairs.parquet")?, decided)?),
-            ("evidence.parquet", self.evidence(create("evidence.parquet")?, decided)?),
-            ("clusters.parquet", self.clusters(create("clusters.parquet")?, decided)?),
-            (PLACES, self.places(create(PLACES)?, decided)?),
+            (PairsColumn::FILE, self.pairs(create(PairsColumn::FILE)?, decided)?),
+            (EvidenceColumn::FILE, self.evidence(create(EvidenceColumn::FILE)?, decided)?),
+            (ClustersColumn::FILE, self.clusters(create(ClustersColumn::FILE)?, decided)?),
+            (PlacesColumn::FILE, self.places(create(PlacesColumn::FILE)?, decided)?),
         ];
         let entry =
             |(name, file): (&str, FileWriter)| Ok(FileEntry { name: name.to_owned(), stamp: file.commit()? });
@@ -36,74 +34,84 @@ impl Graph {
     }
 
     fn pairs(&self, out: FileWriter, decided: &Decided) -> Result<FileWriter> {
-        let mut table = Table::new(out, &PAIRS)?;
+        let mut table = Table::new(out, &PairsColumn::declarations())?;
         let contains = decided.removals.iter().any(|removal| removal.rule == Rule::Contained);
         let edges = self.edges(decided.threshold).map(|edge| (edge, false));
         for (edge, is_copy) in edges.chain(self.copies.iter().map(|copy| (copy, true))) {
             let Edge { earlier, later, intersection, union } = *edge;
             let (a, b) = (self.document(earlier), self.document(later));
             let [either, size] = counts(union, contains);
-            table.push([
-                Cell::Text(&a.id),
-                Cell::Text(&b.id),
-                Cell::Number(intersection),
-                either,
-                Cell::Share(if is_copy { 1.0 } else { share(edge) }),
-                Cell::Flag(is_copy),
-                Cell::Number(earlier),
-                Cell::Number(later),
-                size,
-                Cell::Flag(a.is_old),
-            ])?;
+            table.push(PairsColumn::row(|column| match column {
+                PairsColumn::IdA => Cell::Text(&a.id),
+                PairsColumn::IdB => Cell::Text(&b.id),
+                PairsColumn::Intersection => Cell::Number(intersection),
+                PairsColumn::Union => either,
+                PairsColumn::Similarity => Cell::Share(if is_copy { 1.0 } else { share(edge) }),
+                PairsColumn::ExactCopy => Cell::Flag(is_copy),
+                PairsColumn::RankA => Cell::Number(earlier),
+                PairsColumn::RankB => Cell::Number(later),
+                PairsColumn::Size => size,
+                PairsColumn::AIsOld => Cell::Flag(a.is_old),
+            }))?;
         }
         Ok(table.finish()?)
     }
 
     fn evidence(&self, out: FileWriter, decided: &Decided) -> Result<FileWriter> {
-        let nullable = |(name, kind): (&'static str, Kind)| {
-            let found = PLACE.iter().find(|(known, _)| *known == name);
-            (found.map_or(name, |(_, nullable)| nullable), kind)
+        use EvidenceColumn as C;
+        let name = |column: C| {
+            if is_place(column) { format!("{}?", column.name()) } else { column.declared().0.to_owned() }
         };
-        let mut table = Table::new(out, &EVIDENCE.map(nullable))?;
+        let names: Vec<String> = C::ALL.iter().map(|column| name(*column)).collect();
+        let kinds = C::ALL.iter().map(|column| column.kind());
+        let columns: Vec<_> = names.iter().map(String::as_str).zip(kinds).collect();
+        let mut table = Table::new(out, &columns)?;
         for removal in &decided.removals {
             let (removed, kept) = (self.document(removal.removed()), self.document(removal.kept()));
             let said = self.said(removal);
             let [either, size] = counts(removal.edge.union, removal.rule == Rule::Contained);
-            let estimate = said.and_then(|said| said.estimate);
-            let estimate = estimate.map_or([Cell::Null; 3], |values| values.map(Cell::Share));
+            let estimate = |i: usize| {
+                said.and_then(|said| said.estimate).map_or(Cell::Null, |values| Cell::Share(values[i]))
+            };
             let span = said.and_then(|said| said.span.as_ref());
-            let span = span.map_or([Cell::Null; 3], |(start, end, text)| {
-                [Cell::Row(*start), Cell::Row(*end), Cell::Text(text)]
-            });
-            let start = [
-                Cell::Text(&removed.id),
-                Cell::Text(&kept.id),
-                Cell::Share(similarity(removal)),
-                Cell::Number(removal.edge.intersection),
-                either,
-            ];
-            let rule = [Cell::Text(removal.rule.name())];
-            let end = [Cell::Text(if kept.is_old { "against" } else { "input" }), size];
-            let places = place(removed).into_iter().chain(place(kept));
-            table.push(start.into_iter().chain(estimate).chain(rule).chain(places).chain(end).chain(span))?;
+            table.push(C::row(|column| match column {
+                C::RemovedId => Cell::Text(&removed.id),
+                C::KeptId => Cell::Text(&kept.id),
+                C::Similarity => Cell::Share(similarity(removal)),
+                C::Intersection => Cell::Number(removal.edge.intersection),
+                C::Union => either,
+                C::Estimate => estimate(0),
+                C::Low => estimate(1),
+                C::High => estimate(2),
+                C::Rule => Cell::Text(removal.rule.name()),
+                C::RemovedFile => file(removed),
+                C::RemovedRow => row(removed),
+                C::KeptFile => file(kept),
+                C::KeptRow => row(kept),
+                C::KeptIn => Cell::Text(if kept.is_old { "against" } else { "input" }),
+                C::Size => size,
+                C::SpanStart => span.map_or(Cell::Null, |(start, _, _)| Cell::Row(*start)),
+                C::SpanEnd => span.map_or(Cell::Null, |(_, end, _)| Cell::Row(*end)),
+                C::Span => span.map_or(Cell::Null, |(_, _, text)| Cell::Text(text)),
+            }))?;
         }
         Ok(table.finish()?)
     }
 
     fn clusters(&self, out: FileWriter, decided: &Decided) -> Result<FileWriter> {
-        let mut table = Table::new(out, &CLUSTERS)?;
+        let mut table = Table::new(out, &ClustersColumn::declarations())?;
         for cluster in decided.by_keeper.chunk_by(|a, b| a.kept() == b.kept()) {
             let keeper = cluster[0].kept();
             let members = std::iter::once((keeper, true, 1.0))
                 .chain(cluster.iter().map(|removal| (removal.removed(), false, similarity(removal))));
             for (rank, is_kept, similarity) in members {
-                table.push([
-                    Cell::Text(&self.document(keeper).id),
-                    Cell::Number(cluster.len() as u32 + 1),
-                    Cell::Text(&self.document(rank).id),
-                    Cell::Flag(is_kept),
-                    Cell::Share(similarity),
-                ])?;
+                table.push(ClustersColumn::row(|column| match column {
+                    ClustersColumn::ClusterId => Cell::Text(&self.document(keeper).id),
+                    ClustersColumn::ClusterSize => Cell::Number(cluster.len() as u32 + 1),
+                    ClustersColumn::Id => Cell::Text(&self.document(rank).id),
+                    ClustersColumn::IsKept => Cell::Flag(is_kept),
+                    ClustersColumn::Similarity => Cell::Share(similarity),
+                }))?;
             }
         }
         Ok(table.finish()?)
@@ -118,15 +126,15 @@ impl Graph {
             others.remove(&removal.removed());
             others.remove(&removal.kept());
         }
-        let mut table = Table::new(out, &PLACES_COLUMNS)?;
+        let mut table = Table::new(out, &PlacesColumn::declarations())?;
         for (rank, document) in others {
-            if let Some((file, row)) = &document.place {
-                table.push([
-                    Cell::Text(&document.id),
-                    Cell::Text(file),
-                    Cell::Row(*row),
-                    Cell::Number(rank),
-                ])?;
+            if document.place.is_some() {
+                table.push(PlacesColumn::row(|column| match column {
+                    PlacesColumn::Id => Cell::Text(&document.id),
+                    PlacesColumn::File => file(document),
+                    PlacesColumn::Row => row(document),
+                    PlacesColumn::Rank => Cell::Number(rank),
+                }))?;
             }
         }
         Ok(table.finish()?)
@@ -141,9 +149,10 @@ fn counts(union: u32, contains: bool) -> [Cell<'static>; 2] {
     }
 }
 
-fn place(document: &PairedDocument) -> [Cell<'_>; 2] {
-    match &document.place {
-        Some((file, row)) => [Cell::Text(file), Cell::Row(*row)],
-        None => [Cell::Null; 2],
-    }
+fn file(document: &PairedDocument) -> Cell<'_> {
+    document.place.as_ref().map_or(Cell::Null, |(file, _)| Cell::Text(file))
+}
+
+fn row(document: &PairedDocument) -> Cell<'_> {
+    document.place.as_ref().map_or(Cell::Null, |(_, row)| Cell::Row(*row))
 }

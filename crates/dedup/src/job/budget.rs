@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Measure, Options, Search};
 use crate::error::{Error, Result};
+use crate::request::{Measure, Request, Search};
 use benzer_io::read::{Compression, Format, Input, Reader, estimated_documents};
 use benzer_io::store::MAX_HELD;
 use benzer_join::Edge;
@@ -36,7 +36,7 @@ const FEATURES: usize = 1 << 20;
 
 /// The shares, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Memory {
+pub(super) struct Budget {
     /// For the table and the texts, as long as they fit.
     pub corpus: u64,
     /// For sorting, and for the sketches that are compared.
@@ -45,15 +45,15 @@ pub(super) struct Memory {
     pub features: usize,
 }
 
-impl Memory {
+impl Budget {
     /// Refuses a budget that cannot work, with the smallest that does.
-    pub fn new(options: &Options, reader: &Reader) -> Result<Self> {
+    pub fn new(request: &Request, reader: &Reader) -> Result<Self> {
         let (lines, others): (Vec<_>, Vec<_>) = reader.inputs().iter().cloned().partition(has_lines);
         let lines = estimated_documents(&lines);
         let documents = lines + estimated_documents(&others);
         // One object is read at a time, and copied while it is.
         let remote = 2 * MAX_HELD * u64::from(reader.inputs().iter().any(|input| input.is_remote()));
-        let (per_document, join) = match (options.search, options.measure) {
+        let (per_document, join) = match (request.compare.search, request.compare.measure) {
             (Search::Exact, Measure::Jaccard) => {
                 let texts =
                     reader.progress().bytes_total().map_or(u64::MAX, |bytes| bytes.saturating_mul(UNPACKED));
@@ -61,22 +61,26 @@ impl Memory {
             }
             _ => (PER_DOCUMENT, 0),
         };
-        let base = BASE + remote + PER_THREAD * options.threads as u64;
+        let base = BASE + remote + PER_THREAD * request.resources.threads as u64;
         let fixed = base + join + per_document * documents;
         // A quarter of it, at least, is for sorting.
         // What is compressed has fewer documents than newlines: there nobody is refused for the worst that could be.
-        let least = (fixed + fixed / 3).max(base + PER_REMOVED * lines);
-        if options.memory < least {
+        let min = (fixed + fixed / 3).max(base + PER_REMOVED * lines);
+        if request.resources.memory < min {
             let expected = format!(
                 "at least {}MiB for about {documents} documents and {} threads",
-                least.div_ceil(1 << 20),
-                options.threads
+                min.div_ceil(1 << 20),
+                request.resources.threads
             );
-            return Err(Error::parameter("memory", expected, format!("{}MiB", options.memory >> 20)));
+            return Err(Error::parameter(
+                "memory",
+                expected,
+                format!("{}MiB", request.resources.memory >> 20),
+            ));
         }
-        let free = options.memory - fixed;
+        let free = request.resources.memory - fixed;
         let sorting = (free / 2).min(1 << 40) as usize;
-        let features = (sorting / options.threads.max(1) / 4).min(FEATURES);
+        let features = (sorting / request.resources.threads.max(1) / 4).min(FEATURES);
         Ok(Self { corpus: free / 2, sorting, features })
     }
 
@@ -87,8 +91,8 @@ impl Memory {
     }
 
     /// Whether so many edges can stay in memory beside the candidates that they come from; nothing is sorted meanwhile.
-    pub fn has_room_for_edges(&self, most: u64) -> bool {
-        most.saturating_mul((size_of::<Edge>() + size_of::<u32>()) as u64) <= self.sorting as u64
+    pub fn has_room_for_edges(&self, max_edges: u64) -> bool {
+        max_edges.saturating_mul((size_of::<Edge>() + size_of::<u32>()) as u64) <= self.sorting as u64
     }
 
     /// Whether inputs of so many bytes may be mapped: a quarter of what is shared out at most.

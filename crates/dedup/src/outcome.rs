@@ -2,8 +2,9 @@
 
 use std::collections::BinaryHeap;
 
-use super::{Counts, Measure};
 use crate::decide::Removal;
+use crate::request::Measure;
+use crate::summary::Counts;
 use benzer_join::resolve::Cluster;
 
 /// A cluster of more than this share of the corpus, and of so many documents, is worth a look.

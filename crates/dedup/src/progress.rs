@@ -1,4 +1,4 @@
-//! Who is told how a run goes on.
+//! How a run goes on, for those who wait for it.
 
 use benzer_flow::Listener;
 pub use benzer_flow::Silent;

@@ -2,7 +2,7 @@
 
 /// Pairs (later, earlier), in order: of each later document the earlier ones, one list after the other.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct ByLater {
+pub struct CandidateLists {
     /// Each later document, and where its list ends.
     later: Vec<(u32, usize)>,
     earlier: Vec<u32>,
@@ -10,13 +10,13 @@ pub struct ByLater {
 
 /// The pairs of one later document.
 #[derive(Debug, Clone, Copy)]
-pub struct Group<'a> {
+pub struct Candidates<'a> {
     pub later: u32,
     /// In order, at least one.
     pub earlier: &'a [u32],
 }
 
-impl ByLater {
+impl CandidateLists {
     /// Adds the pairs of a document that is later than all before.
     pub fn push(&mut self, later: u32, earlier: &[u32]) {
         if !earlier.is_empty() {
@@ -26,7 +26,7 @@ impl ByLater {
     }
 
     /// Adds a pair behind all others.
-    pub fn push_pair(&mut self, (later, earlier): (u32, u32)) {
+    pub fn push_pair(&mut self, later: u32, earlier: u32) {
         self.earlier.push(earlier);
         let end = self.earlier.len();
         match self.later.last_mut() {
@@ -51,9 +51,9 @@ impl ByLater {
     }
 
     /// The pairs of each later document.
-    pub fn groups(&self) -> impl Iterator<Item = Group<'_>> {
+    pub fn lists(&self) -> impl Iterator<Item = Candidates<'_>> {
         let mut start = 0;
-        self.later.iter().map(move |&(later, end)| Group {
+        self.later.iter().map(move |&(later, end)| Candidates {
             later,
             earlier: &self.earlier[std::mem::replace(&mut start, end)..end],
         })
@@ -61,15 +61,15 @@ impl ByLater {
 
     /// All pairs.
     pub fn pairs(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
-        self.groups()
-            .flat_map(|Group { later, earlier }| earlier.iter().map(move |earlier| (later, *earlier)))
+        self.lists()
+            .flat_map(|Candidates { later, earlier }| earlier.iter().map(move |earlier| (later, *earlier)))
     }
 }
 
-impl FromIterator<(u32, u32)> for ByLater {
+impl FromIterator<(u32, u32)> for CandidateLists {
     fn from_iter<I: IntoIterator<Item = (u32, u32)>>(pairs: I) -> Self {
         let mut all = Self::default();
-        pairs.into_iter().for_each(|pair| all.push_pair(pair));
+        pairs.into_iter().for_each(|(later, earlier)| all.push_pair(later, earlier));
         all
     }
 }
@@ -83,13 +83,13 @@ mod tests {
     proptest! {
         #[test]
         fn pairs_come_back_in_order(pairs in prop::collection::btree_set((0u32..40, 0u32..40), 0..200)) {
-            let all: ByLater = pairs.iter().copied().collect();
+            let all: CandidateLists = pairs.iter().copied().collect();
             prop_assert_eq!(all.pairs().collect::<BTreeSet<_>>(), pairs.clone());
             prop_assert!(all.pairs().is_sorted());
             prop_assert_eq!((all.len(), all.last()), (pairs.len(), pairs.last().map(|pair| pair.0)));
-            let mut again = ByLater::default();
+            let mut again = CandidateLists::default();
             again.push(0, &[]);
-            all.groups().for_each(|group| again.push(group.later, group.earlier));
+            all.lists().for_each(|group| again.push(group.later, group.earlier));
             prop_assert_eq!(again, all);
         }
     }

@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use benzer_flow::Workspace;
 use benzer_io::{Error, Result};
 use benzer_join::exact::{Elements, Source};
 use benzer_storage::{self as files, Files, Scratch};
@@ -12,16 +13,17 @@ use benzer_storage::{self as files, Files, Scratch};
 /// Bytes that are gathered before they are written to a file.
 const PIECE: usize = 1 << 20;
 /// Bytes of memory for each set, wherever its elements are.
-pub(crate) const PER_SET: u64 = 16;
+pub(crate) const SET_BYTES: u64 = 16;
 
 /// Sets with their ids. A set is its number: 0, 1, ... in the order of the input.
 #[derive(Debug)]
-pub struct Shelf {
+pub struct SetStore {
     ids: Column,
     elements: Column,
     /// Bytes of memory that both columns may take together.
-    most: u64,
-    room: (PathBuf, Files),
+    max_bytes: u64,
+    folder: PathBuf,
+    files: Files,
 }
 
 /// Byte strings of any length, one for each set.
@@ -39,11 +41,17 @@ enum Kept {
     Disk { written: Scratch, piece: Vec<u8>, read: Option<File> },
 }
 
-impl Shelf {
-    pub(crate) fn new(most: u64, dir: &Path, files: &Files) -> Self {
+impl SetStore {
+    /// No sets yet; all that are added may take the memory of the workspace.
+    pub(crate) fn new(workspace: Workspace<'_>) -> Self {
         let column = |kept| Column { ends: Vec::new(), kept };
-        let (ids, elements) = (column(Kept::Ids(Vec::new())), column(Kept::Elements(Vec::new())));
-        Self { ids, elements, most, room: (dir.into(), files.clone()) }
+        Self {
+            ids: column(Kept::Ids(Vec::new())),
+            elements: column(Kept::Elements(Vec::new())),
+            max_bytes: workspace.bytes as u64,
+            folder: workspace.folder.into(),
+            files: workspace.files.clone(),
+        }
     }
 
     /// How many sets there are.
@@ -87,7 +95,7 @@ impl Shelf {
     }
 
     /// The elements of a set, sorted, each once; with a buffer for what must be read from disk.
-    pub(crate) fn elements_of<'a>(&'a self, set: u32, buffer: &'a mut Buffer) -> Result<&'a [u64]> {
+    pub(crate) fn elements_of<'a>(&'a self, set: u32, buffer: &'a mut ElementBuffer) -> Result<&'a [u64]> {
         match &self.elements.kept {
             Kept::Elements(elements) => {
                 let range = self.elements.range(set);
@@ -123,7 +131,7 @@ impl Shelf {
         self.ids.ends.push(self.ids.end() + id.len() as u64);
         self.elements.ends.push(self.elements.end() + elements.len() as u64);
         // A vector that grows takes twice as much for a while.
-        if !self.is_on_disk() && 2 * (self.ids.end() + 8 * self.elements.end()) > self.most {
+        if !self.is_on_disk() && 2 * (self.ids.end() + 8 * self.elements.end()) > self.max_bytes {
             self.move_to_disk()?;
         }
         Ok(())
@@ -131,7 +139,7 @@ impl Shelf {
 
     fn move_to_disk(&mut self) -> Result<()> {
         for (column, name) in [(&mut self.ids, "ids"), (&mut self.elements, "sets")] {
-            let written = self.room.1.temporary(&self.room.0.join(name))?;
+            let written = self.files.temporary(&self.folder.join(name))?;
             let mut disk = Kept::Disk { written, piece: Vec::with_capacity(PIECE), read: None };
             match &column.kept {
                 Kept::Ids(bytes) => disk.append(bytes)?,
@@ -193,31 +201,31 @@ impl Kept {
     }
 }
 
-/// Room for the elements of one set.
+/// What the elements of a set are read into.
 #[derive(Debug, Default)]
-pub(crate) struct Buffer {
+pub(crate) struct ElementBuffer {
     bytes: Vec<u8>,
     elements: Vec<u64>,
 }
 
-impl Source for Shelf {
+impl Source for SetStore {
     fn about(&self, set: u32) -> benzer_flow::Result<u64> {
         Ok(self.size(set).into())
     }
 
     fn elements(&self) -> Box<dyn Elements + '_> {
-        Box::new(OnShelf { shelf: self, buffer: Buffer::default() })
+        Box::new(StoredElements { store: self, buffer: ElementBuffer::default() })
     }
 }
 
-struct OnShelf<'a> {
-    shelf: &'a Shelf,
-    buffer: Buffer,
+struct StoredElements<'a> {
+    store: &'a SetStore,
+    buffer: ElementBuffer,
 }
 
-impl Elements for OnShelf<'_> {
+impl Elements for StoredElements<'_> {
     fn of(&mut self, set: u32) -> benzer_flow::Result<&[u64]> {
-        Ok(self.shelf.elements_of(set, &mut self.buffer)?)
+        Ok(self.store.elements_of(set, &mut self.buffer)?)
     }
 }
 
@@ -229,18 +237,19 @@ mod tests {
     fn sets_are_the_same_in_memory_and_on_disk() {
         let folder = tempfile::tempdir().unwrap();
         let files = Files::new();
+        let workspace = |bytes| Workspace { bytes, folder: folder.path(), files: &files };
         let sets: Vec<(String, Vec<u64>)> =
             (0..3_000u64).map(|i| (format!("set {i}"), (0..i % 190).map(|j| j * i).collect())).collect();
-        for (most, on_disk) in [(u64::MAX, false), (1 << 20, true), (0, true)] {
-            let mut shelf = Shelf::new(most, folder.path(), &files);
-            sets.iter().for_each(|(id, elements)| shelf.push(id.as_bytes(), elements).unwrap());
-            shelf.finish().unwrap();
-            assert_eq!((shelf.len(), shelf.is_on_disk()), (3_000, on_disk));
-            let mut buffer = Buffer::default();
+        for (most, on_disk) in [(usize::MAX, false), (1 << 20, true), (0, true)] {
+            let mut store = SetStore::new(workspace(most));
+            sets.iter().for_each(|(id, elements)| store.push(id.as_bytes(), elements).unwrap());
+            store.finish().unwrap();
+            assert_eq!((store.len(), store.is_on_disk()), (3_000, on_disk));
+            let mut buffer = ElementBuffer::default();
             for (set, (id, elements)) in (0..).zip(&sets) {
-                assert_eq!(shelf.id(set).unwrap(), id.as_str());
-                assert_eq!(shelf.size(set) as usize, elements.len());
-                assert_eq!(shelf.elements_of(set, &mut buffer).unwrap(), elements);
+                assert_eq!(store.id(set).unwrap(), id.as_str());
+                assert_eq!(store.size(set) as usize, elements.len());
+                assert_eq!(store.elements_of(set, &mut buffer).unwrap(), elements);
             }
         }
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);

@@ -4,12 +4,12 @@
 
 /// The number of each rank, and the rank of each number. Documents that one comes to from each other's first members of buckets are neighbours, in order of their ranks.
 #[derive(Debug)]
-pub(super) struct Relatives {
+pub(super) struct ClusterNumbering {
     numbers: Vec<u32>,
     ranks: Vec<u32>,
 }
 
-impl Relatives {
+impl ClusterNumbering {
     /// From all buckets, whose members are in order and below `n`.
     pub fn new<'a>(buckets: impl Iterator<Item = &'a [u32]>, n: u32) -> Self {
         // The earliest document that one meets, and then the one that is met from there on.
@@ -59,8 +59,8 @@ mod tests {
     #[test]
     fn documents_of_a_cluster_are_neighbours() {
         let buckets: [&[u32]; 4] = [&[1, 5, 9], &[0, 8], &[5, 7], &[2, 9]];
-        let relatives = Relatives::new(buckets.into_iter(), 10);
-        let order: Vec<u32> = (0..10).map(|number| relatives.rank(number)).collect();
+        let numbering = ClusterNumbering::new(buckets.into_iter(), 10);
+        let order: Vec<u32> = (0..10).map(|number| numbering.rank(number)).collect();
         assert_eq!(order, [0, 8, 1, 5, 7, 9, 2, 3, 4, 6]);
     }
 
@@ -68,9 +68,9 @@ mod tests {
         #[test]
         fn every_rank_has_a_number_of_its_own(buckets in prop::collection::vec(prop::collection::btree_set(0u32..90, 2..9), 0..30)) {
             let buckets: Vec<Vec<u32>> = buckets.into_iter().map(|bucket| bucket.into_iter().collect()).collect();
-            let relatives = Relatives::new(buckets.iter().map(Vec::as_slice), 90);
-            prop_assert!((0..90).all(|rank| relatives.rank(relatives.number(rank)) == rank));
-            prop_assert!((0..90).all(|number| relatives.number(relatives.rank(number)) == number));
+            let numbering = ClusterNumbering::new(buckets.iter().map(Vec::as_slice), 90);
+            prop_assert!((0..90).all(|rank| numbering.rank(numbering.number(rank)) == rank));
+            prop_assert!((0..90).all(|number| numbering.number(numbering.rank(number)) == number));
         }
     }
 }

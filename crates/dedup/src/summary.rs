@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Audited, Stage};
+use crate::audit::Audited;
+use crate::progress::Stage;
 use benzer_storage::Manifest;
 
 /// The numbers of a run. They do not depend on threads, memory or interruptions.
@@ -68,12 +69,12 @@ pub struct Counts {
 
 impl Counts {
     /// Keeps them for a resumed run.
-    pub(super) fn to_manifest(&self, manifest: &mut Manifest) {
+    pub(crate) fn to_manifest(&self, manifest: &mut Manifest) {
         manifest.set_count("counts", serde_json::to_value(self).unwrap_or_default());
     }
 
     /// What an interrupted run had counted.
-    pub(super) fn from_manifest(manifest: &Manifest) -> Self {
+    pub(crate) fn from_manifest(manifest: &Manifest) -> Self {
         let counts = manifest.counts().get("counts").cloned().unwrap_or_default();
         serde_json::from_value(counts).unwrap_or_default()
     }
@@ -89,6 +90,9 @@ pub struct Timing {
     /// Whether it was taken over from an interrupted run.
     pub resumed: bool,
 }
+
+/// Old documents that a summary names.
+pub(crate) const NAMED: usize = 100;
 
 /// What a run did.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -112,4 +116,11 @@ pub struct Summary {
     pub notes: Vec<String>,
     /// The first rejects, as text.
     pub rejects: Vec<String>,
+}
+
+impl Summary {
+    /// That a stage was taken over from an interrupted run.
+    pub(crate) fn resumed(&mut self, stage: Stage) {
+        self.timings.push(Timing { stage, took: Duration::ZERO, resumed: true });
+    }
 }

@@ -1,14 +1,31 @@
 //! Bands where they find what is asked for, the exact join where they cannot.
 
-use benzer_core::lsh::{Target, choose};
+use benzer_core::Threshold;
+use benzer_core::lsh::{Banding, Target, choose};
 use benzer_core::sketch::SketchSpec;
 
-use super::{Search, Verify};
-use benzer_core::Threshold;
+/// How a candidate becomes an edge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Verify {
+    /// By the exact similarity of the features.
+    #[default]
+    Exact,
+    /// By the estimate of the sketches; removals are marked so.
+    Estimate,
+}
+
+/// How candidates are found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Search {
+    /// By band keys: fast, with the recall of the banding.
+    Bands(Banding),
+    /// By the exact join: every pair that reaches the threshold.
+    Exact,
+}
 
 /// How candidates are found, and what is to be said about it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Chosen {
+pub(super) struct Chosen {
     /// How.
     pub search: Search,
     /// Why it is the exact join, if nobody asked for that.
@@ -20,13 +37,20 @@ pub struct Chosen {
 pub struct TooFew {
     why: String,
     /// The recall that bands reach, if they reach any.
-    most: Option<f64>,
+    max_recall: Option<f64>,
+}
+
+impl From<Search> for Chosen {
+    /// As it was asked for.
+    fn from(search: Search) -> Self {
+        Self { search, remark: None }
+    }
 }
 
 impl TooFew {
     /// What is wrong and what to do, with the setting of estimates, and how a recall is given, in the words of the caller.
-    pub fn told(&self, estimate: &str, recall: &str) -> String {
-        let lower = self.most.map_or(String::new(), |most| format!(", or give {recall}{most}"));
+    pub(super) fn message(&self, estimate: &str, recall: &str) -> String {
+        let lower = self.max_recall.map_or(String::new(), |most| format!(", or give {recall}{most}"));
         format!("{}; leave out {estimate} for the exact join{lower}", self.why)
     }
 }
@@ -36,27 +60,27 @@ impl Search {
     ///
     /// # Errors
     /// Estimates where bands find too few of the pairs.
-    pub fn of_recall(
+    pub(super) fn of_recall(
         recall: f64,
         threshold: Threshold,
         spec: &SketchSpec,
         verify: Verify,
     ) -> Result<Chosen, TooFew> {
         if recall >= 1.0 {
-            return Ok(Chosen { search: Self::Exact, remark: None });
+            return Ok(Self::Exact.into());
         }
         let target = Target { threshold: threshold.value(), recall, ..Target::default() };
         if let Ok(banding) = choose(spec, &target) {
-            return Ok(Chosen { search: Self::Bands(banding), remark: None });
+            return Ok(Self::Bands(banding).into());
         }
-        let most = most_recall(spec, threshold);
+        let most = max_recall(spec, threshold);
         let found = most.map_or("hardly any".to_owned(), |most| most.to_string());
         let why = format!(
             "bands of {} registers find {found} of the pairs at {threshold}, not {recall}",
             spec.registers
         );
         if verify == Verify::Estimate {
-            return Err(TooFew { why, most });
+            return Err(TooFew { why, max_recall: most });
         }
         let lower =
             most.map_or(String::new(), |most| format!("; for bands, give a recall of {most} or lower"));
@@ -68,7 +92,7 @@ impl Search {
 }
 
 /// The highest recall in hundredths that bands reach at a threshold.
-pub fn most_recall(spec: &SketchSpec, threshold: Threshold) -> Option<f64> {
+pub fn max_recall(spec: &SketchSpec, threshold: Threshold) -> Option<f64> {
     let threshold = threshold.value();
     let reaches = |&recall: &f64| choose(spec, &Target { threshold, recall, ..Target::default() }).is_ok();
     (1..100).rev().map(|percent| f64::from(percent) / 100.0).find(reaches)
@@ -89,10 +113,10 @@ mod tests {
             Chosen { search: Search::Bands(_), remark: None }
         ));
         assert_eq!(of(1.0, "0.5", Verify::Exact).unwrap(), Chosen { search: Search::Exact, remark: None });
-        let told = |error: TooFew| error.told("--verify estimate", "--recall ");
+        let told = |error: TooFew| error.message("--verify estimate", "--recall ");
         for threshold in ["0.6", "0.5", "0.3"] {
             let Chosen { search, remark } = of(0.95, threshold, Verify::Exact).unwrap();
-            let (remark, most) = (remark.unwrap(), most_recall(&spec, threshold.parse().unwrap()).unwrap());
+            let (remark, most) = (remark.unwrap(), max_recall(&spec, threshold.parse().unwrap()).unwrap());
             assert_eq!(search, Search::Exact);
             assert!(
                 remark.contains("exact join") && remark.contains(&format!("{most} or lower")),

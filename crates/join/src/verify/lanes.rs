@@ -2,14 +2,14 @@
 
 use benzer_core::Level;
 
-/// Elements of up to 64 W sets. Elements are [`Numbers`](super::numbers::Numbers).
+/// Elements of up to 64 W sets. Elements are numbers of an [`IdMap`](super::id_map::IdMap).
 #[derive(Debug, Default)]
-pub(super) struct Index<const W: usize> {
+pub(super) struct LaneIndex<const W: usize> {
     /// The sets that have each element.
     lanes: Vec<[u64; W]>,
 }
 
-impl<const W: usize> Index<W> {
+impl<const W: usize> LaneIndex<W> {
     /// Sets of an index.
     pub const LANES: usize = 64 * W;
 
@@ -127,11 +127,11 @@ mod tests {
 
     fn check<const W: usize>(sets: &[BTreeSet<u32>], queries: &[BTreeSet<u32>]) {
         let list = |set: &BTreeSet<u32>| set.iter().copied().collect::<Vec<u32>>();
-        let mut index = Index::<W>::default();
+        let mut index = LaneIndex::<W>::default();
         for _ in 0..2 {
             index.clear(300);
             // The last lanes too.
-            let lanes = (0..sets.len()).map(|i| if i % 2 == 0 { i } else { Index::<W>::LANES - i });
+            let lanes = (0..sets.len()).map(|i| if i % 2 == 0 { i } else { LaneIndex::<W>::LANES - i });
             let lanes: Vec<usize> = lanes.collect();
             sets.iter().zip(&lanes).for_each(|(set, &lane)| index.insert(lane, &list(set)));
             let mut counts = Counts::new();
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn counters_carry_far() {
-        let mut index = Index::<8>::default();
+        let mut index = LaneIndex::<8>::default();
         index.clear(100_000);
         let elements: Vec<u32> = (1..=100_000).collect();
         index.insert(511, &elements);

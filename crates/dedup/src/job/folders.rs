@@ -2,41 +2,21 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{Options, old, save};
 use crate::error::{Error, Result};
-pub(super) use crate::results::manifest::NAME as MANIFEST;
-use crate::results::manifest::{self, Manifest, RUN};
-use crate::write::PLACES;
+use crate::folders::{DOCUMENTS, OLD_REJECTS, REJECTS, RESULTS, WORK, rethresholded};
+use crate::request::{Request, SAVED};
+use crate::results::manifest::{self, NAME as MANIFEST};
 use benzer_io::places;
 use benzer_io::read::Input;
 use benzer_storage::{Files, Lock};
 
-/// Where the documents go.
-pub(super) const DOCUMENTS: &str = "documents";
-/// Where kept documents and pictures go.
-pub(crate) const DOCUMENT_FOLDERS: [&str; 2] = [DOCUMENTS, "pictures"];
 /// What is said of a folder that holds something else.
 const OTHERS: &str = "other files; name a new folder for the results";
-/// The work folder, where none is named.
-const WORK: &str = ".benzer-work";
 /// What a run leaves in its work folder whatever happens.
 const LOCK: &str = "lock";
-/// Everything a run writes to its output folder, in the order of writing.
-pub(super) const RESULTS: [&str; 9] = [
-    REJECTS,
-    old::REJECTS,
-    "pairs.parquet",
-    "evidence.parquet",
-    "clusters.parquet",
-    PLACES,
-    "report.html",
-    RUN,
-    MANIFEST,
-];
 
-/// The rejected lines, in the work folder until the results are written.
-pub(super) const REJECTS: &str = "rejects.jsonl";
 /// What came through standard input, in the work folder.
 pub(super) const STDIN: &str = "stdin";
 
@@ -68,22 +48,22 @@ pub(super) struct Folders {
     pub output: PathBuf,
     pub work: PathBuf,
     /// Whether what was there before is gone, so that what is there is of this run.
-    is_cleared: bool,
+    is_cleared: AtomicBool,
     _locks: (Lock, Option<Lock>),
 }
 
 impl Folders {
     /// Makes both, and refuses what would be overwritten.
-    pub fn prepare(files: &Files, options: &Options) -> Result<Self> {
-        let output = options.output.clone();
-        let work = options.work_dir.clone().unwrap_or_else(|| output.join(WORK));
+    pub fn prepare(files: &Files, request: &Request) -> Result<Self> {
+        let output = request.results.folder.clone();
+        let work = request.resources.work_dir.clone().unwrap_or_else(|| output.join(WORK));
         if output.exists() && !output.is_dir() {
             return Err(Error::parameter("output", "a folder", format!("the file `{}`", output.display())));
         }
-        check_places(&output, &work, options)?;
-        check(&output, options)?;
+        check_places(&output, &work, request)?;
+        check(&output, request)?;
         // One that is not named is called as only ours are; `resume` says that a named one is.
-        if options.work_dir.is_some() && !options.resume {
+        if request.resources.work_dir.is_some() && !request.resources.resume {
             check_work(&work)?;
         }
         files.create_dir_all(&output)?;
@@ -93,24 +73,24 @@ impl Folders {
             let got = format!("`{}` for both", work.display());
             return Err(Error::parameter("work_dir", "another folder than the output", got));
         }
-        // The lock of the output is in the place of its usual work folder.
-        let usual = output.join(WORK);
-        files.create_dir_all(&usual)?;
-        let lock = Lock::acquire(&usual)?;
-        let is_usual = std::fs::canonicalize(&usual).ok() == std::fs::canonicalize(&work).ok();
-        let other = if is_usual { None } else { Some(Lock::acquire(&work)?) };
-        Ok(Self { output, work, is_cleared: false, _locks: (lock, other) })
+        // The lock of the output is in the place of its default work folder.
+        let default = output.join(WORK);
+        files.create_dir_all(&default)?;
+        let lock = Lock::acquire(&default)?;
+        let is_default = std::fs::canonicalize(&default).ok() == std::fs::canonicalize(&work).ok();
+        let other = if is_default { None } else { Some(Lock::acquire(&work)?) };
+        Ok(Self { output, work, is_cleared: AtomicBool::new(false), _locks: (lock, other) })
     }
 
     /// Makes room for the results, which are written anew, also by a resumed run. The manifest goes first, so that a folder with one is always whole.
-    pub fn clear(&mut self, files: &Files, inputs: &[Arc<Input>]) -> Result<()> {
+    pub fn clear(&self, files: &Files, inputs: &[Arc<Input>]) -> Result<()> {
         // Links inside of folders lead anywhere. Standard input was saved in the work folder.
         let stdin = self.work.join(STDIN);
         let inputs = inputs.iter().map(|input| &*input.path).filter(|path| *path != stdin);
         for folder in [&self.output, &self.work] {
             places::check_folder(folder, inputs.clone())?;
         }
-        self.is_cleared = true;
+        self.is_cleared.store(true, Ordering::Relaxed);
         self.remove_results(files, &[])?;
         files.remove_leftovers(&self.output)?;
         files.remove_leftovers(&self.work)?;
@@ -119,8 +99,8 @@ impl Folders {
 
     /// Leaves nothing that looks finished of a run that failed, but the list of rejected lines. What cannot be removed has no manifest beside it.
     pub fn withdraw(&self, files: &Files) {
-        if self.is_cleared {
-            let _ = self.remove_results(files, &[REJECTS, old::REJECTS]);
+        if self.is_cleared.load(Ordering::Relaxed) {
+            let _ = self.remove_results(files, &[REJECTS, OLD_REJECTS]);
         }
     }
 
@@ -133,8 +113,7 @@ impl Folders {
         }
         // What was made of the results that were here goes with them.
         let derived = rethresholded(&self.output)?;
-        for folder in [DOCUMENTS, save::FOLDER].map(|name| self.output.join(name)).into_iter().chain(derived)
-        {
+        for folder in [DOCUMENTS, SAVED].map(|name| self.output.join(name)).into_iter().chain(derived) {
             if folder.is_dir() {
                 std::fs::remove_dir_all(&folder).map_err(|error| Error::open(folder, error))?;
             }
@@ -173,34 +152,18 @@ impl Folders {
     }
 }
 
-/// What a run without a manifest has left.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Remains {
-    /// A work folder: it goes on with `--resume`.
-    Work,
-    /// Results alone.
-    Results,
-}
-
-/// What a run that is not finished has left in its output folder.
-pub(crate) fn remains(output: &Path) -> Option<Remains> {
-    if output.join(WORK).is_dir() {
-        return Some(Remains::Work);
-    }
-    RESULTS.iter().any(|name| output.join(name).exists()).then_some(Remains::Results)
-}
-
 /// Refuses places for results that lie upon what is read, before anything is made.
-fn check_places(output: &Path, work: &Path, options: &Options) -> Result<()> {
-    let read = || options.inputs.iter().map(PathBuf::as_path);
-    let against = || options.against.iter().map(PathBuf::as_path);
-    let is_archive =
-        |path: &&Path| crate::archive::folder_of(path).is_some() || options.save.as_deref() == Some(path);
+fn check_places(output: &Path, work: &Path, request: &Request) -> Result<()> {
+    let read = || request.input.paths.iter().map(PathBuf::as_path);
+    let against = || request.old.paths.iter().map(PathBuf::as_path);
+    let is_archive = |path: &&Path| {
+        crate::archive::folder_of(path).is_some() || request.results.save.as_deref() == Some(path)
+    };
     places::check_folder(output, read().chain(against()))?;
     places::check_folder(work, read().chain(against()))?;
     // What is passed over where inputs are read would be read as old documents.
     places::check_outside(output, against().filter(|path| !is_archive(path)))?;
-    match options.save.as_deref().filter(|folder| *folder != save::folder(options)) {
+    match request.results.save.as_deref().filter(|folder| *folder != request.own_archive()) {
         Some(archive) => {
             places::check_folder(archive, read())?;
             Ok(places::check_outside(archive, read())?)
@@ -210,7 +173,7 @@ fn check_places(output: &Path, work: &Path, options: &Options) -> Result<()> {
 }
 
 /// Refuses a folder that holds something else.
-fn check(output: &Path, options: &Options) -> Result<()> {
+fn check(output: &Path, request: &Request) -> Result<()> {
     let occupied = |what| Err(Error::Occupied { path: output.to_owned(), what });
     if !output.exists() {
         return Ok(());
@@ -218,19 +181,19 @@ fn check(output: &Path, options: &Options) -> Result<()> {
     let manifest_path = output.join(MANIFEST);
     let is_finished = manifest::is_manifest(&manifest_path);
     let is_ours = is_finished || output.join(WORK).is_dir();
-    if is_finished && !options.overwrite && !options.resume {
+    if is_finished && !request.results.overwrite && !request.resources.resume {
         return occupied("the results of a finished run; name another folder, or give --overwrite");
     }
     let names = std::fs::read_dir(output).map_err(|error| Error::open(output, error))?.flatten();
     let mut names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    let is_result = |name: &str| name == DOCUMENTS || name == save::FOLDER || RESULTS.contains(&name);
+    let is_result = |name: &str| name == DOCUMENTS || name == SAVED || RESULTS.contains(&name);
     // What nobody but a run has made is replaced, and nothing else.
-    match (is_ours, options.overwrite || options.resume) {
+    match (is_ours, request.results.overwrite || request.resources.resume) {
         (_, true) if manifest_path.exists() && !is_finished => occupied(OTHERS),
         (true, true) => Ok(()),
         (true, false) if names.any(|name| !is_result(&name) && !name.starts_with('.')) => occupied(OTHERS),
         (true, false) => Ok(()),
-        (false, true) if !options.resume && names.any(|name| is_result(&name)) => occupied(
+        (false, true) if !request.resources.resume && names.any(|name| is_result(&name)) => occupied(
             "files named like results, and no manifest.json of a run; name a new folder for the results",
         ),
         (false, true) => Ok(()),
@@ -253,15 +216,4 @@ fn check_work(work: &Path) -> Result<()> {
         }),
         false => Ok(()),
     }
-}
-
-/// The folders that `rethreshold` has left in that of the results.
-pub(crate) fn rethresholded(output: &Path) -> Result<Vec<PathBuf>> {
-    let entries = std::fs::read_dir(output).map_err(|error| Error::open(output, error))?.flatten();
-    let folders = entries.map(|entry| entry.path()).filter(|path| path.is_dir() && !path.is_symlink());
-    let is_derived = |path: &PathBuf| {
-        Manifest::read(path)
-            .is_ok_and(|manifest| manifest.json["benzer"].is_string() && !manifest.json["from"].is_null())
-    };
-    Ok(folders.filter(is_derived).collect())
 }

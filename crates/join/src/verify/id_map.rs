@@ -1,8 +1,8 @@
 //! Elements numbered as they come: 1, 2, 3.
 
-/// Numbers of elements. Open addressing without hashing, because elements are hashes already; it grows, so that sets that share most elements stay in the cache.
+/// IdMap of elements. Open addressing without hashing, because elements are hashes already; it grows, so that sets that share most elements stay in the cache.
 #[derive(Debug, Default)]
-pub struct Numbers {
+pub struct IdMap {
     slots: Vec<Slot>,
     /// Where they were before they grew.
     outgrown: Vec<Slot>,
@@ -19,7 +19,7 @@ struct Slot {
 /// Slots per element when it begins, and when it grows.
 const SPARE: usize = 4;
 
-impl Numbers {
+impl IdMap {
     /// Forgets all; about so many elements will come, or some times more.
     pub fn clear(&mut self, expected: usize) {
         self.n = 0;
@@ -98,7 +98,7 @@ mod tests {
     proptest! {
         #[test]
         fn equal_elements_have_equal_numbers(first in elements(), second in elements(), expected in 0usize..50) {
-            let mut numbers = Numbers::default();
+            let mut numbers = IdMap::default();
             for _ in 0..2 {
                 numbers.clear(expected);
                 let (mut known, mut given, mut found) = (HashMap::new(), Vec::new(), Vec::new());

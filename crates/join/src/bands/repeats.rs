@@ -8,7 +8,7 @@ const SPARE: usize = 16;
 
 /// Buffers that one thread reuses.
 #[derive(Debug, Default)]
-pub struct Filter {
+pub struct RepeatFilter {
     /// Which counters are at one or more, and which at two or more; side by side, because who looks at the one looks at the other.
     counters: Vec<[u64; 2]>,
     shift: u32,
@@ -45,10 +45,10 @@ impl Buckets {
     }
 }
 
-impl Filter {
+impl RepeatFilter {
     /// The buckets of keys that have more than one member. `members[i]`, in order, has `keys[i]`.
     pub fn repeated(&mut self, keys: &[u64], members: &[u32]) -> Buckets {
-        self.look_at(keys);
+        self.count(keys);
         let mut left = std::mem::take(&mut self.left);
         left.resize(keys.len().max(left.len()), 0);
         let place = keys.len().next_power_of_two() as u64 - 1;
@@ -79,8 +79,8 @@ impl Filter {
         buckets
     }
 
-    /// Looks at some keys, and at no others.
-    pub fn look_at(&mut self, keys: &[u64]) {
+    /// Counts some keys, and no others.
+    pub fn count(&mut self, keys: &[u64]) {
         let bits = (keys.len() * SPARE).next_power_of_two().max(64);
         self.shift = 64 - bits.trailing_zeros();
         self.counters.clear();
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn many_keys_are_told_apart_whether_their_first_bits_are_equal_or_not() {
         let members: Vec<u32> = (0..40_000).map(|i| 3 * i + 1).collect();
-        let mut filter = Filter::default();
+        let mut filter = RepeatFilter::default();
         // Of each number of keys some are in pairs, some in large buckets; `shift` says where they differ.
         for (n_keys, shift) in
             [(9_000, 50), (9_000, 43), (9_000, 40), (9_000, 0), (60, 20), (1, 0), (30_000, 49)]
@@ -183,7 +183,7 @@ mod tests {
         fn exactly_the_repeated_keys_are_left(keys in prop::collection::vec(prop_oneof![0u64..40, any::<u64>(), (0u64..9).prop_map(|k| k << 56)], 0..300)) {
             let members: Vec<u32> = (0..keys.len() as u32).map(|i| 2 * i).collect();
             let expected = expected(&keys, &members);
-            let mut filter = Filter::default();
+            let mut filter = RepeatFilter::default();
             for _ in 0..2 {
                 let buckets = filter.repeated(&keys, &members);
                 prop_assert_eq!(buckets.iter().collect::<Vec<_>>(), expected.iter().collect::<Vec<_>>());

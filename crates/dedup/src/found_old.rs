@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use crate::archive::{Archives, Old};
+use crate::archive::{Archives, OldDocument};
 use crate::error::{Error, Result};
 use benzer_storage::{self as files, Files, Manifest};
 
@@ -14,27 +14,27 @@ const NAME: &str = "guests.bin";
 
 /// The guests of a run.
 #[derive(Debug)]
-pub(crate) struct Guests {
+pub(crate) struct FoundOld {
     pub archives: Archives,
     /// How many documents the input has: the rank of the first guest.
     first: u32,
     /// In the order in which they were found.
-    found: Vec<Old>,
-    numbers: HashMap<Old, u32>,
+    found: Vec<OldDocument>,
+    numbers: HashMap<OldDocument, u32>,
     /// The place of each among all guests in keep order.
     order: Vec<u32>,
     /// Of a guest those of the same text, as far as their pairs are written.
     twins: HashMap<u32, Vec<u32>>,
 }
 
-impl Default for Guests {
+impl Default for FoundOld {
     /// A run without old documents: no rank is a guest's.
     fn default() -> Self {
         Self::new(Archives::default(), u32::MAX)
     }
 }
 
-impl Guests {
+impl FoundOld {
     /// None yet, of these archives, in a run of so many documents.
     pub fn new(archives: Archives, first: u32) -> Self {
         Self {
@@ -48,7 +48,7 @@ impl Guests {
     }
 
     /// The rank of an old document, which is a guest from here on.
-    pub fn rank(&mut self, old: Old) -> Result<u32> {
+    pub fn rank(&mut self, old: OldDocument) -> Result<u32> {
         let next = self.found.len() as u64 + u64::from(self.first);
         let next = u32::try_from(next).map_err(|_| {
             Error::parameter("input", "at most 4,294,967,295 documents with those they match", "more")
@@ -61,9 +61,9 @@ impl Guests {
     }
 
     /// Other old documents with the text of a guest become guests, too. The pairs of the first `most` of all of them are to be written.
-    pub fn add_twins(&mut self, rank: u32, others: &[Old], most: usize) -> Result<()> {
+    pub fn add_twins(&mut self, rank: u32, others: &[OldDocument], max: usize) -> Result<()> {
         let ranks: Vec<u32> = others.iter().map(|&old| self.rank(old)).collect::<Result<_>>()?;
-        self.twins.insert(rank, ranks[..ranks.len().min(most - 1)].to_vec());
+        self.twins.insert(rank, ranks[..ranks.len().min(max - 1)].to_vec());
         Ok(())
     }
 
@@ -99,7 +99,7 @@ impl Guests {
     }
 
     /// The guest at a rank, if it is one's.
-    pub fn at(&self, rank: u32) -> Option<Old> {
+    pub fn at(&self, rank: u32) -> Option<OldDocument> {
         rank.checked_sub(self.first).map(|i| self.found[i as usize])
     }
 
@@ -128,8 +128,12 @@ impl Guests {
         File::open(&path)
             .and_then(|mut file| file.read_to_end(&mut bytes))
             .map_err(|error| files::Error::disk("read", &path, error))?;
-        self.found =
-            bytes.as_chunks::<8>().0.iter().map(|old| Old::unpacked(u64::from_le_bytes(*old))).collect();
+        self.found = bytes
+            .as_chunks::<8>()
+            .0
+            .iter()
+            .map(|old| OldDocument::unpacked(u64::from_le_bytes(*old)))
+            .collect();
         self.numbers = self.found.iter().copied().zip(self.first..).collect();
         Ok(())
     }
@@ -141,13 +145,13 @@ mod tests {
 
     #[test]
     fn guests_come_before_the_input_in_the_order_of_their_archives() {
-        let mut guests = Guests::new(Archives::default(), 10);
-        let old = |segment, number| Old { segment, number };
+        let mut found_old = FoundOld::new(Archives::default(), 10);
+        let old = |segment, number| OldDocument { segment, number };
         let ranks: Vec<u32> =
-            [old(1, 4), old(0, 9), old(1, 4), old(1, 0)].map(|old| guests.rank(old).unwrap()).into();
+            [old(1, 4), old(0, 9), old(1, 4), old(1, 0)].map(|old| found_old.rank(old).unwrap()).into();
         assert_eq!(ranks, [10, 11, 10, 12]);
-        guests.settle();
-        assert_eq!([11, 12, 10, 0, 9].map(|rank| guests.place(rank)), [0, 1, 2, 3, 12]);
-        assert_eq!((guests.at(9), guests.at(12)), (None, Some(old(1, 0))));
+        found_old.settle();
+        assert_eq!([11, 12, 10, 0, 9].map(|rank| found_old.place(rank)), [0, 1, 2, 3, 12]);
+        assert_eq!((found_old.at(9), found_old.at(12)), (None, Some(old(1, 0))));
     }
 }
