@@ -38,5 +38,5 @@ mod write;
 
 pub use audit::{Audited, Bin, Share};
 pub use error::{Error, Result};
-pub use job::{run, run_with};
+pub use job::{run, run_through};
 pub use keep::Keep;

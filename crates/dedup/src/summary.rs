@@ -117,3 +117,10 @@ pub struct Summary {
     /// The first rejects, as text.
     pub rejects: Vec<String>,
 }
+
+impl Summary {
+    /// That a stage was taken over from an interrupted run.
+    pub(crate) fn resumed(&mut self, stage: Stage) {
+        self.timings.push(Timing { stage, took: Duration::ZERO, resumed: true });
+    }
+}

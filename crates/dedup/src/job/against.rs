@@ -3,17 +3,17 @@
 use benzer_core::field::text::Scratch;
 use benzer_core::lsh::{Banding, Prefilter};
 
-use super::find::{Members, retain_others};
-use super::stages::Run;
+use super::group::Distinct;
+use super::old::OldInput;
+use super::setup::Job;
 use crate::archive::{Archives, OldDocument, Prober, intersection, sorted_elements};
-use crate::corpus::{Corpus, CorpusView};
+use crate::corpus::CorpusView;
 use crate::edges::{EdgesWriter, OLD_EDGES};
 use crate::error::Result;
 use crate::found_old::FoundOld;
 use crate::progress::Stage;
-use crate::ranking::Ranking;
 use crate::request::{Measure, Search, Verify};
-use crate::summary::NAMED;
+use crate::summary::{Counts, NAMED, Summary};
 use benzer_flow::workers::in_parallel;
 use benzer_join::Edge;
 use benzer_join::bands::BandRules;
@@ -24,119 +24,145 @@ const TOGETHER: usize = 1 << 14;
 /// Documents that a thread takes at a time.
 pub(super) const TASK: usize = 64;
 
-/// An edge to an old document: the rank of the new one, the old one, elements in both, elements in either or in the old one.
-pub(super) type OldEdge = (u32, OldDocument, u32, u32);
+/// An edge to an old document, which has no rank yet.
+pub(super) struct OldEdge {
+    pub rank: u32,
+    pub old: OldDocument,
+    pub intersection: u32,
+    /// Elements in either, or in the old one.
+    pub union: u32,
+}
 
-impl Run<'_> {
-    /// Finds the old documents that members are copies of or similar to. Copies are members no more, and what were copies of them are copies of the old document. The
-    /// edges are those of an interrupted run if nothing is given.
-    pub(super) fn against(
-        &mut self,
-        (corpus, ranking): (&Corpus, &Ranking),
-        members: &mut Members,
-        copies: &mut Vec<Edge>,
-    ) -> Result<(FoundOld, Option<EdgesWriter>)> {
-        let Members { compared, wordless } = members;
-        self.observer.begin(Stage::Against, Some(compared.len() as u64));
-        let archives = self.read_old()?;
-        self.counts.against = archives.len();
-        self.check_old()?;
-        self.warn_of_items();
-        let nobody = FoundOld::default();
-        let ranked = CorpusView { corpus, ranking, found_old: &nobody };
-        let mut guests = FoundOld::new(archives, corpus.documents.len());
+/// What of the input matches old documents.
+pub(super) struct Matched {
+    /// What is left: copies of old documents are not compared any more.
+    pub distinct: Distinct,
+    pub found_old: FoundOld,
+    /// Edges to old documents; nothing if those of an interrupted run are there.
+    pub edges: Option<EdgesWriter>,
+}
+
+impl Job<'_> {
+    /// Finds the old documents that those of the input are copies of or similar to. What were copies of a copy are copies of the old document.
+    pub fn against(
+        &self,
+        view: &CorpusView<'_>,
+        old: Vec<OldInput>,
+        mut distinct: Distinct,
+        summary: &mut Summary,
+    ) -> Result<Matched> {
+        self.observer.begin(Stage::Against, Some(distinct.compared.len() as u64));
+        let archives = self.read_old(old, summary)?;
+        summary.counts.against = archives.len();
+        self.check_old(summary)?;
+        self.warn_of_items(summary);
+        let mut found_old = FoundOld::new(archives, view.len());
         if self.request.compare.measure == Measure::Jaccard {
-            self.old_copies(&ranked, compared, copies, &mut guests)?;
+            self.old_copies(view, &distinct.compared, &mut distinct.copies, &mut found_old)?;
+            distinct.remove_copies();
         }
-        self.old_copies(&ranked, wordless, copies, &mut guests)?;
-        let edges = if self.saved(Stage::Verify).is_some() {
-            guests.load(&self.folders.work)?;
-            None
-        } else {
-            Some(match (self.request.compare.measure, self.request.compare.search) {
-                (Measure::Jaccard, Search::Bands(banding)) => {
-                    self.similar_old(&ranked, compared, &banding, &mut guests)?
-                }
-                _ => self.overlapping_old(&ranked, compared, &mut guests)?,
-            })
+        self.old_copies(view, &distinct.wordless, &mut distinct.copies, &mut found_old)?;
+        distinct.remove_copies();
+        let edges = match self.checkpoints.load(Stage::Verify) {
+            Some(_) => {
+                found_old.load(&self.folders.work)?;
+                None
+            }
+            None => Some(self.similar_old(view, &distinct.compared, &mut found_old, summary)?),
         };
-        self.twins(&mut guests)?;
-        guests.settle();
-        self.counts.against_matched = guests.ranks().len() as u64;
-        let ranked = CorpusView { corpus, ranking, found_old: &guests };
-        let id = |rank| ranked.id(rank).map(String::from);
-        self.matched = guests.firsts(NAMED).into_iter().map(id).collect::<Result<_>>()?;
-        Ok((guests, edges))
+        self.add_twins(&mut found_old, summary)?;
+        found_old.settle();
+        summary.counts.against_matched = found_old.ranks().len() as u64;
+        let matched = CorpusView { found_old: &found_old, ..*view };
+        let id = |rank| matched.id(rank).map(String::from);
+        summary.matched = found_old.firsts(NAMED).into_iter().map(id).collect::<Result<_>>()?;
+        Ok(Matched { distinct, found_old, edges })
+    }
+
+    /// Edges to old documents.
+    fn similar_old(
+        &self,
+        view: &CorpusView<'_>,
+        compared: &[u32],
+        found_old: &mut FoundOld,
+        summary: &mut Summary,
+    ) -> Result<EdgesWriter> {
+        match (self.request.compare.measure, self.request.compare.search) {
+            (Measure::Jaccard, Search::Bands(banding)) => {
+                self.meeting_old(view, compared, &banding, found_old, &mut summary.counts)
+            }
+            _ => self.overlapping_old(view, compared, found_old, &mut summary.counts),
+        }
     }
 
     /// Only the first old document of a text is compared with. What matches it matches the others.
-    fn twins(&mut self, guests: &mut FoundOld) -> Result<()> {
+    fn add_twins(&self, found_old: &mut FoundOld, summary: &mut Summary) -> Result<()> {
         // Items are few, and everyone is written. In a corpus one text may be there a million times.
-        let most = match self.request.compare.measure {
+        let max_named = match self.request.compare.measure {
             Measure::Containment => usize::MAX,
             Measure::Jaccard => self.request.compare.cap.max(1),
         };
-        let archives = &guests.archives;
-        let look = |prober: &mut Prober<'_>, rank: u32| -> Result<Vec<(u32, Vec<OldDocument>)>> {
-            let Some(old) = guests.at(rank) else { return Ok(Vec::new()) };
+        let archives = &found_old.archives;
+        let find = |prober: &mut Prober<'_>, rank: u32| -> Result<Vec<(u32, Vec<OldDocument>)>> {
+            let Some(old) = found_old.at(rank) else { return Ok(Vec::new()) };
             let same = prober.of_text(archives.segment(old).row(old.number)?.hash, usize::MAX)?;
             let is_first = same.len() > 1 && same[0] == old;
             Ok(is_first.then_some((rank, same)).into_iter().collect())
         };
-        let ranks: Vec<u32> = guests.ranks().collect();
-        let found = each_member(&ranks, self.request.resources.threads, || Prober::new(archives), look)?;
-        let n_cut = found.iter().filter(|(_, same)| same.len() > most).count();
+        let ranks: Vec<u32> = found_old.ranks().collect();
+        let found = each_member(&ranks, self.request.resources.threads, || Prober::new(archives), find)?;
+        let n_cut = found.iter().filter(|(_, same)| same.len() > max_named).count();
         if n_cut > 0 {
-            self.notes.push(format!(
-                "{n_cut} texts are there in more than {most} old documents; pairs.parquet has the first {most} of each"
+            summary.notes.push(format!(
+                "{n_cut} texts are there in more than {max_named} old documents; pairs.parquet has the first {max_named} of each"
             ));
         }
-        found.iter().try_for_each(|(rank, same)| guests.add_twins(*rank, &same[1..], most))
+        found.iter().try_for_each(|(rank, same)| found_old.add_twins(*rank, &same[1..], max_named))
     }
 
     /// Says what cannot be found among the items.
-    fn warn_of_items(&mut self) {
-        let empty = self.counts.against_empty;
+    fn warn_of_items(&self, summary: &mut Summary) {
+        let empty = summary.counts.against_empty;
         if empty > 0 {
-            self.warnings.push(format!(
+            summary.warnings.push(format!(
                 "{empty} old documents have no words: only a document of the same text matches one"
             ));
         }
-        let n = self.counts.against_short;
+        let n = summary.counts.against_short;
         if n > 0 && self.request.compare.measure == Measure::Containment {
-            self.warnings.push(format!(
+            summary.warnings.push(format!(
                 "{n} of the {} items to look for are shorter than one shingle: a document contains such an item only if it has no other words; a smaller --ngram sees them",
-                self.counts.against
+                summary.counts.against
             ));
         }
     }
 
     /// Members that have the text of an old document, by the hash of the text and all features.
     fn old_copies(
-        &mut self,
-        ranked: &CorpusView<'_>,
-        members: &mut Vec<u32>,
+        &self,
+        view: &CorpusView<'_>,
+        members: &[u32],
         copies: &mut Vec<Edge>,
-        guests: &mut FoundOld,
+        found_old: &mut FoundOld,
     ) -> Result<()> {
-        let archives = &guests.archives;
-        let look = |prober: &mut Searcher<'_>, rank: u32| -> Result<Vec<(u32, OldDocument)>> {
-            let hash = ranked.corpus.documents.hash(ranked.ranking.row(rank))?;
+        let archives = &found_old.archives;
+        let find = |prober: &mut Searcher<'_>, rank: u32| -> Result<Vec<(u32, OldDocument)>> {
+            let hash = view.corpus.documents.hash(view.ranking.row(rank))?;
             let Searcher { prober, scratch, own, .. } = prober;
             let found = prober.copy_of(hash, || {
                 let mut features = Vec::new();
-                ranked.with_text(rank, &mut |text| {
+                view.with_text(rank, &mut |text| {
                     features = sorted_elements(&self.ingest.shingler, text, scratch, own).to_vec();
                 })?;
                 Ok(features)
             })?;
             Ok(found.map(|old| (rank, old)).into_iter().collect())
         };
-        let found = each_member(members, self.request.resources.threads, || Searcher::new(archives), look)?;
+        let found = each_member(members, self.request.resources.threads, || Searcher::new(archives), find)?;
         let mut pointed: Vec<(u32, u32)> = Vec::with_capacity(found.len());
         for &(rank, old) in &found {
-            let n = guests.archives.segment(old).row(old.number)?.n_features;
-            let guest = guests.rank(old)?;
+            let n = found_old.archives.segment(old).row(old.number)?.n_features;
+            let guest = found_old.rank(old)?;
             pointed.push((rank, guest));
             copies.push(Edge { later: rank, earlier: guest, intersection: n, union: n });
         }
@@ -146,73 +172,85 @@ impl Run<'_> {
             }
         }
         copies.sort_unstable();
-        retain_others(members, copies);
         Ok(())
     }
 
     /// Edges to old documents that share a band key.
-    fn similar_old(
-        &mut self,
-        ranked: &CorpusView<'_>,
+    fn meeting_old(
+        &self,
+        view: &CorpusView<'_>,
         members: &[u32],
         banding: &Banding,
-        guests: &mut FoundOld,
+        found_old: &mut FoundOld,
+        counts: &mut Counts,
     ) -> Result<EdgesWriter> {
-        banding.check_documents(members.len() as u64 + guests.archives.len())?;
+        banding.check_documents(members.len() as u64 + found_old.archives.len())?;
         let prefilter = Prefilter::new(self.ingest.spec(), self.request.compare.threshold.value())?;
         let rules = BandRules { banding, prefilter: &prefilter, cap: self.request.compare.cap };
-        let mut edges = self.edges_writer(ranked.corpus, OLD_EDGES, 0)?;
+        let mut edges = self.edges_writer(view.corpus, OLD_EDGES, 0)?;
         let mut done = 0;
         for some in members.chunks(TOGETHER) {
-            let archives = &guests.archives;
-            let look = |searcher: &mut Searcher<'_>, rank: u32| -> Result<Vec<Looked>> {
-                let words = ranked.words(rank)?;
+            let archives = &found_old.archives;
+            let find = |searcher: &mut Searcher<'_>, rank: u32| -> Result<Vec<Probed>> {
+                let words = view.words(rank)?;
                 let met = searcher.prober.n_bucket_pairs;
                 let found = searcher.prober.candidates(&words, rules)?;
                 let n = found.len() as u64;
-                let edges = self.measure_old(ranked, rank, (&words, &found), searcher)?;
-                Ok(vec![Looked { met: searcher.prober.n_bucket_pairs - met, candidates: n, edges }])
+                let edges = match self.request.compare.verify {
+                    Verify::Estimate => self.estimate_old(rank, &words, &found, searcher)?,
+                    Verify::Exact => self.compare_old(view, rank, &found, searcher)?,
+                };
+                Ok(vec![Probed { met: searcher.prober.n_bucket_pairs - met, candidates: n, edges }])
             };
-            let looked = each_member(some, self.request.resources.threads, || Searcher::new(archives), look)?;
-            for Looked { met, candidates, edges: found } in looked {
-                self.counts.met += met;
-                self.counts.candidates += candidates;
-                numbered(found, guests)?.into_iter().try_for_each(|edge| edges.push(edge))?;
+            let found_all =
+                each_member(some, self.request.resources.threads, || Searcher::new(archives), find)?;
+            for Probed { met, candidates, edges: found } in found_all {
+                counts.met += met;
+                counts.candidates += candidates;
+                numbered(found, found_old)?.into_iter().try_for_each(|edge| edges.push(edge))?;
             }
             done += some.len() as u64;
             self.observer.reached(done);
-            Self::check_cancelled(self.observer)?;
+            self.check_cancelled()?;
         }
         Ok(edges)
     }
 
-    /// The edges among the candidates of one document.
-    fn measure_old(
+    /// The edges among the candidates of one document, by the estimates.
+    fn estimate_old(
         &self,
-        ranked: &CorpusView<'_>,
         rank: u32,
-        (words, candidates): (&[u64], &[OldDocument]),
+        words: &[u64],
+        candidates: &[OldDocument],
+        searcher: &Searcher<'_>,
+    ) -> Result<Vec<OldEdge>> {
+        let mut edges = Vec::new();
+        let min_equal = self.estimates.min_equal(self.request.compare.threshold.value());
+        for &old in candidates {
+            let equal = self.estimates.equal(words, &searcher.archives.segment(old).row(old.number)?.words);
+            if equal >= min_equal {
+                edges.push(OldEdge { rank, old, intersection: equal, union: self.ingest.spec().registers });
+            }
+        }
+        Ok(edges)
+    }
+
+    /// The edges among the candidates of one document, by exact counts.
+    fn compare_old(
+        &self,
+        view: &CorpusView<'_>,
+        rank: u32,
+        candidates: &[OldDocument],
         searcher: &mut Searcher<'_>,
     ) -> Result<Vec<OldEdge>> {
         let mut edges = Vec::new();
         if candidates.is_empty() {
             return Ok(edges);
         }
-        if self.request.compare.verify == Verify::Estimate {
-            let least = self.estimates.min_equal(self.request.compare.threshold.value());
-            for &old in candidates {
-                let equal =
-                    self.estimates.equal(words, &searcher.archives.segment(old).row(old.number)?.words);
-                if equal >= least {
-                    edges.push((rank, old, equal, self.ingest.spec().registers));
-                }
-            }
-            return Ok(edges);
-        }
         let Searcher { archives, scratch, own, other, .. } = searcher;
         let mut features: &[u64] = &[];
         let mut taken = Some(own);
-        ranked.with_text(rank, &mut |text| {
+        view.with_text(rank, &mut |text| {
             if let Some(own) = taken.take() {
                 features = sorted_elements(&self.ingest.shingler, text, scratch, own);
             }
@@ -223,7 +261,7 @@ impl Run<'_> {
             let both = intersection(features, other);
             let union = (features.len() + other.len()) as u32 - both;
             if self.request.compare.threshold.is_reached(both.into(), union.into()) {
-                edges.push((rank, old, both, union));
+                edges.push(OldEdge { rank, old, intersection: both, union });
             }
         }
         Ok(edges)
@@ -231,7 +269,7 @@ impl Run<'_> {
 }
 
 /// What one document found.
-struct Looked {
+struct Probed {
     met: u64,
     candidates: u64,
     edges: Vec<OldEdge>,
@@ -258,28 +296,28 @@ impl<'a> Searcher<'a> {
     }
 }
 
-/// What `look` finds for each member, in their order.
-pub(super) fn each_member<S: Send, T: Send>(
+/// What `find` finds for each member, in their order.
+pub fn each_member<S: Send, T: Send>(
     members: &[u32],
     threads: usize,
     state: impl Fn() -> S,
-    look: impl Fn(&mut S, u32) -> Result<Vec<T>> + Sync,
+    find: impl Fn(&mut S, u32) -> Result<Vec<T>> + Sync,
 ) -> Result<Vec<T>> {
     let tasks: Vec<&[u32]> = members.chunks(TASK).collect();
     let made = in_parallel(tasks.len(), threads, state, |i, state| -> Result<Vec<T>> {
         let mut made = Vec::new();
         for &rank in tasks[i] {
-            made.extend(look(state, rank)?);
+            made.extend(find(state, rank)?);
         }
         Ok(made)
     });
     Ok(made.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
-/// Edges with the ranks of their guests.
-pub(super) fn numbered(edges: Vec<OldEdge>, guests: &mut FoundOld) -> Result<Vec<Edge>> {
-    let edge = |(later, old, intersection, union)| {
-        Ok(Edge { later, earlier: guests.rank(old)?, intersection, union })
+/// Edges with the ranks of the old documents.
+pub fn numbered(edges: Vec<OldEdge>, found_old: &mut FoundOld) -> Result<Vec<Edge>> {
+    let edge = |OldEdge { rank, old, intersection, union }| {
+        Ok(Edge { later: rank, earlier: found_old.rank(old)?, intersection, union })
     };
     edges.into_iter().map(edge).collect()
 }

@@ -3,33 +3,43 @@
 use std::path::{Path, PathBuf};
 
 use benzer_core::field::text::Shingler;
-use benzer_core::lsh::Banding;
 use serde_json::{Value, json};
 
 use super::fingerprint;
-use super::stages::Run;
+use super::folders::OF_OLD;
+use super::setup::{Job, Setup};
 use crate::archive::{self, Archives, Segment, SegmentEntry, SegmentWriter, Shape};
 use crate::error::{Error, Result};
-use crate::folders::OLD_REJECTS;
+use crate::folders::{DOCUMENTS, OLD_REJECTS};
 use crate::ingest::Ingest;
 use crate::keep::Keep;
 use crate::progress::Stage;
-use crate::request::{Measure, Output, Search};
+use crate::request::{Measure, Output, Request, Search};
+use crate::results::manifest::NAME as MANIFEST;
+use crate::summary::{Counts, Summary};
 use benzer_io::read::{self, Inputs, ReadOptions, Reader};
 use benzer_storage::{self as files, FileWriter, Lock, Manifest};
 
 /// What `--against` named.
 #[derive(Debug)]
-enum Source {
+pub(super) enum OldInput {
     Archive(Vec<Segment>),
     Corpus(PathBuf),
 }
 
-/// Old documents, before they are looked at.
-#[derive(Debug, Default)]
-pub(super) struct Sources {
-    list: Vec<Source>,
-    /// Names the inputs of the run in an archive, and the inputs with the settings.
+/// Old documents, before they are read.
+#[derive(Debug)]
+pub(super) struct OldSources {
+    pub inputs: Vec<OldInput>,
+    pub growth: ArchiveGrowth,
+    /// Names everything that the results depend on, the old documents included.
+    pub fingerprint: String,
+}
+
+/// How this run is known to the archive that it adds to.
+#[derive(Debug)]
+pub(super) struct ArchiveGrowth {
+    /// Names the inputs of the run, and the inputs with the settings.
     pub inputs: String,
     pub run: String,
     /// Whether the archive has the documents of this run already, because it ended between saving them and its own end.
@@ -38,52 +48,54 @@ pub(super) struct Sources {
     lock: Option<Lock>,
 }
 
-impl Run<'_> {
+impl Setup<'_> {
     /// Opens archives and looks up corpora, before anything else is read.
-    pub(super) fn open_old(&mut self, reader: &Reader) -> Result<()> {
-        let (inputs, run) =
-            (fingerprint::combined(&fingerprint::inputs(reader)?), fingerprint::of(self.request, reader)?);
-        let mut states = vec![json!(run)];
-        let mut sources = Sources { inputs, run, ..Sources::default() };
+    pub fn open_old(&self, reader: &Reader) -> Result<OldSources> {
+        let growth = ArchiveGrowth {
+            inputs: fingerprint::combined(&fingerprint::inputs(reader)?),
+            run: fingerprint::of(self.request, reader)?,
+            is_saved: false,
+            lock: None,
+        };
+        let mut states = vec![json!(growth.run)];
+        let mut old = OldSources { inputs: Vec::new(), growth, fingerprint: String::new() };
+        let results = &self.request.results;
         for path in &self.request.old.paths {
-            let is_growing = self.request.results.save.as_ref() == Some(path);
-            if is_growing && self.request.results.write != Output::DryRun {
+            let is_growing = results.save.as_ref() == Some(path);
+            if is_growing && results.write != Output::DryRun {
                 check_folder(path)?;
                 self.files.create_dir_all(path)?;
-                sources.lock = Some(lock(path)?);
+                old.growth.lock = Some(lock(path)?);
             }
             if let Some(folder) = archive::folder_of(path) {
-                let (segments, state) = self.open_archive(&folder, is_growing, &mut sources)?;
-                sources.list.push(Source::Archive(segments));
+                let (segments, state) = self.open_archive(&folder, is_growing, &mut old.growth)?;
+                old.inputs.push(OldInput::Archive(segments));
                 states.push(state);
             } else if !is_growing {
                 // Of the folder of a run that was not saved, its documents.
-                let is_run = path.join(crate::results::manifest::NAME).is_file();
-                let path = if is_run { path.join(crate::folders::DOCUMENTS) } else { path.clone() };
-                states.push(json!(fingerprint::inputs(&self.open_corpus(&path)?)?));
-                sources.list.push(Source::Corpus(path));
+                let path = if path.join(MANIFEST).is_file() { path.join(DOCUMENTS) } else { path.clone() };
+                states.push(json!(fingerprint::inputs(&open_corpus(self.request, &path)?)?));
+                old.inputs.push(OldInput::Corpus(path));
             }
         }
-        self.fingerprint = fingerprint::combined(&states);
-        self.sources = sources;
-        Ok(())
+        old.fingerprint = fingerprint::combined(&states);
+        Ok(old)
     }
 
     fn open_archive(
         &self,
         folder: &Path,
         is_growing: bool,
-        sources: &mut Sources,
+        growth: &mut ArchiveGrowth,
     ) -> Result<(Vec<Segment>, Value)> {
         loop {
             let manifest = archive::Manifest::load(folder)?;
             let mut visible = manifest.len();
-            let added = manifest.runs.iter().position(|added| added.inputs == sources.inputs);
+            let added = manifest.runs.iter().position(|added| added.inputs == growth.inputs);
             if let (true, Some(i)) = (is_growing, added) {
                 // A run that ended before its own end, or is repeated.
-                sources.is_saved =
-                    i + 1 == manifest.runs.len() && manifest.runs[i].fingerprint == sources.run;
-                if !sources.is_saved {
+                growth.is_saved = i + 1 == manifest.runs.len() && manifest.runs[i].fingerprint == growth.run;
+                if !growth.is_saved {
                     return Err(Error::Archive {
                         path: folder.to_owned(),
                         expected: "other inputs than it has".to_owned(),
@@ -105,100 +117,85 @@ impl Run<'_> {
             }
         }
     }
+}
 
-    fn open_corpus(&self, path: &Path) -> Result<Reader> {
-        let options = ReadOptions { order_field: None, ..self.request.old.read.clone() };
-        Ok(read::open(Inputs::new().path(path), options)?)
-    }
-
+impl Job<'_> {
     /// All old documents; those of corpora as segments in the work folder.
-    pub(super) fn read_old(&mut self) -> Result<Archives> {
+    pub fn read_old(&self, inputs: Vec<OldInput>, summary: &mut Summary) -> Result<Archives> {
         let shingler = Shingler::new(&self.request.compare.text)?;
         let ids = self.request.old.read.id_field.is_some();
         let ingest = Ingest::new(shingler, &self.request.compare.spec, &Keep::First, ids)?;
-        let mut made = self.saved(Stage::Against).map_or_else(Vec::new, |manifest| self.take_over(&manifest));
-        let sources = std::mem::take(&mut self.sources.list);
-        let n_corpora = sources.iter().filter(|source| matches!(source, Source::Corpus(_))).count();
+        let saved = self.checkpoints.load(Stage::Against);
+        let mut made = saved.map_or_else(Vec::new, |manifest| take_over(&manifest, &mut summary.counts));
+        let n_corpora = inputs.iter().filter(|input| matches!(input, OldInput::Corpus(_))).count();
         if made.len() != n_corpora {
-            made = self.read_corpora(&sources, &ingest)?;
+            made = self.read_corpora(&inputs, &ingest, summary)?;
         }
         let (mut archives, mut made) = (Archives::default(), made.iter());
-        for source in sources {
-            let entry = match source {
-                Source::Archive(segments) => {
+        for input in inputs {
+            let entry = match input {
+                OldInput::Archive(segments) => {
                     segments.into_iter().for_each(|segment| archives.push(segment));
                     continue;
                 }
-                Source::Corpus(_) => made.next().expect("every corpus was read"),
+                OldInput::Corpus(_) => made.next().expect("every corpus was read"),
             };
             archives.push(Segment::open(&self.folders.work, entry, self.ingest.spec(), self.banding())?);
         }
         if let (Search::Bands(banding), Measure::Jaccard) =
             (&self.request.compare.search, self.request.compare.measure)
         {
-            archives.use_banding(banding, self.room())?;
+            archives.use_banding(banding, self.workspace())?;
         }
         Ok(archives)
     }
 
-    /// What keys are made of sketches.
-    pub(super) fn banding(&self) -> Option<Banding> {
-        match self.request.compare.search {
-            Search::Bands(banding) => Some(banding),
-            Search::Exact => None,
-        }
-    }
-
-    /// The segments that an interrupted run left.
-    fn take_over(&mut self, manifest: &Manifest) -> Vec<SegmentEntry> {
-        let count = |name: &str| manifest.counts().get(name).cloned().unwrap_or_default();
-        let number = |name: &str| count(name).as_u64().unwrap_or(0);
-        self.counts.against_rejected = number("rejected");
-        self.counts.against_short = number("short");
-        self.counts.against_empty = number("empty");
-        serde_json::from_value(count("segments")).unwrap_or_default()
-    }
-
-    fn read_corpora(&mut self, sources: &[Source], ingest: &Ingest) -> Result<Vec<SegmentEntry>> {
-        let mut manifest = Manifest::new(Stage::Against.name(), &self.fingerprint);
+    fn read_corpora(
+        &self,
+        inputs: &[OldInput],
+        ingest: &Ingest,
+        summary: &mut Summary,
+    ) -> Result<Vec<SegmentEntry>> {
+        let mut manifest = self.checkpoints.begin(Stage::Against);
         let mut rejects = self.files.create(&self.folders.work.join(OLD_REJECTS))?;
         let mut entries: Vec<SegmentEntry> = Vec::new();
-        for source in sources {
-            if let Source::Corpus(path) = source {
-                let name = format!("{}{}", super::output::OF_OLD, entries.len());
-                entries.push(self.read_corpus(path, &name, ingest, &mut rejects)?);
+        for input in inputs {
+            if let OldInput::Corpus(path) = input {
+                let name = format!("{}{}", OF_OLD, entries.len());
+                entries.push(self.read_corpus(path, &name, ingest, &mut rejects, &mut summary.counts)?);
             }
         }
         let rejects = rejects.commit()?;
-        if self.saves && !entries.is_empty() {
+        if self.checkpoints.saves && !entries.is_empty() {
             manifest.add_file(OLD_REJECTS, rejects);
             entries
                 .iter()
                 .flat_map(SegmentEntry::files)
                 .for_each(|(name, stamp)| manifest.add_file(&name, stamp));
             manifest.set_count("segments", serde_json::to_value(&entries).unwrap_or_default());
-            manifest.set_count("rejected", self.counts.against_rejected);
-            manifest.set_count("short", self.counts.against_short);
-            manifest.set_count("empty", self.counts.against_empty);
+            manifest.set_count("rejected", summary.counts.against_rejected);
+            manifest.set_count("short", summary.counts.against_short);
+            manifest.set_count("empty", summary.counts.against_empty);
             manifest.save(self.files, &self.folders.work)?;
         }
         let bytes = |entry: &SegmentEntry| entry.files().map(|(_, stamp)| stamp.bytes).iter().sum::<u64>();
-        self.spilled += entries.iter().map(bytes).sum::<u64>();
+        summary.spilled_bytes += entries.iter().map(bytes).sum::<u64>();
         Ok(entries)
     }
 
     fn read_corpus(
-        &mut self,
+        &self,
         path: &Path,
         name: &str,
         ingest: &Ingest,
         rejects: &mut FileWriter,
+        counts: &mut Counts,
     ) -> Result<SegmentEntry> {
-        let reader = self.open_corpus(path)?;
+        let reader = open_corpus(self.request, path)?;
         let shape = Shape { spec: ingest.spec(), banding: self.banding() };
         let mut rejected = 0;
         let (left, entry) = {
-            let mut writer = SegmentWriter::create(&self.folders.work, name, shape, self.room())?;
+            let mut writer = SegmentWriter::create(&self.folders.work, name, shape, self.workspace())?;
             let left =
                 archive::read_into(&mut writer, reader, ingest, self.request.resources.threads, |batch| {
                     if let (true, Some(reject)) = (self.request.strict, batch.rejects().first()) {
@@ -208,15 +205,30 @@ impl Run<'_> {
                     let mut lines = Vec::new();
                     benzer_io::rewrite::reject_lines(batch, &mut lines);
                     rejects.append(&lines)?;
-                    Self::check_cancelled(self.observer)
+                    self.check_cancelled()
                 })?;
             (left, writer.finish()?)
         };
-        self.counts.against_rejected += rejected;
-        self.counts.against_short += left.short;
-        self.counts.against_empty += left.empty;
+        counts.against_rejected += rejected;
+        counts.against_short += left.short;
+        counts.against_empty += left.empty;
         Ok(entry)
     }
+}
+
+/// The segments that an interrupted run left, and what it had counted of them.
+fn take_over(manifest: &Manifest, counts: &mut Counts) -> Vec<SegmentEntry> {
+    let count = |name: &str| manifest.counts().get(name).cloned().unwrap_or_default();
+    let number = |name: &str| count(name).as_u64().unwrap_or(0);
+    counts.against_rejected = number("rejected");
+    counts.against_short = number("short");
+    counts.against_empty = number("empty");
+    serde_json::from_value(count("segments")).unwrap_or_default()
+}
+
+fn open_corpus(request: &Request, path: &Path) -> Result<Reader> {
+    let options = ReadOptions { order_field: None, ..request.old.read.clone() };
+    Ok(read::open(Inputs::new().path(path), options)?)
 }
 
 /// The right to add to an archive.

@@ -5,7 +5,7 @@
 use benzer_core::field::text::Scratch;
 
 use super::against::{OldEdge, each_member, numbered};
-use super::stages::Run;
+use super::setup::Job;
 use crate::archive::{Archives, OldDocument, Prober, sorted_elements};
 use crate::corpus::CorpusView;
 use crate::decide::{Removal, Rule};
@@ -13,6 +13,7 @@ use crate::edges::{EdgesWriter, OLD_EDGES};
 use crate::error::Result;
 use crate::found_old::FoundOld;
 use crate::request::{Measure, Verify};
+use crate::summary::Counts;
 use crate::write::{CountKind, Excerpt};
 use benzer_join::overlap::{self, Counter, Index, IndexBuilder};
 use benzer_join::verify::Texts;
@@ -28,37 +29,40 @@ struct Buffers {
     counter: Counter,
 }
 
-impl Run<'_> {
-    pub(super) fn overlapping_old(
-        &mut self,
-        ranked: &CorpusView<'_>,
+impl Job<'_> {
+    pub fn overlapping_old(
+        &self,
+        view: &CorpusView<'_>,
         members: &[u32],
-        guests: &mut FoundOld,
+        found_old: &mut FoundOld,
+        counts: &mut Counts,
     ) -> Result<EdgesWriter> {
-        let mut found = self.room().sorter::<(u32, u64, u32, u32)>(4);
-        let mut sets = Sets::new(&guests.archives);
-        while let Some((index, olds)) = sets.next(self.memory.sorting / 2)? {
+        let mut found = self.workspace().sorter::<(u32, u64, u32, u32)>(4);
+        let mut sets = OldSets::new(&found_old.archives);
+        while let Some(part) = sets.next(self.budget.sorting / 2)? {
             let mut done = 0;
             for some in members.chunks(TOGETHER) {
-                let look =
-                    |buffers: &mut Buffers, rank: u32| self.overlaps(ranked, rank, (&index, &olds), buffers);
-                let looked = each_member(some, self.request.resources.threads, Buffers::default, look)?;
-                for (met, edges) in looked {
-                    self.counts.met += met;
-                    self.counts.candidates += met;
-                    for (rank, old, both, size) in edges {
-                        found.push((rank, old.packed(), both, size))?;
+                let find = |buffers: &mut Buffers, rank: u32| self.overlaps(view, rank, &part, buffers);
+                let threads = self.request.resources.threads;
+                for Overlaps { met, edges } in each_member(some, threads, Buffers::default, find)? {
+                    counts.met += met;
+                    counts.candidates += met;
+                    for OldEdge { rank, old, intersection, union } in edges {
+                        found.push((rank, old.packed(), intersection, union))?;
                     }
                 }
                 done += some.len() as u64;
                 self.observer.reached(done);
-                Self::check_cancelled(self.observer)?;
+                self.check_cancelled()?;
             }
         }
-        let mut edges = self.edges_writer(ranked.corpus, OLD_EDGES, 0)?;
+        let mut edges = self.edges_writer(view.corpus, OLD_EDGES, 0)?;
         for record in found.finish()? {
-            let (rank, old, both, size) = record?;
-            let made = numbered(vec![(rank, OldDocument::unpacked(old), both, size)], guests)?;
+            let (rank, old, intersection, union) = record?;
+            let made = numbered(
+                vec![OldEdge { rank, old: OldDocument::unpacked(old), intersection, union }],
+                found_old,
+            )?;
             made.into_iter().try_for_each(|edge| edges.push(edge))?;
         }
         Ok(edges)
@@ -67,14 +71,14 @@ impl Run<'_> {
     /// How many sets of an index a document meets, and the edges among them.
     fn overlaps(
         &self,
-        ranked: &CorpusView<'_>,
+        view: &CorpusView<'_>,
         rank: u32,
-        (index, olds): (&Index, &[OldDocument]),
+        IndexPart { index, olds }: &IndexPart,
         buffers: &mut Buffers,
-    ) -> Result<Vec<(u64, Vec<OldEdge>)>> {
+    ) -> Result<Vec<Overlaps>> {
         let Buffers { scratch, own, counter } = buffers;
         let (mut met, mut edges) = (0, Vec::new());
-        ranked.with_text(rank, &mut |text| {
+        view.with_text(rank, &mut |text| {
             let elements = sorted_elements(&self.ingest.shingler, text, scratch, own);
             counter.count(index, elements, |set, both| {
                 met += 1;
@@ -83,17 +87,17 @@ impl Run<'_> {
                     Measure::Jaccard => index.size(set) + elements.len() as u32 - both,
                 };
                 if self.request.compare.threshold.is_reached(both.into(), of.into()) {
-                    edges.push((rank, olds[set as usize], both, of));
+                    edges.push(OldEdge { rank, old: olds[set as usize], intersection: both, union: of });
                 }
             });
         })?;
-        Ok(vec![(met, edges)])
+        Ok(vec![Overlaps { met, edges }])
     }
 }
 
-impl Run<'_> {
+impl Job<'_> {
     /// What the numbers of edges are.
-    pub(super) fn counted(&self) -> CountKind {
+    pub fn counted(&self) -> CountKind {
         match (self.request.compare.measure, self.request.compare.verify) {
             (Measure::Containment, _) => CountKind::Contained,
             (Measure::Jaccard, Verify::Exact) => CountKind::Union,
@@ -102,16 +106,15 @@ impl Run<'_> {
     }
 
     /// Where a removed document has what it contains.
-    pub(super) fn span(&self, ranked: &CorpusView<'_>, removal: &Removal) -> Result<Option<Excerpt>> {
-        let Some(old) = ranked.found_old.at(removal.kept()).filter(|_| removal.rule == Rule::Contained)
-        else {
+    pub fn span(&self, view: &CorpusView<'_>, removal: &Removal) -> Result<Option<Excerpt>> {
+        let Some(old) = view.found_old.at(removal.kept()).filter(|_| removal.rule == Rule::Contained) else {
             return Ok(None);
         };
-        let segment = ranked.found_old.archives.segment(old);
+        let segment = view.found_old.archives.segment(old);
         let mut elements = Vec::new();
         segment.features(&segment.row(old.number)?, &mut elements)?;
         let mut found = None;
-        ranked.with_text(removal.removed(), &mut |text| {
+        view.with_text(removal.removed(), &mut |text| {
             let range = overlap::span(&self.ingest.shingler, text, &elements);
             found = range.map(|range| Excerpt { text: text[range.clone()].to_owned(), range });
         })?;
@@ -119,20 +122,34 @@ impl Run<'_> {
     }
 }
 
+/// As many old documents as there is room for.
+struct IndexPart {
+    index: Index,
+    /// What its sets are.
+    olds: Vec<OldDocument>,
+}
+
+/// What a document has in common with the sets of an index.
+struct Overlaps {
+    /// OldSets that it has elements of.
+    met: u64,
+    edges: Vec<OldEdge>,
+}
+
 /// Old documents in order, each text once.
-struct Sets<'a> {
+struct OldSets<'a> {
     archives: &'a Archives,
     prober: Prober<'a>,
     next: OldDocument,
 }
 
-impl<'a> Sets<'a> {
+impl<'a> OldSets<'a> {
     fn new(archives: &'a Archives) -> Self {
         Self { archives, prober: Prober::new(archives), next: OldDocument { segment: 0, number: 0 } }
     }
 
-    /// An index of as many as there is room for, with what its sets are. Nothing when all were given.
-    fn next(&mut self, budget_bytes: usize) -> Result<Option<(Index, Vec<OldDocument>)>> {
+    /// An index of as many as there is room for. Nothing when all were given.
+    fn next(&mut self, budget_bytes: usize) -> Result<Option<IndexPart>> {
         let (mut builder, mut olds, mut features) = (IndexBuilder::new(budget_bytes), Vec::new(), Vec::new());
         while let Some(segment) = self.archives.segments().get(self.next.segment as usize) {
             if self.next.number >= segment.len() {
@@ -150,6 +167,6 @@ impl<'a> Sets<'a> {
             }
             self.next.number += 1;
         }
-        Ok((!olds.is_empty()).then(|| (builder.build(), olds)))
+        Ok((!olds.is_empty()).then(|| IndexPart { index: builder.build(), olds }))
     }
 }

@@ -15,20 +15,22 @@ mod journal;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use benzer_core::hash;
 use serde::Deserialize;
 
-use super::stages::Run;
+use super::run::{self, Finished};
+use super::setup::{Setup, check_cancelled};
 use crate::error::{Error, Result};
-use crate::folders::{DOCUMENTS, RESULTS};
+use crate::folders::{DOCUMENTS, RESULTS, WORK};
 use crate::progress::{Observer, Stage};
 use crate::request::Request;
 use crate::results::manifest as results;
 use crate::results::manifest::NAME as MANIFEST;
 use crate::summary::{Summary, Timing};
+use benzer_flow::workers::in_parallel;
 use benzer_io::store::{Address, Folder, Stored};
 use benzer_storage::{Check, FileEntry, Files, Lock, Manifest, State, checksum_of};
 use journal::Journal;
@@ -70,15 +72,9 @@ pub(super) fn run(
         request.resources.work_dir = Some(work.join(RUN));
         request.results.overwrite = true;
     });
-    let saved = if request.resources.resume {
-        saved(files, &work, (&local, &request.results.folder), observer)?
-    } else {
-        None
-    };
-    let waiting = match saved {
-        Some(waiting) => waiting,
-        None => make(files, &work, (&local, &request.results.folder), observer)?,
-    };
+    let run = LocalRun { files, request: &local, target: &request.results.folder, work: &work, observer };
+    let saved = if request.resources.resume { run.saved()? } else { None };
+    let waiting = saved.map_or_else(|| run.make(), Ok)?;
     let mut summary: Summary = waiting
         .counts()
         .get("summary")
@@ -120,59 +116,63 @@ fn is_result(name: &str) -> bool {
     RESULTS.contains(&name) || name.strip_prefix(DOCUMENTS).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// The results that an interrupted run has left, if they are of the same run.
-fn saved(
-    files: &Files,
-    work: &Path,
-    (local, target): (&Request, &Path),
-    observer: &dyn Observer,
-) -> Result<Option<Manifest>> {
-    if !Manifest::path(work, Stage::Upload.name()).exists() {
-        return Ok(None);
+/// A run into the work folder, whose results are sent to another place.
+struct LocalRun<'a> {
+    files: &'a Files,
+    request: &'a Request,
+    target: &'a Path,
+    work: &'a Path,
+    observer: &'a dyn Observer,
+}
+
+impl LocalRun<'_> {
+    fn setup(&self) -> Result<Setup<'_>> {
+        Setup::new(self.files, self.request, self.target, self.observer)
     }
-    let mut run = Run { target, ..Run::new(files, local, observer)? };
-    let reader = run.open()?;
-    run.open_old(&reader)?;
-    let fingerprint = key(&run.fingerprint, local);
-    match Manifest::load(work, Stage::Upload.name(), &fingerprint, Check::Checksums) {
-        State::Finished(manifest) => {
-            run.folders.finish(files)?;
-            Ok(Some(manifest))
+
+    /// The results that an interrupted run has left, if they are of the same run.
+    fn saved(&self) -> Result<Option<Manifest>> {
+        if !Manifest::path(self.work, Stage::Upload.name()).exists() {
+            return Ok(None);
         }
-        _ => Ok(None),
+        let setup = self.setup()?;
+        let old = setup.open_old(&setup.open_inputs()?)?;
+        let fingerprint = self.key(&old.fingerprint);
+        match Manifest::load(self.work, Stage::Upload.name(), &fingerprint, Check::Checksums) {
+            State::Finished(manifest) => {
+                setup.folders.finish(self.files)?;
+                Ok(Some(manifest))
+            }
+            _ => Ok(None),
+        }
     }
-}
 
-/// What the results depend on.
-fn key(fingerprint: &str, local: &Request) -> String {
-    format!("{fingerprint} {:?}", local.results.write)
-}
+    /// What the results depend on.
+    fn key(&self, fingerprint: &str) -> String {
+        format!("{fingerprint} {:?}", self.request.results.write)
+    }
 
-/// Makes the results, in the work folder.
-fn make(
-    files: &Files,
-    work: &Path,
-    (local, target): (&Request, &Path),
-    observer: &dyn Observer,
-) -> Result<Manifest> {
-    files.remove(&Manifest::path(work, Stage::Upload.name()))?;
-    // What was left of results that were sent.
-    if results::Manifest::read(&local.results.folder).is_err()
-        && !local.results.folder.join(".benzer-work").exists()
-    {
-        let _ = std::fs::remove_dir_all(&local.results.folder);
+    /// Makes the results, in the work folder.
+    fn make(&self) -> Result<Manifest> {
+        let Self { files, work, .. } = self;
+        let folder = &self.request.results.folder;
+        files.remove(&Manifest::path(work, Stage::Upload.name()))?;
+        // What was left of results that were sent.
+        if results::Manifest::read(folder).is_err() && !folder.join(WORK).exists() {
+            let _ = std::fs::remove_dir_all(folder);
+        }
+        let Finished { summary, fingerprint } = run::run(self.setup()?)?;
+        let mut waiting = Manifest::new(Stage::Upload.name(), &self.key(&fingerprint));
+        for FileEntry { name, stamp } in results::Manifest::read(folder)?.files {
+            waiting.add_file(&format!("{WAITING}/{name}"), stamp);
+        }
+        for name in [results::RUN, MANIFEST] {
+            waiting.add_file(&format!("{WAITING}/{name}"), checksum_of(&folder.join(name))?);
+        }
+        waiting.set_count("summary", serde_json::to_value(&summary).unwrap_or_default());
+        waiting.save(files, work)?;
+        Ok(waiting)
     }
-    let (summary, fingerprint) = Run { target, ..Run::new(files, local, observer)? }.run()?;
-    let mut waiting = Manifest::new(Stage::Upload.name(), &key(&fingerprint, local));
-    for FileEntry { name, stamp } in results::Manifest::read(&local.results.folder)?.files {
-        waiting.add_file(&format!("{WAITING}/{name}"), stamp);
-    }
-    for name in [results::RUN, MANIFEST] {
-        waiting.add_file(&format!("{WAITING}/{name}"), checksum_of(&local.results.folder.join(name))?);
-    }
-    waiting.set_count("summary", serde_json::to_value(&summary).unwrap_or_default());
-    waiting.save(files, work)?;
-    Ok(waiting)
 }
 
 /// Sends what is not there yet. First the old manifest goes, and the new one comes last.
@@ -198,7 +198,7 @@ fn send(
     let (last, first): (Vec<_>, Vec<_>) = all.into_iter().partition(|(name, _)| name == MANIFEST);
     let sent = AtomicU64::new(0);
     let put = |(name, entry): &(String, &FileEntry)| -> Result<()> {
-        Run::check_cancelled(observer)?;
+        check_cancelled(observer)?;
         if !journal.has(name, entry, there.get(name)) {
             let mut told = 0;
             let version = folder.put(name, &work.join(&entry.name), &mut |now| {
@@ -211,26 +211,23 @@ fn send(
         observer.reached(sent.fetch_add(entry.stamp.bytes, Ordering::Relaxed) + entry.stamp.bytes);
         Ok(())
     };
-    side_by_side(&first, put)?;
+    for_each(&first, put)?;
     last.iter().try_for_each(put)
 }
 
 /// Does something with every item, some at a time. The first error ends it.
-fn side_by_side<T: Sync>(items: &[T], work: impl Fn(&T) -> Result<()> + Sync) -> Result<()> {
-    let next = AtomicUsize::new(0);
-    let worker = || -> Result<()> {
-        while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
-            work(item).inspect_err(|_| next.store(items.len(), Ordering::Relaxed))?;
-        }
-        Ok(())
-    };
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..AT_ONCE.min(items.len())).map(|_| scope.spawn(worker)).collect();
-        let ends = workers
-            .into_iter()
-            .map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        ends.collect::<Vec<_>>().into_iter().collect()
-    })
+fn for_each<T: Sync>(items: &[T], work: impl Fn(&T) -> Result<()> + Sync) -> Result<()> {
+    let failed = AtomicBool::new(false);
+    let done = in_parallel(
+        items.len(),
+        AT_ONCE,
+        || (),
+        |i, ()| match failed.load(Ordering::Relaxed) {
+            true => Ok(()),
+            false => work(&items[i]).inspect_err(|_| failed.store(true, Ordering::Relaxed)),
+        },
+    );
+    done.into_iter().collect()
 }
 
 /// Removes the results from this machine.

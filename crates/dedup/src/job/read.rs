@@ -1,228 +1,112 @@
 //! Reading and sketching.
 
-use std::io::{BufRead, Read};
-use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
 
-use super::memory::Memory;
-use super::output::STDIN;
-use super::stages::Run;
+use benzer_flow::pipeline;
+use benzer_io::read::{Again, Batch, Input, Reader};
+use benzer_storage::FileWriter;
+
+use super::budget::Budget;
+use super::setup::{Checkpoints, Setup, check_cancelled};
 use crate::corpus::{Corpus, HeldBatches};
 use crate::documents::{Documents, Memory as Rows, Table, TableWriter};
 use crate::error::{Error, Result};
 use crate::folders::REJECTS;
-use crate::ingest::{Ingested, Spare};
+use crate::ingest::Ingested;
 use crate::keep;
-use crate::progress::{Observer, Stage};
-use crate::request::{Output, Request};
-use crate::summary::Counts;
-use benzer_flow::pipeline;
-use benzer_io::places;
-use benzer_io::read::{self, Again, Batch, Inputs, Reader};
-use benzer_io::store::Address;
-use benzer_storage::{FileWriter, Files, Manifest};
+use crate::progress::Stage;
+use crate::summary::{Counts, Summary};
 
 /// Rejects that are named in the summary.
 const NAMED: usize = 5;
 
-impl Run<'_> {
-    pub(super) fn read(&mut self) -> Result<Corpus> {
-        self.save_stdin()?;
-        let mut reader = self.open()?;
-        self.memory = Memory::new(self.request, &reader)?;
-        self.open_old(&reader)?;
-        self.saves =
-            reader.progress().bytes_total().is_none_or(|bytes| bytes >= self.request.resources.checkpoint);
+/// What was read.
+pub(super) struct Read {
+    pub corpus: Corpus,
+    /// What is left of the memory.
+    pub budget: Budget,
+    /// Whether the stages to come leave checkpoints.
+    pub saves: bool,
+}
+
+impl Setup<'_> {
+    /// Makes rows of all documents, or takes over those of an interrupted run.
+    pub fn read(
+        &self,
+        mut reader: Reader,
+        mut budget: Budget,
+        checkpoints: &Checkpoints,
+        summary: &mut Summary,
+    ) -> Result<Read> {
         let inputs = reader.inputs().to_vec();
-        self.check_names(&inputs)?;
-        self.check_target(&inputs)?;
-        self.tell_of_inputs(&reader)?;
-        if self.request.results.write == Output::Annotate {
-            crate::write::check_annotation(&inputs)?;
+        if let Some(manifest) = checkpoints.load(Stage::Read) {
+            summary.counts = Counts::from_manifest(&manifest);
+            summary.resumed(Stage::Read);
+            summary.rejects = first_rejects(&self.folders.work);
+            return Ok(Read { corpus: self.open_table(inputs)?, budget, saves: true });
         }
-        self.folders.clear(self.files, &inputs)?;
-        if let Some(manifest) = self.saved(Stage::Read) {
-            self.saves = true;
-            self.counts = Counts::from_manifest(&manifest);
-            self.resumed(Stage::Read);
-            self.rejects = self.first_rejects();
-            let table = Table::open(&self.folders.work, self.ingest.layout())?;
-            return Ok(Corpus {
-                inputs,
-                documents: Documents::Disk(table),
-                held: HeldBatches::default(),
-                again: None,
-                ids: Mutex::default(),
-            });
-        }
-        let again = match reader.progress().bytes_total() {
-            Some(bytes) if bytes > self.request.resources.held => {
-                let maps = self.request.resources.maps && self.memory.has_room_for_maps(bytes);
-                let again = Again::new(&inputs, maps)?;
-                if maps && again.is_some() {
-                    self.memory.take(bytes);
-                }
-                again
-            }
-            _ => None,
-        };
-        let mut sink = Sink {
-            files: self.files,
-            request: self.request,
-            observer: self.observer,
-            folder: self.folders.work.clone(),
-            memory: self.memory,
-            rows: Rows::new(self.ingest.layout()),
-            held: HeldBatches::default(),
-            again,
-            held_bytes: 0,
-            disk: None,
-            checkpoint: None,
-            n: 0,
-            text_bytes: 0,
-            rejects: None,
-            named: Vec::new(),
-            counts: Counts::default(),
-            spare: self.ingest.spare.clone(),
-        };
-        if let Some(again) = &sink.again {
+        let total = reader.progress().bytes_total();
+        let saves = total.is_none_or(|bytes| bytes >= self.request.resources.checkpoint);
+        let again = self.again(&inputs, total, &mut budget)?;
+        if let Some(again) = &again {
             reader.look_at(again);
         }
+        let mut rows = RowCollector::new(self, budget, again);
         // What can be read again is not written a second time: a resumed run reads it.
-        if self.saves && sink.again.is_none() {
-            sink.checkpoint = Some(sink.create_table()?);
+        if saves && rows.again.is_none() {
+            rows.checkpoint = Some(rows.create_table()?);
         }
         if self.request.resources.in_memory == 0 {
-            sink.move_to_disk()?;
+            rows.move_to_disk()?;
         }
+        self.observer.begin(Stage::Read, total);
         let progress = reader.progress().clone();
-        self.observer.begin(Stage::Read, progress.bytes_total());
         pipeline::run(reader, &self.ingest, self.request.resources.threads, |made| -> Result<()> {
-            sink.take(made)?;
-            sink.observer.reached(progress.bytes_read());
-            Self::check_cancelled(sink.observer)
+            rows.take(made)?;
+            self.observer.reached(progress.bytes_read());
+            check_cancelled(self.observer)
         })?;
-        self.end_reading(sink, inputs)
+        let (corpus, is_on_disk) = rows.finish(inputs, checkpoints, summary)?;
+        Ok(Read { corpus, budget, saves: saves || is_on_disk })
     }
 
-    /// Standard input can be read once, and is needed twice.
-    fn save_stdin(&self) -> Result<()> {
-        let saved = self.folders.work.join(STDIN);
-        let is_saved = self.request.resources.resume && saved.exists();
-        if is_saved || !self.request.input.paths.iter().any(|path| path == Path::new("-")) {
-            return Ok(());
+    /// Where lines are found again, if they are too many to be held. Maps of them take their part of the memory.
+    fn again(&self, inputs: &[Arc<Input>], total: Option<u64>, budget: &mut Budget) -> Result<Option<Again>> {
+        let resources = &self.request.resources;
+        let Some(bytes) = total.filter(|bytes| *bytes > resources.held) else { return Ok(None) };
+        let maps = resources.maps && budget.has_room_for_maps(bytes);
+        let again = Again::new(inputs, maps)?;
+        if maps && again.is_some() {
+            budget.take(bytes);
         }
-        let mut file = self.files.create(&saved)?;
-        let mut buffer = vec![0; 1 << 18];
-        let mut stdin = std::io::stdin().lock();
-        loop {
-            match stdin.read(&mut buffer) {
-                Ok(0) => break,
-                Ok(n) => file.append(&buffer[..n])?,
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(source) => return Err(benzer_io::Error::Read { path: "stdin".into(), source }.into()),
-            }
-        }
-        file.commit()?;
-        Ok(())
+        Ok(again)
     }
 
-    /// The rejects to name, of an interrupted run.
-    fn first_rejects(&self) -> Vec<String> {
-        let Ok(file) = std::fs::File::open(self.folders.work.join(REJECTS)) else { return Vec::new() };
-        let rows = std::io::BufReader::new(file).lines().map_while(std::result::Result::ok);
-        let rows = rows.filter_map(|line| serde_json::from_str::<serde_json::Value>(&line).ok());
-        let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
-        rows.take(NAMED)
-            .map(|row| format!("{}:{}: {}", text(&row["file"]), row["line"], text(&row["reason"])))
-            .collect()
-    }
-
-    /// Every input has an output of its own.
-    fn check_names(&self, inputs: &[std::sync::Arc<read::Input>]) -> Result<()> {
-        let mut seen = std::collections::HashMap::new();
-        for input in inputs {
-            if let Some(other) = seen.insert(&input.relative, input) {
-                let (a, b) = (other.path.to_path_buf(), input.path.to_path_buf());
-                return Err(Error::SameName { a, b, name: input.relative.clone() });
-            }
-        }
-        Ok(())
-    }
-
-    /// Refuses results in a store that would lie around the inputs. Folders of this machine are checked when they are cleared.
-    fn check_target(&self, inputs: &[std::sync::Arc<read::Input>]) -> Result<()> {
-        let Some(target) = Address::parse(self.target)? else { return Ok(()) };
-        let inside = inputs.iter().find(|input| input.path.to_str().is_some_and(|url| target.holds(url)));
-        inside.map_or(Ok(()), |input| {
-            Err(benzer_io::Error::overlap(self.target, places::HOLDS, &input.path).into())
-        })
-    }
-
-    /// Opens the inputs for a pass over all of them.
-    pub(super) fn open(&self) -> Result<Reader> {
-        let saved = self.folders.work.join(STDIN);
-        let path = |path: &PathBuf| if path == Path::new("-") { saved.clone() } else { path.clone() };
-        let inputs: Inputs = self.request.input.paths.iter().map(path).collect();
-        let order_field = self.request.keep.field().cloned();
-        let options = read::ReadOptions { order_field, ..self.request.input.read.clone() };
-        Ok(read::open(inputs.except(self.target).lenient(), options)?)
-    }
-
-    fn end_reading(&mut self, sink: Sink<'_>, inputs: Vec<std::sync::Arc<read::Input>>) -> Result<Corpus> {
-        let Sink { rows, held, again, disk, checkpoint, n, rejects, named, mut counts, text_bytes, .. } =
-            sink;
-        counts.read = n + counts.rejected;
-        counts.text_bytes = text_bytes;
-        self.counts = counts;
-        self.rejects = named;
-        let is_on_disk = disk.is_some();
-        match disk.or(checkpoint) {
-            Some(table) => {
-                let bytes = self.end_table(table, rejects)?;
-                self.spilled += if is_on_disk { bytes } else { 0 };
-            }
-            None => drop(rejects.map(FileWriter::commit).transpose()?),
-        }
-        if !is_on_disk {
-            return Ok(Corpus {
-                inputs,
-                documents: Documents::Memory(rows),
-                held,
-                again,
-                ids: Mutex::default(),
-            });
-        }
-        self.saves = true;
-        let table = Table::open(&self.folders.work, self.ingest.layout())?;
-        Ok(Corpus {
-            inputs,
-            documents: Documents::Disk(table),
-            held: HeldBatches::default(),
-            again: None,
-            ids: Mutex::default(),
-        })
-    }
-
-    /// Ends the stage on disk, so that a resumed run can take it over. Gives the bytes that were written.
-    fn end_table(&self, table: TableWriter, rejects: Option<FileWriter>) -> Result<u64> {
-        let mut manifest = Manifest::new(Stage::Read.name(), &self.fingerprint);
-        let rejects = rejects.map_or_else(|| self.files.create(&self.folders.work.join(REJECTS)), Ok)?;
-        manifest.add_file(REJECTS, rejects.commit()?);
-        table.commit(&mut manifest)?;
-        self.counts.to_manifest(&mut manifest);
-        manifest.save(self.files, &self.folders.work)?;
-        Ok(manifest.files().iter().map(|file| file.stamp.bytes).sum())
+    /// The table that is in the work folder.
+    fn open_table(&self, inputs: Vec<Arc<Input>>) -> Result<Corpus> {
+        let documents = Documents::Disk(Table::open(&self.folders.work, self.ingest.layout())?);
+        Ok(Corpus { inputs, documents, held: HeldBatches::default(), again: None, ids: Mutex::default() })
     }
 }
 
+/// The rejects to name, of an interrupted run.
+fn first_rejects(work: &Path) -> Vec<String> {
+    let Ok(file) = File::open(work.join(REJECTS)) else { return Vec::new() };
+    let rows = BufReader::new(file).lines().map_while(std::result::Result::ok);
+    let rows = rows.filter_map(|line| serde_json::from_str::<serde_json::Value>(&line).ok());
+    let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+    rows.take(NAMED)
+        .map(|row| format!("{}:{}: {}", text(&row["file"]), row["line"], text(&row["reason"])))
+        .collect()
+}
+
 /// Where batches go: memory as long as they fit, then disk.
-struct Sink<'a> {
-    files: &'a Files,
-    request: &'a Request,
-    observer: &'a dyn Observer,
-    folder: std::path::PathBuf,
-    memory: Memory,
+struct RowCollector<'a> {
+    setup: &'a Setup<'a>,
+    budget: Budget,
     rows: Rows,
     held: HeldBatches,
     again: Option<Again>,
@@ -231,17 +115,37 @@ struct Sink<'a> {
     disk: Option<TableWriter>,
     /// While they are in memory: the same on disk, for a run that resumes this one.
     checkpoint: Option<TableWriter>,
+    /// Documents so far.
     n: u64,
-    text_bytes: u64,
-    /// Begun by the first.
-    rejects: Option<FileWriter>,
-    named: Vec<String>,
+    rejects: RejectList,
     counts: Counts,
-    /// Takes rows back.
-    spare: Spare,
 }
 
-impl Sink<'_> {
+/// Rejected lines.
+#[derive(Default)]
+struct RejectList {
+    /// Begun by the first.
+    file: Option<FileWriter>,
+    named: Vec<String>,
+}
+
+impl<'a> RowCollector<'a> {
+    fn new(setup: &'a Setup<'a>, budget: Budget, again: Option<Again>) -> Self {
+        Self {
+            setup,
+            budget,
+            rows: Rows::new(setup.ingest.layout()),
+            held: HeldBatches::default(),
+            again,
+            held_bytes: 0,
+            disk: None,
+            checkpoint: None,
+            n: 0,
+            rejects: RejectList::default(),
+            counts: Counts::default(),
+        }
+    }
+
     fn take(&mut self, Ingested { mut batch, mut rows }: Ingested) -> Result<()> {
         self.take_rejects(&batch)?;
         let first = self.n;
@@ -249,14 +153,14 @@ impl Sink<'_> {
         if self.n > u64::from(u32::MAX) {
             return Err(Error::parameter("input", "at most 4,294,967,295 documents", "more"));
         }
-        let shortest = self.request.compare.text.n;
+        let shortest = self.setup.request.compare.text.n;
         for place in &mut rows.places {
-            place.offset = self.text_bytes;
-            self.text_bytes += u64::from(place.text_bytes);
+            place.offset = self.counts.text_bytes;
+            self.counts.text_bytes += u64::from(place.text_bytes);
             self.counts.empty += u64::from(place.shingles == 0);
             self.counts.short += u64::from(place.shingles == 1 && shortest > 1);
         }
-        if self.request.keep.field().is_some() {
+        if self.setup.request.keep.field().is_some() {
             let (texts, missing) = keep::kinds(rows.keys.iter());
             self.counts.ordered_by_text += texts;
             self.counts.unordered += missing;
@@ -269,44 +173,48 @@ impl Sink<'_> {
             table.append(&rows)?;
             append_texts(&batch, table)?;
         }
+        let spare = &self.setup.ingest.spare;
         if self.disk.is_some() {
-            self.spare.give(rows);
+            spare.give(rows);
             batch.give_buffer();
             return Ok(());
         }
         self.rows.append(&rows);
-        self.spare.give(rows);
+        spare.give(rows);
         if self.again.is_some() {
             batch.forget_lines();
         }
         self.held_bytes += batch.bytes() as u64;
         self.held.push(first as u32, batch);
         let bytes = self.held_bytes + self.rows.bytes() as u64;
-        let has_room = self.memory.has_room_for_corpus(self.n, bytes, self.request.resources.threads);
-        if has_room && bytes <= self.request.resources.in_memory { Ok(()) } else { self.move_to_disk() }
+        let resources = &self.setup.request.resources;
+        let has_room = self.budget.has_room_for_corpus(self.n, bytes, resources.threads);
+        if has_room && bytes <= resources.in_memory { Ok(()) } else { self.move_to_disk() }
     }
 
     fn take_rejects(&mut self, batch: &Batch) -> Result<()> {
-        if let (true, Some(reject)) = (self.request.strict, batch.rejects().first()) {
+        if let (true, Some(reject)) = (self.setup.request.strict, batch.rejects().first()) {
             return Err(Error::Strict { reject: reject.to_string() });
         }
         if batch.rejects().is_empty() {
             return Ok(());
         }
         self.counts.rejected += batch.rejects().len() as u64;
-        let left = NAMED.saturating_sub(self.named.len());
-        self.named.extend(batch.rejects().iter().take(left).map(ToString::to_string));
+        let RejectList { file, named } = &mut self.rejects;
+        let left = NAMED.saturating_sub(named.len());
+        named.extend(batch.rejects().iter().take(left).map(ToString::to_string));
         let mut lines = Vec::new();
         benzer_io::rewrite::reject_lines(batch, &mut lines);
-        let out = match &mut self.rejects {
-            Some(out) => out,
-            none => none.insert(self.files.create(&self.folder.join(REJECTS))?),
+        let file = match file {
+            Some(file) => file,
+            none => none.insert(self.setup.files.create(&self.setup.folders.work.join(REJECTS))?),
         };
-        Ok(out.append(&lines)?)
+        Ok(file.append(&lines)?)
     }
 
     fn create_table(&self) -> Result<TableWriter> {
-        Ok(TableWriter::create(self.files, &self.folder, self.rows.layout())?)
+        let Setup { files, folders, .. } = self.setup;
+        Ok(TableWriter::create(files, &folders.work, self.rows.layout())?)
     }
 
     /// From here on rows and texts are on disk only.
@@ -338,6 +246,56 @@ impl Sink<'_> {
         self.held_bytes = 0;
         self.disk = Some(disk);
         Ok(())
+    }
+
+    /// The corpus, and whether it is on disk.
+    fn finish(
+        mut self,
+        inputs: Vec<Arc<Input>>,
+        checkpoints: &Checkpoints,
+        summary: &mut Summary,
+    ) -> Result<(Corpus, bool)> {
+        self.counts.read = self.n + self.counts.rejected;
+        summary.counts = self.counts;
+        summary.rejects = self.rejects.named;
+        let is_on_disk = self.disk.is_some();
+        match self.disk.or(self.checkpoint) {
+            Some(table) => {
+                let bytes = self.setup.end_table(table, self.rejects.file, checkpoints, &summary.counts)?;
+                summary.spilled_bytes += if is_on_disk { bytes } else { 0 };
+            }
+            None => drop(self.rejects.file.map(FileWriter::commit).transpose()?),
+        }
+        let corpus = match is_on_disk {
+            true => self.setup.open_table(inputs)?,
+            false => Corpus {
+                inputs,
+                documents: Documents::Memory(self.rows),
+                held: self.held,
+                again: self.again,
+                ids: Mutex::default(),
+            },
+        };
+        Ok((corpus, is_on_disk))
+    }
+}
+
+impl Setup<'_> {
+    /// Ends the stage on disk, so that a resumed run can take it over. Gives the bytes that were written.
+    fn end_table(
+        &self,
+        table: TableWriter,
+        rejects: Option<FileWriter>,
+        checkpoints: &Checkpoints,
+        counts: &Counts,
+    ) -> Result<u64> {
+        let mut manifest = checkpoints.begin(Stage::Read);
+        let rejects = rejects.map_or_else(|| self.files.create(&self.folders.work.join(REJECTS)), Ok)?;
+        manifest.add_file(REJECTS, rejects.commit()?);
+        table.commit(&mut manifest)?;
+        counts.to_manifest(&mut manifest);
+        manifest.save(self.files, &self.folders.work)?;
+        Ok(manifest.files().iter().map(|file| file.stamp.bytes).sum())
     }
 }
 

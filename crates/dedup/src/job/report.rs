@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 
-use super::stages::Run;
-use crate::corpus::CorpusView;
+use super::setup::Job;
+use super::write::ResultWriter;
 use crate::decide::{Removal, Rule};
 use crate::error::Result;
 use crate::folders::REJECTS;
@@ -15,6 +15,7 @@ use crate::report::{
     beginning, kind, quoted, side_by_side,
 };
 use crate::request::{Measure, Output, Search, Verify};
+use crate::summary::Summary;
 use crate::write;
 use benzer_join::Edge;
 use benzer_join::resolve::Cluster;
@@ -30,19 +31,19 @@ const LOOKED_AT: usize = 64;
 const REJECTS_COUNTED: usize = 100_000;
 const REASONS: usize = 12;
 
-impl Run<'_> {
+impl ResultWriter<'_> {
     /// Writes the report. `by_keeper` is sorted by keeper, then by removed document.
-    pub(super) fn report(&self, ranked: &CorpusView<'_>, by_keeper: &[Removal]) -> Result<FileWriter> {
-        let mut out = self.create("report.html")?;
-        out.append(self.gather(ranked, by_keeper)?.render().as_bytes())?;
+    pub fn report(&self) -> Result<FileWriter> {
+        let mut out = self.job.create("report.html")?;
+        out.append(self.gather()?.render().as_bytes())?;
         Ok(out)
     }
 
-    fn gather(&self, ranked: &CorpusView<'_>, by_keeper: &[Removal]) -> Result<Report> {
-        let request = self.request;
+    fn gather(&self) -> Result<Report> {
+        let request = self.job.request;
         Ok(Report {
             inputs: request.input.names(),
-            counts: self.counts.clone(),
+            counts: self.summary.counts.clone(),
             mode: Mode {
                 threshold: request.compare.threshold.value(),
                 is_dry: request.results.write == Output::DryRun,
@@ -51,23 +52,20 @@ impl Run<'_> {
                 is_contained: request.compare.measure == Measure::Containment,
                 is_against: !request.old.paths.is_empty(),
             },
-            warnings: self.warnings.clone(),
+            warnings: self.summary.warnings.clone(),
             shapes: Shapes {
-                similarities: self.similarities(by_keeper),
-                cluster_sizes: cluster_sizes(by_keeper),
-                largest: self.largest(ranked, by_keeper)?,
+                similarities: self.similarities(self.by_keeper),
+                cluster_sizes: cluster_sizes(self.by_keeper),
+                largest: self.largest()?,
             },
             recall: RecallFacts {
-                banding: match request.compare.search {
-                    Search::Bands(banding) => Some(banding),
-                    Search::Exact => None,
-                },
+                banding: self.job.banding(),
                 cap: request.compare.cap,
-                audit: self.findings.as_ref().map(|findings| findings.audited.clone()),
+                audit: self.summary.audit.clone(),
             },
-            groups: self.groups(ranked, by_keeper)?,
-            old: OldFacts { matched: self.named_matches(), spans: self.spans(ranked, by_keeper)? },
-            rejects: RejectFacts { reasons: self.reasons(), examples: self.named_rejects() },
+            groups: self.groups()?,
+            old: OldFacts { matched: self.named_matches(), spans: self.spans()? },
+            rejects: RejectFacts { reasons: self.reasons(), examples: self.job.named_rejects(self.summary) },
             settings: self.settings(),
             command: (!request.results.rerun.is_empty()).then(|| quoted(&request.results.rerun)),
             earlier: None,
@@ -75,7 +73,7 @@ impl Run<'_> {
     }
 
     fn similarity(&self, removal: &Removal) -> f64 {
-        write::similarity(&removal.edge, removal.rule != Rule::Estimate, &self.estimates)
+        write::similarity(&removal.edge, removal.rule != Rule::Estimate, self.job.estimates)
     }
 
     /// Bins of the similarities below 1, and how many are 1; copies are left out.
@@ -83,12 +81,12 @@ impl Run<'_> {
         let removals = removals.iter().filter(|removal| removal.rule != Rule::ExactCopy);
         fine_histogram(
             removals.map(|removal| self.similarity(removal)),
-            self.request.compare.threshold.value(),
+            self.job.request.compare.threshold.value(),
         )
     }
 
-    fn largest(&self, ranked: &CorpusView<'_>, by_keeper: &[Removal]) -> Result<Vec<ClusterFacts>> {
-        let clusters = by_keeper.chunk_by(|a, b| a.kept() == b.kept());
+    fn largest(&self) -> Result<Vec<ClusterFacts>> {
+        let clusters = self.by_keeper.chunk_by(|a, b| a.kept() == b.kept());
         let mut starts = 0;
         let clusters = clusters.map(|cluster| {
             starts += cluster.len();
@@ -96,16 +94,16 @@ impl Run<'_> {
             (usize::MAX - cluster.len(), starts - cluster.len())
         });
         let facts = |(rest, start): (usize, usize)| {
-            let cluster = &by_keeper[start..start + (usize::MAX - rest)];
+            let cluster = &self.by_keeper[start..start + (usize::MAX - rest)];
             let similarities = cluster.iter().map(|removal| self.similarity(removal));
             let mut begins = String::new();
-            match ranked.is_old(cluster[0].kept()) {
+            match self.view.is_old(cluster[0].kept()) {
                 // An archive keeps features, not texts.
                 true => begins.push_str("(an old document)"),
-                false => ranked.with_text(cluster[0].kept(), &mut |text| begins = beginning(text))?,
+                false => self.view.with_text(cluster[0].kept(), &mut |text| begins = beginning(text))?,
             }
             Ok(ClusterFacts {
-                id: self.shown(ranked, cluster[0].kept())?.0,
+                id: self.shown(cluster[0].kept())?.0,
                 size: cluster.len() as u64 + 1,
                 min: similarities.clone().fold(1.0, f64::min),
                 mean: similarities.sum::<f64>() / cluster.len() as f64,
@@ -116,8 +114,8 @@ impl Run<'_> {
     }
 
     /// Where some of the items are that the input contains.
-    fn spans(&self, ranked: &CorpusView<'_>, by_keeper: &[Removal]) -> Result<Vec<SpanFacts>> {
-        let contained = by_keeper.iter().filter(|removal| removal.rule == Rule::Contained);
+    fn spans(&self) -> Result<Vec<SpanFacts>> {
+        let contained = self.by_keeper.iter().filter(|removal| removal.rule == Rule::Contained);
         let key =
             |removal: &Removal| ((self.similarity(removal) * 1e9) as u64, removal.removed(), removal.edge);
         let mut items = HashSet::new();
@@ -125,10 +123,10 @@ impl Run<'_> {
         least.retain(|(_, _, edge)| items.insert(edge.earlier));
         let fact = |(_, _, edge): (u64, u32, Edge)| {
             let removal = Removal { edge, rule: Rule::Contained };
-            let (document, place) = self.shown(ranked, removal.removed())?;
-            let span = self.span(ranked, &removal)?;
+            let (document, place) = self.shown(removal.removed())?;
+            let span = self.job.span(&self.view, &removal)?;
             Ok(SpanFacts {
-                item: self.shown(ranked, removal.kept())?.0,
+                item: self.shown(removal.kept())?.0,
                 document,
                 place,
                 share: self.similarity(&removal),
@@ -138,25 +136,24 @@ impl Run<'_> {
         least.into_iter().take(CLUSTERS).map(fact).collect()
     }
 
-    fn groups(&self, ranked: &CorpusView<'_>, by_keeper: &[Removal]) -> Result<Vec<Group>> {
+    fn groups(&self) -> Result<Vec<Group>> {
         let has_texts =
-            |removal: &&Removal| removal.rule != Rule::ExactCopy && !ranked.is_old(removal.kept());
-        let near = by_keeper.iter().filter(has_texts);
+            |removal: &&Removal| removal.rule != Rule::ExactCopy && !self.view.is_old(removal.kept());
+        let near = self.by_keeper.iter().filter(has_texts);
         let key =
             |removal: &Removal| ((self.similarity(removal) * 1e9) as u64, removal.removed(), removal.edge);
         let mut keepers = HashSet::new();
         let mut removed = smallest(LOOKED_AT, near.map(key));
         // One of each cluster.
         removed.retain(|(_, _, edge)| keepers.insert(edge.earlier));
-        let exact =
-            self.request.compare.verify == Verify::Exact || self.request.cluster == Cluster::Components;
+        let exact = self.job.request.compare.verify == Verify::Exact
+            || self.job.request.cluster == Cluster::Components;
         let show = |edges: &mut dyn Iterator<Item = Edge>, exact: bool| -> Result<Vec<PairFacts>> {
-            edges.take(PAIRS).map(|edge| self.pair(ranked, &edge, exact)).collect()
+            edges.take(PAIRS).map(|edge| self.pair(&edge, exact)).collect()
         };
         let none = Vec::new();
-        let (left, kept) =
-            self.findings.as_ref().map_or((&none, &none), |findings| (&findings.left, &findings.near));
-        let go = if self.request.results.write == Output::DryRun { "would go" } else { "go" };
+        let (left, kept) = self.findings.map_or((&none, &none), |findings| (&findings.left, &findings.near));
+        let go = if self.job.request.results.write == Output::DryRun { "would go" } else { "go" };
         let group = |heading, why: String, names, pairs| Group { heading, why, names, pairs };
         Ok(vec![
             group(
@@ -180,12 +177,12 @@ impl Run<'_> {
         ])
     }
 
-    fn pair(&self, ranked: &CorpusView<'_>, edge: &Edge, exact: bool) -> Result<PairFacts> {
+    fn pair(&self, edge: &Edge, exact: bool) -> Result<PairFacts> {
         let ranks = [edge.earlier, edge.later];
         let (mut texts, mut ids, mut places) = ([const { String::new() }; 2], Vec::new(), Vec::new());
         for (rank, text) in ranks.into_iter().zip(&mut texts) {
-            ranked.with_text(rank, &mut |found| *text = found.to_owned())?;
-            let (id, place) = self.shown(ranked, rank)?;
+            self.view.with_text(rank, &mut |found| *text = found.to_owned())?;
+            let (id, place) = self.shown(rank)?;
             ids.push(id);
             places.push(place);
         }
@@ -194,63 +191,50 @@ impl Run<'_> {
             [names.pop().unwrap_or_default(), second]
         };
         Ok(PairFacts {
-            similarity: write::similarity(edge, exact, &self.estimates),
+            similarity: write::similarity(edge, exact, self.job.estimates),
             counts: exact.then_some((edge.intersection, edge.union)),
             ids: two(ids),
             places: two(places),
-            sides: side_by_side([&texts[0], &texts[1]], &self.ingest.shingler),
+            sides: side_by_side([&texts[0], &texts[1]], &self.job.ingest.shingler),
         })
     }
 
     /// What a document is called, and where it is. Rows of another program have no file.
-    fn shown(&self, ranked: &CorpusView<'_>, rank: u32) -> Result<(String, String)> {
-        let request = self.request;
-        let (called, read, what) = match ranked.is_old(rank) {
+    fn shown(&self, rank: u32) -> Result<(String, String)> {
+        let request = self.job.request;
+        let (called, read, what) = match self.view.is_old(rank) {
             true => (&request.old.called, &request.old.read, "old row"),
             false => (&request.input.called, &request.input.read, "row"),
         };
-        let (file, row) = ranked.file_and_row(rank)?;
+        let (file, row) = self.view.file_and_row(rank)?;
         let place = match called {
             Some(_) => format!("{what} {}", row.saturating_sub(1)),
             None => format!("{file}:{row}"),
         };
         let id = match (called, &read.id_field) {
             (Some(_), None) => place.clone(),
-            _ => ranked.id(rank)?.into_owned(),
+            _ => self.view.id(rank)?.into_owned(),
         };
         Ok((id, place))
     }
 
     /// The first old documents that were found; rows of a table without ids by their numbers.
     fn named_matches(&self) -> Vec<String> {
-        let are_rows = self.request.old.called.is_some() && self.request.old.read.id_field.is_none();
+        let are_rows = self.job.request.old.called.is_some() && self.job.request.old.read.id_field.is_none();
         let named = |id: &String| {
             let row = id.rsplit_once(':').and_then(|(_, line)| line.parse::<u64>().ok());
             row.filter(|_| are_rows)
                 .map_or_else(|| id.clone(), |line| format!("row {}", line.saturating_sub(1)))
         };
-        self.matched.iter().map(named).collect()
-    }
-
-    /// The first rejects, with their places as [`Run::shown`] has them.
-    pub(super) fn named_rejects(&self) -> Vec<String> {
-        let (Some(_), Some(path)) = (&self.request.input.called, self.request.input.paths.first()) else {
-            return self.rejects.clone();
-        };
-        let path = format!("{}:", path.display());
-        let named = |reject: &String| {
-            let (line, reason) = reject.strip_prefix(&path)?.split_once(':')?;
-            Some(format!("row {}:{reason}", line.parse::<u64>().ok()?.saturating_sub(1)))
-        };
-        self.rejects.iter().map(|reject| named(reject).unwrap_or_else(|| reject.clone())).collect()
+        self.summary.matched.iter().map(named).collect()
     }
 
     /// The reasons of rejects, the most frequent first.
     fn reasons(&self) -> Vec<(String, u64)> {
-        if self.counts.rejected == 0 {
+        if self.summary.counts.rejected == 0 {
             return Vec::new();
         }
-        let Ok(file) = File::open(self.folders.work.join(REJECTS)) else { return Vec::new() };
+        let Ok(file) = File::open(self.job.folders.work.join(REJECTS)) else { return Vec::new() };
         let mut reasons = BTreeMap::<String, u64>::new();
         for line in BufReader::new(file).lines().map_while(std::result::Result::ok).take(REJECTS_COUNTED) {
             let row: serde_json::Value = serde_json::from_str(&line).unwrap_or_default();
@@ -263,7 +247,7 @@ impl Run<'_> {
     }
 
     fn settings(&self) -> Vec<(&'static str, String)> {
-        let request = self.request;
+        let request = self.job.request;
         let fields =
             request.input.read.text_fields.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         let search = match request.compare.search {
@@ -297,7 +281,7 @@ impl Run<'_> {
                     "{} {}; {}",
                     request.compare.text.n,
                     request.compare.text.unit.name(),
-                    self.ingest.spec().pipeline
+                    self.job.ingest.spec().pipeline
                 ),
             ),
             (
@@ -318,5 +302,20 @@ impl Run<'_> {
             settings.splice(1..1, of_old);
         }
         settings
+    }
+}
+
+impl Job<'_> {
+    /// The first rejects, with their places as the report has them.
+    pub fn named_rejects(&self, summary: &Summary) -> Vec<String> {
+        let (Some(_), Some(path)) = (&self.request.input.called, self.request.input.paths.first()) else {
+            return summary.rejects.clone();
+        };
+        let path = format!("{}:", path.display());
+        let named = |reject: &String| {
+            let (line, reason) = reject.strip_prefix(&path)?.split_once(':')?;
+            Some(format!("row {}:{reason}", line.parse::<u64>().ok()?.saturating_sub(1)))
+        };
+        summary.rejects.iter().map(|reject| named(reject).unwrap_or_else(|| reject.clone())).collect()
     }
 }

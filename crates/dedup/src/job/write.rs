@@ -3,11 +3,14 @@
 use std::collections::HashMap;
 use std::io::Read;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::output::STDIN;
-use super::stages::Run;
-use crate::corpus::CorpusView;
+use super::folders::STDIN;
+use super::old::ArchiveGrowth;
+use super::open::open_inputs;
+use super::setup::Job;
+use crate::audit::Findings;
+use crate::corpus::{Corpus, CorpusView};
 use crate::decide::{Removal, Rule};
 use crate::documents::Documents;
 use crate::edges::Edges;
@@ -17,6 +20,7 @@ use crate::outcome;
 use crate::progress::Stage;
 use crate::request::Output;
 use crate::results::{inputs, manifest};
+use crate::summary::Summary;
 use crate::write::{self, DocumentWriter, PairsWriter, Verdicts};
 use benzer_flow::pipeline::{self, Work};
 use benzer_io::read::{self, Batch, RawBatch};
@@ -24,74 +28,55 @@ use benzer_io::rewrite::Annotation;
 use benzer_join::{Edge, Estimates};
 use benzer_storage::{FileWriter, Stamp};
 
-impl Run<'_> {
-    pub(super) fn write(
-        &mut self,
-        ranked: &CorpusView<'_>,
-        (edges, copies): (&Edges, &[Edge]),
-        removals: &[Removal],
+/// What was found, and who is removed for it.
+pub(super) struct Decided<'a> {
+    pub view: CorpusView<'a>,
+    pub edges: &'a Edges,
+    pub copies: &'a [Edge],
+    pub removals: &'a [Removal],
+}
+
+/// Makes files of what was decided.
+pub(super) struct ResultWriter<'a> {
+    pub job: &'a Job<'a>,
+    pub view: CorpusView<'a>,
+    pub decided: &'a Decided<'a>,
+    /// All removals, by kept and then by removed document.
+    pub by_keeper: &'a [Removal],
+    pub findings: Option<&'a Findings>,
+    pub summary: &'a Summary,
+}
+
+impl Job<'_> {
+    /// Writes all results, the manifest last.
+    pub fn write(
+        &self,
+        decided: &Decided<'_>,
+        findings: Option<&Findings>,
+        growth: &ArchiveGrowth,
+        summary: &mut Summary,
     ) -> Result<()> {
-        self.observer.begin(Stage::Write, Some(ranked.len().into()));
-        let mut by_keeper = removals.to_vec();
+        let view = decided.view;
+        self.observer.begin(Stage::Write, Some(view.len().into()));
+        let mut by_keeper = decided.removals.to_vec();
         by_keeper.sort_unstable_by_key(|removal| (removal.kept(), removal.removed()));
-        self.look_at(&by_keeper);
-        let this = &*self;
+        self.summarize(&by_keeper, summary);
+        let writer = ResultWriter { job: self, view, decided, by_keeper: &by_keeper, findings, summary };
         // Waiting for the disk is left to another thread.
         let (documents, tables) = std::thread::scope(|scope| {
-            let documents = scope.spawn(|| this.documents(ranked, removals, &by_keeper));
-            let tables = this.tables(ranked, (edges, copies), removals, &by_keeper);
+            let documents = scope.spawn(|| writer.documents());
+            let tables = writer.tables();
             (documents.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), tables)
         });
         let mut stamps = tables?;
         stamps.extend(documents?);
         // Before the manifest: a run that is whole is in its archive.
-        stamps.extend(self.save(ranked, removals)?);
-        self.manifest(&stamps, ranked)
-    }
-
-    /// Writes everything but the documents and the manifest.
-    fn tables(
-        &self,
-        ranked: &CorpusView<'_>,
-        (edges, copies): (&Edges, &[Edge]),
-        removals: &[Removal],
-        by_keeper: &[Removal],
-    ) -> Result<Vec<(String, Stamp)>> {
-        let mut written: Vec<FileWriter> = Vec::new();
-        // Waits for the disk at once: whoever writes documents has enough to do meanwhile.
-        let mut settled = |mut file: FileWriter| -> Result<()> {
-            file.settle()?;
-            written.push(file);
-            Ok(())
-        };
-        let mut pairs = PairsWriter::new(self.create("pairs.parquet")?, self.counted())?;
-        edges.parts(|edges| pairs.extend(edges, ranked, &self.estimates))?;
-        pairs.begin_copies();
-        pairs.extend(copies, ranked, &self.estimates)?;
-        settled(pairs.finish(ranked, &self.estimates)?)?;
-        let span = |removal: &Removal| self.span(ranked, removal);
-        let evidence = self.create("evidence.parquet")?;
-        settled(write::evidence(evidence, removals, ranked, &self.estimates, span)?)?;
-        let clusters = self.create("clusters.parquet")?;
-        settled(write::clusters(clusters, by_keeper, ranked, &self.estimates)?)?;
-        settled(write::places(self.create(write::PLACES)?, edges, removals, ranked)?)?;
-        settled(self.report(ranked, by_keeper)?)?;
-        settled(self.rejects_file(REJECTS, self.counts.rejected)?)?;
-        if self.counts.against_rejected > 0 {
-            settled(self.rejects_file(OLD_REJECTS, self.counts.against_rejected)?)?;
-        }
-        let name =
-            |file: &FileWriter| file.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let names: Vec<String> = written.iter().map(name).collect();
-        Ok(names.into_iter().zip(FileWriter::commit_all(written)?).collect())
-    }
-
-    pub(super) fn create(&self, name: &str) -> Result<FileWriter> {
-        Ok(self.files.create(&self.folders.result(name))?)
+        stamps.extend(self.save(&view, decided.removals, growth)?);
+        writer.manifest(&stamps)
     }
 
     /// The rejected lines, from the work folder; if there are none, no file has to be there.
-    pub(super) fn rejects_file(&self, name: &str, n: u64) -> Result<FileWriter> {
+    pub fn rejects_file(&self, name: &str, n: u64) -> Result<FileWriter> {
         if n == 0 {
             return self.create(name);
         }
@@ -110,92 +95,104 @@ impl Run<'_> {
     }
 
     /// Counts clusters and similarities, and warns of what looks wrong.
-    fn look_at(&mut self, by_keeper: &[Removal]) {
-        (self.counts.clusters, self.counts.largest_cluster) = outcome::clusters(by_keeper);
+    fn summarize(&self, by_keeper: &[Removal], summary: &mut Summary) {
+        (summary.counts.clusters, summary.counts.largest_cluster) = outcome::clusters(by_keeper);
         let similarity = |removal: &Removal| {
-            write::similarity(&removal.edge, removal.rule != Rule::Estimate, &self.estimates)
+            write::similarity(&removal.edge, removal.rule != Rule::Estimate, self.estimates)
         };
-        self.histogram = outcome::histogram(by_keeper.iter().map(similarity));
+        summary.histogram = outcome::histogram(by_keeper.iter().map(similarity));
         if let (Some(folder), Output::DryRun) = (&self.request.results.save, self.request.results.write) {
-            self.warnings.push(format!("nothing is saved in `{}`: this is a dry run", folder.display()));
+            summary.warnings.push(format!("nothing is saved in `{}`: this is a dry run", folder.display()));
         }
-        if self.counts.read == self.counts.rejected {
-            self.warnings.push("there are no documents in the input".to_owned());
+        if summary.counts.read == summary.counts.rejected {
+            summary.warnings.push("there are no documents in the input".to_owned());
         }
-        self.warnings.extend(outcome::large_cluster(&self.counts, self.request.cluster));
-        let documents = (self.counts.read - self.counts.rejected).max(1);
+        summary.warnings.extend(outcome::large_cluster(&summary.counts, self.request.cluster));
+        let documents = (summary.counts.read - summary.counts.rejected).max(1);
         let share = |n: u64| n as f64 / documents as f64;
-        if share(self.counts.short) >= 0.5 {
-            self.warnings.push(format!(
+        if share(summary.counts.short) >= 0.5 {
+            summary.warnings.push(format!(
                 "{:.0}% of the documents are not longer than one shingle: they are duplicates only if all words agree; a smaller --ngram sees more",
-                100.0 * share(self.counts.short)
+                100.0 * share(summary.counts.short)
             ));
         }
-        let Self { counts, .. } = self;
+        let Summary { counts, .. } = summary;
         assert_eq!(
             counts.kept + counts.removed + counts.rejected,
             counts.read,
             "every line read is accounted for"
         );
     }
+}
+
+impl ResultWriter<'_> {
+    /// Writes everything but the documents and the manifest.
+    fn tables(&self) -> Result<Vec<(String, Stamp)>> {
+        let Self { job, view, decided, by_keeper, .. } = self;
+        let Decided { edges, copies, removals, .. } = decided;
+        let mut written: Vec<FileWriter> = Vec::new();
+        // Waits for the disk at once: whoever writes documents has enough to do meanwhile.
+        let mut settled = |mut file: FileWriter| -> Result<()> {
+            file.settle()?;
+            written.push(file);
+            Ok(())
+        };
+        let mut pairs = PairsWriter::new(job.create("pairs.parquet")?, job.counted())?;
+        edges.parts(|edges| pairs.extend(edges, view, job.estimates))?;
+        pairs.begin_copies();
+        pairs.extend(copies, view, job.estimates)?;
+        settled(pairs.finish(view, job.estimates)?)?;
+        let span = |removal: &Removal| job.span(view, removal);
+        let evidence = job.create("evidence.parquet")?;
+        settled(write::evidence(evidence, removals, view, job.estimates, span)?)?;
+        let clusters = job.create("clusters.parquet")?;
+        settled(write::clusters(clusters, by_keeper, view, job.estimates)?)?;
+        settled(write::places(job.create(write::PLACES)?, edges, removals, view)?)?;
+        settled(self.report()?)?;
+        settled(job.rejects_file(REJECTS, self.summary.counts.rejected)?)?;
+        if self.summary.counts.against_rejected > 0 {
+            settled(job.rejects_file(OLD_REJECTS, self.summary.counts.against_rejected)?)?;
+        }
+        let name =
+            |file: &FileWriter| file.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let names: Vec<String> = written.iter().map(name).collect();
+        Ok(names.into_iter().zip(FileWriter::commit_all(written)?).collect())
+    }
 
     /// Writes the documents of all inputs that are kept, or all of them with marks.
-    fn documents(
-        &self,
-        ranked: &CorpusView<'_>,
-        removals: &[Removal],
-        by_keeper: &[Removal],
-    ) -> Result<Vec<(String, Stamp)>> {
-        if matches!(self.request.results.write, Output::DryRun | Output::Evidence) {
+    fn documents(&self) -> Result<Vec<(String, Stamp)>> {
+        let Self { job, view, .. } = self;
+        if matches!(job.request.results.write, Output::DryRun | Output::Evidence) {
             return Ok(Vec::new());
         }
-        let verdicts = RunVerdicts::new(self, ranked, removals, by_keeper);
-        let root = self.folders.output.join(DOCUMENTS);
-        self.files.create_dir_all(&root)?;
-        let mut out = DocumentWriter::new(self.files, root, &ranked.corpus.inputs, &verdicts);
+        let verdicts = RunVerdicts::new(self);
+        let root = job.folders.output.join(DOCUMENTS);
+        job.files.create_dir_all(&root)?;
+        let mut out = DocumentWriter::new(job.files, root, &view.corpus.inputs, &verdicts);
         let mut write = |batch: &Batch, lines: &[u8]| -> Result<()> {
             out.batch(batch, lines)?;
-            self.observer.reached(out.row().into());
-            Self::check_cancelled(self.observer)
+            job.observer.reached(out.row().into());
+            job.check_cancelled()
         };
-        match &ranked.corpus.documents {
-            Documents::Memory(_) => {
-                let mut buffer = Vec::new();
-                for batch in &ranked.corpus.held.batches {
-                    match &ranked.corpus.again {
-                        // Lines as they are need not be looked at.
-                        Some(again) if batch.is_forgotten() && batch.has_lines() && !verdicts.annotates => {
-                            write(batch, batch.lines_again(again, &mut buffer)?)?;
-                        }
-                        Some(again) if batch.is_forgotten() => {
-                            let whole = batch.recalled(again, buffer)?;
-                            write(&whole, whole.lines())?;
-                            buffer = whole.into_lines();
-                        }
-                        _ => write(batch, batch.lines())?,
-                    }
-                }
-                if let Some(again) = &ranked.corpus.again {
-                    again.check()?;
-                    // Now, while the disk is waited for.
-                    again.release();
-                }
-            }
+        match &view.corpus.documents {
+            Documents::Memory(_) => write_held(view.corpus, !verdicts.annotates, write)?,
             Documents::Disk(_) => {
-                pipeline::run(self.open()?, &Parse, self.request.resources.threads, |batch| {
+                let reader = open_inputs(job.request, &job.folders.work, job.target)?;
+                pipeline::run(reader, &Parse, job.request.resources.threads, |batch| {
                     write(&batch, batch.lines())
                 })?;
             }
         }
-        if out.row() != ranked.len() {
+        if out.row() != view.len() {
             return Err(benzer_io::Error::Changed.into());
         }
         let stamps = out.finish()?.into_iter();
         Ok(stamps.map(|(path, stamp)| (format!("{DOCUMENTS}/{}", path.display()), stamp)).collect())
     }
 
-    fn manifest(&mut self, stamps: &[(String, Stamp)], ranked: &CorpusView<'_>) -> Result<()> {
-        let request = self.request;
+    fn manifest(&self, stamps: &[(String, Stamp)]) -> Result<()> {
+        let Self { job, summary, .. } = self;
+        let request = job.request;
         let files: Vec<_> = stamps
             .iter()
             .map(|(name, stamp)| json!({"name": name, "bytes": stamp.bytes, "checksum": format!("{:016x}", stamp.checksum)}))
@@ -204,37 +201,78 @@ impl Run<'_> {
             "benzer": env!("CARGO_PKG_VERSION"),
             "format": manifest::FORMAT,
             "settings": super::fingerprint::settings(request),
-            "counts": self.counts,
-            "similarities": self.histogram,
-            "audit": self.findings.as_ref().map(|findings| &findings.audited),
-            "warnings": self.warnings,
+            "counts": summary.counts,
+            "similarities": summary.histogram,
+            "audit": summary.audit,
+            "warnings": summary.warnings,
             "files": files,
         });
-        let mut run = self.create(manifest::RUN)?;
-        let timings: Vec<_> = self
-            .timings
-            .iter()
-            .map(|timing| json!({"stage": timing.stage.name(), "seconds": timing.took.as_secs_f64(), "resumed": timing.resumed}))
-            .collect();
-        let facts = json!({
-            "command": request.results.command,
-            "directory": std::env::current_dir().ok().map(|folder| folder.to_string_lossy().into_owned()),
-            "given": request.input.names(),
-            "inputs": inputs::named(ranked.corpus, &self.folders.work.join(STDIN))?,
-            "read": inputs::how(&request.input.read),
-            "threads": request.resources.threads,
-            "memory": request.resources.memory,
-            "spilled_bytes": self.spilled,
-            "peak_memory_bytes": super::peak_memory(),
-            "stages": timings,
-        });
-        run.append(&manifest::sealed(&facts))?;
+        let mut run = job.create(manifest::RUN)?;
+        run.append(&manifest::sealed(&self.facts()?))?;
         run.commit()?;
-        let mut file = self.create(manifest::NAME)?;
+        let mut file = job.create(manifest::NAME)?;
         file.append(&manifest::sealed(&whole))?;
         file.commit()?;
         Ok(())
     }
+
+    /// What is not the same when a run is repeated.
+    fn facts(&self) -> Result<Value> {
+        let Self { job, summary, .. } = self;
+        let request = job.request;
+        let timings: Vec<_> = summary
+            .timings
+            .iter()
+            .map(|timing| json!({"stage": timing.stage.name(), "seconds": timing.took.as_secs_f64(), "resumed": timing.resumed}))
+            .collect();
+        Ok(json!({
+            "command": request.results.command,
+            "directory": std::env::current_dir().ok().map(|folder| folder.to_string_lossy().into_owned()),
+            "given": request.input.names(),
+            "inputs": inputs::named(self.view.corpus, &job.folders.work.join(STDIN))?,
+            "read": inputs::how(&request.input.read),
+            "threads": request.resources.threads,
+            "memory": request.resources.memory,
+            "spilled_bytes": summary.spilled_bytes,
+            "peak_memory_bytes": peak_memory(),
+            "stages": timings,
+        }))
+    }
+}
+
+/// Hands the batches in memory to `write`, with their lines. Lines that are written as they are need not be parsed again.
+fn write_held(
+    corpus: &Corpus,
+    is_verbatim: bool,
+    mut write: impl FnMut(&Batch, &[u8]) -> Result<()>,
+) -> Result<()> {
+    let mut buffer = Vec::new();
+    for batch in &corpus.held.batches {
+        match &corpus.again {
+            Some(again) if is_verbatim && batch.is_forgotten() && batch.has_lines() => {
+                write(batch, batch.lines_again(again, &mut buffer)?)?;
+            }
+            Some(again) if batch.is_forgotten() => {
+                let whole = batch.recalled(again, buffer)?;
+                write(&whole, whole.lines())?;
+                buffer = whole.into_lines();
+            }
+            _ => write(batch, batch.lines())?,
+        }
+    }
+    if let Some(again) = &corpus.again {
+        again.check()?;
+        // Now, while the disk is waited for.
+        again.release();
+    }
+    Ok(())
+}
+
+/// The most memory this process ever had, mapped files included, as Linux tells it.
+fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(peak.trim().trim_end_matches(" kB").parse::<u64>().ok()? * 1024)
 }
 
 /// Reads batches again.
@@ -253,7 +291,7 @@ impl Work for Parse {
 
 /// What becomes of each row of a run.
 struct RunVerdicts<'a> {
-    ranked: CorpusView<'a>,
+    view: CorpusView<'a>,
     /// One bit for each row.
     removed: Vec<u64>,
     annotates: bool,
@@ -264,27 +302,23 @@ struct RunVerdicts<'a> {
 }
 
 impl<'a> RunVerdicts<'a> {
-    fn new(
-        run: &'a Run<'a>,
-        ranked: &CorpusView<'a>,
-        removals: &'a [Removal],
-        by_keeper: &[Removal],
-    ) -> Self {
-        let mut removed = vec![0; ranked.len() as usize / 64 + 1];
-        for removal in removals {
-            let row = ranked.ranking.row(removal.removed()) as usize;
+    fn new(writer: &ResultWriter<'a>) -> Self {
+        let ResultWriter { job, view, decided, by_keeper, .. } = *writer;
+        let mut removed = vec![0; view.len() as usize / 64 + 1];
+        for removal in decided.removals {
+            let row = view.ranking.row(removal.removed()) as usize;
             removed[row / 64] |= 1 << (row % 64);
         }
-        let annotates = run.request.results.write == Output::Annotate;
+        let annotates = job.request.results.write == Output::Annotate;
         let clusters = by_keeper.chunk_by(|a, b| a.kept() == b.kept()).filter(|_| annotates);
         let sizes = clusters.map(|cluster| (cluster[0].kept(), cluster.len() as u64 + 1)).collect();
-        Self { ranked: *ranked, removed, annotates, removals, sizes, estimates: &run.estimates }
+        Self { view, removed, annotates, removals: decided.removals, sizes, estimates: job.estimates }
     }
 
     /// The marks of a kept document.
     fn kept(&self, rank: u32) -> Result<Annotation> {
         let size = self.sizes.get(&rank).copied();
-        let cluster_id = size.map(|_| self.ranked.id(rank)).transpose()?.map(String::from);
+        let cluster_id = size.map(|_| self.view.id(rank)).transpose()?.map(String::from);
         Ok(Annotation {
             cluster_id,
             cluster_size: size.unwrap_or(1),
@@ -296,7 +330,7 @@ impl<'a> RunVerdicts<'a> {
 
     /// The marks of one that would be removed.
     fn duplicate(&self, removal: &Removal) -> Result<Annotation> {
-        let keeper = self.ranked.id(removal.kept())?.into_owned();
+        let keeper = self.view.id(removal.kept())?.into_owned();
         let similarity = write::similarity(&removal.edge, removal.rule != Rule::Estimate, self.estimates);
         Ok(Annotation {
             cluster_id: Some(keeper.clone()),
@@ -321,16 +355,16 @@ impl Verdicts for RunVerdicts<'_> {
         if !self.annotates {
             return Ok(None);
         }
-        let rank = self.ranked.ranking.rank(row);
+        let rank = self.view.ranking.rank(row);
         let found = self.removals.binary_search_by_key(&rank, Removal::removed);
         found.map_or_else(|_| self.kept(rank), |i| self.duplicate(&self.removals[i])).map(Some)
     }
 
     fn place(&self, row: u32) -> Result<Option<(u32, u64)>> {
-        if row >= self.ranked.len() {
+        if row >= self.view.len() {
             return Ok(None);
         }
-        let place = self.ranked.corpus.documents.place(row)?;
+        let place = self.view.corpus.documents.place(row)?;
         Ok(Some((place.input, place.line)))
     }
 }

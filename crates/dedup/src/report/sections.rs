@@ -70,7 +70,7 @@ impl Report {
         let Counts { against, against_matched, .. } = self.counts;
         let (what, heading) = match self.mode.is_contained {
             true => ("items are in the input", "Items that were found"),
-            false => ("old documents have a duplicate in the input", "OldDocument documents that were found"),
+            false => ("old documents have a duplicate in the input", "Old documents that were found"),
         };
         let mut body = format!("<p>{} of {} {what}.", grouped(against_matched), grouped(against));
         if against_matched > self.old.matched.len() as u64 {

@@ -57,7 +57,7 @@ fn after_every_power_cut_the_archive_is_as_before_and_a_resumed_run_makes_it_rig
     let before = content(&root.join("archive"));
     let (files, recorder) = Files::recording(&root).unwrap();
     let recorded = growing(&lab, &root, "out");
-    benzer_dedup::run_with(&files, &recorded, &Silent).unwrap();
+    benzer_dedup::run_through(&files, &recorded, &Silent).unwrap();
     let (output, after) = (lab::outputs(&recorded.results.folder), content(&root.join("archive")));
     assert_ne!(before, after);
     let names = |bytes: &[u8]| {

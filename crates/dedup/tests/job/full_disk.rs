@@ -31,7 +31,7 @@ impl Failures {
 
     /// Runs on a disk that fails, then goes on with one that does not. Gives the message of the failure.
     fn survive(&self, usual: Request, when: When, kind: ErrorKind, remedy: &str) -> Option<String> {
-        let outcome = benzer_dedup::run_with(&Files::failing(when, kind), &usual, &Silent);
+        let outcome = benzer_dedup::run_through(&Files::failing(when, kind), &usual, &Silent);
         let message = outcome.err().map(|error| error.to_string());
         if let Some(message) = &message {
             // The folder in which ours is made is synced, too.
@@ -76,7 +76,7 @@ fn any_operation_may_fail() {
     let failures = Failures::new();
     let (files, recorder) = Files::recording(failures.lab.folder()).unwrap();
     let request = failures.lab.on_disk("out");
-    benzer_dedup::run_with(&files, &request, &Silent).unwrap();
+    benzer_dedup::run_through(&files, &request, &Silent).unwrap();
     std::fs::remove_dir_all(&request.results.folder).unwrap();
     // The second is what a broken disk says (EIO), which has no kind of its own.
     for (kind, remedy) in [
@@ -111,7 +111,7 @@ fn a_run_that_fails_leaves_nothing_that_looks_finished() {
     for operation in 0.. {
         lab::run(&request).unwrap();
         let files = Files::failing(When::Operation(operation), ErrorKind::StorageFull);
-        let outcome = benzer_dedup::run_with(&files, &request, &Silent);
+        let outcome = benzer_dedup::run_through(&files, &request, &Silent);
         let left = lab::outputs(&request.results.folder);
         let is_finished = left.contains_key("manifest.json");
         if is_finished {

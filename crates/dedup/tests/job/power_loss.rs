@@ -56,7 +56,7 @@ fn broken(
     let root = lab.path("root");
     let (files, recorder) = record(&root).unwrap();
     let recorded = request(&root).with(|request| request.results.overwrite = true);
-    benzer_dedup::run_with(&files, &recorded, &Silent).unwrap();
+    benzer_dedup::run_through(&files, &recorded, &Silent).unwrap();
     lab::assert_same(&lab::outputs(&recorded.results.folder), expected, "without a cut");
     let (mut false_claims, mut wrong) = (0, 0);
     for after in 0..=recorder.n_operations() {
@@ -126,7 +126,7 @@ fn false_claims(is_forgotten: impl Fn(Sync, &Path) -> bool + Send + std::marker:
     let root = lab.path("root");
     fs::create_dir(&root).unwrap();
     let (files, recorder) = Files::recording_unless(&root, is_forgotten).unwrap();
-    benzer_dedup::run_with(&files, &request(&lab, &root), &Silent).unwrap();
+    benzer_dedup::run_through(&files, &request(&lab, &root), &Silent).unwrap();
     let n = recorder.n_operations();
     let states = (0..=n).flat_map(|after| (0..SEEDS).map(move |seed| (after, seed)));
     let claims = states.filter(|&(after, seed)| {

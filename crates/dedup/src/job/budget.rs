@@ -36,7 +36,7 @@ const FEATURES: usize = 1 << 20;
 
 /// The shares, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Memory {
+pub(super) struct Budget {
     /// For the table and the texts, as long as they fit.
     pub corpus: u64,
     /// For sorting, and for the sketches that are compared.
@@ -45,7 +45,7 @@ pub(super) struct Memory {
     pub features: usize,
 }
 
-impl Memory {
+impl Budget {
     /// Refuses a budget that cannot work, with the smallest that does.
     pub fn new(request: &Request, reader: &Reader) -> Result<Self> {
         let (lines, others): (Vec<_>, Vec<_>) = reader.inputs().iter().cloned().partition(has_lines);
@@ -65,11 +65,11 @@ impl Memory {
         let fixed = base + join + per_document * documents;
         // A quarter of it, at least, is for sorting.
         // What is compressed has fewer documents than newlines: there nobody is refused for the worst that could be.
-        let least = (fixed + fixed / 3).max(base + PER_REMOVED * lines);
-        if request.resources.memory < least {
+        let min = (fixed + fixed / 3).max(base + PER_REMOVED * lines);
+        if request.resources.memory < min {
             let expected = format!(
                 "at least {}MiB for about {documents} documents and {} threads",
-                least.div_ceil(1 << 20),
+                min.div_ceil(1 << 20),
                 request.resources.threads
             );
             return Err(Error::parameter(
@@ -91,8 +91,8 @@ impl Memory {
     }
 
     /// Whether so many edges can stay in memory beside the candidates that they come from; nothing is sorted meanwhile.
-    pub fn has_room_for_edges(&self, most: u64) -> bool {
-        most.saturating_mul((size_of::<Edge>() + size_of::<u32>()) as u64) <= self.sorting as u64
+    pub fn has_room_for_edges(&self, max_edges: u64) -> bool {
+        max_edges.saturating_mul((size_of::<Edge>() + size_of::<u32>()) as u64) <= self.sorting as u64
     }
 
     /// Whether inputs of so many bytes may be mapped: a quarter of what is shared out at most.

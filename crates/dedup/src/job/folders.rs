@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{Error, Result};
 use crate::folders::{DOCUMENTS, OLD_REJECTS, REJECTS, RESULTS, WORK, rethresholded};
@@ -47,7 +48,7 @@ pub(super) struct Folders {
     pub output: PathBuf,
     pub work: PathBuf,
     /// Whether what was there before is gone, so that what is there is of this run.
-    is_cleared: bool,
+    is_cleared: AtomicBool,
     _locks: (Lock, Option<Lock>),
 }
 
@@ -72,24 +73,24 @@ impl Folders {
             let got = format!("`{}` for both", work.display());
             return Err(Error::parameter("work_dir", "another folder than the output", got));
         }
-        // The lock of the output is in the place of its usual work folder.
-        let usual = output.join(WORK);
-        files.create_dir_all(&usual)?;
-        let lock = Lock::acquire(&usual)?;
-        let is_usual = std::fs::canonicalize(&usual).ok() == std::fs::canonicalize(&work).ok();
-        let other = if is_usual { None } else { Some(Lock::acquire(&work)?) };
-        Ok(Self { output, work, is_cleared: false, _locks: (lock, other) })
+        // The lock of the output is in the place of its default work folder.
+        let default = output.join(WORK);
+        files.create_dir_all(&default)?;
+        let lock = Lock::acquire(&default)?;
+        let is_default = std::fs::canonicalize(&default).ok() == std::fs::canonicalize(&work).ok();
+        let other = if is_default { None } else { Some(Lock::acquire(&work)?) };
+        Ok(Self { output, work, is_cleared: AtomicBool::new(false), _locks: (lock, other) })
     }
 
     /// Makes room for the results, which are written anew, also by a resumed run. The manifest goes first, so that a folder with one is always whole.
-    pub fn clear(&mut self, files: &Files, inputs: &[Arc<Input>]) -> Result<()> {
+    pub fn clear(&self, files: &Files, inputs: &[Arc<Input>]) -> Result<()> {
         // Links inside of folders lead anywhere. Standard input was saved in the work folder.
         let stdin = self.work.join(STDIN);
         let inputs = inputs.iter().map(|input| &*input.path).filter(|path| *path != stdin);
         for folder in [&self.output, &self.work] {
             places::check_folder(folder, inputs.clone())?;
         }
-        self.is_cleared = true;
+        self.is_cleared.store(true, Ordering::Relaxed);
         self.remove_results(files, &[])?;
         files.remove_leftovers(&self.output)?;
         files.remove_leftovers(&self.work)?;
@@ -98,7 +99,7 @@ impl Folders {
 
     /// Leaves nothing that looks finished of a run that failed, but the list of rejected lines. What cannot be removed has no manifest beside it.
     pub fn withdraw(&self, files: &Files) {
-        if self.is_cleared {
+        if self.is_cleared.load(Ordering::Relaxed) {
             let _ = self.remove_results(files, &[REJECTS, OLD_REJECTS]);
         }
     }

@@ -1,0 +1,93 @@
+//! The stages of a run, one after the other. Each takes what it needs from those before, and tells the summary what people should know of it.
+
+use std::time::Instant;
+
+use super::open::Opened;
+use super::read::Read;
+use super::setup::{Job, Setup};
+use super::write::Decided;
+use crate::corpus::CorpusView;
+use crate::error::Result;
+use crate::found_old::FoundOld;
+use crate::progress::Stage;
+use crate::request::{Audit, Measure};
+use crate::summary::{Summary, Timing};
+
+/// What a whole run gives.
+pub(super) struct Finished {
+    pub summary: Summary,
+    /// Names what it was made from.
+    pub fingerprint: String,
+}
+
+/// Does all of it. What fails leaves nothing that looks finished.
+pub(super) fn run(setup: Setup<'_>) -> Result<Finished> {
+    match stages(&setup) {
+        Ok(finished) => {
+            setup.folders.finish(setup.files)?;
+            Ok(finished)
+        }
+        Err(error) => {
+            setup.folders.withdraw(setup.files);
+            Err(error)
+        }
+    }
+}
+
+fn stages(setup: &Setup<'_>) -> Result<Finished> {
+    let request = setup.request;
+    let mut summary =
+        Summary { warnings: request.compare.remark.iter().cloned().collect(), ..Summary::default() };
+    let summary = &mut summary;
+
+    let (old, job, corpus) = timed(Stage::Read, summary, |summary| {
+        let Opened { reader, old, budget, checkpoints } = setup.open(summary)?;
+        let Read { corpus, budget, saves } = setup.read(reader, budget, &checkpoints, summary)?;
+        Ok((old, Job::new(setup, budget, checkpoints.saving(saves)), corpus))
+    })?;
+    job.check_read(&corpus.inputs, summary)?;
+
+    let grouped = timed(Stage::Group, summary, |summary| job.group(&corpus, summary))?;
+    let (ranking, mut distinct) = (grouped.ranking, grouped.distinct);
+
+    let (mut found_old, mut old_edges) = (FoundOld::default(), None);
+    if !request.old.paths.is_empty() {
+        let input = CorpusView { corpus: &corpus, ranking: &ranking, found_old: &found_old };
+        let matched =
+            timed(Stage::Against, summary, |summary| job.against(&input, old.inputs, distinct, summary))?;
+        (distinct, found_old, old_edges) = (matched.distinct, matched.found_old, matched.edges);
+    }
+    let view = CorpusView { corpus: &corpus, ranking: &ranking, found_old: &found_old };
+
+    let edges = match job.saved_edges(summary)? {
+        Some(edges) => edges,
+        None => {
+            let candidates = timed(Stage::Candidates, summary, |summary| {
+                job.candidates(&view, &distinct.compared, summary)
+            })?;
+            timed(Stage::Verify, summary, |summary| job.verify(&view, candidates, old_edges, summary))?
+        }
+    };
+    let removals =
+        timed(Stage::Resolve, summary, |summary| job.resolve(&view, &edges, &distinct.copies, summary))?;
+    let decided = Decided { view, edges: &edges, copies: &distinct.copies, removals: &removals };
+
+    // With containment, documents of the input are not compared with each other.
+    let is_audited = request.audit != Audit::Off && request.compare.measure == Measure::Jaccard;
+    let findings = match is_audited {
+        true => {
+            Some(timed(Stage::Audit, summary, |summary| job.audit(&decided, &distinct.compared, summary))?)
+        }
+        false => None,
+    };
+    timed(Stage::Write, summary, |summary| job.write(&decided, findings.as_ref(), &old.growth, summary))?;
+    Ok(Finished { summary: std::mem::take(summary), fingerprint: job.checkpoints.fingerprint })
+}
+
+/// A stage, and how long it took.
+fn timed<T>(stage: Stage, summary: &mut Summary, work: impl FnOnce(&mut Summary) -> Result<T>) -> Result<T> {
+    let start = Instant::now();
+    let made = work(summary)?;
+    summary.timings.push(Timing { stage, took: start.elapsed(), resumed: false });
+    Ok(made)
+}
