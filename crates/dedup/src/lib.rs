@@ -34,7 +34,7 @@ pub mod results;
 mod spilled;
 pub mod summary;
 pub mod tables;
-pub mod write;
+mod write;
 
 pub use audit::{Audited, Bin, Share};
 pub use error::{Error, Result};

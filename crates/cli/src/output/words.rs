@@ -1,22 +1,11 @@
 //! Numbers and texts, fit for a terminal and for JSON.
 
+pub use benzer_dedup::report::grouped;
+
 /// Text from outside, fit for a terminal: control characters would be commands to it.
 pub fn printable(text: &str) -> String {
     let shown = |c: char| if c.is_control() && !matches!(c, '\n' | '\t') { '\u{fffd}' } else { c };
     text.replace("\r\n", "\n").chars().map(shown).collect()
-}
-
-/// A whole number with its digits in groups of three.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 /// A number of bytes, in the unit that leaves one to four digits before the point.
