@@ -10,7 +10,6 @@
 //! - [`verify`]: how similar candidates are, exactly.
 //! - [`overlap`]: which documents contain which sets.
 //! - [`resolve`]: who is kept, or what belongs together.
-#![allow(missing_docs)]
 
 pub mod bands;
 mod edge;

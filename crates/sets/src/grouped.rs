@@ -81,12 +81,12 @@ impl<'a> Grouped<'a> {
             WordLineSays::Has { document, word } => {
                 header.n_entries += 1;
                 let [documents, words, _] = header.promised;
-                let above = |number: u32, most: Option<u64>| most.filter(|&most| u64::from(number) > most);
-                if let Some(most) = above(document, documents) {
-                    return Ok(Some(format!("a document of at most {most}, as line 1 says")));
+                let above = |number: u32, max: Option<u64>| max.filter(|&max| u64::from(number) > max);
+                if let Some(max) = above(document, documents) {
+                    return Ok(Some(format!("a document of at most {max}, as line 1 says")));
                 }
-                if let Some(most) = above(word, words) {
-                    return Ok(Some(format!("a word of at most {most}, as line 2 says")));
+                if let Some(max) = above(word, words) {
+                    return Ok(Some(format!("a word of at most {max}, as line 2 says")));
                 }
                 let of_document = u64::from(line.input) << 32 | u64::from(document);
                 self.elements.push(match self.parser.transpose {

@@ -13,7 +13,6 @@
 //!
 //! Sets that are scattered over their file (`docword`, and everything transposed) are put together by sorting, within the memory; of transposed files the names of
 //! all items are held.
-#![allow(missing_docs)]
 
 pub mod features;
 mod format;

@@ -12,7 +12,7 @@ use benzer_flow::pipeline::{self, Work};
 use benzer_io::read::{self, Batch, RawBatch, Reader, Reject};
 
 /// Words that a worker sketches at a time: 8 MiB.
-const MOST_WORDS: usize = 1 << 20;
+const MAX_WORDS: usize = 1 << 20;
 
 /// How a document becomes a sketch.
 #[derive(Debug)]
@@ -69,7 +69,7 @@ impl Recipe {
         let header = Header::of_field_ids(self.spec().clone());
         let mut records = Records::default();
         // Sketches of short documents can be larger than the documents: a run of them has a bounded size.
-        let run = (MOST_WORDS / self.spec().words()).max(1);
+        let run = (MAX_WORDS / self.spec().words()).max(1);
         for start in (0..batch.n_documents()).step_by(run) {
             let run = start..(start + run).min(batch.n_documents());
             self.sketch_run(batch, run.clone(), buffers)?;
