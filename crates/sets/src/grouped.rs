@@ -3,16 +3,15 @@
 use std::collections::HashMap;
 
 use benzer_core::hash;
-
-use super::format::SetFormat;
-use super::parse::{Content, Parsed, Parser, WordLine, WordLineSays, transaction};
-use super::resources::Resources;
-use super::store::SetStore;
-use crate::sketches::Rejected;
 use benzer_flow::sort::Sorter;
-use benzer_io::Result;
-use benzer_io::Strings;
 use benzer_io::read::{Reject, RejectReason};
+use benzer_io::{Result, Strings};
+
+use crate::format::SetFormat;
+use crate::parse::{Content, Parsed, Parser, WordLine, WordLineSays, transaction};
+use crate::rejected::Rejected;
+use crate::resources::Resources;
+use crate::store::SetStore;
 
 /// Bytes of an entry in a hash map of items, spare entries included.
 const MAP_ENTRY: usize = 40;

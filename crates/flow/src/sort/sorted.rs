@@ -2,10 +2,11 @@
 
 use std::iter::FusedIterator;
 
+use benzer_storage::Result;
+
 use super::merge::{Merge, Source};
 use super::record::Record;
 use super::run::{RunReader, RunWriter};
-use benzer_storage::Result;
 
 /// Runs that are read at once at most: each takes a descriptor, of which a process usually has 1,024.
 const MAX_RUNS: usize = 128;

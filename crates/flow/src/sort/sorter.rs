@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use benzer_storage::{Files, Result};
+
 use super::merge::Source;
 use super::record::Record;
 use super::run::{Place, RunReader, RunWriter};
 use super::sorted::Sorted;
-use benzer_storage::{Files, Result};
 
 /// Largest block of a run.
 const MAX_BLOCK: usize = 1 << 20;

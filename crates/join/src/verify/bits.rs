@@ -5,13 +5,13 @@
 
 use benzer_core::sketch::count::common_bits;
 use benzer_core::slots::ElementSet;
+use benzer_flow::Result;
 
 use super::features::{FeatureSource, Features};
 use super::first::First;
 use super::id_map::IdMap;
 use crate::bands::RepeatFilter;
 use crate::prefetch;
-use benzer_flow::Result;
 
 /// Words of all sets of bits of the first document's elements, at most, and other elements: what a cache holds.
 const MAX_WORDS: usize = 1 << 19;

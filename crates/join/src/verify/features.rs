@@ -5,11 +5,11 @@ use std::ops::Range;
 
 use benzer_core::field::text::{Scratch, Shingler};
 use benzer_core::slots::ElementSet;
+use benzer_flow::Result;
 
 use super::Texts;
 use super::first::First;
 use super::pair::PairCount;
-use benzer_flow::Result;
 
 /// Where features come from.
 #[derive(Clone, Copy)]

@@ -24,21 +24,21 @@ pub(super) struct NumberedSets {
     /// All earlier documents, in order.
     earlier: Vec<u32>,
     /// Some of them as sets, and the later ones.
-    earlier_sets: Sets,
-    later_sets: Sets,
+    earlier_sets: NumberLists,
+    later_sets: NumberLists,
     counts: GroupCounts,
 }
 
 /// Sets of numbers, one after the other.
 #[derive(Debug, Default)]
-struct Sets {
+struct NumberLists {
     numbers: Vec<u32>,
     ends: Vec<usize>,
     /// How many elements each has, also such without a number.
     sizes: Vec<u32>,
 }
 
-impl Sets {
+impl NumberLists {
     fn clear(&mut self) {
         self.numbers.clear();
         self.ends.clear();
@@ -137,7 +137,7 @@ struct LaneSets<'a> {
     ranks: &'a [u32],
     /// Where their sets begin.
     first: usize,
-    sets: &'a Sets,
+    sets: &'a NumberLists,
     /// Numbers of elements go up to this.
     n_numbers: usize,
 }
@@ -160,7 +160,7 @@ impl<const W: usize> Lanes<W> {
         &mut self,
         lanes: LaneSets<'_>,
         groups: &[Candidates<'_>],
-        later: &Sets,
+        later: &NumberLists,
         GroupCounts { pairs, done }: &mut GroupCounts,
     ) {
         let Self { index, counts } = self;

@@ -151,7 +151,7 @@ struct Judge<'a> {
 
 /// What a thread keeps from edge to edge.
 #[derive(Default)]
-struct Buffers {
+struct TriangleBuffers {
     a: ElementBuffer,
     b: ElementBuffer,
     c: ElementBuffer,
@@ -171,13 +171,14 @@ impl Judge<'_> {
     /// The triples of some passing edges with the held ones.
     fn slice(&self, passing: &[Edge], held: &Held, threads: usize, found: &mut Found) -> Result<Vec<Record>> {
         let tasks: Vec<&[Edge]> = passing.chunks(TASK).collect();
-        let made = in_parallel(tasks.len(), threads, Buffers::default, |task, buffers| -> Result<_> {
-            let mut made = TaskTriples::default();
-            for edge in tasks[task] {
-                self.edge(edge, held, buffers, &mut made)?;
-            }
-            Ok(made)
-        });
+        let made =
+            in_parallel(tasks.len(), threads, TriangleBuffers::default, |task, buffers| -> Result<_> {
+                let mut made = TaskTriples::default();
+                for edge in tasks[task] {
+                    self.edge(edge, held, buffers, &mut made)?;
+                }
+                Ok(made)
+            });
         let mut all = Vec::new();
         for made in made {
             let TaskTriples { records, counts } = made?;
@@ -196,7 +197,7 @@ impl Judge<'_> {
         &self,
         edge: &Edge,
         held: &Held,
-        buffers: &mut Buffers,
+        buffers: &mut TriangleBuffers,
         TaskTriples { records, counts }: &mut TaskTriples,
     ) -> Result<()> {
         let (b, c) = (edge.a, edge.b);
@@ -217,7 +218,7 @@ impl Judge<'_> {
     fn triangle(
         &self,
         triangle: &Triangle,
-        buffers: &mut Buffers,
+        buffers: &mut TriangleBuffers,
         counts: &mut Found,
     ) -> Result<Option<Record>> {
         counts.n_triangles += 1;
@@ -240,7 +241,7 @@ impl Judge<'_> {
             return Ok(None);
         }
         counts.n_verified += 1;
-        let Buffers { a: of_a, b: of_b, c: of_c, common: both, has_common } = buffers;
+        let TriangleBuffers { a: of_a, b: of_b, c: of_c, common: both, has_common } = buffers;
         if !std::mem::replace(has_common, true) {
             common(self.store.elements_of(b, of_b)?, self.store.elements_of(c, of_c)?, both);
         }
