@@ -4,7 +4,7 @@ use std::path::Path;
 
 use benzer_io::read::Progress;
 use benzer_sets::ReadListener;
-use benzer_sets::sketches::Rejected;
+use benzer_sets::Rejected;
 
 use super::{Bar, Rejects};
 
