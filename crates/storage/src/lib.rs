@@ -148,7 +148,7 @@ impl Files {
     ///
     /// # Errors
     /// What the operating system says.
-    pub fn sync_dir(&self, path: &Path) -> Result<()> {
+    pub(crate) fn sync_dir(&self, path: &Path) -> Result<()> {
         match self.disk.sync_dir(path) {
             Err(error)
                 if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) =>

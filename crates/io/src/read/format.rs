@@ -10,7 +10,7 @@ use std::str::FromStr;
 use crate::error::{Error, Result};
 
 /// What is read in folders, text also with `.gz`, `.gzip`, `.zst` or `.zstd` after it; upper case counts as lower.
-pub const EXTENSIONS: [&str; 13] = [
+const EXTENSIONS: [&str; 13] = [
     ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".txt", ".text", ".md", ".parquet", ".pq", ".arrow",
     ".feather", ".ipc",
 ];
@@ -99,7 +99,7 @@ impl Format {
     }
 
     /// Told by the name.
-    pub fn of_name(path: &Path) -> Option<Self> {
+    pub(crate) fn of_name(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
         let name = COMPRESSED.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
         let extension = EXTENSIONS.iter().find(|end| name.ends_with(*end))?;

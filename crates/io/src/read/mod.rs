@@ -63,9 +63,9 @@ mod utf8;
 
 pub use batch::{Batch, Document, DocumentId, Order, RawBatch, Rereader, parse, parse_into};
 pub use fields::FieldPath;
-pub use format::{Compression, EXTENSIONS, Format};
+pub use format::{Compression, Format};
 pub use guard::guarded;
-pub use input::{Input, Inputs, estimated_documents, field_names, files_of};
+pub use input::{Input, Inputs, estimated_documents, field_names};
 pub use options::ReadOptions;
 pub use reader::Reader;
 pub use reject::{Reject, RejectReason};
@@ -73,7 +73,7 @@ pub use stream::Progress;
 pub use table::{check_parquet_index, check_parquet_pages};
 
 pub(crate) use csv::column_names;
-pub(crate) use input::{Seekable, is_hidden};
+pub(crate) use input::{Seekable, files_of, is_hidden};
 pub(crate) use table::{ArrowItem, ArrowMessages, TableFault, check_parquet_column};
 
 use crate::error::Result;

@@ -4,6 +4,13 @@ use serde::Serialize;
 
 use crate::read::{Batch, Reject};
 
+/// Appends all rejected lines of a batch.
+pub fn reject_lines(batch: &Batch, out: &mut Vec<u8>) {
+    for (i, reject) in batch.rejects().iter().enumerate() {
+        reject_line(reject, batch.rejected_line(i), out);
+    }
+}
+
 /// A rejected line as JSON.
 #[derive(Debug, Serialize)]
 struct RejectRow<'a> {
@@ -15,7 +22,7 @@ struct RejectRow<'a> {
 }
 
 /// Appends a rejected line as one line of JSON.
-pub fn reject_line(reject: &Reject, raw: Option<&[u8]>, out: &mut Vec<u8>) {
+fn reject_line(reject: &Reject, raw: Option<&[u8]>, out: &mut Vec<u8>) {
     let row = RejectRow {
         file: reject.file.display().to_string(),
         line: reject.line,
@@ -25,11 +32,4 @@ pub fn reject_line(reject: &Reject, raw: Option<&[u8]>, out: &mut Vec<u8>) {
     };
     serde_json::to_writer(&mut *out, &row).expect("strings and numbers can always be written");
     out.push(b'\n');
-}
-
-/// Appends all rejected lines of a batch.
-pub fn reject_lines(batch: &Batch, out: &mut Vec<u8>) {
-    for (i, reject) in batch.rejects().iter().enumerate() {
-        reject_line(reject, batch.rejected_line(i), out);
-    }
 }

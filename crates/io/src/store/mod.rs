@@ -40,14 +40,18 @@ mod runtime;
 mod windows;
 
 #[cfg(not(feature = "object-store"))]
-pub use absent::{Folder, MAX_HELD, Object, ObjectFile, list, stat};
+pub use absent::{Folder, MAX_HELD};
+#[cfg(not(feature = "object-store"))]
+pub(crate) use absent::{Object, ObjectFile, list, stat};
 pub use address::Address;
 #[cfg(feature = "object-store")]
 pub use folder::Folder;
 #[cfg(feature = "object-store")]
-pub use object::{Object, list, stat};
+pub(crate) use object::{Object, list, stat};
 #[cfg(feature = "object-store")]
-pub use windows::{MAX_HELD, ObjectFile};
+pub use windows::MAX_HELD;
+#[cfg(feature = "object-store")]
+pub(crate) use windows::ObjectFile;
 
 /// An object that is there.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 //!
 //! - Inputs come in the order given. A folder gives its files recursively, a glob its matches, both sorted by the bytes of
 //!   the path, so that the numbering does not depend on the file system. Links are followed.
-//! - In a folder only [`EXTENSIONS`](crate::read::EXTENSIONS) are read, and nothing whose name (or whose folder's name) begins
+//! - In a folder only files of known extensions ([`Format::of_name`]) are read, and nothing whose name (or whose folder's name) begins
 //!   with `.` or `_`, such as `_SUCCESS`; a file that is named is read whatever it is called.
 //! - A file that is reached twice is read once, at its first place: otherwise `data data/a.jsonl` would make every
 //!   document of `a.jsonl` a duplicate of itself.
@@ -300,7 +300,7 @@ fn sorted_below(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
 }
 
 /// The files that a folder or a glob leads to, as far as they can be looked up; nothing of anything else.
-pub fn files_of(input: &Path) -> Vec<PathBuf> {
+pub(crate) fn files_of(input: &Path) -> Vec<PathBuf> {
     if input.is_dir() {
         return files_below(input).unwrap_or_default();
     }

@@ -23,10 +23,10 @@ use crate::error::{Error, Result};
 use crate::store::Object;
 pub use estimate::estimated_documents;
 pub use field_names::field_names;
-pub use find::files_of;
+pub(crate) use find::files_of;
 pub(super) use find::{FoundInput, Lookup, find};
-pub use names::is_hidden;
-pub use seekable::Seekable;
+pub(crate) use names::is_hidden;
+pub(crate) use seekable::Seekable;
 pub(super) use start::Start;
 
 /// The inputs of a run, before they are looked up.
@@ -122,7 +122,7 @@ impl Input {
     }
 
     /// Opens it to be read from its beginning.
-    pub fn stream(&self) -> Result<Box<dyn Read + Send>> {
+    pub(crate) fn stream(&self) -> Result<Box<dyn Read + Send>> {
         Ok(match &self.object {
             Some(object) => object.stream(),
             None => Box::new(self.file()?),
@@ -130,7 +130,7 @@ impl Input {
     }
 
     /// Opens it to be read at any place; nothing if that cannot be, because a server only gives whole files.
-    pub fn open(&self) -> Result<Option<Seekable>> {
+    pub(crate) fn open(&self) -> Result<Option<Seekable>> {
         Ok(match &self.object {
             Some(object) => object.open().map(Seekable::Object),
             None => Some(Seekable::File(self.file()?)),

@@ -8,6 +8,6 @@ pub(super) fn is_glob(text: &str) -> bool {
 }
 
 /// Whether what has it is passed over in folders.
-pub fn is_hidden(name: &OsStr) -> bool {
+pub(crate) fn is_hidden(name: &OsStr) -> bool {
     matches!(name.as_encoded_bytes().first(), Some(b'.' | b'_'))
 }

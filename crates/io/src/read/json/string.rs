@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::{JsonFault, byte, escapes, special};
+use super::escapes::{self, SIMPLE};
+use super::{JsonFault, byte, special};
 
 /// A string between its quotes.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -147,18 +148,6 @@ impl Decoded {
         }
     }
 }
-
-/// What a letter after a backslash stands for; 0 when it is `u` or nothing.
-pub(super) static SIMPLE: [u8; 256] = {
-    let mut table = [0; 256];
-    let pairs = *b"\"\"\\\\//b\x08f\x0cn\nr\rt\t";
-    let mut i = 0;
-    while i < pairs.len() {
-        table[pairs[i] as usize] = pairs[i + 1];
-        i += 2;
-    }
-    table
-};
 
 /// The character of a `\u` escape (two, for a surrogate pair), and the position after it.
 fn unicode_escape(bytes: &[u8], backslash: usize) -> Result<(char, usize), JsonFault> {

@@ -10,7 +10,7 @@ use parquet::file::metadata::ColumnChunkMetaData;
 
 use super::check::place;
 use super::header::{HeaderFault, PageHeader, PageKind};
-use super::pages::LeafPages;
+use super::pages::{LeafPages, Page};
 use crate::read::input::Seekable;
 use crate::read::options::MAX_BYTES;
 use crate::read::stream::Progress;
@@ -37,18 +37,6 @@ impl Bytewise {
         into.extend_from_slice(&bytes);
         Ok(())
     }
-}
-
-/// A page of a column, compressed, with its header.
-#[derive(Debug, Clone)]
-pub(super) struct Page {
-    /// Its rows, counted from the first of the row group.
-    pub(super) rows: Range<u64>,
-    pub(super) bytes: Bytes,
-    /// What its values take when they are decoded, about.
-    pub(super) decoded: u64,
-    /// Whether that is much more than the page itself takes, so that it is no loss to decode it twice.
-    pub(super) is_dictionary_coded: bool,
 }
 
 /// The column being read.

@@ -34,6 +34,7 @@ pub(crate) use check::check_parquet_column;
 pub use check::{check_parquet_index, check_parquet_pages};
 use chunk::{Bytewise, Chunk};
 use leaf::Wanted;
+use pages::Page;
 pub(super) use pages::Pages;
 
 /// More rows than a row group can have.
@@ -103,8 +104,7 @@ impl ParquetReader {
                 break;
             }
             let step_end = pages.iter().map(|page| page.rows.end).min().unwrap_or(n_rows);
-            let per_page =
-                |page: &&chunk::Page| page.decoded as f64 / (page.rows.end - page.rows.start) as f64;
+            let per_page = |page: &&Page| page.decoded as f64 / (page.rows.end - page.rows.start) as f64;
             let per_row = size_of::<Row>() as f64 + pages.iter().map(per_page).sum::<f64>();
             let step = per_row * (step_end - end) as f64;
             if cost + step <= budget {
