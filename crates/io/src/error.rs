@@ -209,6 +209,11 @@ impl Error {
         Self::Format { path: path.into(), expected, got, remedy }
     }
 
+    /// An input that cannot be read to its end.
+    pub(crate) fn read(path: &Path, source: io::Error) -> Self {
+        Self::Read { path: path.into(), source }
+    }
+
     /// An input that cannot be opened, with the remedy.
     pub fn open(path: impl Into<PathBuf>, source: io::Error) -> Self {
         let remedy = match source.kind() {

@@ -1,6 +1,6 @@
 //! Which format a file has, and how it is compressed: the content decides, then the name.
 //!
-//! Parquet and Arrow files are told by their first bytes, whatever they are called. Text has no such mark, so its name
+//! Parquet and Arrow files are known by their first bytes, whatever they are called. Text has no such mark, so its name
 //! decides (`a.csv.gz` is CSV); what has no known name is JSON lines.
 
 use std::fmt;

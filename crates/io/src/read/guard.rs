@@ -29,7 +29,7 @@ pub fn guarded<T, E: std::fmt::Display>(
     }
 }
 
-/// All other panics are told as before.
+/// All other panics are printed as before.
 fn keep_quiet() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

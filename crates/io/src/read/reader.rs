@@ -90,9 +90,7 @@ impl Reader {
                     let lines = &mut batch.lines;
                     lines.data.reserve(self.plan.batch_bytes.saturating_sub(lines.data.len()));
                     let stop = text.add_to(lines, &self.plan);
-                    let stop =
-                        stop.map_err(|source| Error::Read { path: text.input.path.to_path_buf(), source })?;
-                    match stop {
+                    match stop.map_err(|error| Error::read(&text.input.path, error))? {
                         Stop::FileEnd if batch.lines.data.len() <= self.plan.batch_bytes / 8 * 7 => {}
                         Stop::FileEnd => break,
                         Stop::Full => {

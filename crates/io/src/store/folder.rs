@@ -62,12 +62,12 @@ impl Folder {
         Ok(object::list(&self.address)?.iter().filter_map(entry).collect())
     }
 
-    /// Puts a file into it, where it replaces what is there; the object appears when it is whole. `watch` is told how much was sent,
+    /// Puts a file into it, where it replaces what is there; the object appears when it is whole. `progress` gets how much was sent,
     /// and ends the upload by giving false.
     ///
     /// # Errors
     /// No connection, no permission, a file that cannot be read.
-    pub fn put(&self, name: &str, file: &Path, watch: &mut dyn FnMut(u64) -> bool) -> Result<String> {
+    pub fn put(&self, name: &str, file: &Path, progress: &mut dyn FnMut(u64) -> bool) -> Result<String> {
         let address = self.address.with_key(format!("{}{name}", self.address.key));
         let key = Key::parse(&address.key).map_err(|e| error::of("write", &address, &e.into()))?;
         let state = Arc::new(Upload::default());
@@ -79,7 +79,7 @@ impl Folder {
             match task.wait_a_moment().map_err(|error| fail(&error))? {
                 None => {}
                 Some(Ok(put)) => {
-                    watch(state.sent.load(Ordering::Relaxed));
+                    progress(state.sent.load(Ordering::Relaxed));
                     return Ok(put.e_tag.unwrap_or_default());
                 }
                 Some(Err(Failure::Stopped)) => return Err(Error::Cancelled),
@@ -88,7 +88,7 @@ impl Folder {
                     return Err(benzer_storage::Error::disk("read", file, source).into());
                 }
             }
-            if !watch(state.sent.load(Ordering::Relaxed)) {
+            if !progress(state.sent.load(Ordering::Relaxed)) {
                 state.is_stopped.store(true, Ordering::Relaxed);
             }
         }

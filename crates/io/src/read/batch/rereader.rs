@@ -139,7 +139,7 @@ impl Rereader {
         into.resize(start + range.len(), 0);
         file.read_exact_at(&mut into[start..], place(segment, &range)).map_err(|source| match source.kind() {
             io::ErrorKind::UnexpectedEof => Error::Changed,
-            _ => Error::Read { path: input.path.to_path_buf(), source },
+            _ => Error::read(&input.path, source),
         })
     }
 
@@ -158,7 +158,7 @@ impl Rereader {
         let read = file
             .seek(SeekFrom::Start(segment.first_offset))
             .and_then(|_| file.take(n as u64).read_to_end(into))
-            .map_err(|source| Error::Read { path: input.path.to_path_buf(), source })?;
+            .map_err(|error| Error::read(&input.path, error))?;
         if n - read > 1 {
             return Err(Error::Changed);
         }

@@ -39,8 +39,7 @@ impl Header {
         let (mut bytes, mut scanner, mut n) = (Vec::new(), Scanner::new(delimiter), FIRST_READ);
         loop {
             let before = bytes.len();
-            let end =
-                stream.read(n, &mut bytes).map_err(|source| Error::Read { path: path.into(), source })?;
+            let end = stream.read(n, &mut bytes).map_err(|error| Error::read(path, error))?;
             let mark = if bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
             let whole = scanner.next_end(&bytes[before.max(mark)..]).map(|n| before.max(mark) + n);
             let (raw, used) = match (whole, &end) {

@@ -7,7 +7,7 @@
 //! - A file that is reached twice is read once, at its first place: otherwise `data data/a.jsonl` would make every
 //!   document of `a.jsonl` a duplicate of itself.
 //! - Files of other extensions are counted. Where the caller wants it, a file of another kind than most, which has not the wanted fields
-//!   (a table of labels among JSON lines), is passed over and told; else it is an error, as one that is named is.
+//!   (a table of labels among JSON lines), is passed over and listed; else it is an error, as one that is named is.
 //! - Every file is opened once before the first line is read, so that a missing permission or column shows now and not
 //!   after hours. A pipe is not touched before its turn.
 
@@ -50,17 +50,17 @@ pub(in crate::read) struct Lookup {
 pub(in crate::read) fn find(inputs: Inputs, plan: &Plan) -> Result<Lookup> {
     let except = inputs.except.map(Except::new).transpose()?;
     let lookup = Lookup { inputs: Vec::new(), n_excepted: 0, left_out: Vec::new(), unread: Vec::new() };
-    let mut found = Finder { plan, except, is_lenient: inputs.is_lenient, lookup, seen: HashSet::new() };
+    let mut finder = Finder { plan, except, is_lenient: inputs.is_lenient, lookup, seen: HashSet::new() };
     for item in inputs.items {
         match item {
-            NamedInput::Stream(name, bytes) => found.add_stream(name, bytes)?,
+            NamedInput::Stream(name, bytes) => finder.add_stream(name, bytes)?,
             NamedInput::Path(path) => match Address::parse(&path)? {
-                Some(address) => found.add_address(&address)?,
-                None => found.add_path(path)?,
+                Some(address) => finder.add_address(&address)?,
+                None => finder.add_path(path)?,
             },
         }
     }
-    let mut lookup = found.lookup;
+    let mut lookup = finder.lookup;
     if lookup.left_out.len() >= lookup.inputs.len() && !lookup.left_out.is_empty() {
         // What most files are is no exception.
         return Err(lookup.left_out.swap_remove(0));

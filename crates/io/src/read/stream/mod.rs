@@ -101,7 +101,7 @@ impl Stream {
         let source_failed = Arc::new(AtomicBool::new(false));
         let mut source =
             CountedSource { inner: source, progress: progress.clone(), failed: Arc::clone(&source_failed) };
-        let fail = |source| Error::Read { path: path.into(), source };
+        let fail = |error| Error::read(path, error);
         let mut ahead = Vec::new();
         source.by_ref().take(MAGIC_BYTES).read_to_end(&mut ahead).map_err(fail)?;
         let compression = sniff(&ahead, path)?;

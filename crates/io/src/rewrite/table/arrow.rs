@@ -148,7 +148,7 @@ impl FileCopy<'_, '_> {
 
     fn read<T>(&self, read: Result<T, TableFault>) -> Result<T, Stop> {
         read.map_err(|fault| match fault {
-            TableFault::Io(source) => Error::Read { path: self.input.path.to_path_buf(), source }.into(),
+            TableFault::Io(source) => Error::read(&self.input.path, source).into(),
             TableFault::Damaged(reason) => Stop::End(reason.to_string()),
         })
     }

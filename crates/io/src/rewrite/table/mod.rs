@@ -1,7 +1,7 @@
 //! Rows of tables, copied without those that were removed, or with marks on them.
 //!
 //! What stays as it was: the columns, their types, nested or not, and their order; metadata; the codec of each column
-//! (at its usual level); row groups and record batches, one for one, without those that have no row left. A row group of
+//! (at its default level); row groups and record batches, one for one, without those that have no row left. A row group of
 //! Parquet that is kept whole is copied byte for byte. Page indexes and bloom filters are not carried over.
 //!
 //! Memory: the verdicts of one row group or record batch, and of Parquet some pages of one column, of Arrow one record

@@ -11,7 +11,7 @@ use arrow_schema::{DataType, Field, Fields, UnionMode};
 pub(super) struct ColumnPlace {
     pub(super) nodes: Vec<usize>,
     pub(super) buffers: Vec<usize>,
-    /// For each column of views, how many buffers beyond the usual two it has.
+    /// For each column of views, how many buffers beyond the two that all have it has.
     pub(super) variadic: Vec<usize>,
 }
 

@@ -99,7 +99,7 @@ impl ArrowMessages {
 
     /// The messages of a file: by its footer if it has one, else as a stream.
     pub(in crate::read) fn of_file(mut file: Seekable, path: &Path, progress: &Progress) -> Result<Self> {
-        let fail = |source| Error::Read { path: path.into(), source };
+        let fail = |error| Error::read(path, error);
         let Some(footer) = Footer::read(&mut file).map_err(fail)? else {
             file.rewind().map_err(fail)?;
             return Ok(Self::of_stream(Stream::new(Box::new(file), path, progress)?));

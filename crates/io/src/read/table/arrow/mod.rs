@@ -89,7 +89,7 @@ impl ArrowReader {
         while self.waiting.is_none() {
             match self.messages.next()? {
                 None if self.wanted.is_none() => return Err(TableFault::arrow("no schema")),
-                None => return Ok(false),
+                None => return self.messages.drain().map(|()| false),
                 Some(ArrowItem::Schema(schema)) => {
                     self.wanted = Some(Wanted::find(schema.fields(), &plan.fields).map(Arc::new));
                 }
@@ -224,6 +224,13 @@ impl ArrowReader {
             self.waiting = Some(Waiting { content, n_rows: n_rows as usize, row: 0 });
         }
     }
+
+    /// The last batch of a file that cannot be read further.
+    fn end(&mut self, reason: RejectReason) -> TableItem {
+        self.is_done = true;
+        self.messages.drain().ok();
+        TableItem::rest(&self.input, self.row, reason)
+    }
 }
 
 impl TableReader for ArrowReader {
@@ -231,17 +238,13 @@ impl TableReader for ArrowReader {
         if self.is_done {
             return Ok(None);
         }
-        let more = match self.advance(plan) {
-            Ok(true) => true,
-            Ok(false) => match self.messages.drain() {
-                Ok(()) => return Ok(None),
-                Err(TableFault::Damaged(reason)) => return Ok(Some(self.end(reason))),
-                Err(TableFault::Io(source)) => return Err(self.error(source)),
-            },
+        match self.advance(plan) {
+            Ok(true) => {}
+            Ok(false) => return Ok(None),
             Err(TableFault::Damaged(reason)) => return Ok(Some(self.end(reason))),
-            Err(TableFault::Io(source)) => return Err(self.error(source)),
-        };
-        let Some(waiting) = self.waiting.as_mut().filter(|_| more) else { return Ok(None) };
+            Err(TableFault::Io(source)) => return Err(Error::read(&self.input.path, source)),
+        }
+        let Some(waiting) = &mut self.waiting else { return Ok(None) };
         let left = waiting.n_rows - waiting.row;
         let (n_rows, content) = match &waiting.content {
             Rest::Batch(batch, at_once) => {
@@ -258,19 +261,6 @@ impl TableReader for ArrowReader {
         let rows = UndecodedRows::new(&self.input, self.row, n_rows, content);
         self.row += n_rows as u64;
         Ok(Some(TableItem::Rows(rows)))
-    }
-}
-
-impl ArrowReader {
-    /// The last batch of a file that cannot be read further.
-    fn end(&mut self, reason: RejectReason) -> TableItem {
-        self.is_done = true;
-        self.messages.drain().ok();
-        TableItem::rest(&self.input, self.row, reason)
-    }
-
-    fn error(&self, source: std::io::Error) -> Error {
-        Error::Read { path: self.input.path.to_path_buf(), source }
     }
 }
 

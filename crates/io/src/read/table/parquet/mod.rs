@@ -68,7 +68,7 @@ impl ParquetReader {
         let (metadata, failed) = match read_metadata(&file) {
             Ok(metadata) => (Some(Arc::new(metadata)), None),
             Err(TableFault::Io(source)) => {
-                return Err(Error::Read { path: input.path.to_path_buf(), source });
+                return Err(Error::read(&input.path, source));
             }
             Err(TableFault::Damaged(reason)) => (None, Some(reason)),
         };
@@ -186,9 +186,7 @@ impl TableReader for ParquetReader {
             let columns = metadata.row_group(self.group).columns();
             self.chunks = wanted.leaves.iter().map(|leaf| Chunk::new(&columns[leaf.index])).collect();
         }
-        let end = self
-            .cut(n_rows, plan)
-            .map_err(|source| Error::Read { path: self.input.path.to_path_buf(), source })?;
+        let end = self.cut(n_rows, plan).map_err(|error| Error::read(&self.input.path, error))?;
         if end == self.row {
             let failed = self.chunks.iter().find_map(|chunk| chunk.failed.clone());
             return Ok(Some(self.bad_rows(n_rows, damaged(failed.unwrap_or_default()), plan)));
