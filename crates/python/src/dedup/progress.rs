@@ -2,17 +2,16 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-use pyo3::prelude::*;
-
 use benzer_dedup::progress::{Observer, Stage};
 use benzer_flow::Listener;
+use pyo3::prelude::*;
 
 /// Nothing is known of the total.
 const UNKNOWN: u64 = u64::MAX;
 
 /// Where a run is.
 #[derive(Debug, Default)]
-pub(super) struct Watch {
+pub(super) struct RunProgress {
     /// One more than the number of the stage in [`Stage::ALL`].
     stage: AtomicUsize,
     done: AtomicU64,
@@ -20,14 +19,14 @@ pub(super) struct Watch {
     cancelled: AtomicBool,
 }
 
-impl Watch {
+impl RunProgress {
     /// Asks the run to stop.
     pub(super) fn cancel(&self) {
         self.cancelled.store(true, Relaxed);
     }
 
     /// Calls `progress(stage, done, total)`.
-    pub(super) fn tell(&self, progress: &Bound<'_, PyAny>) -> PyResult<()> {
+    pub(super) fn report(&self, progress: &Bound<'_, PyAny>) -> PyResult<()> {
         let stage = self.stage.load(Relaxed);
         let Some(stage) = stage.checked_sub(1).and_then(|stage| Stage::ALL.get(stage)) else { return Ok(()) };
         let total = Some(self.total.load(Relaxed)).filter(|&total| total != UNKNOWN);
@@ -35,7 +34,7 @@ impl Watch {
     }
 }
 
-impl Observer for Watch {
+impl Observer for RunProgress {
     fn begin(&self, stage: Stage, total: Option<u64>) {
         let place = Stage::ALL.iter().position(|&other| other == stage).map_or(0, |place| place + 1);
         self.done.store(0, Relaxed);
@@ -44,7 +43,7 @@ impl Observer for Watch {
     }
 }
 
-impl Listener for Watch {
+impl Listener for RunProgress {
     fn reached(&self, done: u64) {
         self.done.store(done, Relaxed);
     }
