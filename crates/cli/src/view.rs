@@ -5,6 +5,8 @@ use std::io::{self, IsTerminal};
 use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
 
+pub use benzer_dedup::report::grouped;
+
 /// What a command prints on standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
@@ -88,19 +90,6 @@ fn set(name: &str) -> bool {
 pub fn printable(text: &str) -> String {
     let shown = |c: char| if c.is_control() && !matches!(c, '\n' | '\t') { '\u{fffd}' } else { c };
     text.replace("\r\n", "\n").chars().map(shown).collect()
-}
-
-/// A whole number with its digits in groups of three.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 /// A number of bytes, in the unit that leaves one to four digits before the point.

@@ -130,7 +130,7 @@ impl Edges {
                 let (mut old, mut new) = (old.iter()?.peekable(), new.iter()?.peekable());
                 let later = |edge: Option<&Result<Edge>>| match edge {
                     Some(Ok(edge)) => u64::from(edge.later),
-                    // An error is told at once.
+                    // An error is given at once.
                     Some(Err(_)) => 0,
                     None => u64::MAX,
                 };

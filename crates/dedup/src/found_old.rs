@@ -9,26 +9,26 @@ use crate::archive::{Archives, OldDocument};
 use crate::error::{Error, Result};
 use benzer_storage::{self as files, Files, Manifest};
 
-/// The list of guests, for a resumed run.
+/// The list of them, for a resumed run.
 const NAME: &str = "guests.bin";
 
-/// The guests of a run.
+/// The old documents that a run found.
 #[derive(Debug)]
 pub(crate) struct FoundOld {
     pub archives: Archives,
-    /// How many documents the input has: the rank of the first guest.
+    /// How many documents the input has: the rank of the first of them.
     first: u32,
     /// In the order in which they were found.
     found: Vec<OldDocument>,
     numbers: HashMap<OldDocument, u32>,
-    /// The place of each among all guests in keep order.
+    /// The place of each among all of them in keep order.
     order: Vec<u32>,
-    /// Of a guest those of the same text, as far as their pairs are written.
+    /// Of one those of the same text, as far as their pairs are written.
     twins: HashMap<u32, Vec<u32>>,
 }
 
 impl Default for FoundOld {
-    /// A run without old documents: no rank is a guest's.
+    /// A run without old documents: no rank is one's.
     fn default() -> Self {
         Self::new(Archives::default(), u32::MAX)
     }
@@ -47,7 +47,7 @@ impl FoundOld {
         }
     }
 
-    /// The rank of an old document, which is a guest from here on.
+    /// The rank of an old document, which is one of them from here on.
     pub fn rank(&mut self, old: OldDocument) -> Result<u32> {
         let next = self.found.len() as u64 + u64::from(self.first);
         let next = u32::try_from(next).map_err(|_| {
@@ -60,36 +60,36 @@ impl FoundOld {
         Ok(rank)
     }
 
-    /// Other old documents with the text of a guest become guests, too. The pairs of the first `most` of all of them are to be written.
+    /// Other old documents with the text of one are found, too. The pairs of the first `max` of all of them are to be written.
     pub fn add_twins(&mut self, rank: u32, others: &[OldDocument], max: usize) -> Result<()> {
         let ranks: Vec<u32> = others.iter().map(|&old| self.rank(old)).collect::<Result<_>>()?;
         self.twins.insert(rank, ranks[..ranks.len().min(max - 1)].to_vec());
         Ok(())
     }
 
-    /// The guests of the same text as one.
+    /// The others of the same text as one.
     pub fn twins(&self, rank: u32) -> &[u32] {
         self.twins.get(&rank).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether some guests have the same text.
+    /// Whether some have the same text.
     pub fn has_twins(&self) -> bool {
         !self.twins.is_empty()
     }
 
-    /// The ranks of all guests.
+    /// The ranks of all.
     pub fn ranks(&self) -> std::ops::Range<u32> {
         self.first..self.first.saturating_add(self.found.len() as u32)
     }
 
-    /// The ranks of the first `n` guests in keep order, which is known.
+    /// The ranks of the first `n` in keep order, which is known.
     pub fn firsts(&self, n: usize) -> Vec<u32> {
         let mut firsts: Vec<u32> = self.ranks().filter(|rank| (self.place(*rank) as usize) < n).collect();
         firsts.sort_unstable_by_key(|rank| self.place(*rank));
         firsts
     }
 
-    /// Ends the search: from here on the keep order of the guests is known.
+    /// Ends the search: from here on their keep order is known.
     pub fn settle(&mut self) {
         let mut sorted: Vec<u32> = (0..self.found.len() as u32).collect();
         sorted.sort_unstable_by_key(|&i| self.found[i as usize]);
@@ -98,12 +98,12 @@ impl FoundOld {
         self.numbers = HashMap::new();
     }
 
-    /// The guest at a rank, if it is one's.
+    /// The old document at a rank, if it is one's.
     pub fn at(&self, rank: u32) -> Option<OldDocument> {
         rank.checked_sub(self.first).map(|i| self.found[i as usize])
     }
 
-    /// The place of a document in the keep order of guests and input.
+    /// The place of a document in the keep order of old documents and input.
     pub fn place(&self, rank: u32) -> u32 {
         match rank.checked_sub(self.first) {
             Some(i) => self.order[i as usize],
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn guests_come_before_the_input_in_the_order_of_their_archives() {
+    fn found_documents_come_before_the_input_in_the_order_of_their_archives() {
         let mut found_old = FoundOld::new(Archives::default(), 10);
         let old = |segment, number| OldDocument { segment, number };
         let ranks: Vec<u32> =

@@ -33,8 +33,16 @@ pub(super) struct Removal {
 pub(super) enum Reason {
     /// The same bytes.
     Copy,
-    /// Keypoints that lie upon each other; and the words in common, of those in either.
-    Geometry { agreement: Agreement, intersection: u32, union: u32 },
+    /// Keypoints that lie upon each other.
+    Geometry(Geometry),
+}
+
+/// Keypoints that lie upon each other; and the words in common, of those in either.
+#[derive(Debug, Clone)]
+pub(super) struct Geometry {
+    pub agreement: Agreement,
+    pub intersection: u32,
+    pub union: u32,
 }
 
 /// What was decided.
@@ -188,7 +196,7 @@ fn check(
         let (from, to) = (read.keypoints.get(a.place)?, read.keypoints.get(b.place)?);
         let reason = |agreement| {
             let (intersection, union) = (intersection as u32, union as u32);
-            Edge { later, earlier, reason: Reason::Geometry { agreement, intersection, union } }
+            Edge { later, earlier, reason: Reason::Geometry(Geometry { agreement, intersection, union }) }
         };
         Ok(verify(&from, &to).map(reason))
     };
@@ -228,10 +236,19 @@ fn leaders(edges: &[Edge], order: &[usize]) -> Vec<Removal> {
 }
 
 impl Reason {
+    /// Its name in the evidence.
+    pub fn rule(&self) -> &'static str {
+        match self {
+            Self::Copy => "exact-copy",
+            Self::Geometry(_) => "verified",
+        }
+    }
+
+    /// How many keypoints lie upon each other; those of a copy are all.
     pub fn inliers(&self) -> usize {
         match self {
             Self::Copy => usize::MAX,
-            Self::Geometry { agreement, .. } => agreement.inliers.len(),
+            Self::Geometry(found) => found.agreement.inliers.len(),
         }
     }
 }

@@ -13,7 +13,7 @@ use benzer_core::sketch::{SketchSpec, Sketcher};
 use twox_hash::XxHash3_128;
 
 use super::find::Input;
-use super::keypoints::{KeypointWriter, Keypoints, Place};
+use super::keypoints::{KeypointSpan, KeypointWriter, Keypoints};
 use super::{Options, check_cancelled, features};
 use benzer_dedup::progress::Observer;
 use benzer_dedup::{Error, Result};
@@ -33,7 +33,7 @@ pub(super) struct Picture {
     /// Their sketch; nothing if there are none.
     pub words: Vec<u64>,
     /// Its keypoints.
-    pub place: Place,
+    pub place: KeypointSpan,
 }
 
 /// A file that is no picture.

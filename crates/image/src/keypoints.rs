@@ -15,7 +15,7 @@ const RECORD: usize = 16 + LENGTH;
 
 /// Where the keypoints of a picture are, and how many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Place {
+pub(super) struct KeypointSpan {
     offset: u64,
     n: u32,
     size: Size,
@@ -40,7 +40,7 @@ impl KeypointWriter {
     }
 
     /// Appends the keypoints of a picture.
-    pub fn push(&self, local: &Local) -> Result<Place> {
+    pub fn push(&self, local: &Local) -> Result<KeypointSpan> {
         let mut bytes = Vec::with_capacity(local.points().len() * RECORD);
         for (point, descriptor) in local.points().iter().zip(local.descriptors()) {
             for value in [point.x, point.y, point.scale, point.angle] {
@@ -51,7 +51,7 @@ impl KeypointWriter {
         let mut scratch = self.scratch.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let offset = scratch.bytes();
         scratch.append(&bytes)?;
-        Ok(Place { offset, n: local.points().len() as u32, size: local.size() })
+        Ok(KeypointSpan { offset, n: local.points().len() as u32, size: local.size() })
     }
 
     pub fn finish(self) -> Result<Keypoints> {
@@ -63,7 +63,7 @@ impl KeypointWriter {
 
 impl Keypoints {
     /// The keypoints of a picture.
-    pub fn get(&self, place: Place) -> Result<Local> {
+    pub fn get(&self, place: KeypointSpan) -> Result<Local> {
         let mut bytes = vec![0; place.n as usize * RECORD];
         self.file.read_exact_at(&mut bytes, place.offset).map_err(|error| benzer_io::Error::Read {
             path: self.scratch.path().to_owned(),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::decide::{Decided, Reason};
+use super::decide::{Decided, Geometry, Reason};
 use super::extract::Read;
 use super::find::Input;
 use super::{Kept, Options, Summary, sheet};
@@ -22,6 +22,64 @@ const RESULTS: [&str; 6] = ["kept.txt", "evidence.parquet", "rejects.jsonl", "re
 const REJECTS: &str = "rejects.jsonl";
 /// The lock of a run is in it.
 const WORK: &str = ".benzer-work";
+
+/// A removed picture in the evidence.
+#[derive(Clone, Copy)]
+struct Row<'a> {
+    removed: &'a str,
+    kept: &'a str,
+    reason: &'a Reason,
+}
+
+/// A column of the evidence.
+struct Column {
+    /// With `?` behind it if cells may be empty.
+    name: &'static str,
+    kind: Kind,
+    cell: for<'a> fn(Row<'a>) -> Cell<'a>,
+}
+
+impl Column {
+    const fn new(name: &'static str, kind: Kind, cell: for<'a> fn(Row<'a>) -> Cell<'a>) -> Self {
+        Self { name, kind, cell }
+    }
+}
+
+/// The columns of the evidence.
+const EVIDENCE: [Column; 12] = [
+    Column::new("removed_file", Kind::Text, |row| Cell::Text(row.removed)),
+    Column::new("kept_file", Kind::Text, |row| Cell::Text(row.kept)),
+    Column::new("rule", Kind::Text, |row| Cell::Text(row.reason.rule())),
+    Column::new("inliers?", Kind::Number, |row| {
+        row.of(|found| Cell::Number(found.agreement.inliers.len() as u32))
+    }),
+    Column::new("alike?", Kind::Number, |row| row.of(|found| Cell::Number(found.agreement.n_alike as u32))),
+    Column::new("spread?", Kind::Share, |row| row.of(|found| Cell::Share(found.agreement.spread.into()))),
+    Column::new("scale?", Kind::Share, |row| {
+        row.of(|found| Cell::Share(found.agreement.transform.scale().into()))
+    }),
+    Column::new("degrees?", Kind::Share, |row| {
+        row.of(|found| Cell::Share(found.agreement.transform.degrees().into()))
+    }),
+    Column::new("mirrored?", Kind::Flag, |row| {
+        row.of(|found| Cell::Flag(found.agreement.transform.mirrored))
+    }),
+    Column::new("similarity?", Kind::Share, |row| {
+        row.of(|found| Cell::Share(f64::from(found.intersection) / f64::from(found.union)))
+    }),
+    Column::new("intersection?", Kind::Number, |row| row.of(|found| Cell::Number(found.intersection))),
+    Column::new("union?", Kind::Number, |row| row.of(|found| Cell::Number(found.union))),
+];
+
+impl<'a> Row<'a> {
+    /// What the geometric check found; nothing for a copy.
+    fn of(self, cell: fn(&Geometry) -> Cell<'a>) -> Cell<'a> {
+        match self.reason {
+            Reason::Copy => Cell::Null,
+            Reason::Geometry(found) => cell(found),
+        }
+    }
+}
 
 /// The output folder, locked.
 #[derive(Debug)]
@@ -145,44 +203,13 @@ impl Folder {
     }
 
     fn evidence(&mut self, read: &Read, decided: &Decided) -> Result<()> {
-        let columns = [
-            ("removed_file", Kind::Text),
-            ("kept_file", Kind::Text),
-            ("rule", Kind::Text),
-            ("inliers?", Kind::Number),
-            ("alike?", Kind::Number),
-            ("spread?", Kind::Share),
-            ("scale?", Kind::Share),
-            ("degrees?", Kind::Share),
-            ("mirrored?", Kind::Flag),
-            ("similarity?", Kind::Share),
-            ("intersection?", Kind::Number),
-            ("union?", Kind::Number),
-        ];
+        let columns = EVIDENCE.map(|column| (column.name, column.kind));
         let mut table = Table::new(self.files.create(&self.path.join("evidence.parquet"))?, &columns)?;
         for removal in &decided.removals {
             let name = |number: usize| read.path(&read.pictures[number]).display().to_string();
             let (removed, kept) = (name(removal.removed), name(removal.kept));
-            let mut cells = vec![Cell::Text(&removed), Cell::Text(&kept)];
-            match &removal.reason {
-                Reason::Copy => {
-                    cells.push(Cell::Text("exact-copy"));
-                    cells.extend([Cell::Null; 9]);
-                }
-                Reason::Geometry { agreement, intersection, union } => cells.extend([
-                    Cell::Text("verified"),
-                    Cell::Number(agreement.inliers.len() as u32),
-                    Cell::Number(agreement.n_alike as u32),
-                    Cell::Share(f64::from(agreement.spread)),
-                    Cell::Share(f64::from(agreement.transform.scale())),
-                    Cell::Share(f64::from(agreement.transform.degrees())),
-                    Cell::Flag(agreement.transform.mirrored),
-                    Cell::Share(f64::from(*intersection) / f64::from(*union)),
-                    Cell::Number(*intersection),
-                    Cell::Number(*union),
-                ]),
-            }
-            table.push(cells)?;
+            let row = Row { removed: &removed, kept: &kept, reason: &removal.reason };
+            table.push(EVIDENCE.iter().map(|column| (column.cell)(row)))?;
         }
         let file = table.finish()?;
         self.commit("evidence.parquet", file)

@@ -7,7 +7,7 @@ use std::fs;
 
 use benzer_core::field::image::{encode, preview};
 
-use super::decide::{Decided, Reason, Removal};
+use super::decide::{Decided, Geometry, Reason, Removal};
 use super::extract::Read;
 use super::{Kept, Options};
 use benzer_dedup::report::{STYLE, counted, escape, grouped};
@@ -44,7 +44,7 @@ pub(super) fn render(options: &Options, read: &Read, decided: &Decided) -> Strin
         "<header class=\"top\">\n<h1>Duplicate pictures</h1>\n<p class=\"lead\">{} of {} are another picture that is kept: cropped, turned, resized, saved again or copied. {}</p>\n</header>\n<main>\n",
         counted(counts.removed, "picture"),
         grouped(counts.read - counts.rejected),
-        fate(options.kept)
+        what_became(options.kept)
     );
     out.push_str("<div class=\"cards\">\n");
     for (class, number, name) in [
@@ -68,7 +68,8 @@ pub(super) fn render(options: &Options, read: &Read, decided: &Decided) -> Strin
     out
 }
 
-fn fate(kept: Kept) -> &'static str {
+/// What became of the kept files.
+fn what_became(kept: Kept) -> &'static str {
     match kept {
         Kept::Listed => "Nothing was copied or changed.",
         Kept::Copied => {
@@ -109,7 +110,7 @@ fn clusters(options: &Options, read: &Read, decided: &Decided, out: &mut String)
 }
 
 fn caption(reason: &Reason) -> String {
-    let Reason::Geometry { agreement, .. } = reason else { return "the same bytes".to_owned() };
+    let Reason::Geometry(Geometry { agreement, .. }) = reason else { return "the same bytes".to_owned() };
     let transform = &agreement.transform;
     let mut parts = vec![counted(agreement.inliers.len() as u64, "point")];
     if transform.mirrored {

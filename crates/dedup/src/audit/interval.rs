@@ -62,7 +62,8 @@ pub(super) fn share(sides: [&[Tally]; 2], drawn: [f64; 2]) -> Option<Share> {
     if is_mixed {
         let half_width = Z95 * variance.sqrt() / n;
         let pairs = f64::max(squares(0, &|tally| tally.pairs), squares(1, &|tally| tally.pairs)) / n;
-        let [missed, all_found] = [0.0, 1.0].map(|fate| with_one_more([n, value, variance], pairs, fate));
+        let [missed, all_found] =
+            [0.0, 1.0].map(|outcome| with_one_more([n, value, variance], pairs, outcome));
         low = low.min(value - half_width).min(missed[0]);
         high = high.max(value + half_width).max(all_found[1]);
     }
@@ -70,10 +71,10 @@ pub(super) fn share(sides: [&[Tally]; 2], drawn: [f64; 2]) -> Option<Share> {
 }
 
 /// Wilson's interval with a document more that has so many pairs, of which a share is found.
-fn with_one_more([n, value, variance]: [f64; 3], pairs: f64, fate: f64) -> [f64; 2] {
+fn with_one_more([n, value, variance]: [f64; 3], pairs: f64, outcome: f64) -> [f64; 2] {
     let all = n + pairs;
-    let share = (n * value + pairs * fate) / all;
-    let variance = variance + (pairs * (fate - share)).powi(2);
+    let share = (n * value + pairs * outcome) / all;
+    let variance = variance + (pairs * (outcome - share)).powi(2);
     score(share, all * all * share * (1.0 - share) / variance, Quadratic::BINOMIAL)
 }
 

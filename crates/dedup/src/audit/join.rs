@@ -30,7 +30,7 @@ const INDEXED_BYTES: u64 = 48;
 const REMEMBERED_SHARE: usize = 64;
 const MAX_REMEMBERED: usize = 1 << 21;
 
-/// What a join may use, and who is told how it goes on.
+/// What an audit may use, and who learns how it goes on.
 #[derive(Clone, Copy)]
 pub(crate) struct AuditWorkspace<'a> {
     pub threads: usize,

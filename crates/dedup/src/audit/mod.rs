@@ -31,7 +31,7 @@ pub use interval::Share;
 pub(crate) use join::AuditWorkspace;
 use sample::{Sample, Sizes};
 use share::{Design, Shares};
-use twins::{Given, Twins};
+use twins::{TwinSource, Twins};
 
 /// What an audit found. Pairs are those of two documents that reach the threshold, one of them drawn and the other among those that it was compared with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -189,7 +189,7 @@ impl AuditedRun<'_> {
 
     fn by_twins(&self, members: &[u32], text_bytes: u64, workspace: AuditWorkspace<'_>) -> Result<Findings> {
         let removed = self.removals.iter().filter(|removal| removal.rule != Rule::ExactCopy).count() as u64;
-        let given = Given {
+        let source = TwinSource {
             view: self.view,
             members,
             removed,
@@ -198,7 +198,7 @@ impl AuditedRun<'_> {
             bytes: workspace.bytes,
             filter: &self.may_reach,
         };
-        let twins = Twins::of(given)?;
+        let twins = Twins::of(source)?;
         let mut places: Vec<(u32, u32)> = twins.pairs.iter().map(|pair| (pair.later, pair.earlier)).collect();
         places.dedup();
         let candidates: CandidateLists = places.into_iter().collect();

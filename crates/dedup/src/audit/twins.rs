@@ -49,7 +49,7 @@ pub(super) struct Twins {
 
 /// What a corpus gives to choose from.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Given<'a> {
+pub(super) struct TwinSource<'a> {
     pub view: &'a CorpusView<'a>,
     /// The documents that were compared, in keep order.
     pub members: &'a [u32],
@@ -64,14 +64,14 @@ pub(super) struct Given<'a> {
 }
 
 impl Twins {
-    pub fn of(given: Given<'_>) -> Result<Self> {
-        let n = given.members.len() as f64;
-        let wanted = n * WANTED / given.removed.max(1) as f64;
+    pub fn of(source: TwinSource<'_>) -> Result<Self> {
+        let n = source.members.len() as f64;
+        let wanted = n * WANTED / source.removed.max(1) as f64;
         let mut share = wanted.min(MAX_DRAWN).min(n) / n.max(1.0);
         loop {
-            let sample = Sample::draw(given, share)?;
+            let sample = Sample::draw(source, share)?;
             if sample.is_whole {
-                return sample.compare(given);
+                return sample.compare(source);
             }
             // More have these minima than fit into memory.
             share /= 4.0;
@@ -91,12 +91,12 @@ struct Sample {
 }
 
 impl Sample {
-    fn draw(given: Given<'_>, share: f64) -> Result<Self> {
+    fn draw(source: TwinSource<'_>, share: f64) -> Result<Self> {
         let limit = (share * u64::MAX as f64) as u64;
-        let stream = split(given.seed, STREAM);
-        let members = Marks::of(given.members, given.view.len());
+        let stream = split(source.seed, STREAM);
+        let members = Marks::of(source.members, source.view.len());
         let mut drawn = Vec::new();
-        each(given.view, |rank, place| {
+        each(source.view, |rank, place| {
             let number = split(stream, rank.into());
             if number <= limit && members.has(rank) {
                 drawn.push((number, rank, place.minimum));
@@ -107,9 +107,9 @@ impl Sample {
         minima.sort_unstable();
         minima.dedup();
         let mut listed: Vec<(u32, u32)> = Vec::new();
-        let max = (given.bytes as usize / LISTED_BYTES).max(1 << 12);
+        let max = (source.bytes as usize / LISTED_BYTES).max(1 << 12);
         let filter = Filter::of(&minima);
-        each(given.view, |rank, place| {
+        each(source.view, |rank, place| {
             if filter.may_have(place.minimum)
                 && listed.len() < max
                 && members.has(rank)
@@ -129,20 +129,20 @@ impl Sample {
     }
 
     /// The pairs of the documents that can be read within the budget, in the order in which they were drawn.
-    fn compare(mut self, given: Given<'_>) -> Result<Twins> {
-        let mut budget = given.text_bytes / READ_SHARE + READ;
+    fn compare(mut self, source: TwinSource<'_>) -> Result<Twins> {
+        let mut budget = source.text_bytes / READ_SHARE + READ;
         let mut pairs = Vec::new();
         for (i, &(number, rank, group)) in self.drawn.iter().enumerate() {
             let group = self.starts[group as usize] as usize..self.starts[group as usize + 1] as usize;
             let (mut twins, mut factor) = chosen(rank, &self.members[group], number);
-            given.keep_like(rank, &mut twins)?;
+            source.keep_like(rank, &mut twins)?;
             if twins.len() > MAX_TWINS {
                 factor *= twins.len() as f64 / MAX_TWINS as f64;
                 twins.truncate(MAX_TWINS);
             }
-            let mut bytes = if twins.is_empty() { 0 } else { given.view.bytes(rank)? };
+            let mut bytes = if twins.is_empty() { 0 } else { source.view.bytes(rank)? };
             for &twin in &twins {
-                bytes += given.view.bytes(twin)?;
+                bytes += source.view.bytes(twin)?;
             }
             if bytes > budget && i > 0 {
                 self.drawn.truncate(i);
@@ -165,7 +165,7 @@ impl Sample {
     }
 }
 
-impl Given<'_> {
+impl TwinSource<'_> {
     /// Drops those of some twins that are too different, by their sketches.
     fn keep_like(&self, rank: u32, twins: &mut Vec<u32>) -> Result<()> {
         let words = self.view.words(rank)?;

@@ -18,7 +18,7 @@ pub(super) struct Graph {
     edges: Vec<Edge>,
     pub copies: Vec<Edge>,
     documents: HashMap<u32, PairedDocument>,
-    pairs_said: HashMap<(u32, u32), Said>,
+    facts: HashMap<(u32, u32), RemovalFacts>,
 }
 
 /// A document that is in a pair.
@@ -32,7 +32,7 @@ pub(super) struct PairedDocument {
 
 /// What the run said of a removed document and the kept one, and pairs do not say.
 #[derive(Default)]
-pub(super) struct Said {
+pub(super) struct RemovalFacts {
     pub estimate: Option<[f64; 3]>,
     pub span: Option<(u64, u64, String)>,
 }
@@ -72,7 +72,7 @@ impl Graph {
         // Those of a document stay in the order in which they are written: others of the text of an old document come behind it.
         edges.sort_by_key(|edge| edge.later);
         copies.sort_unstable();
-        Ok(Self { edges, copies, documents, pairs_said: HashMap::new() })
+        Ok(Self { edges, copies, documents, facts: HashMap::new() })
     }
 
     /// The pairs that reach a threshold, copies not counted.
@@ -146,8 +146,8 @@ impl Graph {
             let document = self.documents.get_mut(&rank).filter(|document| document.id == id)?;
             document.place = at.map(|(file, row)| (files.name(&file), row));
         }
-        let said = Said { estimate: row.estimate, span: row.span };
-        self.pairs_said.insert((removal.removed(), removal.kept()), said);
+        let facts = RemovalFacts { estimate: row.estimate, span: row.span };
+        self.facts.insert((removal.removed(), removal.kept()), facts);
         Some(())
     }
 
@@ -161,8 +161,8 @@ impl Graph {
     }
 
     /// What the run said of a removal, if it removed the same document for the same one.
-    pub fn said(&self, removal: &Removal) -> Option<&Said> {
-        self.pairs_said.get(&(removal.removed(), removal.kept()))
+    pub fn facts(&self, removal: &Removal) -> Option<&RemovalFacts> {
+        self.facts.get(&(removal.removed(), removal.kept()))
     }
 
     /// Documents of removals whose places are not known.

@@ -123,7 +123,7 @@ fn spans(graph: &Graph, decided: &Decided) -> Vec<SpanFacts> {
     let mut items = HashSet::new();
     contained.retain(|removal| items.insert(removal.kept()));
     let fact = |removal: &&Removal| {
-        let span = graph.said(removal).and_then(|said| said.span.as_ref());
+        let span = graph.facts(removal).and_then(|facts| facts.span.as_ref());
         SpanFacts {
             item: graph.document(removal.kept()).id.clone(),
             document: graph.document(removal.removed()).id.clone(),

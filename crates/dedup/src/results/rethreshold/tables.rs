@@ -68,12 +68,12 @@ impl Graph {
         let mut table = Table::new(out, &columns)?;
         for removal in &decided.removals {
             let (removed, kept) = (self.document(removal.removed()), self.document(removal.kept()));
-            let said = self.said(removal);
+            let facts = self.facts(removal);
             let [either, size] = counts(removal.edge.union, removal.rule == Rule::Contained);
             let estimate = |i: usize| {
-                said.and_then(|said| said.estimate).map_or(Cell::Null, |values| Cell::Share(values[i]))
+                facts.and_then(|facts| facts.estimate).map_or(Cell::Null, |values| Cell::Share(values[i]))
             };
-            let span = said.and_then(|said| said.span.as_ref());
+            let span = facts.and_then(|facts| facts.span.as_ref());
             table.push(C::row(|column| match column {
                 C::RemovedId => Cell::Text(&removed.id),
                 C::KeptId => Cell::Text(&kept.id),
