@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{bail, ensure};
 use benzer_io::places;
-use benzer_sets::sketches::Rejected;
+use benzer_sets::Rejected;
 use benzer_storage::{FileWriter, Files};
 use serde::Serialize;
 

@@ -108,7 +108,7 @@ impl Edges {
     pub fn len(&self) -> u64 {
         match self {
             Self::Memory(edges) => edges.len() as u64,
-            Self::Measured(edges) => edges.iter().map(|edges| edges.len() as u64).sum(),
+            Self::Measured(edges) => edges.iter().map(|edges| edges.n_edges() as u64).sum(),
             Self::Disk { n, .. } => *n,
             Self::Both { old, new } => old.len() + new.len(),
         }

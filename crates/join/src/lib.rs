@@ -2,15 +2,20 @@
 //!
 //! Which sets are similar: candidates, exact comparison, and who stays.
 //!
-//! Sets and sketches have numbers, their ranks. This crate does not know where their elements come from: it asks [`verify::Texts`], [`bands::Sketches`] and
-//! [`exact::Source`] for them.
+//! ```text
+//! sketches --bands--> candidates --verify--> edges --resolve--> removals
+//! sets --exact--> candidates               sets, documents --overlap--> how much each has of each
+//! ```
+//!
+//! Sets and sketches have numbers, their ranks: the lower one is earlier in keep order. This crate does not know inputs, files of results or what a document is. Where
+//! elements come from it asks [`verify::Texts`], [`bands::Sketches`] and [`exact::Source`]; what does not fit into memory goes through `benzer_flow::sort`.
 //!
 //! - [`bands`]: the pairs that share a band key, and copies of one text.
 //! - [`exact`]: all pairs that can reach the threshold, without sketches.
-//! - [`verify`]: how similar candidates are, exactly.
+//! - [`verify`]: how similar candidates are, exactly, as [`Edge`]s.
 //! - [`overlap`]: which documents contain which sets.
 //! - [`resolve`]: who is kept, or what belongs together.
-#![allow(missing_docs)]
+//! - [`Prefetch`]: what is asked for before it is looked at; on millions of documents most of the time would be waiting for memory.
 
 pub mod bands;
 mod edge;

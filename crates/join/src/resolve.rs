@@ -31,6 +31,7 @@ pub struct Leaders {
 }
 
 impl Leaders {
+    /// Takes the next edge.
     pub fn push(&mut self, edge: Edge) {
         if self.best.is_some_and(|best| best.later != edge.later) {
             self.decide();
@@ -82,6 +83,7 @@ impl Components {
         Self { parents: (0..n).collect() }
     }
 
+    /// Takes an edge.
     pub fn push(&mut self, edge: Edge) {
         let (a, b) = (self.root(edge.later), self.root(edge.earlier));
         self.parents[a.max(b) as usize] = a.min(b);

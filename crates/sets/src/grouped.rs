@@ -3,16 +3,15 @@
 use std::collections::HashMap;
 
 use benzer_core::hash;
-
-use super::format::SetFormat;
-use super::parse::{Content, Parsed, Parser, WordLine, WordLineSays, transaction};
-use super::resources::Resources;
-use super::store::SetStore;
-use crate::sketches::Rejected;
 use benzer_flow::sort::Sorter;
-use benzer_io::Result;
-use benzer_io::Strings;
 use benzer_io::read::{Reject, RejectReason};
+use benzer_io::{Result, Strings};
+
+use crate::format::SetFormat;
+use crate::parse::{Content, Parsed, Parser, WordLine, WordLineSays, transaction};
+use crate::rejected::Rejected;
+use crate::resources::Resources;
+use crate::store::SetStore;
 
 /// Bytes of an entry in a hash map of items, spare entries included.
 const MAP_ENTRY: usize = 40;
@@ -81,12 +80,12 @@ impl<'a> Grouped<'a> {
             WordLineSays::Has { document, word } => {
                 header.n_entries += 1;
                 let [documents, words, _] = header.promised;
-                let above = |number: u32, most: Option<u64>| most.filter(|&most| u64::from(number) > most);
-                if let Some(most) = above(document, documents) {
-                    return Ok(Some(format!("a document of at most {most}, as line 1 says")));
+                let above = |number: u32, max: Option<u64>| max.filter(|&max| u64::from(number) > max);
+                if let Some(max) = above(document, documents) {
+                    return Ok(Some(format!("a document of at most {max}, as line 1 says")));
                 }
-                if let Some(most) = above(word, words) {
-                    return Ok(Some(format!("a word of at most {most}, as line 2 says")));
+                if let Some(max) = above(word, words) {
+                    return Ok(Some(format!("a word of at most {max}, as line 2 says")));
                 }
                 let of_document = u64::from(line.input) << 32 | u64::from(document);
                 self.elements.push(match self.parser.transpose {

@@ -1,19 +1,21 @@
 //! # benzer-sets
 //!
-//! Sets of anything: documents as sets of shingles, and set files.
+//! Sets of anything: documents as sets of shingles, and set files; and what is asked of them.
 //!
 //! ```text
-//! inputs --read, parse--> ids and elements --load--> SetStore: the sets by number
+//! inputs --read, parse--> ids and elements --load--> SetStore: the sets by number --> pairs, triples
+//!                   |---> features: sketches as rows of LIBSVM files
+//!                   `---> sketches: files of sketches
 //! ```
 //!
-//! - [`Source`] says what to read and what a document is a set of; [`SetFormat`] how a set file is written.
-//! - [`load()`] fills a [`SetStore`]: in memory as long as it fits, then in temporary files.
-//! - [`Resources`] is the memory, the threads and the folder of a run.
-//! - Items are compared by their 64-bit hashes, as shingles are. With [`Source::transpose`] an item is a set, whose elements are the lines it is in.
+//! It does not know what is done with pairs and triples: who is a duplicate and who stays is the matter of benzer-dedup, how results are shown that of the command line.
 //!
-//! Sets that are scattered over their file (`docword`, and everything transposed) are put together by sorting, within the memory; of transposed files the names of
-//! all items are held.
-#![allow(missing_docs)]
+//! - [`Source`] says what to read and what a document is a set of; [`SetFormat`] how a set file is written. Items are compared by their 64-bit hashes, as shingles are.
+//!   With [`Source::transpose`] an item is a set, whose elements are the lines it is in.
+//! - [`load()`] fills a [`SetStore`]: in memory as long as it fits, then in temporary files. Sets that are scattered over their file (`docword`, and everything
+//!   transposed) are put together by sorting, within the memory; of transposed files the names of all items are held.
+//! - [`Resources`] is the memory, the threads and the folder of a run.
+//! - [`pairs`], [`triples`]: all that reach a threshold. [`features`], [`mod@sketches`]: files of other kinds.
 
 pub mod features;
 mod format;
@@ -22,6 +24,7 @@ mod load;
 mod overlap;
 pub mod pairs;
 mod parse;
+mod rejected;
 mod resources;
 pub mod sketches;
 mod store;
@@ -30,5 +33,6 @@ pub mod triples;
 pub use format::SetFormat;
 pub use load::{Loaded, ReadListener, Source, load};
 pub use parse::Content;
+pub use rejected::Rejected;
 pub use resources::Resources;
 pub use store::SetStore;

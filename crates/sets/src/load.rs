@@ -3,17 +3,17 @@
 use std::path::PathBuf;
 
 use benzer_core::hash;
-
-use super::format::SetFormat;
-use super::grouped::Grouped;
-use super::parse::{Content, Parsed, Parser};
-use super::resources::Resources;
-use super::store::SetStore;
-use crate::sketches::Rejected;
 use benzer_flow::pipeline;
 use benzer_io::read::estimated_documents;
 use benzer_io::read::{self, Format, Inputs, Progress, ReadOptions, Reader};
 use benzer_io::{Error, Result};
+
+use crate::format::SetFormat;
+use crate::grouped::Grouped;
+use crate::parse::{Content, Parsed, Parser};
+use crate::rejected::Rejected;
+use crate::resources::Resources;
+use crate::store::SetStore;
 
 /// Sets that are read between two looks at the memory.
 const CHECKED: u32 = 1 << 12;

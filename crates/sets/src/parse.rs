@@ -5,20 +5,17 @@ use std::sync::Arc;
 
 use benzer_core::field::text::{Scratch, Shingler};
 use benzer_core::hash;
-
-use super::format::{self, SetFormat};
-use crate::sketches::Rejected;
 use benzer_flow::pipeline::Work;
-use benzer_io::Error;
-use benzer_io::Strings;
-use benzer_io::read::{self, Batch, Document, DocumentId, Input, RawBatch, Reject, RejectReason};
+use benzer_io::read::{self, Document, DocumentId, Input, RawBatch};
+use benzer_io::{Error, Strings};
+
+use crate::format::{self, SetFormat};
+use crate::rejected::Rejected;
 
 /// What a line of `id-items` must have.
 pub(crate) const NO_ID: &str = "an id at the beginning of the line";
 /// What the first three lines of `docword` must have.
 const HEADER: &str = "one number, as the first three lines of docword have: documents, words, entries";
-/// So many characters of a bad line are shown.
-const SHOWN: usize = 40;
 
 /// What a document is a set of.
 #[derive(Debug)]
@@ -72,7 +69,7 @@ pub(crate) enum WordLineSays {
 
 /// What a worker keeps from batch to batch.
 #[derive(Debug, Default)]
-pub(crate) struct Buffers {
+pub(crate) struct ParseBuffers {
     scratch: Scratch,
     elements: Vec<u64>,
     numbers: HashMap<u64, u32>,
@@ -83,9 +80,9 @@ impl Content {
     pub(crate) fn elements<'a>(
         &self,
         text: &'a str,
-        buffers: &'a mut Buffers,
+        buffers: &'a mut ParseBuffers,
     ) -> Option<(&'a str, &'a [u64])> {
-        let Buffers { scratch, elements, .. } = buffers;
+        let ParseBuffers { scratch, elements, .. } = buffers;
         let id = match self {
             Self::Texts(shingler) => {
                 let end = shingler.write_elements(text, scratch, elements, 0);
@@ -114,7 +111,7 @@ impl Parser<'_> {
         }
     }
 
-    fn set(&self, document: &Document<'_>, buffers: &mut Buffers, into: &mut Parsed) -> bool {
+    fn set(&self, document: &Document<'_>, buffers: &mut ParseBuffers, into: &mut Parsed) -> bool {
         let Some((id, elements)) = self.content.elements(document.text, buffers) else { return false };
         into.elements.extend_from_slice(elements);
         into.ends.push(into.elements.len());
@@ -133,7 +130,7 @@ impl Parser<'_> {
         &self,
         document: &Document<'_>,
         format: SetFormat,
-        buffers: &mut Buffers,
+        buffers: &mut ParseBuffers,
         into: &mut Parsed,
     ) -> bool {
         let Some((_, list)) = format.split(document.text) else { return false };
@@ -154,7 +151,7 @@ impl Parser<'_> {
     fn read(
         &self,
         document: &Document<'_>,
-        buffers: &mut Buffers,
+        buffers: &mut ParseBuffers,
         into: &mut Parsed,
     ) -> Result<(), &'static str> {
         let has_id = match self.content {
@@ -199,41 +196,20 @@ impl Parsed {
 
 impl Work for Parser<'_> {
     type Batch = RawBatch;
-    type Scratch = Buffers;
+    type Scratch = ParseBuffers;
     type Made = Parsed;
     type Error = Error;
 
-    fn make(&self, raw: RawBatch, buffers: &mut Buffers) -> Result<Parsed, Error> {
+    fn make(&self, raw: RawBatch, buffers: &mut ParseBuffers) -> Result<Parsed, Error> {
         let batch = read::parse(raw);
-        let mut parsed = Parsed { rejected: rejected(&batch), ..Parsed::default() };
+        let mut parsed = Parsed { rejected: Rejected::of_batch(&batch), ..Parsed::default() };
         buffers.numbers.clear();
         for document in batch.documents() {
             if let Err(expected) = self.read(&document, buffers, &mut parsed) {
-                parsed.rejected.push(unfit(&self.inputs, &document, expected, document.text));
+                parsed.rejected.push(Rejected::unfit(&self.inputs, &document, expected, document.text));
             }
         }
         parsed.rejected.sort_by_key(|rejected| (rejected.reject.input, rejected.reject.line));
         Ok(parsed)
     }
-}
-
-/// The lines of a batch that are not documents.
-pub(crate) fn rejected(batch: &Batch) -> Vec<Rejected> {
-    let lines = (0..batch.rejects().len()).map(|i| batch.rejected_line(i).map(<[u8]>::to_vec));
-    let rejects = batch.rejects().iter().cloned().zip(lines);
-    rejects.map(|(reject, line)| Rejected { reject, line }).collect()
-}
-
-/// A document that is not what it must be.
-pub(crate) fn unfit(inputs: &[Arc<Input>], document: &Document<'_>, expected: &str, got: &str) -> Rejected {
-    let shown: String = got.chars().take(SHOWN).collect();
-    let got = if shown.len() < got.len() { format!("{shown}...") } else { shown };
-    let reject = Reject {
-        file: Arc::clone(&inputs[document.input as usize].path),
-        input: document.input,
-        line: document.line,
-        offset: document.offset,
-        reason: RejectReason::NotASet { expected: expected.to_owned(), got },
-    };
-    Rejected { reject, line: Some(document.raw.as_bytes().to_vec()) }
 }

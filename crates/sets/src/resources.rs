@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use super::store::SET_BYTES;
 use benzer_flow::Workspace;
 use benzer_io::{Error, Result};
 use benzer_storage::{self as files, Files};
+
+use crate::store::SET_BYTES;
 
 /// What every run needs: the program, frequencies of elements, results being written.
 const BASE_BYTES: u64 = 64 << 20;

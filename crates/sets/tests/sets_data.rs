@@ -12,9 +12,8 @@ use benzer_io::Error;
 use benzer_io::read::{Progress, ReadOptions};
 use benzer_join::exact::Measure;
 use benzer_sets::pairs::{self, Pair};
-use benzer_sets::sketches::Rejected;
 use benzer_sets::triples::{self, Verify};
-use benzer_sets::{Content, ReadListener, Resources, SetFormat, SetStore, Source, load};
+use benzer_sets::{Content, ReadListener, Rejected, Resources, SetFormat, SetStore, Source, load};
 
 fn data() -> PathBuf {
     std::env::var_os("BENZER_DATA").expect("the folder of the collections").into()

@@ -8,8 +8,9 @@ use std::sync::atomic::AtomicBool;
 use anyhow::{anyhow, bail};
 use benzer_dedup::request::BATCH_BYTES;
 use benzer_io::read::{FieldPath, Format, Progress, ReadOptions};
-use benzer_sets::sketches::Rejected;
-use benzer_sets::{self as sets, Content, Loaded, ReadListener, Resources, SetFormat, SetStore, Source};
+use benzer_sets::{
+    self as sets, Content, Loaded, ReadListener, Rejected, Resources, SetFormat, SetStore, Source,
+};
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 

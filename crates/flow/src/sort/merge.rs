@@ -1,9 +1,10 @@
 //! Merging sorted sources.
 
+use benzer_storage::Result;
+
 use super::record::Record;
 use super::run::RunReader;
 use super::sorted::Sorted;
-use benzer_storage::Result;
 
 /// Records in order.
 #[derive(Debug)]

@@ -13,9 +13,9 @@ use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
 use benzer_core::hash::{element, split};
+use benzer_storage::{Error, Files, Result, Scratch};
 
 use super::record::Record;
-use benzer_storage::{Error, Files, Result, Scratch};
 
 const START: usize = 4;
 const CHECKSUM: usize = 8;

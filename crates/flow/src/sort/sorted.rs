@@ -2,13 +2,14 @@
 
 use std::iter::FusedIterator;
 
+use benzer_storage::Result;
+
 use super::merge::{Merge, Source};
 use super::record::Record;
 use super::run::{RunReader, RunWriter};
-use benzer_storage::Result;
 
 /// Runs that are read at once at most: each takes a descriptor, of which a process usually has 1,024.
-const MOST_RUNS: usize = 128;
+const MAX_RUNS: usize = 128;
 
 /// Records in order: an iterator. After an error it gives nothing more.
 #[derive(Debug)]
@@ -27,11 +28,16 @@ impl<T: Record> Sorted<T> {
         Self { sources, merge: None, dedup, last: None, left, spilled: 0 }
     }
 
-    pub(super) fn of_runs(runs: Vec<RunReader<T>>, dedup: bool, most: usize, spilled: u64) -> Result<Self> {
+    pub(super) fn of_runs(
+        runs: Vec<RunReader<T>>,
+        dedup: bool,
+        max_runs: usize,
+        spilled: u64,
+    ) -> Result<Self> {
         let left = runs.iter().map(RunReader::n_records).sum();
         let sources = runs.into_iter().map(Source::Run).collect();
         let mut sorted = Self { spilled, ..Self::new(sources, left, dedup) };
-        sorted.shorten(most.clamp(2, MOST_RUNS))?;
+        sorted.shorten(max_runs.clamp(2, MAX_RUNS))?;
         Ok(sorted)
     }
 
@@ -50,7 +56,7 @@ impl<T: Record> Sorted<T> {
                 merged.sources.push(Source::Sorted(Box::new(part)));
             }
         }
-        merged.shorten(MOST_RUNS)?;
+        merged.shorten(MAX_RUNS)?;
         Ok(merged)
     }
 
@@ -70,7 +76,7 @@ impl<T: Record> Sorted<T> {
     }
 
     /// Merges the shortest runs into one, until there are at most so many.
-    fn shorten(&mut self, most: usize) -> Result<()> {
+    fn shorten(&mut self, max_runs: usize) -> Result<()> {
         let (mut runs, mut others) = (Vec::new(), Vec::new());
         for source in std::mem::take(&mut self.sources) {
             match source {
@@ -78,9 +84,9 @@ impl<T: Record> Sorted<T> {
                 other => others.push(other),
             }
         }
-        while runs.len() > most {
+        while runs.len() > max_runs {
             runs.sort_by_key(|run| std::cmp::Reverse(run.n_records()));
-            let n = most.min(runs.len() - most + 1);
+            let n = max_runs.min(runs.len() - max_runs + 1);
             let merged = self.merge_runs(runs.split_off(runs.len() - n))?;
             runs.push(merged);
         }

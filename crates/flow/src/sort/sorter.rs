@@ -2,14 +2,15 @@
 
 use std::path::Path;
 
+use benzer_storage::{Files, Result};
+
 use super::merge::Source;
 use super::record::Record;
 use super::run::{Place, RunReader, RunWriter};
 use super::sorted::Sorted;
-use benzer_storage::{Files, Result};
 
 /// Largest block of a run.
-const MOST_BLOCK: usize = 1 << 20;
+const MAX_BLOCK: usize = 1 << 20;
 /// The blocks of a run are this part of the budget, or smaller.
 const BLOCKS: usize = 64;
 /// Up to this part of the budget the buffer doubles; the grown one leaves as much free.
@@ -23,7 +24,7 @@ pub struct Sorter<T> {
     dedup: bool,
     buffer: Vec<T>,
     /// Records at which the buffer is full.
-    most: usize,
+    max_records: usize,
     runs: Vec<RunReader<T>>,
     spilled: u64,
 }
@@ -32,16 +33,16 @@ impl<T: Record> Sorter<T> {
     /// A sorter that takes at most `budget_bytes` of memory, but never less than a few records, and writes its runs to `dir`, which
     /// must be there when the first run is written.
     pub fn new(budget_bytes: usize, dir: &Path, files: &Files) -> Self {
-        let place = Place::new::<T>(files, dir, (budget_bytes / BLOCKS).min(MOST_BLOCK));
+        let place = Place::new::<T>(files, dir, (budget_bytes / BLOCKS).min(MAX_BLOCK));
         // A block is written while the buffer is full.
-        let room = (budget_bytes - budget_bytes / BEGINNING).saturating_sub(place.block_bytes::<T>());
-        let most = (room / size_of::<T>()).max(2);
+        let free_bytes = (budget_bytes - budget_bytes / BEGINNING).saturating_sub(place.block_bytes::<T>());
+        let max_records = (free_bytes / size_of::<T>()).max(2);
         Self {
             budget: budget_bytes,
             place,
             dedup: false,
             buffer: Vec::new(),
-            most,
+            max_records,
             runs: Vec::new(),
             spilled: 0,
         }
@@ -59,7 +60,7 @@ impl<T: Record> Sorter<T> {
     /// A full buffer that cannot be written to disk. Then the sorter has lost records.
     #[inline]
     pub fn push(&mut self, record: T) -> Result<()> {
-        if self.buffer.len() == self.most.min(self.buffer.capacity()) {
+        if self.buffer.len() == self.max_records.min(self.buffer.capacity()) {
             self.make_room()?;
         }
         self.buffer.push(record);
@@ -95,8 +96,8 @@ impl<T: Record> Sorter<T> {
         }
         self.buffer = Vec::new();
         // When runs become one there is a block of each and one that is written.
-        let most_runs = self.budget / self.place.block_bytes::<T>();
-        Sorted::of_runs(self.runs, self.dedup, most_runs.saturating_sub(1), self.spilled)
+        let max_runs = self.budget / self.place.block_bytes::<T>();
+        Sorted::of_runs(self.runs, self.dedup, max_runs.saturating_sub(1), self.spilled)
     }
 
     /// Grows the buffer, or empties it. From a small part of the budget it grows at once to all it may have: so old and new together
@@ -104,8 +105,9 @@ impl<T: Record> Sorter<T> {
     #[cold]
     fn make_room(&mut self) -> Result<()> {
         let capacity = self.buffer.capacity();
-        let beginning = (self.budget / BEGINNING / size_of::<T>()).clamp(1, self.most);
-        let wanted = if capacity < beginning { beginning.min(2 * capacity.max(32)) } else { self.most };
+        let beginning = (self.budget / BEGINNING / size_of::<T>()).clamp(1, self.max_records);
+        let wanted =
+            if capacity < beginning { beginning.min(2 * capacity.max(32)) } else { self.max_records };
         if capacity < wanted {
             let mut grown = Vec::new();
             if grown.try_reserve_exact(wanted).is_ok() {
@@ -115,11 +117,11 @@ impl<T: Record> Sorter<T> {
             }
             if capacity > 0 {
                 // The system does not have that much: the runs are shorter.
-                self.most = capacity;
+                self.max_records = capacity;
             }
         }
         self.sort();
-        if self.buffer.len() > self.most / 2 { self.spill() } else { Ok(()) }
+        if self.buffer.len() > self.max_records / 2 { self.spill() } else { Ok(()) }
     }
 
     fn sort(&mut self) {

@@ -5,11 +5,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use benzer_core::hash::stream;
+use benzer_storage::fault::When;
+use benzer_storage::{Error, Files};
 use proptest::prelude::*;
 
 use super::*;
-use benzer_storage::fault::When;
-use benzer_storage::{Error, Files};
 
 type Key = (u64, u32);
 

@@ -3,58 +3,66 @@
 /// Pairs (later, earlier), in order: of each later document the earlier ones, one list after the other.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct CandidateLists {
-    /// Each later document, and where its list ends.
-    later: Vec<(u32, usize)>,
+    later: Vec<Later>,
     earlier: Vec<u32>,
+}
+
+/// A later document, and where its list ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Later {
+    rank: u32,
+    end: usize,
 }
 
 /// The pairs of one later document.
 #[derive(Debug, Clone, Copy)]
-pub struct Candidates<'a> {
+pub(crate) struct Candidates<'a> {
+    /// The document.
     pub later: u32,
-    /// In order, at least one.
+    /// Those it is compared with, in order, at least one.
     pub earlier: &'a [u32],
 }
 
 impl CandidateLists {
     /// Adds the pairs of a document that is later than all before.
-    pub fn push(&mut self, later: u32, earlier: &[u32]) {
+    pub(crate) fn push(&mut self, later: u32, earlier: &[u32]) {
         if !earlier.is_empty() {
             self.earlier.extend_from_slice(earlier);
-            self.later.push((later, self.earlier.len()));
+            self.later.push(Later { rank: later, end: self.earlier.len() });
         }
     }
 
     /// Adds a pair behind all others.
-    pub fn push_pair(&mut self, later: u32, earlier: u32) {
+    pub(crate) fn push_pair(&mut self, later: u32, earlier: u32) {
         self.earlier.push(earlier);
         let end = self.earlier.len();
         match self.later.last_mut() {
-            Some(last) if last.0 == later => last.1 = end,
-            _ => self.later.push((later, end)),
+            Some(last) if last.rank == later => last.end = end,
+            _ => self.later.push(Later { rank: later, end }),
         }
     }
 
     /// How many pairs there are.
-    pub fn len(&self) -> usize {
+    pub fn n_pairs(&self) -> usize {
         self.earlier.len()
     }
 
     /// The last later document.
-    pub fn last(&self) -> Option<u32> {
-        self.later.last().map(|(later, _)| *later)
+    pub(crate) fn last(&self) -> Option<u32> {
+        self.later.last().map(|later| later.rank)
     }
 
-    pub fn clear(&mut self) {
+    /// Removes all pairs.
+    pub(crate) fn clear(&mut self) {
         self.later.clear();
         self.earlier.clear();
     }
 
-    /// The pairs of each later document.
-    pub fn lists(&self) -> impl Iterator<Item = Candidates<'_>> {
+    /// The candidates of each later document.
+    pub(crate) fn lists(&self) -> impl Iterator<Item = Candidates<'_>> {
         let mut start = 0;
-        self.later.iter().map(move |&(later, end)| Candidates {
-            later,
+        self.later.iter().map(move |&Later { rank, end }| Candidates {
+            later: rank,
             earlier: &self.earlier[std::mem::replace(&mut start, end)..end],
         })
     }
@@ -86,7 +94,7 @@ mod tests {
             let all: CandidateLists = pairs.iter().copied().collect();
             prop_assert_eq!(all.pairs().collect::<BTreeSet<_>>(), pairs.clone());
             prop_assert!(all.pairs().is_sorted());
-            prop_assert_eq!((all.len(), all.last()), (pairs.len(), pairs.last().map(|pair| pair.0)));
+            prop_assert_eq!((all.n_pairs(), all.last()), (pairs.len(), pairs.last().map(|pair| pair.0)));
             let mut again = CandidateLists::default();
             again.push(0, &[]);
             all.lists().for_each(|group| again.push(group.later, group.earlier));

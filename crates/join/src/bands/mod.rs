@@ -13,5 +13,6 @@ mod repeats;
 pub use bucket_counts::BucketCounts;
 pub use candidates::{BandRules, Sketches, candidates};
 pub use copies::{copies, copies_in_order};
-pub use lists::{CandidateLists, Candidates};
+pub use lists::CandidateLists;
+pub(crate) use lists::Candidates;
 pub(crate) use repeats::RepeatFilter;

@@ -6,10 +6,11 @@
 use std::sync::atomic::{AtomicU16, Ordering};
 
 /// Counters at most, 32 MiB of them, whatever the corpus and the budget.
-const MOST_COUNTERS: usize = 1 << 24;
+const MAX_COUNTERS: usize = 1 << 24;
 /// Counts above this are all the same. The rest of the type is room for threads that pass it together.
-const MOST: u16 = 60_000;
+const MAX_COUNT: u16 = 60_000;
 
+/// The counters.
 #[derive(Debug)]
 pub struct Frequencies {
     counters: Vec<AtomicU16>,
@@ -18,13 +19,13 @@ pub struct Frequencies {
 impl Frequencies {
     /// Counters for about so many elements.
     pub fn new(n_elements: u64) -> Self {
-        let n = n_elements.clamp(1 << 10, MOST_COUNTERS as u64).next_power_of_two();
+        let n = n_elements.clamp(1 << 10, MAX_COUNTERS as u64).next_power_of_two();
         Self { counters: (0..n).map(|_| AtomicU16::new(0)).collect() }
     }
 
     /// Counts the distinct elements of a set.
     pub fn add(&self, elements: &[u64]) {
-        let has_room = |element: u64| self.counter(element).load(Ordering::Relaxed) < MOST;
+        let has_room = |element: u64| self.counter(element).load(Ordering::Relaxed) < MAX_COUNT;
         // Counters are far apart. Looking at all of them first lets the CPU wait for many at once, which changing them does not.
         let n_open = elements.iter().filter(|&&element| has_room(element)).count();
         if n_open == 0 {
@@ -40,7 +41,7 @@ impl Frequencies {
     /// The order of elements: rarest first, then by the element.
     #[inline]
     pub fn key(&self, element: u64) -> u128 {
-        let count = self.counter(element).load(Ordering::Relaxed).min(MOST);
+        let count = self.counter(element).load(Ordering::Relaxed).min(MAX_COUNT);
         u128::from(count) << 64 | u128::from(element)
     }
 
@@ -89,7 +90,7 @@ mod tests {
         for _ in 0..70 {
             frequencies.add(&same);
         }
-        assert_eq!(frequencies.key(77), u128::from(MOST) << 64 | 77);
+        assert_eq!(frequencies.key(77), u128::from(MAX_COUNT) << 64 | 77);
         assert!(is_shared(frequencies.key(77)) && !is_shared(frequencies.key(78)));
         assert_eq!(element(frequencies.key(77)), 77);
     }

@@ -3,16 +3,16 @@
 use std::fs;
 use std::path::Path;
 
+use benzer_core::Threshold;
 use benzer_core::field::text::{Shingler, TextOptions};
 use benzer_core::hash::stream;
+use benzer_flow::Progress;
+use benzer_storage::Files;
 use proptest::prelude::*;
 
 use super::*;
 use crate::Edge;
 use crate::verify::{FeatureSource, PairFilter, Texts, verify};
-use benzer_core::Threshold;
-use benzer_flow::Progress;
-use benzer_storage::Files;
 
 struct Corpus(Vec<String>);
 

@@ -15,19 +15,20 @@ const POSTING_BYTES: usize = size_of::<Posting>() + 2 * size_of::<u32>();
 pub struct IndexBuilder {
     postings: Vec<Posting>,
     sizes: Vec<u32>,
-    most: usize,
+    max_postings: usize,
 }
 
 impl IndexBuilder {
+    /// No sets yet, and memory for as many as fit into a budget.
     pub fn new(budget_bytes: usize) -> Self {
         // What grows has room for twice as much at times.
-        let most = (budget_bytes / (2 * POSTING_BYTES)).min(u32::MAX as usize);
-        Self { postings: Vec::new(), sizes: Vec::new(), most }
+        let max_postings = (budget_bytes / (2 * POSTING_BYTES)).min(u32::MAX as usize);
+        Self { postings: Vec::new(), sizes: Vec::new(), max_postings }
     }
 
     /// True if another set of so many elements has room, or if there is none yet.
     pub fn has_room(&self, elements: usize) -> bool {
-        self.sizes.is_empty() || self.postings.len() + elements <= self.most
+        self.sizes.is_empty() || self.postings.len() + elements <= self.max_postings
     }
 
     /// Adds the distinct elements of the next set.
@@ -37,6 +38,7 @@ impl IndexBuilder {
         self.sizes.push(elements.len() as u32);
     }
 
+    /// The index of all sets.
     pub fn build(self) -> Index {
         let Self { mut postings, sizes, .. } = self;
         // At least two slots, so that the shift is less than the width of a word.
@@ -76,8 +78,7 @@ impl Index {
         self.sizes[set as usize]
     }
 
-    /// How many sets there are.
-    pub fn len(&self) -> usize {
+    fn n_sets(&self) -> usize {
         self.sizes.len()
     }
 
@@ -101,7 +102,7 @@ pub struct Counter {
 impl Counter {
     /// Calls `visit` with each set that shares one of some distinct elements, in order, and with how many it shares.
     pub fn count(&mut self, index: &Index, elements: &[u64], mut visit: impl FnMut(u32, u32)) {
-        self.counts.resize(index.len(), 0);
+        self.counts.resize(index.n_sets(), 0);
         for &element in elements {
             for posting in index.postings(element) {
                 let count = &mut self.counts[posting.set as usize];

@@ -23,7 +23,7 @@ pub fn span(shingler: &Shingler, text: &str, elements: &[u64]) -> Option<Range<u
         }
         if is_shared(i) {
             *counts.entry(shingles[i].element).or_default() += 1;
-            if best.is_none_or(|(most, _)| counts.len() > most) {
+            if best.is_none_or(|(max, _)| counts.len() > max) {
                 best = Some((counts.len(), i));
             }
         }

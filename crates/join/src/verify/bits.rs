@@ -5,17 +5,17 @@
 
 use benzer_core::sketch::count::common_bits;
 use benzer_core::slots::ElementSet;
+use benzer_flow::Result;
 
 use super::features::{FeatureSource, Features};
 use super::first::First;
 use super::id_map::IdMap;
 use crate::bands::RepeatFilter;
 use crate::prefetch;
-use benzer_flow::Result;
 
 /// Words of all sets of bits of the first document's elements, at most, and other elements: what a cache holds.
-const MOST: usize = 1 << 19;
-const MOST_OTHERS: usize = 1 << 18;
+const MAX_WORDS: usize = 1 << 19;
+const MAX_OTHERS: usize = 1 << 18;
 /// Words that are counted together.
 const WIDTH: usize = 8;
 /// One of so many documents is many.
@@ -102,6 +102,16 @@ impl Bits {
         features: &mut Features,
         sources: FeatureSource<'_>,
     ) -> Result<bool> {
+        if !self.split(ranks, features, sources)? {
+            return Ok(false);
+        }
+        self.drop_single();
+        self.hold_others(ranks.len());
+        Ok(true)
+    }
+
+    /// Splits the elements of each document into those of the first one and others; false if they are too many.
+    fn split(&mut self, ranks: &[u32], features: &mut Features, sources: FeatureSource<'_>) -> Result<bool> {
         self.sizes.clear();
         self.ends.clear();
         let mut start = 0;
@@ -112,7 +122,7 @@ impl Bits {
             let elements = features.with_repetitions(rank, sources)?;
             if i == 0 {
                 self.first.fill(elements);
-                if ranks.len() * self.first.places().div_ceil(64) > MOST {
+                if ranks.len() * self.first.places().div_ceil(64) > MAX_WORDS {
                     return Ok(false);
                 }
                 self.rows.clear(ranks.len(), self.first.places());
@@ -125,18 +135,22 @@ impl Bits {
             start += n;
             self.ends.push(start);
             self.sizes.push(row.iter().map(|word| word.count_ones()).sum::<u32>() + n as u32);
-            if start > MOST_OTHERS {
+            if start > MAX_OTHERS {
                 return Ok(false);
             }
         }
         self.others.truncate(start);
-        self.drop_single();
-        let many = (ranks.len() / MANY).max(2) as u32;
+        Ok(true)
+    }
+
+    /// Holds the other elements that more than one of `n` documents have, as bits or on lists.
+    fn hold_others(&mut self, n: usize) {
+        let many = (n / MANY).max(2) as u32;
         let first_common = self.first.places();
         let n_bits = first_common + self.share_out(many);
-        self.rows.widen(ranks.len(), n_bits);
+        self.rows.widen(n, n_bits);
         self.listed.clear();
-        self.listed.resize(ranks.len(), 0);
+        self.listed.resize(n, 0);
         let mut start = 0;
         for (document, &end) in (0..).zip(&self.ends) {
             for &number in &self.numbered[start..end] {
@@ -155,7 +169,6 @@ impl Bits {
         for shared in self.shared.iter_mut().filter(|shared| shared.n < 2 || shared.n >= many) {
             *shared = Shared::default();
         }
-        Ok(true)
     }
 
     /// Drops other elements that only one document has, as most do.
@@ -180,7 +193,7 @@ impl Bits {
         numbered.clear();
         numbers.number(others, numbered);
         shared.clear();
-        shared.resize(numbers.len() + 1, Shared::default());
+        shared.resize(numbers.n_numbers() + 1, Shared::default());
         numbered.iter().for_each(|number| shared[*number as usize].n += 1);
         let (mut n_bits, mut n_listed) = (0, 0);
         for Shared { n, place } in shared {

@@ -5,15 +5,18 @@ use std::ops::Range;
 
 use benzer_core::field::text::{Scratch, Shingler};
 use benzer_core::slots::ElementSet;
+use benzer_flow::Result;
 
 use super::Texts;
 use super::first::First;
-use benzer_flow::Result;
+use super::pair::PairCount;
 
 /// Where features come from.
 #[derive(Clone, Copy)]
 pub struct FeatureSource<'a> {
+    /// The texts.
     pub texts: &'a dyn Texts,
+    /// Makes elements of them.
     pub shingler: &'a Shingler,
     /// Elements that are remembered at most, if one document does not have more.
     pub remembered: usize,
@@ -28,6 +31,7 @@ pub struct ElementCounter {
 }
 
 impl ElementCounter {
+    /// How many a text has.
     pub fn count(&mut self, text: &str, shingler: &Shingler) -> u32 {
         let n = shingler.write_elements(text, &mut self.scratch, &mut self.elements, 0);
         self.set.distinct(&mut self.elements[..n]) as u32
@@ -69,8 +73,8 @@ impl Features {
         Ok(&elements[start..written])
     }
 
-    /// How many elements two documents share, and how many both have together. They are not remembered.
-    pub fn compare(&mut self, later: u32, earlier: u32, sources: FeatureSource<'_>) -> Result<(u32, u32)> {
+    /// What two documents share. They are not remembered.
+    pub fn compare(&mut self, later: u32, earlier: u32, sources: FeatureSource<'_>) -> Result<PairCount> {
         let elements = self.with_repetitions(earlier, sources)?.len();
         let start = self.end;
         self.first.fill(&self.elements[start..start + elements]);
@@ -81,8 +85,8 @@ impl Features {
         others.resize(elements.max(others.len()), 0);
         let n = first.split(&self.elements[start..start + elements], bits, others);
         let n = set.distinct(&mut others[..n]);
-        let shared: u32 = bits.iter().map(|word| word.count_ones()).sum();
-        Ok((shared, (first.distinct() + n) as u32 + shared))
+        let intersection: u32 = bits.iter().map(|word| word.count_ones()).sum();
+        Ok(PairCount { intersection, sizes: (first.distinct() + n) as u32 + intersection })
     }
 
     /// Makes room when too much is remembered.

@@ -4,6 +4,7 @@
 //! up in a table, and from where it stands the comparison goes on.
 
 use benzer_core::Level;
+use benzer_core::slots::{n_slots, probe};
 
 /// Table places per element, at least.
 const SPARE: usize = 2;
@@ -26,7 +27,7 @@ impl First {
         held.clear();
         held.extend_from_slice(elements);
         table.clear();
-        table.resize((SPARE * elements.len()).next_power_of_two().max(16), 0);
+        table.resize(n_slots(elements.len(), SPARE), 0);
         again.clear();
         for (&element, place) in elements.iter().zip(0..) {
             let at = slot(held, table, element);
@@ -104,12 +105,9 @@ impl First {
 /// Where in the table an element is, or would be.
 #[inline(always)]
 fn slot(elements: &[u64], table: &[u32], element: u64) -> usize {
-    let mask = table.len() - 1;
-    let mut at = element as usize & mask;
-    while table[at] != 0 && elements[table[at] as usize - 1] != element {
-        at = (at + 1) & mask;
-    }
-    at
+    probe(element, table.len(), |at| {
+        (table[at] == 0 || elements[table[at] as usize - 1] == element).then_some(at)
+    })
 }
 
 /// How many elements are the same at the beginning of both.

@@ -1,6 +1,8 @@
 //! Elements numbered as they come: 1, 2, 3.
 
-/// IdMap of elements. Open addressing without hashing, because elements are hashes already; it grows, so that sets that share most elements stay in the cache.
+use benzer_core::slots::{n_slots, probe};
+
+/// Numbers of elements. It grows, so that sets that share most elements stay in the cache.
 #[derive(Debug, Default)]
 pub struct IdMap {
     slots: Vec<Slot>,
@@ -24,11 +26,11 @@ impl IdMap {
     pub fn clear(&mut self, expected: usize) {
         self.n = 0;
         self.slots.clear();
-        self.slots.resize((SPARE * expected).next_power_of_two().max(64), Slot::default());
+        self.slots.resize(n_slots(expected, SPARE).max(64), Slot::default());
     }
 
-    /// How many there are.
-    pub fn len(&self) -> usize {
+    /// How many elements have a number.
+    pub(super) fn n_numbers(&self) -> usize {
         self.n as usize
     }
 
@@ -37,7 +39,7 @@ impl IdMap {
         for &element in elements {
             let mut at = self.slot(element);
             if self.slots[at].number == 0 {
-                if 2 * self.len() >= self.slots.len() {
+                if 2 * self.n_numbers() >= self.slots.len() {
                     self.grow();
                     at = self.slot(element);
                 }
@@ -63,12 +65,10 @@ impl IdMap {
     /// Where an element is, or would be.
     #[inline(always)]
     fn slot(&self, element: u64) -> usize {
-        let mask = self.slots.len() - 1;
-        let mut at = element as usize & mask;
-        while self.slots[at].element != element && self.slots[at].number != 0 {
-            at = (at + 1) & mask;
-        }
-        at
+        probe(element, self.slots.len(), |at| {
+            let slot = &self.slots[at];
+            (slot.element == element || slot.number == 0).then_some(at)
+        })
     }
 
     fn grow(&mut self) {
@@ -107,7 +107,7 @@ mod tests {
                     let next = known.len() as u32 + 1;
                     prop_assert_eq!(*known.entry(*element).or_insert(next), *number);
                 }
-                prop_assert_eq!(numbers.len(), known.len());
+                prop_assert_eq!(numbers.n_numbers(), known.len());
                 numbers.find(&second, &mut found);
                 let expected: Vec<u32> = second.iter().filter_map(|element| known.get(element).copied()).collect();
                 prop_assert_eq!(found, expected);

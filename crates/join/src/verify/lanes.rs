@@ -13,10 +13,10 @@ impl<const W: usize> LaneIndex<W> {
     /// Sets of an index.
     pub const LANES: usize = 64 * W;
 
-    /// Empties it; numbers go up to `most`.
-    pub fn clear(&mut self, most: usize) {
+    /// Empties it; numbers go up to `max`.
+    pub fn clear(&mut self, max: usize) {
         self.lanes.clear();
-        self.lanes.resize(most + 1, [0; W]);
+        self.lanes.resize(max + 1, [0; W]);
     }
 
     /// Adds the elements of a set.
@@ -85,10 +85,10 @@ impl<const W: usize> Counts<W> {
         Self { planes: [[0; W]; 32], n: 0 }
     }
 
-    /// Sets all counters to zero; they can count up to `most`.
+    /// Sets all counters to zero; they can count up to `max`.
     #[inline(always)]
-    fn clear(&mut self, most: usize) {
-        let bits = (usize::BITS - most.leading_zeros()) as usize;
+    fn clear(&mut self, max: usize) {
+        let bits = (usize::BITS - max.leading_zeros()) as usize;
         self.n = bits.clamp(4, 32);
         self.planes[..self.n].fill([0; W]);
     }

@@ -1,32 +1,38 @@
 //! Exact similarity of candidate pairs, on the features of their texts.
 //!
 //! Texts are shingled again: that is faster than keeping the shingles. Pairs come sorted by (later, earlier), and go out in the same order. In between they are taken
-//! cluster by cluster (the module `run`), because the members of a cluster are paired with the same few documents.
+//! cluster by cluster (the module `clusters`), because the members of a cluster are paired with the same few documents.
 
 mod bits;
+mod clusters;
+mod documents;
+mod edges;
 mod features;
 mod first;
 mod id_map;
 mod lanes;
-mod run;
+mod numbered;
+mod origins;
+mod pair;
 
-use benzer_core::Threshold;
 use benzer_flow::Result;
 use benzer_flow::workers::in_parallel;
 
 use crate::bands::{CandidateLists, Candidates};
-use crate::{Edge, Prefetch, prefetch};
+use crate::{Prefetch, prefetch};
+use clusters::ClusterComparer;
+pub use edges::EdgeLists;
+use edges::TaskEdges;
 pub use features::{ElementCounter, FeatureSource};
 pub use id_map::IdMap;
-use run::ClusterComparer;
+use origins::{OriginGroup, by_origin};
+pub use pair::PairFilter;
 
 /// Pairs that are looked at together.
 const SLICE: usize = 4 << 20;
 /// Bytes of the later texts of a task, at most, and those of the last ones, which threads share out at the end.
 const TASK_BYTES: u64 = 4 << 20;
 const LAST_BYTES: u64 = 256 << 10;
-/// Ranks that have a place each in a table, at most.
-const TABLE: usize = 4 << 20;
 
 /// The texts of documents by rank.
 pub trait Texts: Sync {
@@ -40,52 +46,6 @@ pub trait Texts: Sync {
     fn prefetch(&self, _rank: u32, _what: Prefetch) {}
 }
 
-/// Which pairs to look at, and which to keep.
-#[derive(Debug, Clone, Copy)]
-pub enum PairFilter {
-    /// Those that reach a threshold.
-    Reaching(Threshold),
-    /// All of them.
-    All,
-}
-
-impl PairFilter {
-    /// Of a pair: the elements in both, and those of both together, which counts these twice.
-    #[inline]
-    fn has(self, intersection: u32, sizes: u32) -> bool {
-        match self {
-            Self::Reaching(threshold) => threshold.is_reached_by(intersection, sizes),
-            Self::All => true,
-        }
-    }
-}
-
-/// Edges in order, in the lists in which they were made.
-#[derive(Debug)]
-pub struct EdgeLists {
-    lists: Vec<Vec<Edge>>,
-    /// Of each later document with edges its list, and where they begin and end there.
-    groups: Vec<(u32, u32, u32)>,
-}
-
-impl EdgeLists {
-    pub fn len(&self) -> usize {
-        self.lists.iter().map(Vec::len).sum()
-    }
-
-    /// The edges of each later document that has some, in order.
-    pub fn lists(&self) -> impl Iterator<Item = &[Edge]> {
-        let edges =
-            |&(list, start, end): &(u32, u32, u32)| &self.lists[list as usize][start as usize..end as usize];
-        self.groups.iter().map(edges)
-    }
-
-    /// The edges, in order.
-    pub fn iter(&self) -> impl Iterator<Item = Edge> + '_ {
-        self.lists().flatten().copied()
-    }
-}
-
 /// Measures pairs that come sorted by (later, earlier), and hands those that are wanted to `sink`, in the same order, with the number of pairs looked at.
 pub fn verify(
     pairs: impl Iterator<Item = Result<(u32, u32)>>,
@@ -97,7 +57,7 @@ pub fn verify(
     let mut slice = CandidateLists::default();
     for pair in pairs {
         let pair = pair?;
-        if slice.len() >= SLICE && slice.last() != Some(pair.0) {
+        if slice.n_pairs() >= SLICE && slice.last() != Some(pair.0) {
             verify_held([&slice], sources, wanted, threads, &mut sink)?;
             slice.clear();
         }
@@ -133,95 +93,52 @@ fn verify_groups(
     wanted: PairFilter,
     threads: usize,
 ) -> Result<EdgeLists> {
-    let mut order: Vec<(u32, u32)> = origins(groups).into_iter().zip(0..).collect();
-    order.sort_unstable();
+    let order = by_origin(groups);
     let tasks = tasks(&order, groups, sources.texts, threads)?;
-    let made = in_parallel(tasks.len(), threads, ClusterComparer::default, |i, measure| -> Result<_> {
-        let (mut edges, mut ends) = (Vec::new(), Vec::new());
-        let runs: Vec<&[(u32, u32)]> = tasks[i].chunk_by(|a, b| a.0 == b.0).collect();
+    let made = in_parallel(tasks.len(), threads, ClusterComparer::default, |i, comparer| -> Result<_> {
+        let mut edges = TaskEdges::default();
+        let runs: Vec<&[OriginGroup]> = tasks[i].chunk_by(|a, b| a.origin == b.origin).collect();
         let mut of_run = Vec::new();
         for (i, run) in runs.iter().enumerate() {
             for (ahead, what) in prefetch::DISTANCES {
                 prefetch_run(runs.get(i + ahead).copied().unwrap_or_default(), what, groups, sources.texts);
             }
             of_run.clear();
-            of_run.extend(run.iter().map(|&(_, group)| groups[group as usize]));
-            measure.run(&of_run, sources, wanted, (&mut edges, &mut ends))?;
+            of_run.extend(run.iter().map(|group| groups[group.number as usize]));
+            comparer.run(&of_run, sources, wanted, &mut edges)?;
         }
-        Ok((edges, ends))
+        Ok(edges)
     });
-    let (mut found, mut lists) = (vec![(0, 0, 0); groups.len()], Vec::with_capacity(tasks.len()));
-    for ((task, made), list) in tasks.iter().zip(made).zip(0..) {
-        let (edges, ends) = made?;
-        let mut start = 0;
-        for (&(_, group), end) in task.iter().zip(ends) {
-            found[group as usize] = (list, start, end as u32);
-            start = end as u32;
-        }
-        lists.push(edges);
-    }
-    found.retain(|(_, start, end)| start < end);
-    Ok(EdgeLists { lists, groups: found })
+    let made = made.into_iter().collect::<Result<_>>()?;
+    Ok(EdgeLists::new(made, tasks.into_iter(), groups.len()))
 }
 
 /// The first texts of a run will be wanted soon; a run that has more looks after them by itself.
-fn prefetch_run(run: &[(u32, u32)], what: Prefetch, groups: &[Candidates<'_>], texts: &dyn Texts) {
-    let Some(&(_, first)) = run.first() else { return };
-    let earlier = run.iter().take(2).flat_map(|(_, group)| groups[*group as usize].earlier.iter().take(2));
-    texts.prefetch(groups[first as usize].later, what);
+fn prefetch_run(run: &[OriginGroup], what: Prefetch, groups: &[Candidates<'_>], texts: &dyn Texts) {
+    let Some(first) = run.first() else { return };
+    let earlier = run.iter().take(2).flat_map(|group| groups[group.number as usize].earlier.iter().take(2));
+    texts.prefetch(groups[first.number as usize].later, what);
     earlier.for_each(|rank| texts.prefetch(*rank, what));
-}
-
-/// Of each group the document that one comes to from earlier to earlier first document: the same for most of a cluster, whose members are compared with each other.
-fn origins(groups: &[Candidates<'_>]) -> Vec<u32> {
-    let [first, .., last] = groups else { return groups.iter().map(|group| group.earlier[0]).collect() };
-    // Groups are sorted by their later document, so that of an earlier one is done.
-    debug_assert!(groups.is_sorted_by(|a, b| a.later < b.later));
-    let n_ranks = (last.later - first.later) as usize + 1;
-    if n_ranks > TABLE.min(16 * groups.len()) {
-        return origins_far_apart(groups);
-    }
-    // Of each rank its origin, or what no document has. A document that is later in no group is its own.
-    let mut table = vec![u32::MAX; n_ranks];
-    let origin = |group: &Candidates<'_>| {
-        let earliest = group.earlier[0];
-        let before = table.get(earliest.wrapping_sub(first.later) as usize).copied();
-        let origin = before.filter(|origin| *origin != u32::MAX).unwrap_or(earliest);
-        table[(group.later - first.later) as usize] = origin;
-        origin
-    };
-    groups.iter().map(origin).collect()
-}
-
-/// [`origins`] of few groups among many ranks.
-fn origins_far_apart(groups: &[Candidates<'_>]) -> Vec<u32> {
-    let mut origins: Vec<u32> = Vec::with_capacity(groups.len());
-    for group in groups {
-        let earliest = group.earlier[0];
-        let before = groups[..origins.len()].binary_search_by_key(&earliest, |group| group.later);
-        origins.push(before.map_or(earliest, |i| origins[i]));
-    }
-    origins
 }
 
 /// Groups that one thread measures in one go: few enough texts to be held together, and fewer towards the end, so that all threads end at the same time.
 fn tasks<'a>(
-    order: &'a [(u32, u32)],
+    order: &'a [OriginGroup],
     groups: &[Candidates<'_>],
     texts: &dyn Texts,
     threads: usize,
-) -> Result<Vec<&'a [(u32, u32)]>> {
+) -> Result<Vec<&'a [OriginGroup]>> {
     // Looked up in the order in which they lie.
     let sizes = groups.iter().map(|group| texts.bytes(group.later)).collect::<Result<Vec<u64>>>()?;
     let mut left: u64 = sizes.iter().sum();
-    let most = |left: u64| match threads {
+    let max_bytes = |left: u64| match threads {
         0 | 1 => TASK_BYTES,
         _ => (left / (2 * threads as u64)).clamp(LAST_BYTES, TASK_BYTES),
     };
     let (mut tasks, mut start, mut bytes) = (Vec::new(), 0, 0);
-    for (i, &(_, group)) in order.iter().enumerate() {
-        bytes += sizes[group as usize];
-        if bytes > most(left) {
+    for (i, group) in order.iter().enumerate() {
+        bytes += sizes[group.number as usize];
+        if bytes > max_bytes(left) {
             tasks.push(&order[start..=i]);
             left -= bytes;
             (start, bytes) = (i + 1, 0);
@@ -234,6 +151,8 @@ fn tasks<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Edge;
+    use benzer_core::Threshold;
     use benzer_core::field::text::{Shingler, TextOptions};
     use std::collections::BTreeSet;
 
@@ -275,7 +194,7 @@ mod tests {
                 let (mut found, mut n) = (Vec::new(), 0);
                 let sink = |n_pairs, edges: EdgeLists| {
                     n += n_pairs;
-                    assert_eq!(edges.len(), edges.iter().count());
+                    assert_eq!(edges.n_edges(), edges.iter().count());
                     found.extend(edges.iter());
                     Ok(())
                 };
@@ -300,31 +219,11 @@ mod tests {
     }
 
     #[test]
-    fn origins_are_the_same_by_table_and_by_search() {
-        let mut random = benzer_core::hash::stream(1);
-        let mut next = |n: u64| (random.next().unwrap() % n) as u32;
-        for (spread, least) in [(1, 1), (3, 40), (12, 7)] {
-            let mut later = least;
-            let lists: Vec<(u32, Vec<u32>)> = (0..500)
-                .map(|_| {
-                    later += 1 + next(spread);
-                    (later, vec![next(later.into())])
-                })
-                .collect();
-            let groups: Vec<Candidates<'_>> =
-                lists.iter().map(|(later, earlier)| Candidates { later: *later, earlier }).collect();
-            assert_eq!(origins(&groups), origins_far_apart(&groups));
-            assert_eq!(origins(&groups[..1]), origins_far_apart(&groups[..1]));
-        }
-        assert!(origins(&[]).is_empty());
-    }
-
-    #[test]
     fn tasks_become_smaller_towards_the_end_where_several_threads_share_them() {
         let texts = Few(vec!["x".repeat(10_000); 4_000]);
         let groups: Vec<Candidates<'_>> =
             (1..4_000).map(|later| Candidates { later, earlier: &[0] }).collect();
-        let order: Vec<(u32, u32)> = (0..groups.len() as u32).map(|i| (0, i)).collect();
+        let order = by_origin(&groups);
         for threads in 1..5 {
             let tasks = tasks(&order, &groups, &texts, threads).unwrap();
             assert_eq!(tasks.concat(), order);

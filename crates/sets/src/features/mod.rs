@@ -18,14 +18,13 @@ mod tests;
 use std::sync::Arc;
 
 use benzer_core::sketch::{Bits, Packing, SketchSpec, Sketcher};
-
 use benzer_flow::pipeline::{self, Work};
 use benzer_flow::workers::in_parallel;
 use benzer_io::read::{self, Document, Input, Order, RawBatch, ReadOptions};
 use benzer_io::{Error, Result};
 
-use crate::parse::{Buffers, NO_ID, rejected, unfit};
-use crate::sketches::Rejected;
+use crate::parse::{NO_ID, ParseBuffers};
+use crate::rejected::Rejected;
 use crate::store::ElementBuffer;
 use crate::{Content, ReadListener, Resources, SetFormat, Source, load};
 use labels::{Label, Labels};
@@ -206,13 +205,13 @@ struct MadeBatch<'a> {
 
 impl<'a> Work for Worker<'a> {
     type Batch = RawBatch;
-    type Scratch = Buffers;
+    type Scratch = ParseBuffers;
     type Made = MadeBatch<'a>;
     type Error = Error;
 
-    fn make(&self, raw: RawBatch, buffers: &mut Buffers) -> Result<MadeBatch<'a>> {
+    fn make(&self, raw: RawBatch, buffers: &mut ParseBuffers) -> Result<MadeBatch<'a>> {
         let batch = read::parse(raw);
-        let mut made = MadeBatch { rows: Rows::new(self.recipe), rejected: rejected(&batch) };
+        let mut made = MadeBatch { rows: Rows::new(self.recipe), rejected: Rejected::of_batch(&batch) };
         for document in batch.documents() {
             if let Err(reject) = self.row(&document, buffers, &mut made.rows)? {
                 made.rejected.push(reject);
@@ -228,11 +227,11 @@ impl Worker<'_> {
     fn row(
         &self,
         document: &Document<'_>,
-        buffers: &mut Buffers,
+        buffers: &mut ParseBuffers,
         rows: &mut Rows<'_>,
     ) -> Result<Result<(), Rejected>> {
         let Some((id, elements)) = self.content.elements(document.text, buffers) else {
-            return Ok(Err(unfit(&self.inputs, document, NO_ID, document.text)));
+            return Ok(Err(Rejected::unfit(&self.inputs, document, NO_ID, document.text)));
         };
         let label = match (self.recipe.labels, document.order) {
             (LabelFrom::Nothing, _) => Label::None,
@@ -240,7 +239,12 @@ impl Worker<'_> {
             (LabelFrom::Field, Some(Order::Number(number))) => Label::Number(number.to_string()),
             (LabelFrom::Field, Some(Order::Text(text))) => Label::of_text(text),
             (LabelFrom::Field, None) => {
-                return Ok(Err(unfit(&self.inputs, document, "a number or a text as the label", "neither")));
+                return Ok(Err(Rejected::unfit(
+                    &self.inputs,
+                    document,
+                    "a number or a text as the label",
+                    "neither",
+                )));
             }
         };
         rows.push(elements, label).map(Ok)

@@ -1,10 +1,10 @@
 //! Rows of text, without their labels.
 
 use benzer_core::sketch::packed;
+use benzer_io::Result;
 
 use super::labels::{Label, Labels};
 use super::{RUN, Recipe};
-use benzer_io::Result;
 
 /// Rows of some sets. Sketches are made some at a time.
 #[derive(Debug)]

@@ -3,9 +3,9 @@ use std::sync::atomic::AtomicBool;
 
 use benzer_core::Features;
 use benzer_core::hash;
+use benzer_io::read::Progress;
 
 use super::*;
-use benzer_io::read::Progress;
 
 struct Quiet(Vec<String>);
 

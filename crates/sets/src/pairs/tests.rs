@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use benzer_core::hash::{mix, stream};
+use benzer_flow::Workspace;
 use proptest::prelude::*;
 
 use super::*;
-use benzer_flow::Workspace;
 
 /// Sets of some families, each a part of the family's elements and some of its own.
 pub(crate) fn sets(seed: u64, n: usize, (families, length): (u64, u64)) -> Vec<BTreeSet<u64>> {

@@ -4,8 +4,9 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use super::{MAGIC, Result, SketchReader};
 use benzer_io::Error;
+
+use super::{MAGIC, Result, SketchReader};
 
 /// Reads a whole sketch file and says what is wrong with it, if anything; nothing if the file is something else.
 ///

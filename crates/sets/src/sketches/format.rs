@@ -2,7 +2,6 @@
 
 use benzer_core::hash::element;
 use benzer_core::sketch::{Family, SketchSpec};
-
 use benzer_io::read::DocumentId;
 
 /// The first four bytes of a sketch file.

@@ -4,15 +4,16 @@ use std::ops::Range;
 
 use benzer_core::field::text::{Scratch, Shingler};
 use benzer_core::sketch::{SketchSpec, Sketcher};
+use benzer_flow::pipeline::{self, Work};
+use benzer_io::read::{self, Batch, RawBatch, Reader};
 
 use super::error::Result;
 use super::format::Header;
 use super::writer::Records;
-use benzer_flow::pipeline::{self, Work};
-use benzer_io::read::{self, Batch, RawBatch, Reader, Reject};
+use crate::rejected::Rejected;
 
 /// Words that a worker sketches at a time: 8 MiB.
-const MOST_WORDS: usize = 1 << 20;
+const MAX_WORDS: usize = 1 << 20;
 
 /// How a document becomes a sketch.
 #[derive(Debug)]
@@ -30,15 +31,6 @@ pub struct Made {
     pub rejected: Vec<Rejected>,
     /// Blank lines.
     pub n_blank: u64,
-}
-
-/// A rejected line.
-#[derive(Debug)]
-pub struct Rejected {
-    /// Where and why.
-    pub reject: Reject,
-    /// Its bytes, where they are held.
-    pub line: Option<Vec<u8>>,
 }
 
 impl Recipe {
@@ -69,7 +61,7 @@ impl Recipe {
         let header = Header::of_field_ids(self.spec().clone());
         let mut records = Records::default();
         // Sketches of short documents can be larger than the documents: a run of them has a bounded size.
-        let run = (MOST_WORDS / self.spec().words()).max(1);
+        let run = (MAX_WORDS / self.spec().words()).max(1);
         for start in (0..batch.n_documents()).step_by(run) {
             let run = start..(start + run).min(batch.n_documents());
             self.sketch_run(batch, run.clone(), buffers)?;
@@ -122,10 +114,7 @@ impl Work for Recipe {
         let batch = read::parse(raw);
         let records =
             if self.shingler.options().bag { self.bags(&batch)? } else { self.sets(&batch, buffers)? };
-        let lines = (0..batch.rejects().len()).map(|i| batch.rejected_line(i).map(<[u8]>::to_vec));
-        let rejected = batch.rejects().iter().cloned().zip(lines);
-        let rejected = rejected.map(|(reject, line)| Rejected { reject, line }).collect();
-        Ok(Made { records, rejected, n_blank: batch.n_blank() })
+        Ok(Made { records, rejected: Rejected::of_batch(&batch), n_blank: batch.n_blank() })
     }
 }
 

@@ -55,7 +55,7 @@ mod writer;
 pub use check::check;
 pub use error::{Error, Place, Result};
 pub use format::{Counts, FORMAT_VERSION, Header, Ids, MAGIC};
-pub use make::{Made, Recipe, Rejected, make};
+pub use make::{Made, Recipe, make};
 pub use reader::{Block, Record, SketchReader};
 pub use writer::{Records, SketchWriter};
 

@@ -7,13 +7,13 @@ use std::sync::Arc;
 
 use benzer_core::hash::element;
 use benzer_core::sketch::Sketch;
+use benzer_io::read::DocumentId;
 
 use super::error::{Error, Place, Result};
 use super::format::{
     BLOCK, BLOCK_START, Bytes, CHECKSUM, Counts, FOOTER, FOOTER_REST, FORMAT_VERSION, Header, Ids, MAGIC,
     Refusal, refuse,
 };
-use benzer_io::read::DocumentId;
 
 /// Reads a sketch file from front to back. It is whole if and only if [`SketchReader::next_block`] comes to `None`.
 #[derive(Debug)]

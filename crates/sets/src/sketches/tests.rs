@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use benzer_core::field::text::{Shingler, TextOptions};
 use benzer_core::hash::element;
 use benzer_core::sketch::{Family, Packing, SketchSpec};
+use benzer_io::read::{self, DocumentId, Inputs, ReadOptions};
 use proptest::prelude::*;
 
 use super::*;
-use benzer_io::read::{self, DocumentId, Inputs, ReadOptions};
 
 fn corpus(n: usize) -> String {
     let words = |i: usize| (i..i + i % 70).map(|w| format!("w{}", w % 90)).collect::<Vec<_>>().join(" ");

@@ -4,10 +4,11 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use super::error::{Error, Result};
-use super::format::{self, Counts, Header, Ids, MAGIC};
 use benzer_io::read::DocumentId;
 use benzer_storage::{FileWriter, Files};
+
+use super::error::{Error, Result};
+use super::format::{self, Counts, Header, Ids, MAGIC};
 
 /// A block is closed when it holds this many bytes.
 const BLOCK_BYTES: usize = 256 << 10;

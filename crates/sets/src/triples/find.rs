@@ -117,6 +117,7 @@ fn slice(passing: &[Edge], held: &Held) -> usize {
 
 /// A triangle of edges.
 struct Triangle {
+    sets: [u32; 3],
     sizes: [u32; 3],
     /// Elements in the first and second, first and third, second and third.
     shared: [u32; 3],
@@ -150,11 +151,13 @@ struct Judge<'a> {
 
 /// What a thread keeps from edge to edge.
 #[derive(Default)]
-struct Buffers {
+struct TriangleBuffers {
     a: ElementBuffer,
     b: ElementBuffer,
     c: ElementBuffer,
+    /// The elements in both ends of an edge, if they are known.
     common: Vec<u64>,
+    has_common: bool,
 }
 
 /// What a task found.
@@ -168,13 +171,14 @@ impl Judge<'_> {
     /// The triples of some passing edges with the held ones.
     fn slice(&self, passing: &[Edge], held: &Held, threads: usize, found: &mut Found) -> Result<Vec<Record>> {
         let tasks: Vec<&[Edge]> = passing.chunks(TASK).collect();
-        let made = in_parallel(tasks.len(), threads, Buffers::default, |task, buffers| -> Result<_> {
-            let mut made = TaskTriples::default();
-            for edge in tasks[task] {
-                self.edge(edge, held, buffers, &mut made)?;
-            }
-            Ok(made)
-        });
+        let made =
+            in_parallel(tasks.len(), threads, TriangleBuffers::default, |task, buffers| -> Result<_> {
+                let mut made = TaskTriples::default();
+                for edge in tasks[task] {
+                    self.edge(edge, held, buffers, &mut made)?;
+                }
+                Ok(made)
+            });
         let mut all = Vec::new();
         for made in made {
             let TaskTriples { records, counts } = made?;
@@ -193,53 +197,57 @@ impl Judge<'_> {
         &self,
         edge: &Edge,
         held: &Held,
-        buffers: &mut Buffers,
+        buffers: &mut TriangleBuffers,
         TaskTriples { records, counts }: &mut TaskTriples,
     ) -> Result<()> {
         let (b, c) = (edge.a, edge.b);
         let mut of_c = held.before(c).iter().peekable();
-        let mut has_common = false;
+        buffers.has_common = false;
         for &First { set: a, shared: ab } in held.before(b) {
             while of_c.next_if(|other| other.set < a).is_some() {}
             let Some(&First { shared: ac, .. }) = of_c.next_if(|other| other.set == a) else { continue };
-            counts.n_triangles += 1;
             let sets = [a, b, c];
-            let triangle =
-                Triangle { sizes: sets.map(|set| self.store.size(set)), shared: [ab, ac, edge.shared] };
-            // The sketches are asked of every triangle, so that what they can do is told apart from what the intersections do.
-            let may_reach = match (self.wanted.verify, self.sketches) {
-                (Verify::Filter, Some(sketches)) => sketches.may_reach(sets, triangle.pair_similarities())?,
-                _ => true,
-            };
-            counts.n_sketched += u64::from(may_reach);
-            let Some(min_common) = self.wanted.threshold.min_common(triangle.others()) else { continue };
-            if triangle.max_common() < min_common {
-                continue;
-            }
-            counts.n_candidates += 1;
-            if let (Verify::Estimate, Some(sketches)) = (self.wanted.verify, self.sketches) {
-                if sketches.reaches(sets, triangle.sizes)? {
-                    records.push(((a, b, c), (0, 0)));
-                }
-                continue;
-            }
-            if !may_reach {
-                continue;
-            }
-            counts.n_verified += 1;
-            if !has_common {
-                let Buffers { b: of_b, c: of_c, common: both, .. } = buffers;
-                common(self.store.elements_of(b, of_b)?, self.store.elements_of(c, of_c)?, both);
-                has_common = true;
-            }
-            let elements = self.store.elements_of(a, &mut buffers.a)?;
-            if let Some(all) =
-                overlap(elements, &buffers.common, u32::try_from(min_common).unwrap_or(u32::MAX))
-            {
-                records.push(((a, b, c), (all, triangle.others() + u64::from(all))));
-            }
+            let sizes = sets.map(|set| self.store.size(set));
+            let triangle = Triangle { sets, sizes, shared: [ab, ac, edge.shared] };
+            records.extend(self.triangle(&triangle, buffers, counts)?);
         }
         Ok(())
+    }
+
+    /// The triple of a triangle, if it is one.
+    fn triangle(
+        &self,
+        triangle: &Triangle,
+        buffers: &mut TriangleBuffers,
+        counts: &mut Found,
+    ) -> Result<Option<Record>> {
+        counts.n_triangles += 1;
+        let sets @ [a, b, c] = triangle.sets;
+        // The sketches are asked of every triangle, so that what they can do is told apart from what the intersections do.
+        let may_reach = match (self.wanted.verify, self.sketches) {
+            (Verify::Filter, Some(sketches)) => sketches.may_reach(sets, triangle.pair_similarities())?,
+            _ => true,
+        };
+        counts.n_sketched += u64::from(may_reach);
+        let Some(min_common) = self.wanted.threshold.min_common(triangle.others()) else { return Ok(None) };
+        if triangle.max_common() < min_common {
+            return Ok(None);
+        }
+        counts.n_candidates += 1;
+        if let (Verify::Estimate, Some(sketches)) = (self.wanted.verify, self.sketches) {
+            return Ok(sketches.reaches(sets, triangle.sizes)?.then_some(((a, b, c), (0, 0))));
+        }
+        if !may_reach {
+            return Ok(None);
+        }
+        counts.n_verified += 1;
+        let TriangleBuffers { a: of_a, b: of_b, c: of_c, common: both, has_common } = buffers;
+        if !std::mem::replace(has_common, true) {
+            common(self.store.elements_of(b, of_b)?, self.store.elements_of(c, of_c)?, both);
+        }
+        let elements = self.store.elements_of(a, of_a)?;
+        let all = overlap(elements, both, u32::try_from(min_common).unwrap_or(u32::MAX));
+        Ok(all.map(|all| ((a, b, c), (all, triangle.others() + u64::from(all)))))
     }
 
     fn triple(&self, record: Record) -> Result<Triple> {

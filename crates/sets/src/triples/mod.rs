@@ -21,14 +21,13 @@ mod sketch;
 #[cfg(test)]
 mod tests;
 
+use benzer_core::Threshold;
 use benzer_core::estimate::Measured;
 use benzer_core::estimate::three_way::ThreeWayBits;
 use benzer_core::sketch::{Packing, SketchSpec};
+use benzer_io::Result;
 
 pub use find::find;
-
-use benzer_core::Threshold;
-use benzer_io::Result;
 
 /// How a triple is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

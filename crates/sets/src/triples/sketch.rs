@@ -3,7 +3,6 @@
 use benzer_core::estimate::three_way::{self, Agreement, ThreeWayBits};
 use benzer_core::estimate::{Measured, Scheme};
 use benzer_core::sketch::{Bits, count};
-
 use benzer_flow::workers::in_parallel;
 use benzer_io::Result;
 

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use benzer_core::hash::mix;
+use benzer_flow::Workspace;
 use proptest::prelude::*;
 
 use super::find::within;
 use super::*;
 use crate::pairs::tests::{resources, sets, stored};
-use benzer_flow::Workspace;
 
 fn wanted(threshold: &str, verify: Verify, (registers, bits): (u32, u32)) -> Wanted {
     let spec = SketchSpec { registers, packing: Packing::bits(bits).unwrap(), ..SketchSpec::default() };

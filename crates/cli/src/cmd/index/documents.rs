@@ -7,7 +7,7 @@ use anyhow::bail;
 use benzer_core::field::{Content, Document, Kind};
 use benzer_index::{Error, Settings};
 use benzer_io::read::{self, DocumentId, Format, Inputs, ReadOptions, Reject, RejectReason};
-use benzer_sets::sketches::Rejected;
+use benzer_sets::Rejected;
 use serde_json::Value;
 
 use super::Arguments;
