@@ -18,6 +18,7 @@ pub enum Rule {
 }
 
 impl Rule {
+    /// The name for people and files.
     pub fn name(self) -> &'static str {
         match self {
             Self::ExactCopy => "exact-copy",
@@ -29,10 +30,12 @@ impl Rule {
     }
 }
 
-/// A removed document and the one that is kept in its place. Of an estimate, `edge` holds equal registers and all registers.
+/// A removed document and the one that is kept in its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Removal {
+    /// What they have in common: elements in both and in either; of an estimate, equal registers and all registers.
     pub edge: Edge,
+    /// Why it was removed.
     pub rule: Rule,
 }
 

@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use benzer_core::field::text::{Scratch, Shingler};
 use benzer_core::hash::mix;
 use benzer_core::sketch::{SketchSpec, Sketcher};
+use benzer_flow::pipeline::Work;
+use benzer_io::read::{self, Batch, DocumentId, RawBatch};
 use twox_hash::XxHash3_128;
 
 use crate::documents::{Chunk, Layout, Span};
 use crate::error::{Error, Result};
 use crate::keep::Keep;
-use benzer_flow::pipeline::Work;
-use benzer_io::read::{self, Batch, DocumentId, RawBatch};
 
 /// Documents whose shingles are sketched together: few enough to stay in the second-level cache.
 const RUN: usize = 256;

@@ -6,8 +6,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::error::{Error, Result};
 use benzer_io::read::{FieldPath, Order};
+
+use crate::error::{Error, Result};
 
 /// Who comes first in keep order.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -59,7 +60,7 @@ const TEXT: u8 = 1;
 const MISSING: u8 = 2;
 
 /// How many keys of a field are of texts, and how many of documents that do not have it.
-pub fn kinds<'a>(keys: impl Iterator<Item = &'a [u8]>) -> (u64, u64) {
+pub(crate) fn kinds<'a>(keys: impl Iterator<Item = &'a [u8]>) -> (u64, u64) {
     keys.fold((0, 0), |(texts, missing), key| match key.first() {
         Some(&TEXT) => (texts + 1, missing),
         Some(&MISSING) => (texts, missing + 1),

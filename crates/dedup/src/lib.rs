@@ -1,15 +1,20 @@
 //! # benzer-dedup
 //!
-//! A whole deduplication of documents, and what it left.
+//! A whole deduplication of documents: files in, the documents that stay out, with evidence for every one that goes; and what it left, read back.
 //!
-//! ```text
-//! read -> exact groups -> sketch -> candidates -> verify -> resolve -> write
-//! ```
+//! It does not know how a file is parsed (`benzer-io`) or how pairs are found and counted (`benzer-join`), and nothing of command lines, HTTP or Python:
+//! those make a [`Request`](request::Request) and call [`run()`].
 //!
-//! - [`job`]: a whole deduplication; [`results`]: what one left, read back; [`integrity`]: whether it is still what is there.
-//! - `archive`: what earlier runs kept, for a run against it.
-//! - [`diff`]: what two texts have in common.
-#![allow(missing_docs)]
+//! The way of a document, file by file below `job/` where no other place is named; `job/run.rs` is the list of the stages:
+//!
+//! 1. [`request`]: what was asked is checked; `open.rs`: its file is found, and old documents are.
+//! 2. `read.rs`: its batch comes off the file; `ingest.rs`: parsed, hashed, shingled, sketched, it is a row of `documents/`.
+//! 3. `group.rs`: it has a rank in keep order, and is a copy of an earlier one or not.
+//! 4. `against.rs`, `overlaps.rs`: the old documents in `archive/` that it matches.
+//! 5. `candidates.rs`: the documents that may be similar to it; `verify.rs`: those that are, as `edges.rs`.
+//! 6. `resolve.rs`: who goes for whom, as [`decide::Removal`]; `audit.rs`: how many similar pairs were found.
+//! 7. `write.rs`, with `verdicts.rs`: its line is written or not; `write/`: its rows of evidence, pairs and clusters; `report.rs`: the page about all of them.
+//! 8. `manifest.rs`: the checksums of all of it, last. [`results`] and [`integrity`] begin there.
 
 mod archive;
 mod audit;

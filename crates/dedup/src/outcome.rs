@@ -2,10 +2,11 @@
 
 use std::collections::BinaryHeap;
 
+use benzer_join::resolve::Cluster;
+
 use crate::decide::Removal;
 use crate::request::Measure;
 use crate::summary::Counts;
-use benzer_join::resolve::Cluster;
 
 /// A cluster of more than this share of the corpus, and of so many documents, is worth a look.
 const LARGE_SHARE: f64 = 0.05;

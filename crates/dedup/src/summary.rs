@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use benzer_storage::Manifest;
 use serde::{Deserialize, Serialize};
 
 use crate::audit::Audited;
 use crate::progress::Stage;
-use benzer_storage::Manifest;
 
 /// The numbers of a run. They do not depend on threads, memory or interruptions.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,6 +2,10 @@
 
 use benzer_core::field::text::Scratch;
 use benzer_core::lsh::{Banding, Prefilter};
+use benzer_flow::workers::in_parallel;
+use benzer_join::Edge;
+use benzer_join::bands::BandRules;
+use benzer_join::verify::Texts;
 
 use super::group::Distinct;
 use super::old::OldInput;
@@ -14,10 +18,6 @@ use crate::found_old::FoundOld;
 use crate::progress::Stage;
 use crate::request::{Measure, Search, Verify};
 use crate::summary::{Counts, NAMED, Summary};
-use benzer_flow::workers::in_parallel;
-use benzer_join::Edge;
-use benzer_join::bands::BandRules;
-use benzer_join::verify::Texts;
 
 /// Documents that are looked at between two looks at the wish to stop.
 const TOGETHER: usize = 1 << 14;

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
-use crate::request::{Measure, Request, Search};
 use benzer_io::read::{Compression, Format, Input, Reader, estimated_documents};
 use benzer_io::store::MAX_HELD;
 use benzer_join::Edge;
+
+use crate::error::{Error, Result};
+use crate::request::{Measure, Request, Search};
 
 /// What every run needs, whatever the corpus: the program, its tables, the results being written.
 const BASE: u64 = 48 << 20;

@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use benzer_io::read::{Format, Input, ReadOptions, Reader, field_names};
 use serde_json::Value;
 
 use super::setup::{Job, Setup};
@@ -11,7 +12,6 @@ use crate::error::{Error, Result};
 use crate::folders::{OLD_REJECTS, REJECTS};
 use crate::request::{Measure, Output};
 use crate::summary::Summary;
-use benzer_io::read::{Format, Input, ReadOptions, Reader, field_names};
 
 /// So many files are named.
 const NAMED: usize = 5;

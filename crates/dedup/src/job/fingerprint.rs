@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use benzer_core::hash;
+use benzer_io::read::{Input, Reader};
+use benzer_join::resolve::Cluster;
 use serde_json::{Value, json};
 
 use crate::error::Result;
-use crate::request::{Audit, Measure, Request, Search, Verify};
-use benzer_io::read::{Input, Reader};
-use benzer_join::resolve::Cluster;
+use crate::request::{Audit, Request, Search};
 
 /// Raised when the layout of intermediate files, or what they mean, changes.
 const LAYOUT: u32 = 3;
@@ -66,8 +66,8 @@ pub(super) fn settings(request: &Request) -> Value {
         "shingles": request.compare.text,
         "sketch": request.compare.spec,
         "search": search,
-        "verify": if request.compare.verify == Verify::Exact { "exact" } else { "estimate" },
-        "measure": if request.compare.measure == Measure::Jaccard { "jaccard" } else { "containment" },
+        "verify": request.compare.verify.name(),
+        "measure": request.compare.measure.name(),
         "against": request.old.paths.iter().map(|path| path.to_string_lossy()).collect::<Vec<_>>(),
         "cluster": if request.cluster == Cluster::Leaders { "leaders" } else { "components" },
     })

@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use benzer_io::places;
+use benzer_io::read::Input;
+use benzer_storage::{Files, Lock};
+
 use crate::error::{Error, Result};
 use crate::folders::{DOCUMENTS, OLD_REJECTS, REJECTS, RESULTS, WORK, rethresholded};
 use crate::request::{Request, SAVED};
 use crate::results::manifest::{self, NAME as MANIFEST};
-use benzer_io::places;
-use benzer_io::read::Input;
-use benzer_storage::{Files, Lock};
 
 /// What is said of a folder that holds something else.
 const OTHERS: &str = "other files; name a new folder for the results";

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use benzer_core::field::text::Shingler;
+use benzer_io::read::{self, Inputs, ReadOptions, Reader};
+use benzer_storage::{self as files, FileWriter, Lock, Manifest};
 use serde_json::{Value, json};
 
 use super::fingerprint;
@@ -17,8 +19,6 @@ use crate::progress::Stage;
 use crate::request::{Measure, Output, Request, Search};
 use crate::results::manifest::NAME as MANIFEST;
 use crate::summary::{Counts, Summary};
-use benzer_io::read::{self, Inputs, ReadOptions, Reader};
-use benzer_storage::{self as files, FileWriter, Lock, Manifest};
 
 /// What `--against` named.
 #[derive(Debug)]

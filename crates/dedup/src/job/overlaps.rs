@@ -3,6 +3,8 @@
 //! Documents without elements overlap with nothing. Old documents go into an index, as many at a time as half of the memory for sorting has room for, and all members go through it.
 
 use benzer_core::field::text::Scratch;
+use benzer_join::overlap::{self, Counter, Index, IndexBuilder};
+use benzer_join::verify::Texts;
 
 use super::against::{OldEdge, each_member, numbered};
 use super::setup::Job;
@@ -15,8 +17,6 @@ use crate::found_old::FoundOld;
 use crate::request::{Measure, Verify};
 use crate::summary::Counts;
 use crate::write::{CountKind, Excerpt};
-use benzer_join::overlap::{self, Counter, Index, IndexBuilder};
-use benzer_join::verify::Texts;
 
 /// Documents that are looked at between two looks at the wish to stop.
 const TOGETHER: usize = 1 << 14;

@@ -4,8 +4,14 @@ use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 
+use benzer_core::sketch::SketchSpec;
+use benzer_join::Edge;
+use benzer_join::resolve::Cluster;
+use benzer_join::verify::Texts;
+use benzer_storage::FileWriter;
+
+use super::decided::ResultWriter;
 use super::setup::Job;
-use super::write::ResultWriter;
 use crate::decide::{Removal, Rule};
 use crate::error::Result;
 use crate::folders::REJECTS;
@@ -14,13 +20,9 @@ use crate::report::{
     ClusterFacts, Group, Mode, OldFacts, PairFacts, RecallFacts, RejectFacts, Report, Shapes, SpanFacts,
     beginning, kind, quoted, side_by_side,
 };
-use crate::request::{Measure, Output, Search, Verify};
+use crate::request::{Comparison, Measure, Output, Search, Verify};
 use crate::summary::Summary;
 use crate::write;
-use benzer_join::Edge;
-use benzer_join::resolve::Cluster;
-use benzer_join::verify::Texts;
-use benzer_storage::FileWriter;
 
 /// Clusters, and pairs of each kind, that are shown.
 const CLUSTERS: usize = 10;
@@ -246,62 +248,48 @@ impl ResultWriter<'_> {
         reasons
     }
 
+    /// What decided the results, in words.
     fn settings(&self) -> Vec<(&'static str, String)> {
         let request = self.job.request;
-        let fields =
-            request.input.read.text_fields.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-        let search = match request.compare.search {
-            Search::Bands(banding) => format!(
-                "{} bands of {} registers, {} bits each; at most {} members of a bucket are compared with everyone in it",
-                banding.bands(),
-                banding.rows(),
-                banding.bits().get(),
-                request.compare.cap
-            ),
-            Search::Exact => "exact join".to_owned(),
-        };
+        let Comparison { text, spec, threshold, measure, verify, .. } = &request.compare;
+        let fields: Vec<String> = request.input.read.text_fields.iter().map(ToString::to_string).collect();
         let place =
             if request.input.called.is_some() { "the row, counted from 0 on" } else { "file and line" };
         let id = request.input.read.id_field.as_ref().map_or(place.to_owned(), ToString::to_string);
-        let verify = if request.compare.verify == Verify::Exact { "exact" } else { "estimate" };
+        let pipeline = &self.job.ingest.spec().pipeline;
+        let SketchSpec { family, registers, packing, seed, .. } = spec;
         let cluster = if request.cluster == Cluster::Leaders { "leaders" } else { "components" };
-        let inputs = request.input.names();
-        let against = request.old.names();
-        let measure = if request.compare.measure == Measure::Jaccard { "jaccard" } else { "containment" };
-        let of_old = [("against", against.join(", ")), ("measure", measure.to_owned())];
         let mut settings = vec![
-            ("inputs", inputs.join(", ")),
-            ("threshold", request.compare.threshold.to_string()),
-            ("text", fields),
+            ("inputs", request.input.names().join(", ")),
+            ("threshold", threshold.to_string()),
+            ("text", fields.join(", ")),
             ("id", id),
             ("keep", request.keep.to_string()),
-            (
-                "shingles",
-                format!(
-                    "{} {}; {}",
-                    request.compare.text.n,
-                    request.compare.text.unit.name(),
-                    self.job.ingest.spec().pipeline
-                ),
-            ),
-            (
-                "sketch",
-                format!(
-                    "{} x {}, {}, seed {}",
-                    request.compare.spec.family,
-                    request.compare.spec.registers,
-                    request.compare.spec.packing,
-                    request.compare.spec.seed
-                ),
-            ),
-            ("candidates", search),
-            ("verification", verify.to_owned()),
+            ("shingles", format!("{} {}; {pipeline}", text.n, text.unit.name())),
+            ("sketch", format!("{family} x {registers}, {packing}, seed {seed}")),
+            ("candidates", search(&request.compare)),
+            ("verification", verify.name().to_owned()),
             ("clusters", cluster.to_owned()),
         ];
         if !request.old.paths.is_empty() {
-            settings.splice(1..1, of_old);
+            let against = request.old.names().join(", ");
+            settings.splice(1..1, [("against", against), ("measure", measure.name().to_owned())]);
         }
         settings
+    }
+}
+
+/// How candidates were found, in words.
+fn search(compare: &Comparison) -> String {
+    match compare.search {
+        Search::Bands(banding) => format!(
+            "{} bands of {} registers, {} bits each; at most {} members of a bucket are compared with everyone in it",
+            banding.bands(),
+            banding.rows(),
+            banding.bits().get(),
+            compare.cap
+        ),
+        Search::Exact => "exact join".to_owned(),
     }
 }
 

@@ -1,6 +1,8 @@
 //! Saving what was kept: for later runs against it.
 
 use benzer_core::field::text::Scratch;
+use benzer_flow::workers::in_parallel;
+use benzer_storage::Stamp;
 
 use super::old::ArchiveGrowth;
 use super::setup::Job;
@@ -9,8 +11,6 @@ use crate::corpus::CorpusView;
 use crate::decide::Removal;
 use crate::error::Result;
 use crate::request::{Output, SAVED};
-use benzer_flow::workers::in_parallel;
-use benzer_storage::Stamp;
 
 /// Documents whose features are made together, and by one thread.
 const TOGETHER: usize = 4096;

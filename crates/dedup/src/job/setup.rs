@@ -13,7 +13,7 @@ use super::folders::Folders;
 use crate::error::{Error, Result};
 use crate::ingest::Ingest;
 use crate::progress::{Observer, Stage};
-use crate::request::{Audit, Measure, Request, Search};
+use crate::request::{Audit, Measure, Request};
 
 /// A run before its inputs are open.
 pub(super) struct Setup<'a> {
@@ -77,10 +77,7 @@ impl<'a> Job<'a> {
 
     /// What keys are made of sketches.
     pub fn banding(&self) -> Option<Banding> {
-        match self.request.compare.search {
-            Search::Bands(banding) => Some(banding),
-            Search::Exact => None,
-        }
+        self.request.compare.search.banding()
     }
 
     /// A file of the results.

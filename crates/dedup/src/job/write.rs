@@ -1,51 +1,27 @@
 //! The results: evidence, documents, manifest.
 
-use std::collections::HashMap;
 use std::io::Read;
 
-use serde_json::{Value, json};
+use benzer_flow::pipeline::{self, Work};
+use benzer_io::read::{self, Batch, RawBatch};
+use benzer_storage::{FileWriter, Stamp};
 
-use super::folders::STDIN;
+use super::decided::{Decided, ResultWriter};
 use super::old::ArchiveGrowth;
 use super::open::open_inputs;
 use super::setup::Job;
+use super::verdicts::RunVerdicts;
 use crate::audit::Findings;
-use crate::corpus::{Corpus, CorpusView};
+use crate::corpus::Corpus;
 use crate::decide::{Removal, Rule};
 use crate::documents::Documents;
-use crate::edges::Edges;
 use crate::error::{Error, Result};
 use crate::folders::{DOCUMENTS, OLD_REJECTS, REJECTS};
 use crate::outcome;
 use crate::progress::Stage;
 use crate::request::Output;
-use crate::results::{inputs, manifest};
 use crate::summary::Summary;
-use crate::write::{self, DocumentWriter, PairsWriter, Verdicts};
-use benzer_flow::pipeline::{self, Work};
-use benzer_io::read::{self, Batch, RawBatch};
-use benzer_io::rewrite::Annotation;
-use benzer_join::{Edge, Estimates};
-use benzer_storage::{FileWriter, Stamp};
-
-/// What was found, and who is removed for it.
-pub(super) struct Decided<'a> {
-    pub view: CorpusView<'a>,
-    pub edges: &'a Edges,
-    pub copies: &'a [Edge],
-    pub removals: &'a [Removal],
-}
-
-/// Makes files of what was decided.
-pub(super) struct ResultWriter<'a> {
-    pub job: &'a Job<'a>,
-    pub view: CorpusView<'a>,
-    pub decided: &'a Decided<'a>,
-    /// All removals, by kept and then by removed document.
-    pub by_keeper: &'a [Removal],
-    pub findings: Option<&'a Findings>,
-    pub summary: &'a Summary,
-}
+use crate::write::{self, DocumentWriter, PairsWriter};
 
 impl Job<'_> {
     /// Writes all results, the manifest last.
@@ -189,55 +165,6 @@ impl ResultWriter<'_> {
         let stamps = out.finish()?.into_iter();
         Ok(stamps.map(|(path, stamp)| (format!("{DOCUMENTS}/{}", path.display()), stamp)).collect())
     }
-
-    fn manifest(&self, stamps: &[(String, Stamp)]) -> Result<()> {
-        let Self { job, summary, .. } = self;
-        let request = job.request;
-        let files: Vec<_> = stamps
-            .iter()
-            .map(|(name, stamp)| json!({"name": name, "bytes": stamp.bytes, "checksum": format!("{:016x}", stamp.checksum)}))
-            .collect();
-        let whole = json!({
-            "benzer": env!("CARGO_PKG_VERSION"),
-            "format": manifest::FORMAT,
-            "settings": super::fingerprint::settings(request),
-            "counts": summary.counts,
-            "similarities": summary.histogram,
-            "audit": summary.audit,
-            "warnings": summary.warnings,
-            "files": files,
-        });
-        let mut run = job.create(manifest::RUN)?;
-        run.append(&manifest::sealed(&self.facts()?))?;
-        run.commit()?;
-        let mut file = job.create(manifest::NAME)?;
-        file.append(&manifest::sealed(&whole))?;
-        file.commit()?;
-        Ok(())
-    }
-
-    /// What is not the same when a run is repeated.
-    fn facts(&self) -> Result<Value> {
-        let Self { job, summary, .. } = self;
-        let request = job.request;
-        let timings: Vec<_> = summary
-            .timings
-            .iter()
-            .map(|timing| json!({"stage": timing.stage.name(), "seconds": timing.took.as_secs_f64(), "resumed": timing.resumed}))
-            .collect();
-        Ok(json!({
-            "command": request.results.command,
-            "directory": std::env::current_dir().ok().map(|folder| folder.to_string_lossy().into_owned()),
-            "given": request.input.names(),
-            "inputs": inputs::named(self.view.corpus, &job.folders.work.join(STDIN))?,
-            "read": inputs::how(&request.input.read),
-            "threads": request.resources.threads,
-            "memory": request.resources.memory,
-            "spilled_bytes": summary.spilled_bytes,
-            "peak_memory_bytes": peak_memory(),
-            "stages": timings,
-        }))
-    }
 }
 
 /// Hands the batches in memory to `write`, with their lines. Lines that are written as they are need not be parsed again.
@@ -268,13 +195,6 @@ fn write_held(
     Ok(())
 }
 
-/// The most memory this process ever had, mapped files included, as Linux tells it.
-fn peak_memory() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    Some(peak.trim().trim_end_matches(" kB").parse::<u64>().ok()? * 1024)
-}
-
 /// Reads batches again.
 struct Parse;
 
@@ -286,85 +206,5 @@ impl Work for Parse {
 
     fn make(&self, raw: RawBatch, (): &mut ()) -> Result<Batch> {
         Ok(read::parse(raw))
-    }
-}
-
-/// What becomes of each row of a run.
-struct RunVerdicts<'a> {
-    view: CorpusView<'a>,
-    /// One bit for each row.
-    removed: Vec<u64>,
-    annotates: bool,
-    removals: &'a [Removal],
-    /// Documents of each cluster, by the rank of its kept one.
-    sizes: HashMap<u32, u64>,
-    estimates: &'a Estimates,
-}
-
-impl<'a> RunVerdicts<'a> {
-    fn new(writer: &ResultWriter<'a>) -> Self {
-        let ResultWriter { job, view, decided, by_keeper, .. } = *writer;
-        let mut removed = vec![0; view.len() as usize / 64 + 1];
-        for removal in decided.removals {
-            let row = view.ranking.row(removal.removed()) as usize;
-            removed[row / 64] |= 1 << (row % 64);
-        }
-        let annotates = job.request.results.write == Output::Annotate;
-        let clusters = by_keeper.chunk_by(|a, b| a.kept() == b.kept()).filter(|_| annotates);
-        let sizes = clusters.map(|cluster| (cluster[0].kept(), cluster.len() as u64 + 1)).collect();
-        Self { view, removed, annotates, removals: decided.removals, sizes, estimates: job.estimates }
-    }
-
-    /// The marks of a kept document.
-    fn kept(&self, rank: u32) -> Result<Annotation> {
-        let size = self.sizes.get(&rank).copied();
-        let cluster_id = size.map(|_| self.view.id(rank)).transpose()?.map(String::from);
-        Ok(Annotation {
-            cluster_id,
-            cluster_size: size.unwrap_or(1),
-            dup_of: None,
-            similarity: None,
-            is_duplicate: false,
-        })
-    }
-
-    /// The marks of one that would be removed.
-    fn duplicate(&self, removal: &Removal) -> Result<Annotation> {
-        let keeper = self.view.id(removal.kept())?.into_owned();
-        let similarity = write::similarity(&removal.edge, removal.rule != Rule::Estimate, self.estimates);
-        Ok(Annotation {
-            cluster_id: Some(keeper.clone()),
-            cluster_size: self.sizes.get(&removal.kept()).copied().unwrap_or(1),
-            dup_of: Some(keeper),
-            similarity: Some(similarity),
-            is_duplicate: true,
-        })
-    }
-}
-
-impl Verdicts for RunVerdicts<'_> {
-    fn annotates(&self) -> bool {
-        self.annotates
-    }
-
-    fn is_removed(&self, row: u32) -> bool {
-        !self.annotates && self.removed[row as usize / 64] >> (row % 64) & 1 == 1
-    }
-
-    fn annotation(&self, row: u32) -> Result<Option<Annotation>> {
-        if !self.annotates {
-            return Ok(None);
-        }
-        let rank = self.view.ranking.rank(row);
-        let found = self.removals.binary_search_by_key(&rank, Removal::removed);
-        found.map_or_else(|_| self.kept(rank), |i| self.duplicate(&self.removals[i])).map(Some)
-    }
-
-    fn place(&self, row: u32) -> Result<Option<(u32, u64)>> {
-        if row >= self.view.len() {
-            return Ok(None);
-        }
-        let place = self.view.corpus.documents.place(row)?;
-        Ok(Some((place.input, place.line)))
     }
 }

@@ -18,6 +18,16 @@ pub enum Measure {
     Containment,
 }
 
+impl Measure {
+    /// The name for people and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Jaccard => "jaccard",
+            Self::Containment => "containment",
+        }
+    }
+}
+
 /// How two documents are compared, and which are.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {

@@ -40,6 +40,16 @@ pub struct TooFew {
     max_recall: Option<f64>,
 }
 
+impl Verify {
+    /// The name for people and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Estimate => "estimate",
+        }
+    }
+}
+
 impl From<Search> for Chosen {
     /// As it was asked for.
     fn from(search: Search) -> Self {
@@ -56,6 +66,14 @@ impl TooFew {
 }
 
 impl Search {
+    /// The bands, if candidates are found by them.
+    pub fn banding(&self) -> Option<Banding> {
+        match self {
+            Self::Bands(banding) => Some(*banding),
+            Self::Exact => None,
+        }
+    }
+
     /// How `recall` of the pairs at a threshold are found: 1 by the exact join, less by bands, unless sketches of `spec` have none that find as many.
     ///
     /// # Errors

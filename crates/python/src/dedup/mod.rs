@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use benzer_dedup::summary::Summary;
 
 use crate::error;
-use progress::Progress;
+use progress::RunProgress;
 pub(crate) use request::Job;
 
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -30,17 +30,17 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 fn dedup(py: Python<'_>, request: &str, progress: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
     let job: Job = serde_json::from_str(request).map_err(|e| error::parameter(e.to_string()))?;
     let request = job.request()?;
-    let run_progress = Progress::default();
+    let reached = RunProgress::default();
     let summary = thread::scope(|scope| -> PyResult<Summary> {
-        let run = scope.spawn(|| benzer_dedup::run(&request, &run_progress));
+        let run = scope.spawn(|| benzer_dedup::run(&request, &reached));
         let mut nap = Duration::from_millis(1);
         let mut interrupted = Ok(());
         while !run.is_finished() {
             py.detach(|| thread::sleep(nap));
             nap = (nap * 2).min(Duration::from_millis(50));
-            let reported = progress.map_or(Ok(()), |progress| run_progress.report(progress));
+            let reported = progress.map_or(Ok(()), |progress| reached.report(progress));
             if let Err(error) = py.check_signals().and(reported) {
-                run_progress.cancel();
+                reached.cancel();
                 interrupted = interrupted.and(Err(error));
             }
         }
@@ -48,7 +48,7 @@ fn dedup(py: Python<'_>, request: &str, progress: Option<&Bound<'_, PyAny>>) -> 
             run.join().map_err(|_| error::exception("DedupError", "the run ended unexpectedly".to_owned()));
         interrupted?;
         if let Some(progress) = progress {
-            run_progress.report(progress)?;
+            reached.report(progress)?;
         }
         summary?.map_err(error::dedup)
     })?;

@@ -2,17 +2,16 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-use pyo3::prelude::*;
-
 use benzer_dedup::progress::{Observer, Stage};
 use benzer_flow::Listener;
+use pyo3::prelude::*;
 
 /// Nothing is known of the total.
 const UNKNOWN: u64 = u64::MAX;
 
 /// Where a run is.
 #[derive(Debug, Default)]
-pub(super) struct Progress {
+pub(super) struct RunProgress {
     /// One more than the number of the stage in [`Stage::ALL`].
     stage: AtomicUsize,
     done: AtomicU64,
@@ -20,7 +19,7 @@ pub(super) struct Progress {
     cancelled: AtomicBool,
 }
 
-impl Progress {
+impl RunProgress {
     /// Asks the run to stop.
     pub(super) fn cancel(&self) {
         self.cancelled.store(true, Relaxed);
@@ -35,7 +34,7 @@ impl Progress {
     }
 }
 
-impl Observer for Progress {
+impl Observer for RunProgress {
     fn begin(&self, stage: Stage, total: Option<u64>) {
         let place = Stage::ALL.iter().position(|&other| other == stage).map_or(0, |place| place + 1);
         self.done.store(0, Relaxed);
@@ -44,7 +43,7 @@ impl Observer for Progress {
     }
 }
 
-impl Listener for Progress {
+impl Listener for RunProgress {
     fn reached(&self, done: u64) {
         self.done.store(done, Relaxed);
     }

@@ -2,9 +2,6 @@
 
 use std::path::PathBuf;
 
-use pyo3::prelude::*;
-use serde::Deserialize;
-
 use benzer_cli::options::amount;
 use benzer_core::field::text::TextOptions;
 use benzer_core::plan::Preset;
@@ -13,6 +10,8 @@ use benzer_dedup::request::{
 };
 use benzer_io::read::ReadOptions;
 use benzer_join::resolve::Cluster;
+use pyo3::prelude::*;
+use serde::Deserialize;
 
 use crate::{error, parallel};
 

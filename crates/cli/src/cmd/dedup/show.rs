@@ -173,7 +173,19 @@ fn paragraph(request: &Request, summary: &Summary) -> String {
         grouped(clusters),
         grouped(largest_cluster)
     );
-    let Counts { against, against_rejected, oversized_buckets, largest_bucket, .. } = summary.counts;
+    let Counts { oversized_buckets, largest_bucket, .. } = summary.counts;
+    text.push_str(&old_documents(request, summary));
+    if oversized_buckets > 0 {
+        let of = grouped(oversized_buckets);
+        text.push_str(&format!("{of} buckets had more than {} documents (up to {}); there each was compared with the first {}.\n", request.compare.cap, grouped(largest_bucket), request.compare.cap));
+    }
+    text
+}
+
+/// What the input was compared with.
+fn old_documents(request: &Request, summary: &Summary) -> String {
+    let Counts { against, against_rejected, .. } = summary.counts;
+    let mut text = String::new();
     if !request.old.paths.is_empty() {
         text.push_str(&format!(
             "Compared with {} old documents, which come first and are never removed.\n{}",
@@ -188,10 +200,6 @@ fn paragraph(request: &Request, summary: &Summary) -> String {
             lines(against_rejected),
             file.display()
         ));
-    }
-    if oversized_buckets > 0 {
-        let of = grouped(oversized_buckets);
-        text.push_str(&format!("{of} buckets had more than {} documents (up to {}); there each was compared with the first {}.\n", request.compare.cap, grouped(largest_bucket), request.compare.cap));
     }
     text
 }

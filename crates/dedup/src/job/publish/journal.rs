@@ -6,11 +6,11 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use benzer_io::store::Stored;
+use benzer_storage::{Error, FileEntry, Files};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
-use benzer_io::store::Stored;
-use benzer_storage::{Error, FileEntry, Files};
 
 const NAME: &str = "uploaded.jsonl";
 
