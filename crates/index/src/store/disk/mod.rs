@@ -21,7 +21,6 @@ mod compact;
 mod current;
 mod directory;
 mod files;
-mod lock;
 mod log;
 mod map;
 mod open;
@@ -43,13 +42,14 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
+use benzer_storage::Lock;
+
 use crate::error::{Error, Result};
 use crate::record::DocNo;
 use crate::settings::Settings;
 use crate::store::Report;
 use current::{COLLECTION, CURRENT, Current};
 use files::{Files, Real};
-use lock::Lock;
 pub(super) use log::Access;
 use log::{HEADER, Log};
 use open::{Folder, Found};
@@ -148,7 +148,7 @@ impl Disk {
         settings.check()?;
         let layout = settings.layout()?;
         files::make_folders(&*options.files, path).map_err(trouble("make", path))?;
-        let _lock = Lock::acquire(path)?;
+        let _lock = lock(path)?;
         if path.join(COLLECTION).exists() {
             return Err(Error::Exists { name: path.display().to_string() });
         }
@@ -165,7 +165,7 @@ impl Disk {
 
     fn open_with(path: &Path, access: Access, options: DiskOptions) -> Result<Self> {
         let settings = settings(path)?;
-        let lock = if access == Access::Write { Some(Lock::acquire(path)?) } else { None };
+        let lock = if access == Access::Write { Some(lock(path)?) } else { None };
         let fingerprint = current::fingerprint(&settings);
         let folder = Folder::new(path, options, settings.layout()?, fingerprint, access)?;
         let seen = Mutex::new(view::Stamp::of(&path.join(CURRENT)));
@@ -198,7 +198,7 @@ impl Disk {
 
     /// Opens a collection and makes everything right that can be: derives what is derived again, and leaves damaged records out.
     pub fn repair(path: &Path) -> Result<Report> {
-        let lock = Lock::acquire(path)?;
+        let lock = lock(path)?;
         let settings = settings(path)?;
         let fingerprint = current::fingerprint(&settings);
         let folder =
@@ -284,7 +284,7 @@ pub(super) fn remove(path: &Path) -> Result<()> {
         // One that cannot be read can be removed all the same.
         _ => Ok(()),
     })?;
-    let _lock = Lock::acquire(path)?;
+    let _lock = lock(path)?;
     // Without this file it is not a collection any more, whatever else is left.
     let collection = path.join(COLLECTION);
     fs::remove_file(&collection).map_err(trouble("remove", &collection))?;
@@ -355,4 +355,15 @@ impl Shared {
 /// An error of the operating system, with what was tried.
 fn trouble<'a>(action: &'static str, path: &'a Path) -> impl Fn(io::Error) -> Error + 'a {
     move |error| Error::Disk { action, path: path.into(), source: error }
+}
+
+/// Takes the lock of a collection, which one writer holds at a time.
+fn lock(folder: &Path) -> Result<Lock> {
+    Lock::acquire(folder).map_err(|error| match error {
+        benzer_storage::Error::Locked { folder, pid } => Error::Locked { folder, pid },
+        benzer_storage::Error::Disk { action, path, source, .. } => Error::Disk { action, path, source },
+        other => {
+            Error::Disk { action: "lock", path: folder.join(Lock::NAME), source: io::Error::other(other) }
+        }
+    })
 }
