@@ -10,7 +10,7 @@ use crate::documents::{Documents, Memory};
 use crate::error::Result;
 use crate::found_old::FoundOld;
 use crate::ranking::Ranking;
-use benzer_io::read::{Again, Batch, Input};
+use benzer_io::read::{Batch, Input, Rereader};
 use benzer_join::Prefetch;
 use benzer_join::bands::Sketches;
 use benzer_join::verify::Texts;
@@ -23,7 +23,7 @@ pub(crate) struct Corpus {
     /// All batches, if the table is in memory.
     pub held: HeldBatches,
     /// Where batches that gave up their lines find them again.
-    pub again: Option<Again>,
+    pub again: Option<Rereader>,
     /// Ids that were read from disk lately.
     pub ids: Mutex<HashMap<u32, Arc<str>>>,
 }
@@ -97,9 +97,9 @@ impl Corpus {
         match what {
             Prefetch::Place => {
                 table.prefetch_hash(row);
-                batch.expect_place(index);
+                batch.prefetch_place(index);
             }
-            Prefetch::Text => batch.expect_text(index, again),
+            Prefetch::Text => batch.prefetch_text(index, again),
         }
     }
 
@@ -117,7 +117,7 @@ impl Corpus {
                                 visit(text);
                             }
                         };
-                        batch.with_text_again(index, again, &mut visit)?;
+                        batch.reread_text(index, again, &mut visit)?;
                         return if is_same { Ok(()) } else { Err(benzer_io::Error::Changed.into()) };
                     }
                     _ => batch.with_text(index, visit),

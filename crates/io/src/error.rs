@@ -196,15 +196,22 @@ impl Error {
         Self::Overlap { output: output.into(), how, input: input.into() }
     }
 
-    pub fn parquet_in_a_pipe(path: &Path) -> Self {
+    /// Parquet where nothing can be read twice.
+    pub(crate) fn parquet_in_a_pipe(path: &Path) -> Self {
         let remedy = "save it to a file first, because it is read from its end";
         Self::Format { path: path.into(), expected: "a parquet file", got: "a pipe", remedy }
     }
 
-    pub fn without_ranges(path: &Path, expected: &'static str) -> Self {
+    /// A file that is read from its end, of a server that only gives whole files.
+    pub(crate) fn without_ranges(path: &Path, expected: &'static str) -> Self {
         let (got, remedy) =
             ("a server that only gives whole files", "download it first, because it is read from its end");
         Self::Format { path: path.into(), expected, got, remedy }
+    }
+
+    /// An input that cannot be read to its end.
+    pub(crate) fn read(path: &Path, source: io::Error) -> Self {
+        Self::Read { path: path.into(), source }
     }
 
     /// An input that cannot be opened, with the remedy.

@@ -7,7 +7,9 @@ use crate::read::{self, Format};
 
 /// How results and an input lie upon each other.
 const IS: &str = "is also an input,";
+/// That of a folder of results around an input.
 pub const HOLDS: &str = "holds an input, which would be replaced,";
+/// That of results in a folder of inputs.
 const LIES: &str = "lies in an input folder, where it would be read,";
 
 /// The place that a path leads to. Of what is not there yet, the folder above it counts.

@@ -15,7 +15,7 @@ const ROWS: usize = 16 << 10;
 
 /// One column of a table.
 #[derive(Debug)]
-enum Column {
+enum ColumnBuilder {
     Text(StringBuilder),
     Number(UInt32Builder),
     Row(UInt64Builder),
@@ -59,7 +59,7 @@ pub enum Kind {
 pub struct Table<W: Write + Send> {
     writer: ArrowWriter<W>,
     schema: SchemaRef,
-    columns: Vec<Column>,
+    columns: Vec<ColumnBuilder>,
     n: usize,
 }
 
@@ -70,7 +70,7 @@ impl<W: Write + Send> Table<W> {
     /// An output that cannot be written.
     pub fn new(out: W, columns: &[(&str, Kind)]) -> parquet::errors::Result<Self> {
         let (writer, schema) = begin(out, columns)?;
-        let columns = columns.iter().map(|(_, kind)| Column::new(*kind)).collect();
+        let columns = columns.iter().map(|(_, kind)| ColumnBuilder::new(*kind)).collect();
         Ok(Self { writer, schema, columns, n: 0 })
     }
 
@@ -89,7 +89,7 @@ impl<W: Write + Send> Table<W> {
             return Ok(());
         }
         self.n = 0;
-        let arrays = self.columns.iter_mut().map(Column::finish).collect();
+        let arrays = self.columns.iter_mut().map(ColumnBuilder::finish).collect();
         self.writer.write(&RecordBatch::try_new(Arc::clone(&self.schema), arrays)?)
     }
 
@@ -104,6 +104,9 @@ impl<W: Write + Send> Table<W> {
 }
 
 /// Begins a table with named columns; those whose name ends with `?` may be null. Rows are given to the writer that this returns.
+///
+/// # Errors
+/// An output that cannot be written.
 pub fn begin<W: Write + Send>(
     out: W,
     columns: &[(&str, Kind)],
@@ -154,7 +157,7 @@ impl Kind {
     }
 }
 
-impl Column {
+impl ColumnBuilder {
     fn new(kind: Kind) -> Self {
         match kind {
             Kind::Text => Self::Text(StringBuilder::new()),

@@ -5,7 +5,9 @@ use benzer_core::hint::prefetch_to_write;
 /// Byte strings one after the other.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Strings {
+    /// All of them.
     pub bytes: Vec<u8>,
+    /// Where each ends.
     pub ends: Vec<u32>,
 }
 
@@ -23,7 +25,7 @@ impl Strings {
 
     /// Asks for the places of a string to come, if it is as long as those before.
     #[inline]
-    pub fn expect(&self, ahead: usize) {
+    pub fn prefetch_next(&self, ahead: usize) {
         let length = self.bytes.len() / self.ends.len().max(1);
         prefetch_to_write(&self.bytes, self.bytes.len() + ahead * length);
         prefetch_to_write(&self.ends, self.ends.len() + ahead);
@@ -35,6 +37,7 @@ impl Strings {
         self.ends.clear();
     }
 
+    /// The string of a number.
     #[inline]
     pub fn get(&self, i: usize) -> &[u8] {
         let start = if i == 0 { 0 } else { self.ends[i - 1] as usize };
@@ -46,6 +49,7 @@ impl Strings {
         (0..self.ends.len()).map(|i| self.get(i))
     }
 
+    /// Appends some of another.
     pub fn extend(&mut self, other: &Self, range: std::ops::Range<usize>) {
         let end_of = |i: usize| if i == 0 { 0 } else { other.ends[i - 1] };
         let (start, end, before) = (end_of(range.start), end_of(range.end), self.bytes.len());
@@ -54,6 +58,7 @@ impl Strings {
         self.ends.extend(other.ends[range].iter().map(|end| end - start + before as u32));
     }
 
+    /// Bytes of memory that they take.
     pub fn n_bytes(&self) -> usize {
         self.bytes.capacity() + 4 * self.ends.capacity()
     }

@@ -1,7 +1,7 @@
 //! An open file being written.
 //!
 //! Linux can write large aligned blocks past the page cache: the processor copies nothing, the sync at the end has nothing left to do, and the pages of other programs
-//! stay where they are. Where that does not work (another system, a file system without it), and for everything small, it is written as usual.
+//! stay where they are. Where that does not work (another system, a file system without it), and for everything small, it is written the ordinary way.
 
 use std::fs::File;
 use std::io;
@@ -12,7 +12,7 @@ pub(super) const ALIGNMENT: usize = 4096;
 /// What is not longer needs no large block: of small files there are many, and memory costs time when it is touched.
 const SMALL: [usize; 3] = [32 << 10, 512 << 10, (1 << 20) - (64 << 10)];
 /// Fewer bytes are not worth a second handle.
-const LEAST: usize = Block::BYTES / 8;
+const MIN_PAST_CACHE: usize = Block::BYTES / 8;
 
 /// The file, and a second handle past the page cache.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ impl Handle {
         let n = bytes.len() / ALIGNMENT * ALIGNMENT;
         let is_aligned =
             bytes.as_ptr().align_offset(ALIGNMENT) == 0 && offset.is_multiple_of(ALIGNMENT as u64);
-        if n < LEAST || !is_aligned {
+        if n < MIN_PAST_CACHE || !is_aligned {
             return Ok(0);
         }
         if matches!(self.past, Past::Untried) {

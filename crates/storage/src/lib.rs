@@ -2,7 +2,9 @@
 //!
 //! Files that survive a crash: whole or not at all, and known to be whole. The one way to the disk for everything that writes.
 //!
-//! It knows bytes, names and checksums; it does not know what the files mean, and reads no inputs.
+//! **What it must not know**: what the files mean, and where their content comes from. It knows bytes, names and checksums, and reads no inputs.
+//!
+//! **The way through**:
 //!
 //! ```text
 //! Files::create --> FileWriter --commit--> Stamp (bytes, checksum) --> Manifest of the stage --> stage-NAME.json
@@ -13,7 +15,7 @@
 //!   [`Files::temporary`], for data that can be made again.
 //! - [`Stamp`] is the size and the checksum of a file; [`checksum_of`] reads it back.
 //! - [`Manifest`] says that a stage of a run is finished and what it left.
-//! - [`Lock`] keeps a second run out of the same folder.
+//! - [`Lock`] keeps a second writer out of the same folder.
 //! - [`fault`] serves the tests of this and other crates: a recorder that replays power cuts, and disks that fail. It is always compiled, so that no crate is
 //!   built twice for it; a binary that does not call it does not contain it.
 //!
@@ -146,7 +148,7 @@ impl Files {
     ///
     /// # Errors
     /// What the operating system says.
-    pub fn sync_dir(&self, path: &Path) -> Result<()> {
+    pub(crate) fn sync_dir(&self, path: &Path) -> Result<()> {
         match self.disk.sync_dir(path) {
             Err(error)
                 if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) =>

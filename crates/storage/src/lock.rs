@@ -1,4 +1,4 @@
-//! One run at a time in a folder.
+//! One writer at a time in a folder.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{Seek, Write};
@@ -6,23 +6,23 @@ use std::path::Path;
 
 use super::error::{Error, Result};
 
-/// The file that is locked. It stays when the lock is gone: removing it could give two runs a lock each.
-const NAME: &str = "lock";
-
-/// The right to use a folder, until it is dropped or the process ends, however it ends: the kernel keeps it, not the file. It is
-/// advisory, so only runs that ask are kept out.
+/// The right to write in a folder, until it is dropped or the process ends, however it ends: the kernel keeps it, not the file. It is
+/// advisory, so only writers that ask are kept out.
 #[derive(Debug)]
 pub struct Lock {
-    _file: File,
+    file: File,
 }
 
 impl Lock {
+    /// The name of the file that is locked. It stays when the lock is gone: removing it could give two writers a lock each.
+    pub const NAME: &str = "lock";
+
     /// Takes the lock of a folder.
     ///
     /// # Errors
     /// Another holder, in this or another process; a folder that is missing or cannot be written to.
     pub fn acquire(folder: &Path) -> Result<Self> {
-        let path = folder.join(NAME);
+        let path = folder.join(Self::NAME);
         let fail = |error| Error::disk("lock", &path, error);
         let mut file =
             File::options().read(true).write(true).create(true).truncate(false).open(&path).map_err(fail)?;
@@ -36,7 +36,14 @@ impl Lock {
         }
         file.set_len(0).and_then(|()| file.rewind()).map_err(fail)?;
         writeln!(file, "{}", std::process::id()).map_err(fail)?;
-        Ok(Self { _file: file })
+        Ok(Self { file })
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Closing the file is not enough: a process that is being started may still have it.
+        self.file.unlock().ok();
     }
 }
 
@@ -51,7 +58,7 @@ mod tests {
     #[test]
     fn a_second_holder_is_refused_with_the_pid_of_the_first() {
         let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join(NAME), "99999999999 of a run that is long gone").unwrap();
+        fs::write(folder.path().join(Lock::NAME), "99999999999 of a run that is long gone").unwrap();
         let lock = Lock::acquire(folder.path()).unwrap();
         let error = Lock::acquire(folder.path()).unwrap_err().to_string();
         let expected = format!(

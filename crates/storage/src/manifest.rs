@@ -125,11 +125,6 @@ impl Manifest {
         &self.counts
     }
 
-    /// The version of Benzer that wrote it.
-    pub fn benzer_version(&self) -> &str {
-        &self.benzer
-    }
-
     /// The file of a stage's manifest.
     pub fn path(folder: &Path, stage: &str) -> PathBuf {
         folder.join(format!("stage-{stage}.json"))

@@ -25,7 +25,7 @@ pub struct FileWriter {
     /// The checksum of its whole pieces and of all that was written.
     pieces: Pieces,
     written: u64,
-    state: Progress,
+    state: WriterState,
 }
 
 /// How blocks come into the file.
@@ -36,7 +36,7 @@ enum Way {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Progress {
+enum WriterState {
     Open,
     /// Some bytes are missing: nothing can make this file whole any more.
     Failed,
@@ -69,7 +69,7 @@ impl FileWriter {
             block: Block::default(),
             written: 0,
             pieces: Pieces::default(),
-            state: Progress::Open,
+            state: WriterState::Open,
         })
     }
 
@@ -125,7 +125,7 @@ impl FileWriter {
     /// # Errors
     /// As [`FileWriter::commit`].
     pub fn settle(&mut self) -> Result<()> {
-        if self.state == Progress::Renamed {
+        if self.state == WriterState::Renamed {
             return Ok(());
         }
         self.check()?;
@@ -142,7 +142,7 @@ impl FileWriter {
         disk.sync(&self.temporary, &file).map_err(fail)?;
         drop(file);
         disk.rename(&self.temporary, &self.path).map_err(fail)?;
-        self.state = Progress::Renamed;
+        self.state = WriterState::Renamed;
         Ok(())
     }
 
@@ -161,7 +161,7 @@ impl FileWriter {
     /// Fails if a write did: some bytes are gone.
     fn check(&self) -> Result<()> {
         match self.state {
-            Progress::Failed => {
+            WriterState::Failed => {
                 Err(Error::disk("write", &self.path, io::Error::other("an earlier write failed")))
             }
             _ => Ok(()),
@@ -186,7 +186,7 @@ impl FileWriter {
     fn write_block(&mut self) -> Result<()> {
         let bytes = self.block.bytes().len() as u64;
         self.block = self.send_block().map_err(|error| {
-            self.state = Progress::Failed;
+            self.state = WriterState::Failed;
             Error::disk("write", &self.path, error)
         })?;
         self.written += bytes;
@@ -227,7 +227,7 @@ impl Write for FileWriter {
 
 impl Drop for FileWriter {
     fn drop(&mut self) {
-        if self.state != Progress::Renamed {
+        if self.state != WriterState::Renamed {
             self.file = None;
             // A failure to remove has nobody to tell; a later run removes what is left.
             let _ = self.files.disk.remove(&self.temporary);

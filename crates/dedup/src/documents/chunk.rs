@@ -61,7 +61,7 @@ impl Chunk {
     pub fn prefetch_rows(&self) {
         prefetch_to_write(&self.hashes, self.hashes.len() + AHEAD);
         prefetch_to_write(&self.places, self.places.len() + AHEAD);
-        self.ids.expect(AHEAD);
+        self.ids.prefetch_next(AHEAD);
     }
 
     /// How many rows there are.

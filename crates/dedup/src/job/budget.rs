@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use benzer_io::read::{Compression, Format, Input, Reader, estimated_documents};
-use benzer_io::store::MOST_HELD;
+use benzer_io::store::MAX_HELD;
 use benzer_join::Edge;
 
 use crate::error::{Error, Result};
@@ -53,7 +53,7 @@ impl Budget {
         let lines = estimated_documents(&lines);
         let documents = lines + estimated_documents(&others);
         // One object is read at a time, and copied while it is.
-        let remote = 2 * MOST_HELD * u64::from(reader.inputs().iter().any(|input| input.is_remote()));
+        let remote = 2 * MAX_HELD * u64::from(reader.inputs().iter().any(|input| input.is_remote()));
         let (per_document, join) = match (request.compare.search, request.compare.measure) {
             (Search::Exact, Measure::Jaccard) => {
                 let texts =

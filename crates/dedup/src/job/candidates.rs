@@ -25,7 +25,7 @@ pub(super) enum Candidates {
 impl Candidates {
     pub fn len(&self) -> u64 {
         match self {
-            Self::Memory(lists) => lists.iter().map(|pairs| pairs.len() as u64).sum(),
+            Self::Memory(lists) => lists.iter().map(|pairs| pairs.n_pairs() as u64).sum(),
             Self::Sorted(pairs) => pairs.len(),
         }
     }

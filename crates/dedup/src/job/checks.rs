@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use benzer_io::read::{Format, Input, ReadOptions, Reader, fields_there};
+use benzer_io::read::{Format, Input, ReadOptions, Reader, field_names};
 use serde_json::Value;
 
 use super::setup::{Job, Setup};
@@ -203,7 +203,7 @@ fn named<'a>(paths: impl Iterator<Item = &'a Path>) -> String {
 
 /// The fields of an input, for a message.
 fn there(input: &Input) -> String {
-    let fields = fields_there(input);
+    let fields = field_names(input);
     if fields.is_empty() {
         return String::new();
     }

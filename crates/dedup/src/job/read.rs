@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use benzer_flow::pipeline;
-use benzer_io::read::{Again, Batch, Input, Reader};
+use benzer_io::read::{Batch, Input, Reader, Rereader};
 use benzer_storage::FileWriter;
 
 use super::budget::Budget;
@@ -52,7 +52,7 @@ impl Setup<'_> {
         let saves = total.is_none_or(|bytes| bytes >= self.request.resources.checkpoint);
         let again = self.again(&inputs, total, &mut budget)?;
         if let Some(again) = &again {
-            reader.look_at(again);
+            reader.use_maps(again);
         }
         let mut rows = RowCollector::new(self, budget, again);
         // What can be read again is not written a second time: a resumed run reads it.
@@ -74,11 +74,16 @@ impl Setup<'_> {
     }
 
     /// Where lines are found again, if they are too many to be held. Maps of them take their part of the memory.
-    fn again(&self, inputs: &[Arc<Input>], total: Option<u64>, budget: &mut Budget) -> Result<Option<Again>> {
+    fn again(
+        &self,
+        inputs: &[Arc<Input>],
+        total: Option<u64>,
+        budget: &mut Budget,
+    ) -> Result<Option<Rereader>> {
         let resources = &self.request.resources;
         let Some(bytes) = total.filter(|bytes| *bytes > resources.held) else { return Ok(None) };
         let maps = resources.maps && budget.has_room_for_maps(bytes);
-        let again = Again::new(inputs, maps)?;
+        let again = Rereader::new(inputs, maps)?;
         if maps && again.is_some() {
             budget.take(bytes);
         }
@@ -109,7 +114,7 @@ struct RowCollector<'a> {
     budget: Budget,
     rows: Rows,
     held: HeldBatches,
-    again: Option<Again>,
+    again: Option<Rereader>,
     held_bytes: u64,
     /// Once they are on disk only.
     disk: Option<TableWriter>,
@@ -130,7 +135,7 @@ struct RejectList {
 }
 
 impl<'a> RowCollector<'a> {
-    fn new(setup: &'a Setup<'a>, budget: Budget, again: Option<Again>) -> Self {
+    fn new(setup: &'a Setup<'a>, budget: Budget, again: Option<Rereader>) -> Self {
         Self {
             setup,
             budget,
@@ -235,14 +240,14 @@ impl<'a> RowCollector<'a> {
         for batch in std::mem::take(&mut self.held).batches {
             match &self.again {
                 Some(again) if batch.is_forgotten() => {
-                    let whole = batch.recalled(again, lines)?;
+                    let whole = batch.reread(again, lines)?;
                     append_texts(&whole, &mut disk)?;
                     lines = whole.into_lines();
                 }
                 _ => append_texts(&batch, &mut disk)?,
             }
         }
-        self.again.as_ref().map_or(Ok(()), Again::check)?;
+        self.again.as_ref().map_or(Ok(()), Rereader::check)?;
         self.held_bytes = 0;
         self.disk = Some(disk);
         Ok(())

@@ -177,10 +177,10 @@ fn write_held(
     for batch in &corpus.held.batches {
         match &corpus.again {
             Some(again) if is_verbatim && batch.is_forgotten() && batch.has_lines() => {
-                write(batch, batch.lines_again(again, &mut buffer)?)?;
+                write(batch, batch.reread_lines(again, &mut buffer)?)?;
             }
             Some(again) if batch.is_forgotten() => {
-                let whole = batch.recalled(again, buffer)?;
+                let whole = batch.reread(again, buffer)?;
                 write(&whole, whole.lines())?;
                 buffer = whole.into_lines();
             }

@@ -1,6 +1,6 @@
-//! Which format a file has: the content decides, then the name.
+//! Which format a file has, and how it is compressed: the content decides, then the name.
 //!
-//! Parquet and Arrow files are told by their first bytes, whatever they are called. Text has no such mark, so its name
+//! Parquet and Arrow files are known by their first bytes, whatever they are called. Text has no such mark, so its name
 //! decides (`a.csv.gz` is CSV); what has no known name is JSON lines.
 
 use std::fmt;
@@ -10,11 +10,11 @@ use std::str::FromStr;
 use crate::error::{Error, Result};
 
 /// What is read in folders, text also with `.gz`, `.gzip`, `.zst` or `.zstd` after it; upper case counts as lower.
-pub const EXTENSIONS: [&str; 13] = [
+const EXTENSIONS: [&str; 13] = [
     ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".txt", ".text", ".md", ".parquet", ".pq", ".arrow",
     ".feather", ".ipc",
 ];
-pub(super) const COMPRESSED: [&str; 4] = [".gz", ".gzip", ".zst", ".zstd"];
+const COMPRESSED: [&str; 4] = [".gz", ".gzip", ".zst", ".zstd"];
 const NAMES: &str = "jsonl, csv, tsv, text, parquet or arrow";
 
 /// What the documents of a file look like.
@@ -35,6 +35,28 @@ pub enum Format {
     Parquet,
     /// Arrow IPC, as a file or as a stream.
     Arrow,
+}
+
+/// How a file is compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Compression {
+    /// Not at all.
+    None,
+    /// Gzip.
+    Gzip,
+    /// Zstandard.
+    Zstd,
+}
+
+impl fmt::Display for Compression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "uncompressed file",
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+        })
+    }
 }
 
 impl Format {
@@ -60,6 +82,11 @@ impl Format {
         }
     }
 
+    /// The extensions that are read, in messages.
+    pub(super) fn extensions() -> String {
+        format!("{} (also with {})", EXTENSIONS.join(", "), COMPRESSED.join(", "))
+    }
+
     /// Told by the first (uncompressed) bytes.
     pub(super) fn of_content(start: &[u8]) -> Option<Self> {
         match start {
@@ -72,7 +99,7 @@ impl Format {
     }
 
     /// Told by the name.
-    pub fn of_name(path: &Path) -> Option<Self> {
+    pub(crate) fn of_name(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
         let name = COMPRESSED.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
         let extension = EXTENSIONS.iter().find(|end| name.ends_with(*end))?;

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! Inputs --open--> Reader --next--> RawBatch --parse--> Batch: documents, rejects
+//! input            reader                               batch
 //!                  one thread                any thread
 //! ```
 //!
@@ -34,7 +35,7 @@
 //!
 //! **Tables.** Columns are found by paths through structs, and only these are read. A null is a reject; so is every row of a
 //! file where the column is missing or of another type, and every row that cannot be decoded. A row is in no buffer:
-//! [`Document::raw`] is empty, and [`write::table`](crate::rewrite::table) copies rows.
+//! [`Document::raw`] is empty, and [`rewrite::table`](crate::rewrite::table) copies rows.
 //!
 //! **Order.** With [`ReadOptions::order_field`] a document has the value of that field, a number or a text. What is missing,
 //! null, empty in CSV, not a number (NaN) or of another type has none.
@@ -43,109 +44,45 @@
 //! only from files and stores, with pages of at most 1 GiB, and not encrypted; of Arrow the wanted columns of one record batch are
 //! held, 4 GiB at most.
 
-mod again;
 mod batch;
 mod csv;
-mod cut;
-mod estimate;
 mod fields;
-mod find;
 mod format;
+mod guard;
 mod input;
 mod json;
-mod map;
-mod objects;
-mod parse;
-mod plain;
+mod options;
 mod reader;
 mod reject;
-mod seekable;
-mod start;
+mod rows;
+mod span;
 mod stream;
 mod table;
 mod text;
-mod there;
 mod utf8;
 
-pub use again::Again;
-pub use batch::{Batch, Document, DocumentId, Order, RawBatch};
-pub use estimate::estimated_documents;
+pub use batch::{Batch, Document, DocumentId, Order, RawBatch, Rereader, parse, parse_into};
 pub use fields::FieldPath;
-pub use find::{files_of, is_hidden};
-pub use format::{EXTENSIONS, Format};
-pub use input::{Input, Inputs};
-pub use parse::parse;
-pub use parse::parse_into;
+pub use format::{Compression, Format};
+pub use guard::guarded;
+pub use input::{Input, Inputs, estimated_documents, field_names};
+pub use options::ReadOptions;
 pub use reader::Reader;
 pub use reject::{Reject, RejectReason};
-pub use seekable::Seekable;
-pub use stream::{Compression, Progress};
+pub use stream::Progress;
+pub use table::{check_parquet_index, check_parquet_pages};
 
-pub use csv::names as csv_names;
-pub use table::arrow::{Fault as ArrowFault, Item as ArrowItem, Messages as ArrowMessages};
-pub use table::{
-    check_all_pages as check_parquet_pages, check_index as check_parquet_index,
-    check_pages as check_parquet_column, guarded,
-};
-pub use there::fields_there;
+pub(crate) use csv::column_names;
+pub(crate) use input::{Seekable, files_of, is_hidden};
+pub(crate) use table::{ArrowItem, ArrowMessages, TableFault, check_parquet_column};
 
-use std::sync::Mutex;
-
-use crate::error::{Error, Result};
-
-/// Neither a line nor a batch may be longer, so that positions fit 32 bits.
-const MAX_BYTES: usize = 1 << 30;
-
-/// What to take from each document, and how much to hold.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ReadOptions {
-    /// The fields whose values, joined with newlines, are the text. Default: `text`. Plain text has no fields.
-    pub text_fields: Vec<FieldPath>,
-    /// The field that is the id. Default: none, and the id is input number and row.
-    pub id_field: Option<FieldPath>,
-    /// The field whose value is [`Document::order`]. Default: none.
-    pub order_field: Option<FieldPath>,
-    /// The format of all inputs. Default: what each one's content and name say.
-    pub format: Option<Format>,
-    /// Each file is one document of plain text, whatever it is called. Default: no.
-    pub per_file: bool,
-    /// How many bytes of lines a batch holds; of a table, how many bytes of decoded rows. Default: 8 MiB.
-    pub batch_bytes: usize,
-    /// Longer lines (records, texts of rows, files that are one document) are rejected without being held. Default: 256 MiB.
-    pub max_line_bytes: usize,
-}
-
-impl Default for ReadOptions {
-    fn default() -> Self {
-        Self {
-            text_fields: vec!["text".parse().expect("a plain name is a path")],
-            id_field: None,
-            order_field: None,
-            format: None,
-            per_file: false,
-            batch_bytes: 8 << 20,
-            max_line_bytes: 256 << 20,
-        }
-    }
-}
+use crate::error::Result;
 
 /// Looks up the inputs and prepares to read them.
+///
+/// # Errors
+/// Options out of range, an input that cannot be opened or does not have the wanted fields.
 pub fn open(inputs: Inputs, options: ReadOptions) -> Result<Reader> {
-    let ReadOptions { text_fields, id_field, order_field, format, per_file, batch_bytes, max_line_bytes } =
-        options;
-    for (name, bytes) in [("batch_bytes", batch_bytes), ("max_line_bytes", max_line_bytes)] {
-        if !(1..=MAX_BYTES).contains(&bytes) {
-            return Err(Error::parameter(name, format!("between 1 and {MAX_BYTES}"), bytes));
-        }
-    }
-    let format = match (per_file, format) {
-        (false, format) => format,
-        (true, None | Some(Format::Lines | Format::File)) => Some(Format::File),
-        (true, Some(other)) => {
-            return Err(Error::parameter("--per-file", "left out, or --input-format be text", other));
-        }
-    };
-    let fields = fields::Fields::new(&text_fields, id_field.as_ref(), order_field.as_ref())?;
-    let plan = batch::Plan { fields, format, batch_bytes, max_line_bytes, spare: Mutex::default() };
-    Ok(Reader::new(find::find(inputs, &plan)?, plan))
+    let plan = options::Plan::new(&options)?;
+    Ok(Reader::new(input::find(inputs, &plan)?, plan))
 }

@@ -6,22 +6,19 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::again::Again;
-use super::batch::{Plan, RawBatch};
-use super::find::{Lookup, Source};
-use super::format::Format;
-use super::input::Input;
-use super::map::Map;
-use super::start::Start;
-use super::stream::{Compression, Progress, Stream};
-use super::table::{self, arrow, parquet};
-use super::text::{Stop, Text};
+use super::batch::{RawBatch, Rereader};
+use super::format::{Compression, Format};
+use super::input::{FoundInput, Input, Lookup, Start};
+use super::options::Plan;
+use super::stream::{Map, Progress, Stream};
+use super::table::{ArrowReader, ParquetReader, TableReader};
+use super::text::{Stop, TextFile};
 use crate::error::{Error, Result};
 
 /// Reads the inputs of a run, one batch of raw lines at a time. After an error it yields nothing more.
 pub struct Reader {
     inputs: Vec<Arc<Input>>,
-    waiting: std::vec::IntoIter<Source>,
+    waiting: std::vec::IntoIter<FoundInput>,
     current: Option<Current>,
     plan: Arc<Plan>,
     progress: Progress,
@@ -34,17 +31,17 @@ pub struct Reader {
 
 /// The file being read.
 enum Current {
-    Text(Box<Text>),
-    Table(Box<dyn table::Source>),
+    Text(Box<TextFile>),
+    Table(Box<dyn TableReader>),
 }
 
 impl Reader {
     pub(super) fn new(lookup: Lookup, plan: Plan) -> Self {
-        let Lookup { sources, n_excepted, left_out, unread } = lookup;
-        let total = sources.iter().map(|(input, _)| input.bytes).sum();
+        let Lookup { inputs, n_excepted, left_out, unread } = lookup;
+        let total = inputs.iter().map(|found| found.input.bytes).sum();
         Self {
-            inputs: sources.iter().map(|(input, _)| Arc::clone(input)).collect(),
-            waiting: sources.into_iter(),
+            inputs: inputs.iter().map(|found| Arc::clone(&found.input)).collect(),
+            waiting: inputs.into_iter(),
             current: None,
             plan: Arc::new(plan),
             progress: Progress::new(total),
@@ -55,9 +52,9 @@ impl Reader {
         }
     }
 
-    /// Reads what is mapped from there.
-    pub fn look_at(&mut self, again: &Again) {
-        self.maps = again.maps().collect();
+    /// Reads the inputs that are mapped from there.
+    pub fn use_maps(&mut self, rereader: &Rereader) {
+        self.maps = rereader.maps().collect();
     }
 
     /// The files and streams, in reading order; the index is the input number.
@@ -90,12 +87,11 @@ impl Reader {
         while let Some(current) = self.current()? {
             match current {
                 Current::Text(mut text) => {
-                    batch.data.reserve(self.plan.batch_bytes.saturating_sub(batch.data.len()));
-                    let stop = text.add_to(&mut batch, &self.plan);
-                    let stop =
-                        stop.map_err(|source| Error::Read { path: text.input.path.to_path_buf(), source })?;
-                    match stop {
-                        Stop::FileEnd if batch.data.len() <= self.plan.batch_bytes / 8 * 7 => {}
+                    let lines = &mut batch.lines;
+                    lines.data.reserve(self.plan.batch_bytes.saturating_sub(lines.data.len()));
+                    let stop = text.add_to(lines, &self.plan);
+                    match stop.map_err(|error| Error::read(&text.input.path, error))? {
+                        Stop::FileEnd if batch.lines.data.len() <= self.plan.batch_bytes / 8 * 7 => {}
                         Stop::FileEnd => break,
                         Stop::Full => {
                             self.current = Some(Current::Text(text));
@@ -108,9 +104,9 @@ impl Reader {
                     break;
                 }
                 Current::Table(mut table) => {
-                    if let Some(batch) = table.next(&self.plan)? {
+                    if let Some(item) = table.next(&self.plan)? {
                         self.current = Some(Current::Table(table));
-                        return Ok(Some(batch));
+                        return Ok(Some(RawBatch::of_table(item, &self.plan)));
                     }
                 }
             }
@@ -123,18 +119,18 @@ impl Reader {
         if let Some(current) = self.current.take() {
             return Ok(Some(current));
         }
-        let Some((input, bytes)) = self.waiting.next() else { return Ok(None) };
+        let Some(FoundInput { input, bytes }) = self.waiting.next() else { return Ok(None) };
         if input.format() == Some(Format::Parquet) {
             let file = input.open()?.ok_or_else(|| Error::without_ranges(&input.path, "a parquet file"))?;
-            let source = parquet::Source::new(file, input, &self.plan, &self.progress)?;
-            return Ok(Some(Current::Table(Box::new(source))));
+            let reader = ParquetReader::new(file, input, &self.plan, &self.progress)?;
+            return Ok(Some(Current::Table(Box::new(reader))));
         }
         if input.format() == Some(Format::Arrow)
             && input.compression() == Some(Compression::None)
             && let Some(file) = input.open()?
         {
-            let source = arrow::Source::of_file(file, input, &self.progress)?;
-            return Ok(Some(Current::Table(Box::new(source))));
+            let reader = ArrowReader::of_file(file, input, &self.progress)?;
+            return Ok(Some(Current::Table(Box::new(reader))));
         }
         let bytes: Box<dyn Read + Send> = match bytes {
             Some(bytes) => bytes,
@@ -142,14 +138,14 @@ impl Reader {
         };
         let mut stream = Stream::new(bytes, &input.path, &self.progress)?;
         if let Some(Some(map)) = self.maps.get(input.number as usize) {
-            stream.look_at(Arc::clone(map));
+            stream.use_map(Arc::clone(map));
         }
         let start = Start::read(&mut stream, &input.path, &self.plan)?;
-        input.learn(&start);
+        input.learn(start.known());
         Ok(Some(match start.format {
             Format::Parquet => return Err(Error::parquet_in_a_pipe(&input.path)),
-            Format::Arrow => Current::Table(Box::new(arrow::Source::of_stream(stream, input))),
-            _ => Current::Text(Box::new(Text::new(input, stream, start))),
+            Format::Arrow => Current::Table(Box::new(ArrowReader::of_stream(stream, input))),
+            _ => Current::Text(Box::new(TextFile::new(input, stream, start))),
         }))
     }
 }

@@ -4,8 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::format::Format;
-use super::stream::Compression;
+use super::format::{Compression, Format};
 
 /// A line (or, for a damaged file, everything from a line on) that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -131,6 +130,13 @@ pub enum RejectReason {
     },
 }
 
+impl RejectReason {
+    /// A table that cannot be decoded, and what the decoder said.
+    pub(super) fn damaged(format: Format, detail: impl ToString) -> Self {
+        Self::Damaged { format, detail: detail.to_string().into() }
+    }
+}
+
 impl fmt::Display for Reject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}: {}", self.file.display(), self.line, self.reason)
@@ -141,12 +147,7 @@ impl fmt::Display for RejectReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::InvalidJson { column, expected, got } => {
-                write!(f, "invalid json at column {column}: expected {expected}, got ")?;
-                match got {
-                    Some(c) if c.is_control() => write!(f, "`{}`", c.escape_debug()),
-                    Some(c) => write!(f, "`{c}`"),
-                    None => f.write_str("the end of the line; write each object on one line (`jq -c .`)"),
-                }
+                write!(f, "invalid json at column {column}: expected {expected}, got {}", shown(*got))
             }
             Self::InvalidUtf8 { column } => {
                 write!(f, "invalid utf-8 at column {column}; convert the file to utf-8 (`iconv -t utf-8`)")
@@ -160,27 +161,15 @@ impl fmt::Display for RejectReason {
             Self::WrongType { field, expected, got } => {
                 write!(f, "field `{field}` must be {expected}, got {got}")
             }
-            Self::LineTooLong { bytes, max } => {
-                write!(
-                    f,
-                    "line of {bytes} bytes, expected at most {max}; `benzer dedup --max-line` reads longer ones"
-                )
-            }
-            Self::TooLong { what, bytes, max } => {
-                write!(
-                    f,
-                    "{what} of {bytes} bytes, expected at most {max}; `benzer dedup --max-line` reads longer ones"
-                )
-            }
+            Self::LineTooLong { bytes, max } => too_long(f, "line", *bytes, *max),
+            Self::TooLong { what, bytes, max } => too_long(f, what, *bytes, *max),
             Self::BadQuotes { column, expected } => {
                 write!(f, "bad quotes: expected {expected} at column {column}; write a quote in quotes twice")
             }
-            Self::FieldCount { expected, got } => {
-                write!(
-                    f,
-                    "expected {expected} fields as in the header, got {got}; quote fields with delimiters"
-                )
-            }
+            Self::FieldCount { expected, got } => write!(
+                f,
+                "expected {expected} fields as in the header, got {got}; quote fields with delimiters"
+            ),
             Self::ColumnType { field, expected, got } => {
                 write!(
                     f,
@@ -190,9 +179,7 @@ impl fmt::Display for RejectReason {
             Self::Damaged { format, detail } => {
                 write!(f, "damaged {format} ({detail}): other rows are read; get an undamaged copy")
             }
-            Self::NotASet { expected, got } => {
-                write!(f, "expected {expected}, got `{}`", got.escape_debug())
-            }
+            Self::NotASet { expected, got } => write!(f, "expected {expected}, got `{}`", got.escape_debug()),
             Self::Unfit { why } => f.write_str(why),
             Self::Truncated { compression } => write!(
                 f,
@@ -204,4 +191,17 @@ impl fmt::Display for RejectReason {
             ),
         }
     }
+}
+
+/// The character at which JSON ends to be JSON.
+fn shown(got: Option<char>) -> String {
+    match got {
+        Some(c) if c.is_control() => format!("`{}`", c.escape_debug()),
+        Some(c) => format!("`{c}`"),
+        None => "the end of the line; write each object on one line (`jq -c .`)".to_owned(),
+    }
+}
+
+fn too_long(f: &mut fmt::Formatter<'_>, what: &str, bytes: u64, max: u64) -> fmt::Result {
+    write!(f, "{what} of {bytes} bytes, expected at most {max}; `benzer dedup --max-line` reads longer ones")
 }

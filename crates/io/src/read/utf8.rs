@@ -4,6 +4,9 @@
 //! much as all the rest of the reader. Limit: one `unsafe` line, because `std` has no way to take another
 //! validator's word; a property test compares the two.
 
+/// What a file of text may begin with, which is no part of the text.
+pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// The same bytes as text, or the bytes back when they are not UTF-8.
 pub(super) fn into_string(bytes: Vec<u8>) -> Result<String, Vec<u8>> {
     if simdutf8::basic::from_utf8(&bytes).is_err() {

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::verdict::Annotation;
 use crate::error::{Error, Result};
-use crate::read::{Format, Input, csv_names};
+use crate::read::{Format, Input, column_names};
 
 /// The names of the fields that are added, in their order.
 pub const ANNOTATIONS: [&str; 5] =
@@ -66,7 +66,7 @@ pub fn annotate_csv_header(input: &Input, out: &mut Vec<u8>) -> Result<()> {
         return Err(Error::Format { path, expected, got, remedy });
     };
     let header = input.header().unwrap_or_default();
-    let names = csv_names(header, delimiter);
+    let names = column_names(header, delimiter);
     check_names(names.iter().map(String::as_str), input)?;
     append_fields(header, delimiter, &ANNOTATIONS.map(str::to_owned), out);
     Ok(())

@@ -2,9 +2,10 @@
 
 use std::io::Write;
 
+use benzer_storage::{FileWriter, Stamp};
+
 use crate::error::{Error, Result};
 use crate::read::Compression;
-use benzer_storage::{FileWriter, Stamp};
 
 /// The level of `gzip` and `zstd` by default.
 const GZIP_LEVEL: u32 = 6;
@@ -12,8 +13,11 @@ const ZSTD_LEVEL: i32 = 3;
 
 /// An output file that compresses what it is given.
 pub enum LineWriter {
+    /// As it is.
     Plain(FileWriter),
+    /// In gzip.
     Gzip(flate2::write::GzEncoder<FileWriter>),
+    /// In Zstandard.
     Zstd(zstd::Encoder<'static, FileWriter>),
 }
 
@@ -33,6 +37,10 @@ impl Write for LineWriter {
 }
 
 impl LineWriter {
+    /// Compresses what goes to a file.
+    ///
+    /// # Errors
+    /// No memory for the compression.
     pub fn new(out: FileWriter, compression: Compression) -> Result<Self> {
         Ok(match compression {
             Compression::Gzip => {
@@ -43,6 +51,10 @@ impl LineWriter {
         })
     }
 
+    /// Appends bytes.
+    ///
+    /// # Errors
+    /// What the operating system says, with the file's name.
     pub fn append(&mut self, bytes: &[u8]) -> Result<()> {
         match self {
             Self::Plain(out) => Ok(out.append(bytes)?),
@@ -52,6 +64,9 @@ impl LineWriter {
     }
 
     /// Ends the compression; the file still waits for its commit.
+    ///
+    /// # Errors
+    /// As [`LineWriter::append`].
     pub fn finish(self) -> Result<FileWriter> {
         match self {
             Self::Plain(out) => Ok(out),
@@ -61,6 +76,9 @@ impl LineWriter {
     }
 
     /// Ends the compression and puts the file in its place.
+    ///
+    /// # Errors
+    /// As [`LineWriter::append`].
     pub fn commit(self) -> Result<Stamp> {
         Ok(self.finish()?.commit()?)
     }

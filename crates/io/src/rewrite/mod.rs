@@ -11,5 +11,5 @@ mod verdict;
 
 pub use annotate::{ANNOTATIONS, annotate_csv, annotate_csv_header, annotate_json};
 pub use compress::LineWriter;
-pub use rejects::{reject_line, reject_lines};
+pub use rejects::reject_lines;
 pub use verdict::{Annotation, Verdict};

@@ -4,9 +4,16 @@ use serde::Serialize;
 
 use crate::read::{Batch, Reject};
 
+/// Appends all rejected lines of a batch.
+pub fn reject_lines(batch: &Batch, out: &mut Vec<u8>) {
+    for (i, reject) in batch.rejects().iter().enumerate() {
+        reject_line(reject, batch.rejected_line(i), out);
+    }
+}
+
 /// A rejected line as JSON.
 #[derive(Debug, Serialize)]
-struct Row<'a> {
+struct RejectRow<'a> {
     file: String,
     line: u64,
     offset: u64,
@@ -15,8 +22,8 @@ struct Row<'a> {
 }
 
 /// Appends a rejected line as one line of JSON.
-pub fn reject_line(reject: &Reject, raw: Option<&[u8]>, out: &mut Vec<u8>) {
-    let row = Row {
+fn reject_line(reject: &Reject, raw: Option<&[u8]>, out: &mut Vec<u8>) {
+    let row = RejectRow {
         file: reject.file.display().to_string(),
         line: reject.line,
         offset: reject.offset,
@@ -25,11 +32,4 @@ pub fn reject_line(reject: &Reject, raw: Option<&[u8]>, out: &mut Vec<u8>) {
     };
     serde_json::to_writer(&mut *out, &row).expect("strings and numbers can always be written");
     out.push(b'\n');
-}
-
-/// Appends all rejected lines of a batch.
-pub fn reject_lines(batch: &Batch, out: &mut Vec<u8>) {
-    for (i, reject) in batch.rejects().iter().enumerate() {
-        reject_line(reject, batch.rejected_line(i), out);
-    }
 }

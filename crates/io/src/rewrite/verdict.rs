@@ -1,6 +1,6 @@
 //! What becomes of one document.
 
-/// The fate of one document of an input.
+/// What becomes of one document of an input.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
     /// Its line or row, counted from 1, as in [`Document::line`](crate::read::Document::line).

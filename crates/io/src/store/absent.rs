@@ -6,12 +6,14 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
 
+use super::Stored;
 use super::address::Address;
 use crate::error::{Error, Result};
 
-pub const MOST_HELD: u64 = 0;
+/// An open object holds no bytes: there is none.
+pub const MAX_HELD: u64 = 0;
 
-/// There is none.
+/// An object, of which there is none.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Object {
     pub address: Address,
@@ -38,7 +40,7 @@ impl Object {
     }
 }
 
-/// Nobody makes one.
+/// An open object, which nobody makes.
 #[derive(Debug, Clone)]
 pub struct ObjectFile;
 
@@ -60,33 +62,35 @@ impl Seek for ObjectFile {
     }
 }
 
-/// There is none.
+/// A folder, of which there is none.
 #[derive(Debug)]
 pub enum Folder {}
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stored {
-    pub bytes: u64,
-    pub version: String,
-}
-
 impl Folder {
+    /// Refuses every address.
+    ///
+    /// # Errors
+    /// Always.
     pub fn open(address: Address) -> Result<Self> {
         Err(refused(&address))
     }
 
+    /// Its address.
     pub fn url(&self) -> String {
         match *self {}
     }
 
+    /// What is in it, by name.
     pub fn list(&self) -> Result<BTreeMap<String, Stored>> {
         match *self {}
     }
 
+    /// Puts a file into it.
     pub fn put(&self, _: &str, _: &Path, _: &mut dyn FnMut(u64) -> bool) -> Result<String> {
         match *self {}
     }
 
+    /// Removes an object.
     pub fn remove(&self, _: &str) -> Result<()> {
         match *self {}
     }

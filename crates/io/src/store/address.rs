@@ -31,7 +31,8 @@ const SCHEMES: [(&str, Scheme); 8] = [
 /// An object, or all objects below a prefix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
-    pub scheme: Scheme,
+    /// Who is asked.
+    pub(super) scheme: Scheme,
     /// The bucket or server, such as `s3://bucket`, without a slash at its end.
     pub root: String,
     /// What follows, without the slash at its beginning.
@@ -78,12 +79,12 @@ impl Address {
     }
 
     /// Whether it is a web server, which has files and neither folders nor globs.
-    pub fn is_http(&self) -> bool {
+    pub(crate) fn is_http(&self) -> bool {
         self.scheme == Scheme::Http
     }
 
     /// The error that there is nothing at this address.
-    pub fn not_found(&self) -> Error {
+    pub(crate) fn not_found(&self) -> Error {
         let remedy = match self.is_http() {
             true => "check the address",
             false => "check the spelling; a folder is read by naming it, some files of it by `*`",

@@ -18,11 +18,11 @@ const AHEAD: usize = 64;
 /// The bytes of a file, in order.
 pub(super) struct Body {
     object: Arc<Object>,
-    state: State,
+    state: Transfer,
     piece: Bytes,
 }
 
-enum State {
+enum Transfer {
     Fresh,
     Running(Receiver<Bytes>, Task<io::Result<()>>),
     Over,
@@ -30,21 +30,21 @@ enum State {
 
 impl Body {
     pub(super) fn new(object: &Arc<Object>) -> Self {
-        Self { object: Arc::clone(object), state: State::Fresh, piece: Bytes::new() }
+        Self { object: Arc::clone(object), state: Transfer::Fresh, piece: Bytes::new() }
     }
 
     /// The next piece; an empty one at the end.
     fn next(&mut self) -> io::Result<Bytes> {
-        if let State::Fresh = self.state {
+        if let Transfer::Fresh = self.state {
             let (sender, receiver) = channel(AHEAD);
-            self.state = State::Running(receiver, Task::spawn(pump(Arc::clone(&self.object), sender))?);
+            self.state = Transfer::Running(receiver, Task::spawn(pump(Arc::clone(&self.object), sender))?);
         }
-        let State::Running(receiver, _) = &mut self.state else { return Ok(Bytes::new()) };
+        let Transfer::Running(receiver, _) = &mut self.state else { return Ok(Bytes::new()) };
         if let Some(piece) = receiver.blocking_recv() {
             return Ok(piece);
         }
-        match std::mem::replace(&mut self.state, State::Over) {
-            State::Running(_, task) => task.wait()?.map(|()| Bytes::new()),
+        match std::mem::replace(&mut self.state, Transfer::Over) {
+            Transfer::Running(_, task) => task.wait()?.map(|()| Bytes::new()),
             _ => Ok(Bytes::new()),
         }
     }

@@ -1,4 +1,4 @@
-//! From an address to a client, by the usual variables of the environment.
+//! From an address to a client, by the common variables of the environment.
 
 use std::collections::HashMap;
 use std::env;

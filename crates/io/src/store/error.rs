@@ -9,33 +9,33 @@ use crate::error::Error;
 
 /// An error about an address.
 pub(super) fn of(action: &'static str, address: &Address, error: &StoreError) -> Error {
-    let told = told(error);
-    let (what, remedy) = match kind(error, &told) {
-        Kind::NoBucket => ("there is no such bucket".to_owned(), bucket(address.scheme)),
-        Kind::NotFound => return address.not_found(),
-        Kind::Denied => ("access denied".to_owned(), credentials(address.scheme)),
-        Kind::NoCredentials => ("no credentials".to_owned(), credentials(address.scheme)),
-        Kind::Region => ("the bucket is in another region".to_owned(), "name it with AWS_REGION"),
-        Kind::Plain => (
+    let cause = innermost(error);
+    let (what, remedy) = match refusal(error, &cause) {
+        Refusal::NoBucket => ("there is no such bucket".to_owned(), bucket(address.scheme)),
+        Refusal::NotFound => return address.not_found(),
+        Refusal::Denied => ("access denied".to_owned(), credentials(address.scheme)),
+        Refusal::NoCredentials => ("no credentials".to_owned(), credentials(address.scheme)),
+        Refusal::Region => ("the bucket is in another region".to_owned(), "name it with AWS_REGION"),
+        Refusal::Plain => (
             "http:// instead of https:// is not allowed".to_owned(),
             "set AWS_ALLOW_HTTP=true if you mean it",
         ),
-        Kind::Changed => {
+        Refusal::Changed => {
             ("it was changed while it was being read".to_owned(), "let nobody write to it and run again")
         }
-        Kind::Other => (told, "check the network, and the name and address of the server"),
+        Refusal::Other => (cause, "check the network, and the name and address of the server"),
     };
     Error::Store { action, url: address.url(), what, remedy }
 }
 
 /// An input or output that went wrong in the middle; what it is about is told by the caller.
 pub(super) fn io(error: &StoreError) -> io::Error {
-    let told = told(error);
-    match kind(error, &told) {
-        Kind::Changed => io::Error::other("it was changed while it was being read"),
-        Kind::Denied => io::Error::new(io::ErrorKind::PermissionDenied, "access denied"),
-        Kind::NotFound => io::Error::new(io::ErrorKind::NotFound, "it is gone"),
-        _ => io::Error::other(told),
+    let cause = innermost(error);
+    match refusal(error, &cause) {
+        Refusal::Changed => io::Error::other("it was changed while it was being read"),
+        Refusal::Denied => io::Error::new(io::ErrorKind::PermissionDenied, "access denied"),
+        Refusal::NotFound => io::Error::new(io::ErrorKind::NotFound, "it is gone"),
+        _ => io::Error::other(cause),
     }
 }
 
@@ -56,7 +56,7 @@ pub(super) fn is_missing(error: &StoreError) -> bool {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum Refusal {
     NoBucket,
     NotFound,
     Denied,
@@ -67,17 +67,17 @@ enum Kind {
     Other,
 }
 
-fn kind(error: &StoreError, told: &str) -> Kind {
+fn refusal(error: &StoreError, cause: &str) -> Refusal {
     let whole = error.to_string();
-    let says = |words: &[&str]| words.iter().any(|word| told.contains(word) || whole.contains(word));
+    let says = |words: &[&str]| words.iter().any(|word| cause.contains(word) || whole.contains(word));
     match error {
-        _ if says(&["NoSuchBucket", "ContainerNotFound", "bucket does not exist"]) => Kind::NoBucket,
-        StoreError::NotFound { .. } => Kind::NotFound,
-        StoreError::PermissionDenied { .. } => Kind::Denied,
-        StoreError::Unauthenticated { .. } => Kind::NoCredentials,
-        StoreError::Precondition { .. } => Kind::Changed,
+        _ if says(&["NoSuchBucket", "ContainerNotFound", "bucket does not exist"]) => Refusal::NoBucket,
+        StoreError::NotFound { .. } => Refusal::NotFound,
+        StoreError::PermissionDenied { .. } => Refusal::Denied,
+        StoreError::Unauthenticated { .. } => Refusal::NoCredentials,
+        StoreError::Precondition { .. } => Refusal::Changed,
         _ if says(&["redirect without LOCATION", "PermanentRedirect", "AuthorizationHeaderMalformed"]) => {
-            Kind::Region
+            Refusal::Region
         }
         _ if says(&[
             "169.254.169.254",
@@ -86,16 +86,16 @@ fn kind(error: &StoreError, told: &str) -> Kind {
             "Account must be specified",
         ]) =>
         {
-            Kind::NoCredentials
+            Refusal::NoCredentials
         }
-        _ if says(&["URL scheme is not allowed"]) => Kind::Plain,
-        _ if says(&["403 Forbidden", "401 Unauthorized"]) => Kind::Denied,
-        _ => Kind::Other,
+        _ if says(&["URL scheme is not allowed"]) => Refusal::Plain,
+        _ if says(&["403 Forbidden", "401 Unauthorized"]) => Refusal::Denied,
+        _ => Refusal::Other,
     }
 }
 
 /// The innermost cause, on one line: the outer ones only repeat the address and count the attempts.
-fn told(error: &StoreError) -> String {
+fn innermost(error: &StoreError) -> String {
     let mut cause: &dyn std::error::Error = error;
     while let Some(inner) = cause.source() {
         cause = inner;

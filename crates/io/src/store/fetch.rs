@@ -13,7 +13,7 @@ use super::error;
 use super::object::Object;
 
 /// So often in a row may a body break off without a single byte.
-const MOST_FAILURES: u32 = 8;
+const MAX_FAILURES: u32 = 8;
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Counts failures in a row, and waits longer after each.
@@ -31,7 +31,7 @@ impl Patience {
     /// Waits, or gives up.
     pub(super) async fn after(&mut self, error: io::Error) -> io::Result<()> {
         self.failures += 1;
-        if self.failures > MOST_FAILURES {
+        if self.failures > MAX_FAILURES {
             return Err(error);
         }
         tokio::time::sleep(PAUSE * 2_u32.pow(self.failures)).await;

@@ -13,13 +13,13 @@ use object_store::{ObjectStore, ObjectStoreExt, PutPayload, PutResult, WriteMult
 use super::address::{Address, Scheme};
 use super::connect::{self, Store};
 use super::runtime::{self, Task};
-use super::{error, object};
+use super::{Stored, error, object};
 use crate::error::{Error, Result};
 
 /// Files up to this size are sent at once, larger ones in parts of it.
 const PART: u64 = 8 << 20;
 /// Stores take 10,000 parts.
-const MOST_PARTS: u64 = 9_000;
+const MAX_PARTS: u64 = 9_000;
 /// So many parts of a file are on their way at a time.
 const AT_ONCE: usize = 2;
 
@@ -28,15 +28,6 @@ const AT_ONCE: usize = 2;
 pub struct Folder {
     address: Address,
     store: Arc<Store>,
-}
-
-/// An object that is there.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stored {
-    /// Its size.
-    pub bytes: u64,
-    /// What changes when its content does.
-    pub version: String,
 }
 
 impl Folder {
@@ -71,15 +62,15 @@ impl Folder {
         Ok(object::list(&self.address)?.iter().filter_map(entry).collect())
     }
 
-    /// Puts a file into it, where it replaces what is there; the object appears when it is whole. `watch` is told how much was sent,
+    /// Puts a file into it, where it replaces what is there; the object appears when it is whole. `progress` gets how much was sent,
     /// and ends the upload by giving false.
     ///
     /// # Errors
     /// No connection, no permission, a file that cannot be read.
-    pub fn put(&self, name: &str, file: &Path, watch: &mut dyn FnMut(u64) -> bool) -> Result<String> {
+    pub fn put(&self, name: &str, file: &Path, progress: &mut dyn FnMut(u64) -> bool) -> Result<String> {
         let address = self.address.with_key(format!("{}{name}", self.address.key));
         let key = Key::parse(&address.key).map_err(|e| error::of("write", &address, &e.into()))?;
-        let state = Arc::new(State::default());
+        let state = Arc::new(Upload::default());
         let (store, own, path) = (Arc::clone(&self.store.patient), Arc::clone(&state), file.to_owned());
         let fail = |error: &io::Error| error::local("write", &address, error);
         let task =
@@ -88,7 +79,7 @@ impl Folder {
             match task.wait_a_moment().map_err(|error| fail(&error))? {
                 None => {}
                 Some(Ok(put)) => {
-                    watch(state.sent.load(Ordering::Relaxed));
+                    progress(state.sent.load(Ordering::Relaxed));
                     return Ok(put.e_tag.unwrap_or_default());
                 }
                 Some(Err(Failure::Stopped)) => return Err(Error::Cancelled),
@@ -97,7 +88,7 @@ impl Folder {
                     return Err(benzer_storage::Error::disk("read", file, source).into());
                 }
             }
-            if !watch(state.sent.load(Ordering::Relaxed)) {
+            if !progress(state.sent.load(Ordering::Relaxed)) {
                 state.is_stopped.store(true, Ordering::Relaxed);
             }
         }
@@ -122,7 +113,7 @@ impl Folder {
 
 /// An upload as both sides see it.
 #[derive(Debug, Default)]
-struct State {
+struct Upload {
     sent: AtomicU64,
     is_stopped: AtomicBool,
 }
@@ -143,7 +134,7 @@ async fn upload(
     store: &dyn ObjectStore,
     key: &Key,
     path: PathBuf,
-    state: &State,
+    state: &Upload,
 ) -> Result<PutResult, Failure> {
     let mut file = File::open(path).map_err(Failure::File)?;
     let n = file.metadata().map_err(Failure::File)?.len();
@@ -152,7 +143,7 @@ async fn upload(
         state.sent.store(n, Ordering::Relaxed);
         return Ok(put);
     }
-    let part = PART.max(n.div_ceil(MOST_PARTS));
+    let part = PART.max(n.div_ceil(MAX_PARTS));
     let mut upload = WriteMultipart::new_with_chunk_size(store.put_multipart(key).await?, part as usize);
     match parts(&mut file, &mut upload, part, state).await {
         Ok(()) => Ok(upload.finish().await?),
@@ -164,7 +155,7 @@ async fn upload(
     }
 }
 
-async fn parts(file: &mut File, upload: &mut WriteMultipart, n: u64, state: &State) -> Result<(), Failure> {
+async fn parts(file: &mut File, upload: &mut WriteMultipart, n: u64, state: &Upload) -> Result<(), Failure> {
     loop {
         upload.wait_for_capacity(AT_ONCE).await?;
         if state.is_stopped.load(Ordering::Relaxed) {

@@ -11,8 +11,8 @@
 //!
 //! - *Interruptions*. A request that fails is repeated with growing pauses, for up to three minutes; a body that breaks off goes on at
 //!   the byte where it broke off. An object that changes meanwhile is an error, never a mixture of two.
-//! - *Memory*. An open object holds at most [`MOST_HELD`] bytes, an upload three parts of 8 MiB.
-//! - *Settings* come from the usual variables: `AWS_*`, `GOOGLE_*`, `AZURE_*`.
+//! - *Memory*. An open object holds at most [`MAX_HELD`] bytes, an upload three parts of 8 MiB.
+//! - *Settings* come from the common variables: `AWS_*`, `GOOGLE_*`, `AZURE_*`.
 
 // Without them, nobody makes an object or looks closely at an address.
 #![cfg_attr(not(feature = "object-store"), allow(dead_code))]
@@ -33,16 +33,31 @@ mod folder;
 #[cfg(feature = "object-store")]
 mod object;
 #[cfg(feature = "object-store")]
+mod open;
+#[cfg(feature = "object-store")]
 mod runtime;
 #[cfg(feature = "object-store")]
 mod windows;
 
 #[cfg(not(feature = "object-store"))]
-pub use absent::{Folder, MOST_HELD, Object, ObjectFile, Stored, list, stat};
+pub use absent::{Folder, MAX_HELD};
+#[cfg(not(feature = "object-store"))]
+pub(crate) use absent::{Object, ObjectFile, list, stat};
 pub use address::Address;
 #[cfg(feature = "object-store")]
-pub use folder::{Folder, Stored};
+pub use folder::Folder;
 #[cfg(feature = "object-store")]
-pub use object::{Object, list, stat};
+pub(crate) use object::{Object, list, stat};
 #[cfg(feature = "object-store")]
-pub use windows::{MOST_HELD, ObjectFile};
+pub use windows::MAX_HELD;
+#[cfg(feature = "object-store")]
+pub(crate) use windows::ObjectFile;
+
+/// An object that is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stored {
+    /// Its size.
+    pub bytes: u64,
+    /// What changes when its content does.
+    pub version: String,
+}

@@ -1,6 +1,5 @@
-//! Objects: what is known of them, and how they are opened.
+//! Objects: which there are, and what is known of them.
 
-use std::io::Read;
 use std::sync::Arc;
 
 use futures_util::TryStreamExt;
@@ -8,22 +7,21 @@ use object_store::path::Path as Key;
 use object_store::{GetOptions, ObjectMeta, ObjectStoreExt};
 
 use super::address::{Address, Scheme};
-use super::body::Body;
 use super::connect::{self, Store};
-use super::windows::ObjectFile;
 use super::{error, runtime};
 use crate::error::Result;
 
 /// One object of a store, or one file of a server.
 #[derive(Debug)]
 pub struct Object {
+    /// Where it is.
     pub address: Address,
     /// Its address as text.
     pub url: String,
     /// Its size.
     pub bytes: u64,
     /// Whether the server gives parts of it.
-    pub has_ranges: bool,
+    pub(super) has_ranges: bool,
     pub(super) key: Key,
     pub(super) store: Arc<Store>,
     e_tag: Option<String>,
@@ -62,19 +60,6 @@ impl Object {
     /// The last part of its key.
     pub fn name(&self) -> String {
         self.key.filename().unwrap_or_default().to_owned()
-    }
-
-    /// Opens it to be read at any place; nothing if the server does not give parts of files.
-    pub fn open(self: &Arc<Self>) -> Option<ObjectFile> {
-        (self.has_ranges || self.bytes == 0).then(|| ObjectFile::new(self))
-    }
-
-    /// Opens it to be read from its beginning to its end.
-    pub fn stream(self: &Arc<Self>) -> Box<dyn Read + Send> {
-        match self.open() {
-            Some(file) => Box::new(file),
-            None => Box::new(Body::new(self)),
-        }
     }
 
     /// A request for this very version of it.

@@ -21,7 +21,7 @@ const AHEAD: usize = 4;
 const HELD: usize = 20;
 
 /// An open object holds no more bytes than this.
-pub const MOST_HELD: u64 = HELD as u64 * LARGEST;
+pub const MAX_HELD: u64 = HELD as u64 * LARGEST;
 
 /// An object that is read at any place. Clones have places of their own, and share what was fetched.
 #[derive(Debug, Clone)]
@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(file.read(&mut [0; 8]).unwrap(), 0);
         let windows = file.windows.lock().unwrap();
         let held: u64 = windows.held.iter().map(|window| window.range.end - window.range.start).sum();
-        assert!((1..=MOST_HELD).contains(&held), "{held}");
+        assert!((1..=MAX_HELD).contains(&held), "{held}");
     }
 
     #[test]

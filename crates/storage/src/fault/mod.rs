@@ -9,6 +9,7 @@
 //! the new. A test of it should also fail with [`Files::recording_without`], or it tests nothing.
 
 mod failing;
+mod operation;
 mod recorder;
 mod replay;
 
@@ -17,7 +18,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use failing::When;
-pub use recorder::{Operation, Recorder};
+pub use operation::Operation;
+pub use recorder::Recorder;
 
 use super::Files;
 use failing::Failing;

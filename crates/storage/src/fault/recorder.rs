@@ -8,40 +8,10 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use walkdir::WalkDir;
 
+use super::operation::{Entry, Operation};
 use super::{Sync, replay};
 use crate::disk::{Disk, Real};
 use crate::handle::Handle;
-
-/// An operation that succeeded. Paths are relative to the root; files are only ever appended to, so there is no truncation.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Operation {
-    /// A new, empty file.
-    Create(PathBuf),
-    /// Bytes written to a file.
-    Write {
-        /// Its name at that time.
-        path: PathBuf,
-        /// Where they begin.
-        offset: u64,
-        /// What was written.
-        bytes: Vec<u8>,
-    },
-    /// The bytes of a file synced.
-    SyncFile(PathBuf),
-    /// Another name, which replaces the file that had it.
-    Rename {
-        /// The old name.
-        from: PathBuf,
-        /// The new one.
-        to: PathBuf,
-    },
-    /// A file removed.
-    Remove(PathBuf),
-    /// A new folder.
-    CreateDir(PathBuf),
-    /// The names in a folder synced.
-    SyncDir(PathBuf),
-}
 
 /// What was on the disk at the beginning, and every operation since; a handle that can be cloned.
 #[derive(Clone)]
@@ -61,9 +31,6 @@ impl fmt::Debug for Recorder {
     }
 }
 
-/// A file with its bytes, or a folder.
-pub(super) type Entry = (PathBuf, Option<Vec<u8>>);
-
 impl Recorder {
     pub(super) fn new(
         root: &Path,
@@ -74,7 +41,7 @@ impl Recorder {
             let entry = entry?;
             let bytes = if entry.file_type().is_dir() { None } else { Some(fs::read(entry.path())?) };
             let path = entry.path().strip_prefix(root).expect("a walk stays under its root");
-            start.push((path.into(), bytes));
+            start.push(Entry { path: path.into(), bytes });
         }
         let is_forgotten = Arc::new(is_forgotten);
         Ok(Self { root: root.into(), is_forgotten, start: Arc::new(start), log: Arc::default() })

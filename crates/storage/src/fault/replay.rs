@@ -12,7 +12,7 @@ use std::path::Path;
 
 use benzer_core::hash::split;
 
-use super::recorder::{Entry, Operation};
+use super::operation::{Entry, Operation};
 
 const PAGE: usize = 4096;
 const ROOT: Node = 0;
@@ -60,7 +60,7 @@ impl Replay {
         let mut replay = Self::default();
         let root = replay.folder();
         debug_assert_eq!(root, ROOT);
-        for (path, bytes) in start {
+        for Entry { path, bytes } in start {
             let node = match bytes {
                 Some(bytes) => replay.file(bytes.clone()),
                 None => replay.folder(),

@@ -26,7 +26,7 @@ fn what_was_saved_is_found() {
     assert_eq!(load(folder.path(), Check::Checksums), State::Finished(manifest.clone()));
     assert_eq!(manifest.counts()["share"], 0.1 + 0.2);
     assert_eq!((manifest.files()[0].name.as_str(), manifest.files()[0].stamp.bytes), ("data", 10));
-    assert_eq!(manifest.benzer_version(), env!("CARGO_PKG_VERSION"));
+    assert_eq!(manifest.benzer, env!("CARGO_PKG_VERSION"));
 }
 
 #[test]

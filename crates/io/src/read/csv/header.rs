@@ -7,7 +7,7 @@ use super::{Scanner, record};
 use crate::error::{Error, Result};
 use crate::read::fields::Fields;
 use crate::read::stream::{End, Stream};
-use crate::read::text::BOM;
+use crate::read::utf8::BYTE_ORDER_MARK;
 
 /// A longer header is none.
 const MAX_BYTES: usize = 1 << 20;
@@ -39,9 +39,8 @@ impl Header {
         let (mut bytes, mut scanner, mut n) = (Vec::new(), Scanner::new(delimiter), FIRST_READ);
         loop {
             let before = bytes.len();
-            let end =
-                stream.read(n, &mut bytes).map_err(|source| Error::Read { path: path.into(), source })?;
-            let mark = if bytes.starts_with(BOM) { BOM.len() } else { 0 };
+            let end = stream.read(n, &mut bytes).map_err(|error| Error::read(path, error))?;
+            let mark = if bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
             let whole = scanner.next_end(&bytes[before.max(mark)..]).map(|n| before.max(mark) + n);
             let (raw, used) = match (whole, &end) {
                 (Some(whole), _) => (mark..whole - 1, whole),
@@ -84,7 +83,7 @@ impl Header {
 }
 
 /// The names in a header, as far as its quotes allow.
-pub fn names(raw: &[u8], delimiter: u8) -> Vec<String> {
+pub fn column_names(raw: &[u8], delimiter: u8) -> Vec<String> {
     let mut found = Vec::new();
     let _ = record::split(raw, 0, delimiter, &mut found);
     found.iter().map(|field| name(raw, field)).collect()

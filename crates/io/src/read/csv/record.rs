@@ -12,7 +12,7 @@ pub struct Field {
 
 /// What is wrong with the quotes of a record.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Fault {
+pub struct QuoteFault {
     /// The position of the byte that does not fit.
     pub(crate) at: usize,
     pub(crate) expected: &'static str,
@@ -27,7 +27,7 @@ pub fn split(
     start: usize,
     delimiter: u8,
     fields: &mut Vec<Field>,
-) -> (usize, Result<(), Fault>) {
+) -> (usize, Result<(), QuoteFault>) {
     fields.clear();
     let (mut at, mut fault) = (start, None);
     loop {
@@ -37,7 +37,7 @@ pub fn split(
                     let end = plain_end(bytes, after, delimiter);
                     let is_clean = end == after || (end == after + 1 && is_cr(bytes, after, end));
                     if !is_clean {
-                        fault.get_or_insert(Fault {
+                        fault.get_or_insert(QuoteFault {
                             at: after,
                             expected: "a delimiter after a closing quote",
                         });
@@ -45,7 +45,7 @@ pub fn split(
                     end
                 }
                 None => {
-                    let unclosed = Fault { at, expected: "a closing quote" };
+                    let unclosed = QuoteFault { at, expected: "a closing quote" };
                     return (bytes.len(), Err(fault.unwrap_or(unclosed)));
                 }
             }

@@ -7,12 +7,12 @@
 #[derive(Debug, Clone)]
 pub struct Scanner {
     delimiter: u8,
-    state: State,
+    state: QuoteState,
 }
 
 /// What the byte before was.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum State {
+enum QuoteState {
     /// The end of a record or a delimiter: a field begins.
     Start,
     /// Inside a field without quotes, or after its closing quote.
@@ -25,7 +25,7 @@ enum State {
 
 impl Scanner {
     pub fn new(delimiter: u8) -> Self {
-        Self { delimiter, state: State::Start }
+        Self { delimiter, state: QuoteState::Start }
     }
 
     /// The position after the next record end. Looks at all the bytes if there is none, and goes on after them next time.
@@ -33,29 +33,29 @@ impl Scanner {
         let mut at = 0;
         while at < bytes.len() {
             match self.state {
-                State::Start if bytes[at] == b'"' => (self.state, at) = (State::Quoted, at + 1),
-                State::Start => self.state = State::Field,
-                State::Quoted => match memchr::memchr(b'"', &bytes[at..]) {
-                    Some(i) => (self.state, at) = (State::Quote, at + i + 1),
+                QuoteState::Start if bytes[at] == b'"' => (self.state, at) = (QuoteState::Quoted, at + 1),
+                QuoteState::Start => self.state = QuoteState::Field,
+                QuoteState::Quoted => match memchr::memchr(b'"', &bytes[at..]) {
+                    Some(i) => (self.state, at) = (QuoteState::Quote, at + i + 1),
                     None => return None,
                 },
-                State::Quote if bytes[at] == b'"' => (self.state, at) = (State::Quoted, at + 1),
-                State::Quote => self.state = State::Field,
-                State::Field => {
+                QuoteState::Quote if bytes[at] == b'"' => (self.state, at) = (QuoteState::Quoted, at + 1),
+                QuoteState::Quote => self.state = QuoteState::Field,
+                QuoteState::Field => {
                     let Some(i) = memchr::memchr2(b'\n', b'"', &bytes[at..]) else {
                         if bytes.last() == Some(&self.delimiter) {
-                            self.state = State::Start;
+                            self.state = QuoteState::Start;
                         }
                         return None;
                     };
                     let found = at + i;
                     at = found + 1;
                     if bytes[found] == b'\n' {
-                        self.state = State::Start;
+                        self.state = QuoteState::Start;
                         return Some(at);
                     }
                     if found > 0 && bytes[found - 1] == self.delimiter {
-                        self.state = State::Quoted;
+                        self.state = QuoteState::Quoted;
                     }
                 }
             }
@@ -80,18 +80,18 @@ mod tests {
 
     /// The definition, byte by byte: the ends of all records.
     fn ends(bytes: &[u8]) -> Vec<usize> {
-        let (mut state, mut ends) = (State::Start, Vec::new());
+        let (mut state, mut ends) = (QuoteState::Start, Vec::new());
         for (i, &byte) in bytes.iter().enumerate() {
             state = match (state, byte) {
-                (State::Start, b'"') | (State::Quote, b'"') => State::Quoted,
-                (State::Quoted, b'"') => State::Quote,
-                (State::Quoted, _) => State::Quoted,
-                (_, b',') => State::Start,
+                (QuoteState::Start, b'"') | (QuoteState::Quote, b'"') => QuoteState::Quoted,
+                (QuoteState::Quoted, b'"') => QuoteState::Quote,
+                (QuoteState::Quoted, _) => QuoteState::Quoted,
+                (_, b',') => QuoteState::Start,
                 (_, b'\n') => {
                     ends.push(i + 1);
-                    State::Start
+                    QuoteState::Start
                 }
-                _ => State::Field,
+                _ => QuoteState::Field,
             };
         }
         ends

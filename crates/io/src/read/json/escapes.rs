@@ -4,6 +4,18 @@
 //! squeezed out. Everything rarer (`\u`, faults, the last bytes of a buffer) is left to the caller's plain loop, so that
 //! these kernels only have to know where to stop. CPUs without them stop at once.
 
+/// What a letter after a backslash stands for; 0 when it is `u` or nothing.
+pub(super) static SIMPLE: [u8; 256] = {
+    let mut table = [0; 256];
+    let pairs = *b"\"\"\\\\//b\x08f\x0cn\nr\rt\t";
+    let mut i = 0;
+    while i < pairs.len() {
+        table[pairs[i] as usize] = pairs[i + 1];
+        i += 2;
+    }
+    table
+};
+
 /// Where a scan of a string from `at` on can go without a closer look: the first closing quote, control character, or
 /// backslash that does not begin an escape of one letter. May stop at any backslash before; never behind.
 #[inline]
@@ -36,7 +48,7 @@ mod x86 {
 
     use benzer_core::Level;
 
-    use super::super::string::SIMPLE;
+    use super::SIMPLE;
 
     /// Every second bit, from the second on.
     const ODD: u64 = 0xaaaa_aaaa_aaaa_aaaa;

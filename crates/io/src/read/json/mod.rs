@@ -17,8 +17,8 @@ mod skip;
 mod special;
 mod string;
 
-use super::batch::Span;
 use super::fields::{Fields, Node};
+use super::span::Span;
 pub(super) use string::Decoded;
 
 /// Why a string can be decoded.
@@ -42,7 +42,7 @@ pub(super) enum Slot {
 
 /// Why a line is not JSON.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Fault {
+pub(super) struct JsonFault {
     /// The position of the byte that does not fit.
     pub(super) at: usize,
     /// What could have stood there.
@@ -65,7 +65,7 @@ pub(super) fn extract(
     fields: &Fields,
     slots: &mut [Slot],
     decoded: &mut Decoded,
-) -> Result<Line, Fault> {
+) -> Result<Line, JsonFault> {
     slots.fill(Slot::Missing);
     let other = (byte(bytes, at) != b'{').then(|| type_name(bytes, at));
     let end = match other {
@@ -74,7 +74,7 @@ pub(super) fn extract(
     };
     let end = space(bytes, end);
     if end < bytes.len() && bytes[end] != b'\n' {
-        return Err(Fault { at: end, expected: "the end of the line" });
+        return Err(JsonFault { at: end, expected: "the end of the line" });
     }
     Ok(Line { end, other })
 }
@@ -96,14 +96,14 @@ pub(super) fn space(bytes: &[u8], mut at: usize) -> usize {
 
 /// A key, and the position of its value.
 #[inline(always)]
-fn key(bytes: &[u8], at: usize) -> Result<(string::Quoted, usize), Fault> {
+fn key(bytes: &[u8], at: usize) -> Result<(string::Quoted, usize), JsonFault> {
     if byte(bytes, at) != b'"' {
-        return Err(Fault { at, expected: "`\"` to begin a key" });
+        return Err(JsonFault { at, expected: "`\"` to begin a key" });
     }
     let key = string::scan(bytes, at + 1)?;
     let colon = space(bytes, key.end + 1);
     if byte(bytes, colon) != b':' {
-        return Err(Fault { at: colon, expected: "`:` after a key" });
+        return Err(JsonFault { at: colon, expected: "`:` after a key" });
     }
     Ok((key, space(bytes, colon + 1)))
 }
@@ -128,7 +128,7 @@ struct Extractor<'a> {
 
 impl Extractor<'_> {
     /// Scans an object on the way to wanted fields, from after its brace to after its end.
-    fn object(&mut self, node: &Node, at: usize, depth: u32) -> Result<usize, Fault> {
+    fn object(&mut self, node: &Node, at: usize, depth: u32) -> Result<usize, JsonFault> {
         let mut at = space(self.bytes, at);
         if byte(self.bytes, at) == b'}' {
             return Ok(at + 1);
@@ -143,7 +143,7 @@ impl Extractor<'_> {
             match byte(self.bytes, at) {
                 b',' => at = space(self.bytes, at + 1),
                 b'}' => return Ok(at + 1),
-                _ => return Err(Fault { at, expected: "`,` or `}`" }),
+                _ => return Err(JsonFault { at, expected: "`,` or `}`" }),
             }
         }
     }
@@ -160,7 +160,7 @@ impl Extractor<'_> {
     }
 
     /// Scans the value of a key that is a wanted field or leads to one.
-    fn wanted(&mut self, node: &Node, at: usize, depth: u32) -> Result<usize, Fault> {
+    fn wanted(&mut self, node: &Node, at: usize, depth: u32) -> Result<usize, JsonFault> {
         for &slot in &node.below {
             self.slots[slot] = Slot::Missing;
         }

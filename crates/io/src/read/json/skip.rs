@@ -3,14 +3,14 @@
 //! Nesting is kept in the bits of one integer, so hostile depth costs neither stack nor memory. The limits are
 //! those of `serde_json`: 127 levels, and numbers that fit a 64-bit float.
 
-use super::{Fault, byte, space, string};
+use super::{JsonFault, byte, space, string};
 
 /// How deep objects and arrays may nest, the outermost counted.
 pub const MAX_DEPTH: u32 = 127;
 
 /// Validates the value at `at`, inside `depth` objects and arrays; the position after it.
 #[inline]
-pub fn value(bytes: &[u8], at: usize, depth: u32) -> Result<usize, Fault> {
+pub fn value(bytes: &[u8], at: usize, depth: u32) -> Result<usize, JsonFault> {
     match byte(bytes, at) {
         b'"' => Ok(string::scan(bytes, at + 1)?.end + 1),
         b'{' | b'[' => container(bytes, at, depth),
@@ -20,13 +20,13 @@ pub fn value(bytes: &[u8], at: usize, depth: u32) -> Result<usize, Fault> {
 
 /// Validates a number or a literal.
 #[inline]
-fn scalar(bytes: &[u8], at: usize) -> Result<usize, Fault> {
+fn scalar(bytes: &[u8], at: usize) -> Result<usize, JsonFault> {
     match byte(bytes, at) {
         b'-' | b'0'..=b'9' => Ok(number(bytes, at)?.end),
         b't' => literal(bytes, at, b"true"),
         b'f' => literal(bytes, at, b"false"),
         b'n' => literal(bytes, at, b"null"),
-        _ => Err(Fault { at, expected: "a value" }),
+        _ => Err(JsonFault { at, expected: "a value" }),
     }
 }
 
@@ -40,7 +40,7 @@ pub struct Number {
 }
 
 /// Validates a number by the grammar, and that it is not infinite as a 64-bit float.
-pub fn number(bytes: &[u8], start: usize) -> Result<Number, Fault> {
+pub fn number(bytes: &[u8], start: usize) -> Result<Number, JsonFault> {
     let mut at = start + usize::from(byte(bytes, start) == b'-');
     at = match byte(bytes, at) {
         b'0' => at + 1,
@@ -59,7 +59,7 @@ pub fn number(bytes: &[u8], start: usize) -> Result<Number, Fault> {
         at = digits(bytes, at + 1 + usize::from(sign == b'+' || sign == b'-'))?;
     }
     if can_overflow && is_infinite(&bytes[start..at]) {
-        return Err(Fault { at: start, expected: "a number that fits a 64-bit float" });
+        return Err(JsonFault { at: start, expected: "a number that fits a 64-bit float" });
     }
     Ok(Number { end: at, integer })
 }
@@ -69,25 +69,25 @@ fn is_infinite(number: &[u8]) -> bool {
     std::str::from_utf8(number).is_ok_and(|n| n.parse::<f64>().is_ok_and(f64::is_infinite))
 }
 
-fn digits(bytes: &[u8], start: usize) -> Result<usize, Fault> {
+fn digits(bytes: &[u8], start: usize) -> Result<usize, JsonFault> {
     let mut at = start;
     while byte(bytes, at).is_ascii_digit() {
         at += 1;
     }
-    if at == start { Err(Fault { at, expected: "a digit" }) } else { Ok(at) }
+    if at == start { Err(JsonFault { at, expected: "a digit" }) } else { Ok(at) }
 }
 
-fn literal(bytes: &[u8], at: usize, word: &[u8]) -> Result<usize, Fault> {
+fn literal(bytes: &[u8], at: usize, word: &[u8]) -> Result<usize, JsonFault> {
     let same = word.iter().enumerate().take_while(|&(i, &b)| byte(bytes, at + i) == b).count();
     if same == word.len() {
         Ok(at + same)
     } else {
-        Err(Fault { at: at + same, expected: "`true`, `false` or `null`" })
+        Err(JsonFault { at: at + same, expected: "`true`, `false` or `null`" })
     }
 }
 
 /// Validates an object or array without recursion.
-fn container(bytes: &[u8], mut at: usize, depth: u32) -> Result<usize, Fault> {
+fn container(bytes: &[u8], mut at: usize, depth: u32) -> Result<usize, JsonFault> {
     let mut nest = Nest { objects: 0, depth, floor: depth };
     loop {
         // Here a value begins.
@@ -114,7 +114,7 @@ fn container(bytes: &[u8], mut at: usize, depth: u32) -> Result<usize, Fault> {
             match byte(bytes, at) {
                 b',' => break,
                 close if close == nest.close() => nest.leave(),
-                _ => return Err(Fault { at, expected: nest.expected() }),
+                _ => return Err(JsonFault { at, expected: nest.expected() }),
             }
             at += 1;
         }
@@ -131,9 +131,9 @@ struct Nest {
 
 impl Nest {
     #[inline]
-    fn enter(&mut self, open: u8, at: usize) -> Result<(), Fault> {
+    fn enter(&mut self, open: u8, at: usize) -> Result<(), JsonFault> {
         if self.depth == MAX_DEPTH {
-            return Err(Fault { at, expected: "at most 127 nested levels" });
+            return Err(JsonFault { at, expected: "at most 127 nested levels" });
         }
         self.objects = self.objects << 1 | u128::from(open == b'{');
         self.depth += 1;
@@ -162,7 +162,7 @@ impl Nest {
 
     /// From the beginning of an element to that of its value: past the key in an object.
     #[inline]
-    fn element(&self, bytes: &[u8], at: usize) -> Result<usize, Fault> {
+    fn element(&self, bytes: &[u8], at: usize) -> Result<usize, JsonFault> {
         if self.in_object() { Ok(super::key(bytes, at)?.1) } else { Ok(at) }
     }
 }

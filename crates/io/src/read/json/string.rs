@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::{Fault, byte, escapes, special};
+use super::escapes::{self, SIMPLE};
+use super::{JsonFault, byte, special};
 
 /// A string between its quotes.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -17,7 +18,7 @@ pub struct Quoted {
 
 /// Scans and validates a string whose opening quote is before `start`.
 #[inline]
-pub fn scan(bytes: &[u8], start: usize) -> Result<Quoted, Fault> {
+pub fn scan(bytes: &[u8], start: usize) -> Result<Quoted, JsonFault> {
     let end = special::find(bytes, start);
     if byte(bytes, end) == b'"' {
         return Ok(Quoted { start, end, escaped: false });
@@ -25,7 +26,7 @@ pub fn scan(bytes: &[u8], start: usize) -> Result<Quoted, Fault> {
     scan_escaped(bytes, start, end)
 }
 
-fn scan_escaped(bytes: &[u8], start: usize, mut at: usize) -> Result<Quoted, Fault> {
+fn scan_escaped(bytes: &[u8], start: usize, mut at: usize) -> Result<Quoted, JsonFault> {
     loop {
         at = match byte(bytes, at) {
             b'\\' if SIMPLE[usize::from(byte(bytes, at + 1))] != 0 => at + 2,
@@ -38,7 +39,7 @@ fn scan_escaped(bytes: &[u8], start: usize, mut at: usize) -> Result<Quoted, Fau
 
 /// [`scan`] of a string whose content is wanted: if there is an escape, the content is appended to `decoded`.
 #[inline]
-pub fn scan_wanted(bytes: &[u8], start: usize, decoded: &mut Decoded) -> Result<Quoted, Fault> {
+pub fn scan_wanted(bytes: &[u8], start: usize, decoded: &mut Decoded) -> Result<Quoted, JsonFault> {
     let end = special::find(bytes, start);
     if byte(bytes, end) == b'"' {
         return Ok(Quoted { start, end, escaped: false });
@@ -48,11 +49,11 @@ pub fn scan_wanted(bytes: &[u8], start: usize, decoded: &mut Decoded) -> Result<
 }
 
 /// The place where a string ends, if that is its closing quote.
-fn closed(bytes: &[u8], at: usize) -> Result<usize, Fault> {
+fn closed(bytes: &[u8], at: usize) -> Result<usize, JsonFault> {
     match byte(bytes, at) {
         b'"' => Ok(at),
-        b'\n' => Err(Fault { at, expected: "`\"` to close the string" }),
-        _ => Err(Fault { at, expected: "control characters in strings to be escaped" }),
+        b'\n' => Err(JsonFault { at, expected: "`\"` to close the string" }),
+        _ => Err(JsonFault { at, expected: "control characters in strings to be escaped" }),
     }
 }
 
@@ -116,7 +117,7 @@ impl Decoded {
     }
 
     /// Appends the content of a string from `at` on, up to what ends it: a quote, a control character, or nothing more. Where that is.
-    fn decode(&mut self, bytes: &[u8], mut at: usize) -> Result<usize, Fault> {
+    fn decode(&mut self, bytes: &[u8], mut at: usize) -> Result<usize, JsonFault> {
         // All that can come, so that it does not grow with every string; texts joined from several fields make it grow beyond that, by doubling.
         self.make_room(bytes.len() - at);
         let (mut to, out) = (self.end, &mut self.buffer[..]);
@@ -148,28 +149,16 @@ impl Decoded {
     }
 }
 
-/// What a letter after a backslash stands for; 0 when it is `u` or nothing.
-pub(super) static SIMPLE: [u8; 256] = {
-    let mut table = [0; 256];
-    let pairs = *b"\"\"\\\\//b\x08f\x0cn\nr\rt\t";
-    let mut i = 0;
-    while i < pairs.len() {
-        table[pairs[i] as usize] = pairs[i + 1];
-        i += 2;
-    }
-    table
-};
-
 /// The character of a `\u` escape (two, for a surrogate pair), and the position after it.
-fn unicode_escape(bytes: &[u8], backslash: usize) -> Result<(char, usize), Fault> {
+fn unicode_escape(bytes: &[u8], backslash: usize) -> Result<(char, usize), JsonFault> {
     if byte(bytes, backslash + 1) != b'u' {
-        return Err(Fault { at: backslash + 1, expected: "one of `\"\\/bfnrtu` after a backslash" });
+        return Err(JsonFault { at: backslash + 1, expected: "one of `\"\\/bfnrtu` after a backslash" });
     }
     let first = hex_4(bytes, backslash + 2)?;
     if let Some(c) = char::from_u32(first) {
         return Ok((c, backslash + 6));
     }
-    let lone = Fault { at: backslash, expected: "a surrogate pair, not half of one" };
+    let lone = JsonFault { at: backslash, expected: "a surrogate pair, not half of one" };
     if first >= 0xDC00 || byte(bytes, backslash + 6) != b'\\' || byte(bytes, backslash + 7) != b'u' {
         return Err(lone);
     }
@@ -182,11 +171,12 @@ fn unicode_escape(bytes: &[u8], backslash: usize) -> Result<(char, usize), Fault
     }
 }
 
-fn hex_4(bytes: &[u8], at: usize) -> Result<u32, Fault> {
+fn hex_4(bytes: &[u8], at: usize) -> Result<u32, JsonFault> {
     let mut value = 0;
     for at in at..at + 4 {
         let digit = char::from(byte(bytes, at)).to_digit(16);
-        value = value << 4 | digit.ok_or(Fault { at, expected: "four hexadecimal digits after `\\u`" })?;
+        value =
+            value << 4 | digit.ok_or(JsonFault { at, expected: "four hexadecimal digits after `\\u`" })?;
     }
     Ok(value)
 }

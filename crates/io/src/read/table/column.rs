@@ -9,7 +9,7 @@ use arrow_array::{Array, ArrayRef, BinaryArray, BinaryViewArray, LargeBinaryArra
 use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, TimeUnit};
 
-use crate::read::batch::{Place, Span};
+use crate::read::span::Piece;
 
 /// A column at the end of its path. A row is null if anything on the path is.
 #[derive(Debug, Clone)]
@@ -127,7 +127,7 @@ pub(super) struct Texts<'a> {
     keys: Option<Vec<usize>>,
     values: Values<'a>,
     /// Where the values that rows may share were copied to.
-    copied: HashMap<u128, (Place, Span)>,
+    copied: HashMap<u128, Piece>,
 }
 
 enum Values<'a> {
@@ -175,14 +175,14 @@ impl<'a> Texts<'a> {
     }
 
     /// The place of a row's bytes if another row brought them already.
-    pub(super) fn shared(&self, row: usize) -> Option<(Place, Span)> {
+    pub(super) fn shared(&self, row: usize) -> Option<Piece> {
         self.copied.get(&self.source(row)?).copied()
     }
 
     /// Remembers the place of a row's bytes for the rows that share them.
-    pub(super) fn share(&mut self, row: usize, place: (Place, Span)) {
+    pub(super) fn share(&mut self, row: usize, piece: Piece) {
         if let Some(source) = self.source(row) {
-            self.copied.insert(source, place);
+            self.copied.insert(source, piece);
         }
     }
 }

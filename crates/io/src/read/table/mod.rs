@@ -10,33 +10,61 @@
 //! that is not UTF-8 is. Where a file has the wanted column not at all, or of another type, every row of it is a
 //! reject that says so, and the other files go on. What cannot be decoded is a reject of each of its rows.
 
-pub(super) mod arrow;
+mod arrow;
 mod column;
-mod guard;
-pub(super) mod parquet;
+mod parquet;
 mod rows;
 mod types;
 
+use std::io;
 use std::sync::Arc;
 
-use super::batch::{Batch, Kind, Plan, RawBatch, Segment};
-use super::format::Format;
 use super::input::Input;
+use super::options::Plan;
 use super::reject::{Reject, RejectReason};
+use super::rows::{Found, Segment, SegmentKind};
 use crate::error::Result;
-pub use guard::guarded;
-pub use parquet::{check_all_pages, check_index, check_pages};
+pub(super) use arrow::ArrowReader;
+pub(crate) use arrow::{ArrowItem, ArrowMessages};
+pub(super) use parquet::ParquetReader;
+pub(crate) use parquet::check_parquet_column;
+pub use parquet::{check_parquet_index, check_parquet_pages};
 use rows::Rows;
 
 /// A file of rows being read.
-pub(super) trait Source: Send {
+pub(super) trait TableReader: Send {
     /// The next rows, or nothing at the end of the file.
-    fn next(&mut self, plan: &Arc<Plan>) -> Result<Option<RawBatch>>;
+    fn next(&mut self, plan: &Plan) -> Result<Option<TableItem>>;
+}
+
+/// What comes next in a file of rows.
+pub(super) enum TableItem {
+    Rows(UndecodedRows),
+    /// One reject for all that follows, whose rows cannot be counted.
+    Rest(Reject),
+}
+
+impl TableItem {
+    /// A reject of all that follows in a file from a row on.
+    fn rest(input: &Input, row: u64, reason: RejectReason) -> Self {
+        let (file, number) = (Arc::clone(&input.path), input.number);
+        Self::Rest(Reject { file, input: number, line: row + 1, offset: row, reason })
+    }
+}
+
+/// Why rows cannot be read.
+#[derive(Debug)]
+pub(crate) enum TableFault {
+    /// The file cannot be read.
+    Io(io::Error),
+    /// It was read, and makes no sense.
+    Damaged(RejectReason),
 }
 
 /// Some rows of a file, not decoded yet.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(super) struct UndecodedRows {
+    pub(super) segment: Segment,
     n_rows: usize,
     content: Content,
 }
@@ -49,7 +77,20 @@ enum Content {
     Bad(RejectReason),
 }
 
-impl Table {
+impl UndecodedRows {
+    /// Rows the first of which is `row`, counted from 0.
+    fn new(input: &Arc<Input>, row: u64, n_rows: usize, content: Content) -> Self {
+        let segment = Segment {
+            input: Arc::clone(input),
+            kind: SegmentKind::Rows,
+            start: 0,
+            end: 0,
+            first_line: row + 1,
+            first_offset: row,
+        };
+        Self { segment, n_rows, content }
+    }
+
     /// The bytes of its file that it holds.
     pub(super) fn n_bytes(&self) -> usize {
         match &self.content {
@@ -59,43 +100,19 @@ impl Table {
         }
     }
 
-    /// A batch of these rows, the first of which is `row`, counted from 0.
-    fn batch(self, input: &Arc<Input>, row: u64, plan: &Arc<Plan>) -> RawBatch {
-        let segment = Segment {
-            input: Arc::clone(input),
-            kind: Kind::Rows,
-            start: 0,
-            end: 0,
-            first_line: row + 1,
-            first_offset: row,
-        };
-        RawBatch { segments: vec![segment], table: Some(self), ..RawBatch::new(plan) }
+    /// Decodes the rows: their texts, and where each has its own.
+    pub(super) fn decode(self, plan: &Plan) -> (String, Found) {
+        let mut rows = Rows::new(plan, &self.segment);
+        match self.content {
+            Content::Bad(reason) => rows.reject(self.n_rows, &reason),
+            Content::Pages(pages) => pages.decode(&mut rows),
+            Content::RecordBatch(part) => part.decode(&mut rows),
+        }
+        rows.finish()
     }
-}
-
-/// Decodes the rows of a batch.
-pub(super) fn parse(table: Table, segments: Vec<Segment>, plan: &Plan) -> Batch {
-    let mut rows = Rows::new(plan, &segments[0]);
-    match table.content {
-        Content::Bad(reason) => rows.reject(table.n_rows, &reason),
-        Content::Pages(pages) => pages.decode(&mut rows),
-        Content::RecordBatch(part) => part.decode(&mut rows),
-    }
-    rows.finish(segments)
-}
-
-/// A reject of all that follows in a file whose further rows cannot be counted.
-fn reject_rest(input: &Arc<Input>, row: u64, reason: RejectReason, plan: &Arc<Plan>) -> RawBatch {
-    let (file, number) = (Arc::clone(&input.path), input.number);
-    let reject = Reject { file, input: number, line: row + 1, offset: row, reason };
-    RawBatch { rejects: vec![reject], ..RawBatch::new(plan) }
 }
 
 /// So many rejects that they fill a batch.
-fn most_rejects(plan: &Plan) -> u64 {
+fn max_rejects(plan: &Plan) -> u64 {
     (plan.batch_bytes / size_of::<Reject>()).max(1) as u64
-}
-
-fn damaged(format: Format, detail: impl ToString) -> RejectReason {
-    RejectReason::Damaged { format, detail: detail.to_string().into() }
 }

@@ -4,10 +4,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::column::{Column, Texts};
-use crate::read::batch::{Batch, Place, Plan, Row, Segment, Span, StoredOrder};
 use crate::read::input::Input;
+use crate::read::options::{MAX_BYTES, Plan};
 use crate::read::reject::{Reject, RejectReason};
-use crate::read::{MAX_BYTES, utf8};
+use crate::read::rows::{Found, Row, Segment, StoredOrder};
+use crate::read::span::{Piece, Span};
+use crate::read::utf8;
 
 /// The wanted columns of some rows, one for each slot. Only the order field may have none.
 #[derive(Debug)]
@@ -26,9 +28,7 @@ pub(super) struct Rows<'a> {
     /// How many rows were added.
     n: u32,
     decoded: String,
-    rows: Vec<Row>,
-    orders: Vec<StoredOrder>,
-    rejects: Vec<Reject>,
+    found: Found,
 }
 
 impl<'a> Rows<'a> {
@@ -39,9 +39,7 @@ impl<'a> Rows<'a> {
             first: segment.first_offset,
             n: 0,
             decoded: String::new(),
-            rows: Vec::new(),
-            orders: Vec::new(),
-            rejects: Vec::new(),
+            found: Found::default(),
         }
     }
 
@@ -61,11 +59,11 @@ impl<'a> Rows<'a> {
             .map(|column| column.as_ref().map(|column| column.slice(columns.rows.start, n_rows)))
             .collect();
         let mut texts: Vec<_> = of_slots.iter().map(|column| column.as_ref()?.texts()).collect();
-        self.rows.reserve(n_rows);
+        self.found.rows.reserve(n_rows);
         for row in 0..n_rows {
             match self.row(row, &of_slots, &mut texts) {
                 Ok(document) => {
-                    self.rows.push(document);
+                    self.found.rows.push(document);
                     self.n += 1;
                 }
                 Err(reason) => self.reject_one(reason),
@@ -73,30 +71,14 @@ impl<'a> Rows<'a> {
         }
     }
 
-    pub(super) fn finish(self, segments: Vec<Segment>) -> Batch {
-        let Self { decoded, rows, orders, rejects, .. } = self;
-        let reject_lines = vec![None; rejects.len()];
-        let (data, damaged) = (String::new(), Vec::new());
-        Batch {
-            data,
-            decoded,
-            damaged,
-            segments,
-            rows,
-            orders,
-            rejects,
-            reject_lines,
-            n_blank: 0,
-            plan: None,
-            is_shed: false,
-            is_forgotten: false,
-        }
+    pub(super) fn finish(self) -> (String, Found) {
+        (self.decoded, self.found)
     }
 
     fn reject_one(&mut self, reason: RejectReason) {
         let offset = self.first + u64::from(self.n);
         let (file, input) = (Arc::clone(&self.input.path), self.input.number);
-        self.rejects.push(Reject { file, input, line: offset + 1, offset, reason });
+        self.found.rejects.push(Reject { file, input, line: offset + 1, offset, reason });
         self.n += 1;
     }
 
@@ -118,7 +100,7 @@ impl<'a> Rows<'a> {
         };
         if let Some(slot) = fields.order_slot() {
             let order = self.order(row, slot, columns, texts);
-            self.orders.push(order);
+            self.found.orders.push(order);
         }
         Ok(Row { segment: 0, line: self.n, raw: Span::default(), text, quoted: Span::default(), id })
     }
@@ -129,22 +111,22 @@ impl<'a> Rows<'a> {
         row: usize,
         slot: usize,
         texts: &mut [Option<Texts<'_>>],
-    ) -> Result<(Place, Span), RejectReason> {
+    ) -> Result<Piece, RejectReason> {
         let text = self.text(row, slot, texts)?;
         let Some(of_slot) = &mut texts[slot] else { return Err(self.null(slot)) };
         if let Some(shared) = of_slot.shared(row) {
             return Ok(shared);
         }
-        self.check_room(text.len())?;
+        self.check_size(text.len())?;
         let from = self.decoded.len();
         self.decoded.push_str(checked(text)?);
-        let place = (Place::Decoded, Span::new(from, self.decoded.len()));
-        of_slot.share(row, place);
-        Ok(place)
+        let piece = Piece::decoded(from, self.decoded.len());
+        of_slot.share(row, piece);
+        Ok(piece)
     }
 
     /// All text fields with newlines between them; nothing if all are empty.
-    fn joined(&mut self, row: usize, texts: &[Option<Texts<'_>>]) -> Result<(Place, Span), RejectReason> {
+    fn joined(&mut self, row: usize, texts: &[Option<Texts<'_>>]) -> Result<Piece, RejectReason> {
         let slots = self.plan.fields.text_slots();
         let mut n_bytes = slots.len() - 1;
         for slot in slots.clone() {
@@ -152,7 +134,7 @@ impl<'a> Rows<'a> {
             checked(text)?;
             n_bytes += text.len();
         }
-        self.check_room(n_bytes)?;
+        self.check_size(n_bytes)?;
         let from = self.decoded.len();
         let is_empty = n_bytes < slots.len();
         for slot in slots.filter(|_| !is_empty) {
@@ -161,7 +143,7 @@ impl<'a> Rows<'a> {
             }
             self.decoded.push_str(checked(self.text(row, slot, texts)?)?);
         }
-        Ok((Place::Decoded, Span::new(from, self.decoded.len())))
+        Ok(Piece::decoded(from, self.decoded.len()))
     }
 
     fn text<'t>(
@@ -178,13 +160,13 @@ impl<'a> Rows<'a> {
         row: usize,
         slot: usize,
         columns: &[Option<Column>],
-    ) -> Result<(Place, Span), RejectReason> {
+    ) -> Result<Piece, RejectReason> {
         let from = self.decoded.len();
         let column = columns[slot].as_ref();
         if !column.is_some_and(|column| column.write_integer(row, &mut self.decoded)) {
             return Err(self.null(slot));
         }
-        Ok((Place::Decoded, Span::new(from, self.decoded.len())))
+        Ok(Piece::decoded(from, self.decoded.len()))
     }
 
     fn order(
@@ -196,7 +178,7 @@ impl<'a> Rows<'a> {
     ) -> StoredOrder {
         if texts[slot].is_some() {
             return match self.copy(row, slot, texts) {
-                Ok((place, span)) => StoredOrder::Text(place, span),
+                Ok(text) => StoredOrder::Text(text),
                 Err(_) => StoredOrder::None,
             };
         }
@@ -211,7 +193,7 @@ impl<'a> Rows<'a> {
     }
 
     /// A text has at most `max_line_bytes`, and all texts of a batch at most what positions of 32 bits can reach.
-    fn check_room(&self, n_bytes: usize) -> Result<(), RejectReason> {
+    fn check_size(&self, n_bytes: usize) -> Result<(), RejectReason> {
         let max = self.plan.max_line_bytes.min((2 * MAX_BYTES).saturating_sub(self.decoded.len()));
         if n_bytes <= max {
             return Ok(());

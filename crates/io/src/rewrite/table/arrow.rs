@@ -11,15 +11,15 @@ use arrow_ipc::{Message, MessageHeader};
 use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
 use arrow_select::filter::filter_record_batch;
 
-use super::fates::{Fates, Kept};
 use super::sink::Sink;
+use super::verdicts::{Kept, Verdicts};
 use super::writer::Writer;
 use super::{annotate, columns, damaged, decoded};
 use crate::error::{Error, Result};
-use crate::read::{ArrowFault, ArrowItem, ArrowMessages, Format, Input, guarded};
+use crate::read::{ArrowItem, ArrowMessages, Format, Input, TableFault, guarded};
 
-pub(super) fn rewrite(input: &Input, sink: &mut Sink<'_>, fates: &mut Fates<'_>) -> Result<u64> {
-    let mut copy = Copy {
+pub(super) fn rewrite(input: &Input, sink: &mut Sink<'_>, verdicts: &mut Verdicts<'_>) -> Result<u64> {
+    let mut copy = FileCopy {
         input,
         messages: ArrowMessages::open(input)?,
         schema: None,
@@ -28,14 +28,14 @@ pub(super) fn rewrite(input: &Input, sink: &mut Sink<'_>, fates: &mut Fates<'_>)
         n_written: 0,
         writer: Writer::new(sink),
     };
-    match copy.all(fates) {
+    match copy.all(verdicts) {
         Ok(()) => {}
         Err(Stop::Error(error)) => return Err(error),
         // What cannot be read has no verdict.
-        Err(Stop::End(_)) if fates.next_row().is_none() => {}
+        Err(Stop::End(_)) if verdicts.next_row().is_none() => {}
         Err(Stop::End(detail)) => return Err(damaged(input, detail)),
     }
-    copy.finish(fates)
+    copy.finish(verdicts)
 }
 
 /// Why copying ended before the file did.
@@ -51,7 +51,7 @@ impl From<Error> for Stop {
     }
 }
 
-struct Copy<'a, 's> {
+struct FileCopy<'a, 's> {
     input: &'a Input,
     messages: ArrowMessages,
     schema: Option<SchemaRef>,
@@ -62,14 +62,14 @@ struct Copy<'a, 's> {
     writer: Writer<'a, 's>,
 }
 
-impl Copy<'_, '_> {
-    fn all(&mut self, fates: &mut Fates<'_>) -> Result<(), Stop> {
+impl FileCopy<'_, '_> {
+    fn all(&mut self, verdicts: &mut Verdicts<'_>) -> Result<(), Stop> {
         loop {
             let item = self.messages.next();
             let message = match self.read(item)? {
                 None => return Ok(()),
                 Some(ArrowItem::Schema(schema)) => {
-                    self.take_schema(schema, fates)?;
+                    self.take_schema(schema, verdicts)?;
                     continue;
                 }
                 Some(ArrowItem::Message(message)) => message,
@@ -78,14 +78,14 @@ impl Copy<'_, '_> {
             let n_body = u64::try_from(message.bodyLength()).map_err(|error| Stop::End(error.to_string()))?;
             match message.header_type() {
                 MessageHeader::DictionaryBatch => self.take_dictionary(&message, n_body)?,
-                MessageHeader::RecordBatch => self.take_rows(&message, n_body, fates)?,
+                MessageHeader::RecordBatch => self.take_rows(&message, n_body, verdicts)?,
                 _ => self.pass(n_body)?,
             }
         }
     }
 
-    fn take_schema(&mut self, schema: Schema, fates: &Fates<'_>) -> Result<(), Stop> {
-        if fates.is_annotated {
+    fn take_schema(&mut self, schema: Schema, verdicts: &Verdicts<'_>) -> Result<(), Stop> {
+        if verdicts.is_annotated {
             annotate::check_names(schema.fields().iter().map(|field| field.name().as_str()), self.input)?;
         }
         self.schema = Some(Arc::new(schema));
@@ -105,7 +105,12 @@ impl Copy<'_, '_> {
         read.map_err(|reason| Stop::End(reason.to_string()))
     }
 
-    fn take_rows(&mut self, message: &Message<'_>, n_body: u64, fates: &mut Fates<'_>) -> Result<(), Stop> {
+    fn take_rows(
+        &mut self,
+        message: &Message<'_>,
+        n_body: u64,
+        verdicts: &mut Verdicts<'_>,
+    ) -> Result<(), Stop> {
         let (Some(batch), Some(schema)) = (message.header_as_record_batch(), self.schema.clone()) else {
             return Err(Stop::End("a record batch before the schema".into()));
         };
@@ -113,10 +118,10 @@ impl Copy<'_, '_> {
         let first = self.row;
         self.row = first.saturating_add(n_rows);
         // A number of rows is only believed if there are verdicts on them.
-        if fates.next_row().is_none_or(|row| row > self.row) {
+        if verdicts.next_row().is_none_or(|row| row > self.row) {
             return self.pass(n_body);
         }
-        let kept = fates.take(first..self.row)?;
+        let kept = verdicts.take(first..self.row)?;
         let codec = batch.compression().map(|compression| compression.codec());
         if kept.n == 0 {
             return self.pass(n_body);
@@ -141,20 +146,20 @@ impl Copy<'_, '_> {
         self.read(passed)
     }
 
-    fn read<T>(&self, read: Result<T, ArrowFault>) -> Result<T, Stop> {
+    fn read<T>(&self, read: Result<T, TableFault>) -> Result<T, Stop> {
         read.map_err(|fault| match fault {
-            ArrowFault::Io(source) => Error::Read { path: self.input.path.to_path_buf(), source }.into(),
-            ArrowFault::Damaged(reason) => Stop::End(reason.to_string()),
+            TableFault::Io(source) => Error::read(&self.input.path, source).into(),
+            TableFault::Damaged(reason) => Stop::End(reason.to_string()),
         })
     }
 
-    fn finish(mut self, fates: &mut Fates<'_>) -> Result<u64> {
-        if let Some(row) = fates.next_row() {
+    fn finish(mut self, verdicts: &mut Verdicts<'_>) -> Result<u64> {
+        if let Some(row) = verdicts.next_row() {
             return Err(damaged(self.input, format!("{} rows, and row {row} is to be copied", self.row)));
         }
         let Some(schema) = &self.schema else { return Ok(0) };
         let fail = |error: ArrowError| damaged(self.input, error);
-        let schema = if fates.is_annotated { annotated(schema) } else { Arc::clone(schema) };
+        let schema = if verdicts.is_annotated { annotated(schema) } else { Arc::clone(schema) };
         self.writer.open(&schema, self.messages.is_file(), None).map_err(fail)?;
         let metadata = self.messages.metadata();
         self.writer.finish(metadata).map_err(fail)?;

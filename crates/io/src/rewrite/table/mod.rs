@@ -1,7 +1,7 @@
 //! Rows of tables, copied without those that were removed, or with marks on them.
 //!
 //! What stays as it was: the columns, their types, nested or not, and their order; metadata; the codec of each column
-//! (at its usual level); row groups and record batches, one for one, without those that have no row left. A row group of
+//! (at its default level); row groups and record batches, one for one, without those that have no row left. A row group of
 //! Parquet that is kept whole is copied byte for byte. Page indexes and bloom filters are not carried over.
 //!
 //! Memory: the verdicts of one row group or record batch, and of Parquet some pages of one column, of Arrow one record
@@ -9,9 +9,9 @@
 
 mod arrow;
 mod columns;
-mod fates;
 mod parquet;
 mod sink;
+mod verdicts;
 mod writer;
 
 use std::io::Write;
@@ -20,8 +20,8 @@ use super::annotate;
 use super::verdict::Verdict;
 use crate::error::{Error, Result};
 use crate::read::{Format, Input, RejectReason, guarded};
-use fates::Fates;
 use sink::Sink;
+use verdicts::Verdicts;
 
 /// Copies the rows of a Parquet or Arrow file whose verdict says so. Returns how many.
 ///
@@ -37,7 +37,7 @@ pub fn rewrite(
     out: &mut (dyn Write + Send),
     verdicts: &mut dyn Iterator<Item = Verdict>,
 ) -> Result<u64> {
-    copy(input, out, Fates::new(verdicts, input))
+    copy(input, out, Verdicts::new(verdicts, input))
 }
 
 /// The same for verdicts that all have annotations: a file without rows gets the five columns too.
@@ -46,15 +46,15 @@ pub fn rewrite_annotated(
     out: &mut (dyn Write + Send),
     verdicts: &mut dyn Iterator<Item = Verdict>,
 ) -> Result<u64> {
-    copy(input, out, Fates::annotated(verdicts, input))
+    copy(input, out, Verdicts::annotated(verdicts, input))
 }
 
-fn copy(input: &Input, out: &mut (dyn Write + Send), mut fates: Fates<'_>) -> Result<u64> {
+fn copy(input: &Input, out: &mut (dyn Write + Send), mut verdicts: Verdicts<'_>) -> Result<u64> {
     let mut sink = Sink::new(out);
     let format = input.format().filter(|_| input.bytes.is_some());
     let written = match format {
-        Some(Format::Parquet) => parquet::rewrite(input, &mut sink, &mut fates),
-        Some(Format::Arrow) => arrow::rewrite(input, &mut sink, &mut fates),
+        Some(Format::Parquet) => parquet::rewrite(input, &mut sink, &mut verdicts),
+        Some(Format::Arrow) => arrow::rewrite(input, &mut sink, &mut verdicts),
         _ => {
             let (expected, remedy) = ("a table in a file", "save it to a file first");
             let got = format.map_or("a pipe", |format| format.name());

@@ -13,40 +13,40 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{Type, TypePtr};
 
-use super::fates::{Fates, Kept};
 use super::sink::Sink;
+use super::verdicts::{Kept, Verdicts};
 use super::{annotate, damaged, decoded};
 use crate::error::{Error, Result};
 use crate::read::{Format, Input, Seekable, check_parquet_column, check_parquet_index};
 
-pub(super) fn rewrite(input: &Input, sink: &mut Sink<'_>, fates: &mut Fates<'_>) -> Result<u64> {
+pub(super) fn rewrite(input: &Input, sink: &mut Sink<'_>, verdicts: &mut Verdicts<'_>) -> Result<u64> {
     let index = input.open()?.ok_or_else(|| Error::without_ranges(&input.path, "a parquet file"))?;
-    let again = index.again().map_err(|error| Error::open(&*input.path, error))?;
+    let file = index.try_clone().map_err(|error| Error::open(&*input.path, error))?;
     let open = || {
-        check_parquet_index(&mut index.again()?)?;
+        check_parquet_index(&mut index.try_clone()?)?;
         SerializedFileReader::new(index)
     };
     let reader = match decoded(input, Format::Parquet, open) {
-        Err(_) if fates.is_empty => return Ok(0),
+        Err(_) if verdicts.is_empty => return Ok(0),
         reader => reader?,
     };
     let metadata = reader.metadata();
     check(metadata).map_err(|error| damaged(input, error))?;
     let schema = metadata.file_metadata().schema_descr().root_schema_ptr();
-    if fates.is_annotated {
+    if verdicts.is_annotated {
         annotate::check_names(schema.get_fields().iter().map(|field| field.name()), input)?;
     }
     let fail = |error: ParquetError| damaged(input, error);
-    let schema = if fates.is_annotated { with_marks(&schema).map_err(fail)? } else { schema };
-    let properties = Arc::new(properties::of(metadata, fates.is_annotated));
+    let schema = if verdicts.is_annotated { with_marks(&schema).map_err(fail)? } else { schema };
+    let properties = Arc::new(properties::of(metadata, verdicts.is_annotated));
     let mut writer = SerializedFileWriter::new(sink, schema, properties).map_err(fail)?;
     let (mut first, mut n_written) = (0, 0);
     for (group, of_group) in metadata.row_groups().iter().enumerate() {
         let n_rows = of_group.num_rows() as u64;
-        let kept = fates.take(first..first + n_rows)?;
+        let kept = verdicts.take(first..first + n_rows)?;
         first += n_rows;
         if kept.n > 0 {
-            let copy = Copy { file: &again, reader: &reader, group, kept: &kept };
+            let copy = RowGroupCopy { file: &file, reader: &reader, group, kept: &kept };
             let mut to = writer.next_row_group().map_err(fail)?;
             decoded(input, Format::Parquet, || {
                 copy.columns(&mut to)?;
@@ -56,7 +56,7 @@ pub(super) fn rewrite(input: &Input, sink: &mut Sink<'_>, fates: &mut Fates<'_>)
             n_written += kept.n as u64;
         }
     }
-    if let Some(row) = fates.next_row() {
+    if let Some(row) = verdicts.next_row() {
         return Err(damaged(input, format!("{first} rows, and row {row} is to be copied")));
     }
     writer.close().map_err(fail)?;
@@ -64,14 +64,14 @@ pub(super) fn rewrite(input: &Input, sink: &mut Sink<'_>, fates: &mut Fates<'_>)
 }
 
 /// The rows of one row group.
-struct Copy<'a> {
+struct RowGroupCopy<'a> {
     file: &'a Seekable,
     reader: &'a SerializedFileReader<Seekable>,
     group: usize,
     kept: &'a Kept,
 }
 
-impl Copy<'_> {
+impl RowGroupCopy<'_> {
     fn columns(&self, to: &mut SerializedRowGroupWriter<'_, &mut Sink<'_>>) -> Result<(), ParquetError> {
         let group = self.reader.get_row_group(self.group)?;
         let n_rows = self.kept.n_rows;
@@ -83,7 +83,7 @@ impl Copy<'_> {
                 continue;
             }
             let mean = column.uncompressed_size() as usize / n_rows.max(1);
-            check_parquet_column(&mut self.file.again()?, column).map_err(about)?;
+            check_parquet_column(&mut self.file.try_clone()?, column).map_err(about)?;
             let from = group.get_column_reader(i).map_err(about)?;
             let Some(mut writer) = to.next_column()? else { break };
             copy::rows(from, &mut writer, &self.kept.runs(), mean).map_err(about)?;

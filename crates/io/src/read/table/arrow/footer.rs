@@ -6,11 +6,12 @@ use arrow_ipc::Block;
 use arrow_ipc::convert::try_fb_to_schema;
 use arrow_schema::Schema;
 
-use super::messages::MOST_METADATA;
 use crate::read::format::Format;
-use crate::read::seekable::Seekable;
-use crate::read::table::guarded;
+use crate::read::guard::guarded;
+use crate::read::input::Seekable;
 
+/// A longer description of a record batch is none, nor is a longer footer.
+pub(super) const MAX_METADATA: u32 = 256 << 20;
 /// What an Arrow file begins and ends with.
 pub(super) const MAGIC: &[u8] = b"ARROW1";
 /// The end of a file: the length of the footer, and the mark.
@@ -39,7 +40,7 @@ impl Footer {
         let Some(length) = tail.first_chunk::<4>().map(|length| u32::from_le_bytes(*length)) else {
             return Ok(None);
         };
-        let place = end.checked_sub(u64::from(length)).filter(|_| length <= MOST_METADATA);
+        let place = end.checked_sub(u64::from(length)).filter(|_| length <= MAX_METADATA);
         let Some(place) = place.filter(|_| tail.ends_with(MAGIC)) else { return Ok(None) };
         let mut bytes = Vec::new();
         file.seek(SeekFrom::Start(place))?;

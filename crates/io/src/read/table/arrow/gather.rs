@@ -2,7 +2,8 @@
 
 use arrow_buffer::Buffer;
 
-use super::messages::{Fault, Messages};
+use super::messages::ArrowMessages;
+use crate::read::table::TableFault;
 
 /// Buffers begin at multiples of this, as decoders want it.
 const ALIGNMENT: usize = 64;
@@ -10,10 +11,10 @@ const ALIGNMENT: usize = 64;
 /// Reads the wanted buffers of a body of `n` bytes, and passes the others. Gives them one after the other, and their new
 /// places.
 pub(super) fn gather(
-    messages: &mut Messages,
+    messages: &mut ArrowMessages,
     wanted: &[arrow_ipc::Buffer],
     n: u64,
-) -> Result<(Buffer, Vec<arrow_ipc::Buffer>), Fault> {
+) -> Result<(Buffer, Vec<arrow_ipc::Buffer>), TableFault> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by_key(|&i| (wanted[i].offset(), wanted[i].length()));
     let (mut body, mut at) = (Vec::new(), 0);
@@ -28,14 +29,14 @@ pub(super) fn gather(
                 continue;
             }
             _ if length == 0 => continue,
-            _ if offset < at => return Err(Fault::damaged("buffers that overlap")),
+            _ if offset < at => return Err(TableFault::arrow("buffers that overlap")),
             _ => {}
         }
         messages.pass(offset - at)?;
         body.resize(body.len().next_multiple_of(ALIGNMENT), 0);
         places[i] = arrow_ipc::Buffer::new(body.len() as i64, length as i64);
         if messages.append(length, &mut body)? < length {
-            return Err(Fault::damaged("the file ends inside of a record batch"));
+            return Err(TableFault::arrow("the file ends inside of a record batch"));
         }
         (at, last) = (offset + length, Some(i));
     }

@@ -8,14 +8,14 @@ use arrow_schema::{DataType, Field, Fields, UnionMode};
 
 /// Where one column stands in the lists of a record batch.
 #[derive(Debug, Default)]
-pub(super) struct Place {
+pub(super) struct ColumnPlace {
     pub(super) nodes: Vec<usize>,
     pub(super) buffers: Vec<usize>,
-    /// For each column of views, how many buffers beyond the usual two it has.
+    /// For each column of views, how many buffers beyond the two that all have it has.
     pub(super) variadic: Vec<usize>,
 }
 
-impl Place {
+impl ColumnPlace {
     /// Finds the column at a path; nothing if the lists do not fit the fields.
     pub(super) fn find(
         fields: &Fields,
@@ -36,7 +36,7 @@ struct Walk<'a> {
     node: usize,
     buffer: usize,
     view: usize,
-    found: Place,
+    found: ColumnPlace,
 }
 
 impl Walk<'_> {

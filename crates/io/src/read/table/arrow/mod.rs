@@ -10,10 +10,10 @@
 
 mod footer;
 mod gather;
-mod held;
 mod layout;
 mod messages;
 mod select;
+mod shared_batch;
 mod wanted;
 
 use std::collections::HashMap;
@@ -25,28 +25,28 @@ use arrow_ipc::MessageHeader;
 use arrow_ipc::convert::MessageBuffer;
 use arrow_ipc::reader::read_dictionary;
 
-use super::{Content, Table, guarded, most_rejects, reject_rest};
+use super::{Content, TableFault, TableItem, TableReader, UndecodedRows, max_rejects};
 use crate::error::{Error, Result};
-use crate::read::MAX_BYTES;
-use crate::read::batch::{Plan, RawBatch, Row};
 use crate::read::format::Format;
-use crate::read::input::Input;
+use crate::read::guard::guarded;
+use crate::read::input::{Input, Seekable};
+use crate::read::options::{MAX_BYTES, Plan};
 use crate::read::reject::RejectReason;
-use crate::read::seekable::Seekable;
+use crate::read::rows::Row;
 use crate::read::stream::{Progress, Stream};
-use held::Held;
-pub(super) use held::Part;
-pub use messages::{Fault, Item, Messages};
+pub(crate) use messages::{ArrowItem, ArrowMessages};
 use select::Selected;
+pub(super) use shared_batch::Part;
+use shared_batch::SharedBatch;
 use wanted::Wanted;
 
 /// The wanted columns of a record batch may have so many bytes.
-const MOST_BYTES: u64 = 4 * MAX_BYTES as u64;
+const MAX_HELD_BYTES: u64 = 4 * MAX_BYTES as u64;
 
 /// A file being read.
-pub(in crate::read) struct Source {
+pub(in crate::read) struct ArrowReader {
     input: Arc<Input>,
-    messages: Messages,
+    messages: ArrowMessages,
     wanted: Option<Result<Arc<Wanted>, RejectReason>>,
     dictionaries: Arc<HashMap<i64, ArrayRef>>,
     /// The first row that is in no batch yet.
@@ -65,42 +65,44 @@ struct Waiting {
 }
 
 enum Rest {
-    Held(Arc<Held>, usize),
+    /// A record batch, and how many of its rows a batch has.
+    Batch(Arc<SharedBatch>, usize),
     Bad(RejectReason),
 }
 
-impl Source {
+impl ArrowReader {
     pub(in crate::read) fn of_stream(stream: Stream, input: Arc<Input>) -> Self {
-        Self::new(Messages::of_stream(stream), input)
+        Self::new(ArrowMessages::of_stream(stream), input)
     }
 
     pub(in crate::read) fn of_file(file: Seekable, input: Arc<Input>, progress: &Progress) -> Result<Self> {
-        Ok(Self::new(Messages::of_file(file, &input.path, progress)?, input))
+        Ok(Self::new(ArrowMessages::of_file(file, &input.path, progress)?, input))
     }
 
-    fn new(messages: Messages, input: Arc<Input>) -> Self {
+    fn new(messages: ArrowMessages, input: Arc<Input>) -> Self {
         let dictionaries = Arc::default();
         Self { input, messages, wanted: None, dictionaries, row: 0, waiting: None, is_done: false }
     }
 
     /// Reads messages until there are rows. False at the end.
-    fn advance(&mut self, plan: &Plan) -> Result<bool, Fault> {
+    fn advance(&mut self, plan: &Plan) -> Result<bool, TableFault> {
         while self.waiting.is_none() {
             match self.messages.next()? {
-                None if self.wanted.is_none() => return Err(Fault::damaged("no schema")),
-                None => return Ok(false),
-                Some(Item::Schema(schema)) => {
+                None if self.wanted.is_none() => return Err(TableFault::arrow("no schema")),
+                None => return self.messages.drain().map(|()| false),
+                Some(ArrowItem::Schema(schema)) => {
                     self.wanted = Some(Wanted::find(schema.fields(), &plan.fields).map(Arc::new));
                 }
-                Some(Item::Message(message)) => self.take(&message, plan)?,
+                Some(ArrowItem::Message(message)) => self.take(&message, plan)?,
             }
         }
         Ok(true)
     }
 
-    fn take(&mut self, message: &MessageBuffer, plan: &Plan) -> Result<(), Fault> {
+    fn take(&mut self, message: &MessageBuffer, plan: &Plan) -> Result<(), TableFault> {
         let message = message.as_ref();
-        let n_body = u64::try_from(message.bodyLength()).map_err(|_| Fault::damaged("a negative length"))?;
+        let n_body =
+            u64::try_from(message.bodyLength()).map_err(|_| TableFault::arrow("a negative length"))?;
         match message.header_type() {
             MessageHeader::DictionaryBatch => self.take_dictionary(&message, n_body),
             MessageHeader::RecordBatch => self.take_rows(&message, n_body, plan),
@@ -109,26 +111,26 @@ impl Source {
     }
 
     /// Decodes a dictionary if a wanted column uses it. If that fails, no further row can be read.
-    fn take_dictionary(&mut self, message: &arrow_ipc::Message<'_>, n_body: u64) -> Result<(), Fault> {
-        let batch = message.header_as_dictionary_batch().ok_or(Fault::damaged("no dictionary"))?;
+    fn take_dictionary(&mut self, message: &arrow_ipc::Message<'_>, n_body: u64) -> Result<(), TableFault> {
+        let batch = message.header_as_dictionary_batch().ok_or(TableFault::arrow("no dictionary"))?;
         let Some(Ok(wanted)) = &self.wanted else { return self.messages.pass(n_body) };
         #[expect(deprecated)]
         let is_used = !wanted.schema.fields_with_dict_id(batch.id()).is_empty();
         if !is_used {
             return self.messages.pass(n_body);
         }
-        if n_body > MOST_BYTES {
-            return Err(Fault::damaged("a dictionary of too many bytes"));
+        if n_body > MAX_HELD_BYTES {
+            return Err(TableFault::arrow("a dictionary of too many bytes"));
         }
         let body = Buffer::from_vec(self.messages.bytes(n_body)?);
-        let data = batch.data().ok_or(Fault::damaged("no dictionary"))?;
+        let data = batch.data().ok_or(TableFault::arrow("no dictionary"))?;
         let is_inside = |place: &arrow_ipc::Buffer| select::is_inside(place, n_body);
         if !data.buffers().is_some_and(|buffers| buffers.iter().all(is_inside)) {
-            return Err(Fault::damaged("a buffer outside of its dictionary"));
+            return Err(TableFault::arrow("a buffer outside of its dictionary"));
         }
         let all = select::decoded_bytes(&body, data.buffers().iter().flatten(), data.compression().is_some());
-        if all.is_none_or(|all| all > MOST_BYTES) {
-            return Err(Fault::damaged("a dictionary of too many bytes"));
+        if all.is_none_or(|all| all > MAX_HELD_BYTES) {
+            return Err(TableFault::arrow("a dictionary of too many bytes"));
         }
         let dictionaries = Arc::make_mut(&mut self.dictionaries);
         let version = message.version();
@@ -141,11 +143,16 @@ impl Source {
     }
 
     /// Reads the wanted columns of a record batch.
-    fn take_rows(&mut self, message: &arrow_ipc::Message<'_>, n_body: u64, plan: &Plan) -> Result<(), Fault> {
-        let batch = message.header_as_record_batch().ok_or(Fault::damaged("no record batch"))?;
-        let n_rows = u64::try_from(batch.length()).map_err(|_| Fault::damaged("a negative length"))?;
+    fn take_rows(
+        &mut self,
+        message: &arrow_ipc::Message<'_>,
+        n_body: u64,
+        plan: &Plan,
+    ) -> Result<(), TableFault> {
+        let batch = message.header_as_record_batch().ok_or(TableFault::arrow("no record batch"))?;
+        let n_rows = u64::try_from(batch.length()).map_err(|_| TableFault::arrow("a negative length"))?;
         let wanted = match &self.wanted {
-            None => return Err(Fault::damaged("a record batch before the schema")),
+            None => return Err(TableFault::arrow("a record batch before the schema")),
             Some(Err(reason)) => {
                 let reason = reason.clone();
                 return self.reject(n_rows, n_body, n_body, reason);
@@ -156,8 +163,8 @@ impl Source {
             return self.reject(n_rows, n_body, n_body, damaged("its lists do not fit the schema"));
         };
         let n_bytes = columns.n_bytes();
-        if n_bytes > MOST_BYTES {
-            let reason = RejectReason::TooLong { what: "record batch", bytes: n_bytes, max: MOST_BYTES };
+        if n_bytes > MAX_HELD_BYTES {
+            let reason = RejectReason::TooLong { what: "record batch", bytes: n_bytes, max: MAX_HELD_BYTES };
             return self.reject(n_rows, n_body, n_body, reason);
         }
         let (body, places) = gather::gather(&mut self.messages, &columns.buffers, n_body)?;
@@ -166,14 +173,15 @@ impl Source {
             let reason = damaged("a compressed buffer of an absurd length");
             return self.reject(n_rows, 0, believed(u64::MAX, n_body), reason);
         };
-        if all > MOST_BYTES {
-            let reason = RejectReason::TooLong { what: "record batch", bytes: all, max: MOST_BYTES };
+        if all > MAX_HELD_BYTES {
+            let reason = RejectReason::TooLong { what: "record batch", bytes: all, max: MAX_HELD_BYTES };
             return self.reject(n_rows, 0, believed(all, n_body), reason);
         }
         is_plausible(n_rows, believed(all, n_body))?;
         let per_row = size_of::<Row>() as f64 + all as f64 / n_rows.max(1) as f64 + self.mean_values(&wanted);
-        let message = held::message(n_rows as i64, &columns.nodes, &places, &columns.variadic, columns.codec);
-        let held = Held {
+        let message =
+            shared_batch::message(n_rows as i64, &columns.nodes, &places, &columns.variadic, columns.codec);
+        let batch = SharedBatch {
             message,
             body,
             version: columns.version,
@@ -182,7 +190,7 @@ impl Source {
             decoded: OnceLock::new(),
         };
         let at_once = ((plan.batch_bytes as f64 / per_row) as usize).max(1);
-        self.wait(n_rows, Rest::Held(Arc::new(held), at_once));
+        self.wait(n_rows, Rest::Batch(Arc::new(batch), at_once));
         Ok(())
     }
 
@@ -198,7 +206,13 @@ impl Source {
     }
 
     /// Passes what is left of the body of a record batch, none of whose rows is a document.
-    fn reject(&mut self, n_rows: u64, n_left: u64, n_bytes: u64, reason: RejectReason) -> Result<(), Fault> {
+    fn reject(
+        &mut self,
+        n_rows: u64,
+        n_left: u64,
+        n_bytes: u64,
+        reason: RejectReason,
+    ) -> Result<(), TableFault> {
         is_plausible(n_rows, n_bytes)?;
         self.messages.pass(n_left)?;
         self.wait(n_rows, Rest::Bad(reason));
@@ -210,66 +224,60 @@ impl Source {
             self.waiting = Some(Waiting { content, n_rows: n_rows as usize, row: 0 });
         }
     }
+
+    /// The last batch of a file that cannot be read further.
+    fn end(&mut self, reason: RejectReason) -> TableItem {
+        self.is_done = true;
+        self.messages.drain().ok();
+        TableItem::rest(&self.input, self.row, reason)
+    }
 }
 
-impl super::Source for Source {
-    fn next(&mut self, plan: &Arc<Plan>) -> Result<Option<RawBatch>> {
+impl TableReader for ArrowReader {
+    fn next(&mut self, plan: &Plan) -> Result<Option<TableItem>> {
         if self.is_done {
             return Ok(None);
         }
-        let more = match self.advance(plan) {
-            Ok(true) => true,
-            Ok(false) => match self.messages.drain() {
-                Ok(()) => return Ok(None),
-                Err(Fault::Damaged(reason)) => return self.end(reason, plan),
-                Err(Fault::Io(source)) => return Err(self.error(source)),
-            },
-            Err(Fault::Damaged(reason)) => return self.end(reason, plan),
-            Err(Fault::Io(source)) => return Err(self.error(source)),
-        };
-        let Some(waiting) = self.waiting.as_mut().filter(|_| more) else { return Ok(None) };
+        match self.advance(plan) {
+            Ok(true) => {}
+            Ok(false) => return Ok(None),
+            Err(TableFault::Damaged(reason)) => return Ok(Some(self.end(reason))),
+            Err(TableFault::Io(source)) => return Err(Error::read(&self.input.path, source)),
+        }
+        let Some(waiting) = &mut self.waiting else { return Ok(None) };
         let left = waiting.n_rows - waiting.row;
         let (n_rows, content) = match &waiting.content {
-            Rest::Held(held, at_once) => {
+            Rest::Batch(batch, at_once) => {
                 let n_rows = left.min(*at_once);
                 let rows = waiting.row..waiting.row + n_rows;
-                (n_rows, Content::RecordBatch(Part { held: Arc::clone(held), rows }))
+                (n_rows, Content::RecordBatch(Part { batch: Arc::clone(batch), rows }))
             }
-            Rest::Bad(reason) => (left.min(most_rejects(plan) as usize), Content::Bad(reason.clone())),
+            Rest::Bad(reason) => (left.min(max_rejects(plan) as usize), Content::Bad(reason.clone())),
         };
         waiting.row += n_rows;
         if n_rows == left {
             self.waiting = None;
         }
-        let batch = Table { n_rows, content }.batch(&self.input, self.row, plan);
+        let rows = UndecodedRows::new(&self.input, self.row, n_rows, content);
         self.row += n_rows as u64;
-        Ok(Some(batch))
-    }
-}
-
-impl Source {
-    /// The last batch of a file that cannot be read further.
-    fn end(&mut self, reason: RejectReason, plan: &Arc<Plan>) -> Result<Option<RawBatch>> {
-        self.is_done = true;
-        self.messages.drain().ok();
-        Ok(Some(reject_rest(&self.input, self.row, reason, plan)))
-    }
-
-    fn error(&self, source: std::io::Error) -> Error {
-        Error::Read { path: self.input.path.to_path_buf(), source }
+        Ok(Some(TableItem::Rows(rows)))
     }
 }
 
 /// How many bytes a body is believed to have, whatever its buffers say about themselves.
 fn believed(n_bytes: u64, n_body: u64) -> u64 {
-    n_bytes.min(n_body.saturating_mul(select::MOST_TIMES / 8))
+    n_bytes.min(n_body.saturating_mul(select::MAX_TIMES / 8))
 }
 
 /// A row takes at least a bit. More rows than that are a damaged number, not rows.
-fn is_plausible(n_rows: u64, n_bytes: u64) -> Result<(), Fault> {
-    if n_rows <= n_bytes.saturating_mul(8) { Ok(()) } else { Err(Fault::damaged("an absurd number of rows")) }
+fn is_plausible(n_rows: u64, n_bytes: u64) -> Result<(), TableFault> {
+    if n_rows <= n_bytes.saturating_mul(8) {
+        Ok(())
+    } else {
+        Err(TableFault::arrow("an absurd number of rows"))
+    }
 }
 
 fn damaged(detail: &str) -> RejectReason {
-    super::damaged(Format::Arrow, detail)
+    RejectReason::damaged(Format::Arrow, detail)
 }

@@ -3,7 +3,7 @@
 use arrow_buffer::Buffer;
 use arrow_ipc::{CompressionType, FieldNode, MetadataVersion};
 
-use super::layout::Place;
+use super::layout::ColumnPlace;
 use super::wanted::Wanted;
 
 /// The lists of the wanted columns of a record batch.
@@ -25,7 +25,7 @@ impl Selected {
         let version = message.version();
         let mut found = Self { nodes: vec![], buffers: vec![], variadic: vec![], codec, version };
         for path in &wanted.paths {
-            let place = Place::find(&wanted.all, path.names(), version, &all_variadic)?;
+            let place = ColumnPlace::find(&wanted.all, path.names(), version, &all_variadic)?;
             for i in place.nodes {
                 found.nodes.push(*(i < all_nodes.len()).then(|| all_nodes.get(i))?);
             }
@@ -51,7 +51,7 @@ pub(super) fn is_inside(place: &arrow_ipc::Buffer, n_body: u64) -> bool {
 }
 
 /// A byte of a compressed buffer stands for at most so many: 128 KiB of the same are a zstd block of four bytes or more.
-pub(super) const MOST_TIMES: u64 = 1 << 15;
+pub(super) const MAX_TIMES: u64 = 1 << 15;
 
 /// What the buffers take when they are decompressed, as they say; nothing if one of them does not say it, or says what cannot be.
 pub(super) fn decoded_bytes<'a>(
@@ -66,7 +66,7 @@ pub(super) fn decoded_bytes<'a>(
             true if stored > 0 => {
                 let prefix = body.get(place.offset() as usize..)?.first_chunk::<8>()?;
                 let said = u64::try_from(i64::from_le_bytes(*prefix)).unwrap_or(stored);
-                Some(said).filter(|said| *said <= stored.saturating_mul(MOST_TIMES))?
+                Some(said).filter(|said| *said <= stored.saturating_mul(MAX_TIMES))?
             }
             _ => stored,
         };

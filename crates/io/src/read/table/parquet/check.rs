@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 
-use super::header::{Fault, PageHeader, is_struct};
+use super::header::{HeaderFault, PageHeader, is_struct};
 
 /// The bytes after the index: its length, and what a file ends with.
 const TAIL: u64 = 8;
@@ -13,7 +13,10 @@ const TAIL: u64 = 8;
 const HEADER: u64 = 256;
 
 /// Refuses an index that is none. One that is not where it should be is left to the decoder, who says so.
-pub fn check_index(file: &mut (impl Read + Seek)) -> Result<(), ParquetError> {
+///
+/// # Errors
+/// Such an index, a file that cannot be read.
+pub fn check_parquet_index(file: &mut (impl Read + Seek)) -> Result<(), ParquetError> {
     let n = file.seek(SeekFrom::End(0))?;
     let Some(tail) = n.checked_sub(TAIL) else { return Ok(()) };
     let [a, b, c, d, ..] = read(file, tail, TAIL)?[..] else { return Ok(()) };
@@ -26,7 +29,13 @@ pub fn check_index(file: &mut (impl Read + Seek)) -> Result<(), ParquetError> {
 }
 
 /// Refuses headers of pages that are none.
-pub fn check_pages(file: &mut (impl Read + Seek), column: &ColumnChunkMetaData) -> Result<(), ParquetError> {
+///
+/// # Errors
+/// A page of the column whose header is none, a file that cannot be read.
+pub(crate) fn check_parquet_column(
+    file: &mut (impl Read + Seek),
+    column: &ColumnChunkMetaData,
+) -> Result<(), ParquetError> {
     let Some((mut at, end)) = place(column) else { return Err(no_place()) };
     while at < end {
         let (mut wanted, left) = (HEADER, end - at);
@@ -34,7 +43,7 @@ pub fn check_pages(file: &mut (impl Read + Seek), column: &ColumnChunkMetaData) 
             let bytes = read(file, at, wanted.min(left))?;
             match PageHeader::read(&bytes) {
                 Ok((header, n)) => break (n as u64).saturating_add(header.compressed as u64),
-                Err(Fault::Short) if bytes.len() as u64 == wanted => wanted *= 2,
+                Err(HeaderFault::Short) if bytes.len() as u64 == wanted => wanted *= 2,
                 Err(_) => return Err(ParquetError::General("the header of a page cannot be read".into())),
             }
         };
@@ -43,13 +52,16 @@ pub fn check_pages(file: &mut (impl Read + Seek), column: &ColumnChunkMetaData) 
     Ok(())
 }
 
-/// [`check_pages`] for all columns.
-pub fn check_all_pages(
+/// Refuses headers of pages that are none, in any column.
+///
+/// # Errors
+/// Such a header, a file that cannot be read.
+pub fn check_parquet_pages(
     file: &mut (impl Read + Seek),
     metadata: &ParquetMetaData,
 ) -> Result<(), ParquetError> {
     let columns = metadata.row_groups().iter().flat_map(|group| group.columns());
-    columns.into_iter().try_for_each(|column| check_pages(file, column))
+    columns.into_iter().try_for_each(|column| check_parquet_column(file, column))
 }
 
 /// Where the pages of a column begin and end, if that can be.

@@ -9,10 +9,10 @@ use parquet::basic::Compression;
 use parquet::file::metadata::ColumnChunkMetaData;
 
 use super::check::place;
-use super::header::{Fault, PageHeader, PageKind};
-use super::pages::LeafPages;
-use crate::read::MAX_BYTES;
-use crate::read::seekable::Seekable;
+use super::header::{HeaderFault, PageHeader, PageKind};
+use super::pages::{LeafPages, Page};
+use crate::read::input::Seekable;
+use crate::read::options::MAX_BYTES;
 use crate::read::stream::Progress;
 
 /// What is read at a time, unless a page is longer.
@@ -37,18 +37,6 @@ impl Bytewise {
         into.extend_from_slice(&bytes);
         Ok(())
     }
-}
-
-/// A page of a column, compressed, with its header.
-#[derive(Debug, Clone)]
-pub(super) struct Page {
-    /// Its rows, counted from the first of the row group.
-    pub(super) rows: Range<u64>,
-    pub(super) bytes: Bytes,
-    /// What its values take when they are decoded, about.
-    pub(super) decoded: u64,
-    /// Whether that is much more than the page itself takes, so that it is no loss to decode it twice.
-    pub(super) is_dictionary_coded: bool,
 }
 
 /// The column being read.
@@ -92,8 +80,8 @@ impl Chunk {
         }
     }
 
-    /// Reads the next page, of which at most `most_rows` are expected.
-    pub(super) fn load(&mut self, file: &mut Bytewise, most_rows: u64) -> io::Result<()> {
+    /// Reads the next page, of which at most `max_rows` are expected.
+    pub(super) fn load(&mut self, file: &mut Bytewise, max_rows: u64) -> io::Result<()> {
         let (header, n) = match self.header(file)? {
             Ok(header) => header,
             Err(fault) => {
@@ -108,7 +96,7 @@ impl Chunk {
             _ if header.uncompressed as usize > MAX_BYTES => {
                 Some(format!("a page is over {MAX_BYTES} bytes"))
             }
-            PageKind::Data if n_rows > most_rows => Some("a page has too many rows".to_owned()),
+            PageKind::Data if n_rows > max_rows => Some("a page has too many rows".to_owned()),
             _ => None,
         };
         if self.failed.is_some() {
@@ -165,11 +153,11 @@ impl Chunk {
             self.fill(file, wanted)?;
             match PageHeader::read(&self.ahead) {
                 Ok(read) => return Ok(Ok(read)),
-                Err(Fault::Short) if self.ahead.len() as u64 >= wanted => {
+                Err(HeaderFault::Short) if self.ahead.len() as u64 >= wanted => {
                     wanted = 2 * self.ahead.len() as u64;
                 }
-                Err(Fault::Short) => return Ok(Err("the header of a page is cut off".to_owned())),
-                Err(Fault::Bad) => return Ok(Err("the header of a page cannot be read".to_owned())),
+                Err(HeaderFault::Short) => return Ok(Err("the header of a page is cut off".to_owned())),
+                Err(HeaderFault::Bad) => return Ok(Err("the header of a page cannot be read".to_owned())),
             }
         }
     }

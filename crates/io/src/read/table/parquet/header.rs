@@ -27,7 +27,7 @@ pub(super) enum PageKind {
 
 /// Why there is no header.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Fault {
+pub(super) enum HeaderFault {
     /// The bytes end before it does.
     Short,
     /// It is none.
@@ -56,8 +56,8 @@ const DATA_2: &[u8] = &[I32, I32, I32, I32, I32, I32, BOOLEAN, STRUCT];
 
 impl PageHeader {
     /// Reads a header; also gives its length.
-    pub(super) fn read(bytes: &[u8]) -> Result<(Self, usize), Fault> {
-        let mut reader = Reader { bytes, at: 0 };
+    pub(super) fn read(bytes: &[u8]) -> Result<(Self, usize), HeaderFault> {
+        let mut reader = ThriftReader { bytes, at: 0 };
         let mut header = Self::default();
         let mut last = 0;
         while let Some((field, of_type)) = reader.field(&mut last, HEADER)? {
@@ -72,7 +72,7 @@ impl PageHeader {
             }
         }
         let is_plausible = header.compressed >= 0 && header.uncompressed >= 0 && header.n_values >= 0;
-        if is_plausible { Ok((header, reader.at)) } else { Err(Fault::Bad) }
+        if is_plausible { Ok((header, reader.at)) } else { Err(HeaderFault::Bad) }
     }
 
     /// Whether the values are places in the dictionary.
@@ -81,7 +81,12 @@ impl PageHeader {
     }
 
     /// The part of a header that is special to its kind.
-    fn read_kind(&mut self, reader: &mut Reader<'_>, types: &[u8], encoding: i64) -> Result<(), Fault> {
+    fn read_kind(
+        &mut self,
+        reader: &mut ThriftReader<'_>,
+        types: &[u8],
+        encoding: i64,
+    ) -> Result<(), HeaderFault> {
         let mut last = 0;
         while let Some((field, of_type)) = reader.field(&mut last, types)? {
             match field {
@@ -106,17 +111,17 @@ impl PageKind {
 
 /// True if these bytes are one struct, whatever it means, that the decoder can pass over in a time that they explain.
 pub(super) fn is_struct(bytes: &[u8]) -> bool {
-    Reader { bytes, at: 0 }.skip(STRUCT, 0).is_ok()
+    ThriftReader { bytes, at: 0 }.skip(STRUCT, 0).is_ok()
 }
 
-struct Reader<'a> {
+struct ThriftReader<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-impl Reader<'_> {
+impl ThriftReader<'_> {
     /// Number and type of the next field, or nothing at the end of the struct. A field that should be of another type is a fault: the decoder does not look at types of fields that it knows.
-    fn field(&mut self, last: &mut i64, types: &[u8]) -> Result<Option<(i64, u8)>, Fault> {
+    fn field(&mut self, last: &mut i64, types: &[u8]) -> Result<Option<(i64, u8)>, HeaderFault> {
         let byte = self.byte()?;
         if byte == 0 {
             return Ok(None);
@@ -128,12 +133,12 @@ impl Reader<'_> {
         let of_type = byte & 0xf;
         let is_of = |wanted: u8| of_type == wanted || wanted == BOOLEAN && BOOLEANS.contains(&of_type);
         let wanted = usize::try_from(*last - 1).ok().and_then(|i| types.get(i));
-        wanted.is_none_or(|wanted| is_of(*wanted)).then_some(Some((*last, of_type))).ok_or(Fault::Bad)
+        wanted.is_none_or(|wanted| is_of(*wanted)).then_some(Some((*last, of_type))).ok_or(HeaderFault::Bad)
     }
 
-    fn skip(&mut self, of_type: u8, depth: u32) -> Result<(), Fault> {
+    fn skip(&mut self, of_type: u8, depth: u32) -> Result<(), HeaderFault> {
         match of_type {
-            _ if depth > MAX_DEPTH => Err(Fault::Bad),
+            _ if depth > MAX_DEPTH => Err(HeaderFault::Bad),
             of_type if BOOLEANS.contains(&of_type) => Ok(()),
             of_type if INTEGERS.contains(&of_type) => self.integer().map(|_| ()),
             of_type if LISTS.contains(&of_type) => {
@@ -162,31 +167,31 @@ impl Reader<'_> {
                 }
                 Ok(())
             }
-            _ => Err(Fault::Bad),
+            _ => Err(HeaderFault::Bad),
         }
     }
 
     /// An element of a list or map. Nothing that is passed over has lists of booleans, and the decoder takes no bytes for them: it would count to billions because a few bytes say so.
-    fn skip_element(&mut self, of_type: u8, depth: u32) -> Result<(), Fault> {
-        if BOOLEANS.contains(&of_type) { Err(Fault::Bad) } else { self.skip(of_type, depth) }
+    fn skip_element(&mut self, of_type: u8, depth: u32) -> Result<(), HeaderFault> {
+        if BOOLEANS.contains(&of_type) { Err(HeaderFault::Bad) } else { self.skip(of_type, depth) }
     }
 
-    fn pass(&mut self, n: u64) -> Result<(), Fault> {
-        let end = usize::try_from(n).ok().and_then(|n| self.at.checked_add(n)).ok_or(Fault::Bad)?;
+    fn pass(&mut self, n: u64) -> Result<(), HeaderFault> {
+        let end = usize::try_from(n).ok().and_then(|n| self.at.checked_add(n)).ok_or(HeaderFault::Bad)?;
         if end > self.bytes.len() {
-            return Err(Fault::Short);
+            return Err(HeaderFault::Short);
         }
         self.at = end;
         Ok(())
     }
 
-    fn byte(&mut self) -> Result<u8, Fault> {
-        let byte = *self.bytes.get(self.at).ok_or(Fault::Short)?;
+    fn byte(&mut self) -> Result<u8, HeaderFault> {
+        let byte = *self.bytes.get(self.at).ok_or(HeaderFault::Short)?;
         self.at += 1;
         Ok(byte)
     }
 
-    fn varint(&mut self) -> Result<u64, Fault> {
+    fn varint(&mut self) -> Result<u64, HeaderFault> {
         let mut value = 0;
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;
@@ -195,10 +200,10 @@ impl Reader<'_> {
                 return Ok(value);
             }
         }
-        Err(Fault::Bad)
+        Err(HeaderFault::Bad)
     }
 
-    fn integer(&mut self) -> Result<i64, Fault> {
+    fn integer(&mut self) -> Result<i64, HeaderFault> {
         let zigzag = self.varint()?;
         Ok((zigzag >> 1) as i64 ^ -((zigzag & 1) as i64))
     }
@@ -225,7 +230,7 @@ mod tests {
         assert_eq!((read.kind, read.uncompressed, read.compressed), (PageKind::Data, 200, 64));
         assert_eq!((read.n_values, read.is_dictionary_coded(), n), (100, true, bytes.len()));
         for cut in 0..bytes.len() {
-            assert_eq!(PageHeader::read(&bytes[..cut]), Err(Fault::Short), "{cut}");
+            assert_eq!(PageHeader::read(&bytes[..cut]), Err(HeaderFault::Short), "{cut}");
         }
     }
 
@@ -234,15 +239,15 @@ mod tests {
         // Field 9, a list of 2^31 - 1 booleans, in a header and in its data page.
         let list = [0x49, 0xf1, 0xff, 0xff, 0xff, 0xff, 0x07, 0];
         let long = [&header()[..header().len() - 1], &list].concat();
-        assert_eq!(PageHeader::read(&long), Err(Fault::Bad));
+        assert_eq!(PageHeader::read(&long), Err(HeaderFault::Bad));
         let long = [&header()[..header().len() - 2], &list, &[0]].concat();
-        assert_eq!(PageHeader::read(&long), Err(Fault::Bad));
+        assert_eq!(PageHeader::read(&long), Err(HeaderFault::Bad));
         assert!(is_struct(&header()) && !is_struct(&long) && !is_struct(&header()[..9]));
         // Fields that the decoder knows, and takes for what they should be.
         for (at, wrong) in [(0, 0x16), (0, 0x19), (8, 0x29), (9, 0x18)] {
             let mut bytes = header();
             bytes[at] = wrong;
-            assert_eq!(PageHeader::read(&bytes), Err(Fault::Bad), "{at}");
+            assert_eq!(PageHeader::read(&bytes), Err(HeaderFault::Bad), "{at}");
         }
     }
 

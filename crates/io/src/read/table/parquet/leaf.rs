@@ -14,7 +14,7 @@ use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor, Type, TypePtr};
 use crate::read::fields::{FieldPath, Fields};
 use crate::read::format::Format;
 use crate::read::reject::RejectReason;
-use crate::read::table::{damaged, types};
+use crate::read::table::types;
 
 /// The wanted columns of a file.
 #[derive(Debug)]
@@ -69,7 +69,7 @@ impl Leaf {
         if schema.column(index).max_rep_level() > 0 {
             return Err(wrong("a list"));
         }
-        let fail = |error: ParquetError| damaged(Format::Parquet, error);
+        let fail = |error: ParquetError| RejectReason::damaged(Format::Parquet, error);
         let (narrow, found) = typed(schema, names, false).map_err(fail)?;
         // Some writers do not say that their bytes are strings. Where they are not, it costs the row.
         let found = match found {

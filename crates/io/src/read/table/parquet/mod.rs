@@ -21,26 +21,29 @@ use std::sync::Arc;
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::{PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader};
 
-use super::{Content, Table, damaged, guarded, most_rejects, reject_rest};
+use super::{Content, TableFault, TableItem, TableReader, UndecodedRows, max_rejects};
 use crate::error::{Error, Result};
-use crate::read::batch::{Plan, RawBatch, Row};
 use crate::read::format::Format;
-use crate::read::input::Input;
+use crate::read::guard::guarded;
+use crate::read::input::{Input, Seekable};
+use crate::read::options::Plan;
 use crate::read::reject::RejectReason;
-use crate::read::seekable::Seekable;
+use crate::read::rows::Row;
 use crate::read::stream::Progress;
-pub use check::{check_all_pages, check_index, check_pages};
+pub(crate) use check::check_parquet_column;
+pub use check::{check_parquet_index, check_parquet_pages};
 use chunk::{Bytewise, Chunk};
 use leaf::Wanted;
+use pages::Page;
 pub(super) use pages::Pages;
 
 /// More rows than a row group can have.
 const TOO_MANY_ROWS: u64 = 1 << 40;
 /// A file that says it has more rows for each of its bytes is not believed where they cannot be read: they are not rejected one by one.
-const MOST_ROWS_A_BYTE: u64 = 1000;
+const MAX_ROWS_A_BYTE: u64 = 1000;
 
 /// A file being read.
-pub(in crate::read) struct Source {
+pub(in crate::read) struct ParquetReader {
     input: Arc<Input>,
     file: Bytewise,
     /// The index, or why there is none.
@@ -55,7 +58,7 @@ pub(in crate::read) struct Source {
     chunks: Vec<Chunk>,
 }
 
-impl Source {
+impl ParquetReader {
     pub(in crate::read) fn new(
         file: Seekable,
         input: Arc<Input>,
@@ -64,15 +67,17 @@ impl Source {
     ) -> Result<Self> {
         let (metadata, failed) = match read_metadata(&file) {
             Ok(metadata) => (Some(Arc::new(metadata)), None),
-            Err(Fault::Io(source)) => return Err(Error::Read { path: input.path.to_path_buf(), source }),
-            Err(Fault::Damaged(reason)) => (None, Some(reason)),
+            Err(TableFault::Io(source)) => {
+                return Err(Error::read(&input.path, source));
+            }
+            Err(TableFault::Damaged(reason)) => (None, Some(reason)),
         };
         let wanted = match &metadata {
             Some(metadata) => guarded(Format::Parquet, || {
                 Ok::<_, ParquetError>(Wanted::find(metadata.file_metadata().schema_descr(), &plan.fields))
             })
             .flatten(),
-            None => Err(damaged(Format::Parquet, "no index")),
+            None => Err(damaged("no index")),
         };
         let file = Bytewise { file, progress: progress.clone(), n_read: 0 };
         let wanted = wanted.map(Arc::new);
@@ -99,8 +104,7 @@ impl Source {
                 break;
             }
             let step_end = pages.iter().map(|page| page.rows.end).min().unwrap_or(n_rows);
-            let per_page =
-                |page: &&chunk::Page| page.decoded as f64 / (page.rows.end - page.rows.start) as f64;
+            let per_page = |page: &&Page| page.decoded as f64 / (page.rows.end - page.rows.start) as f64;
             let per_row = size_of::<Row>() as f64 + pages.iter().map(per_page).sum::<f64>();
             let step = per_row * (step_end - end) as f64;
             if cost + step <= budget {
@@ -110,8 +114,8 @@ impl Source {
             if end == self.row {
                 let whole = pages.iter().filter(|page| !page.is_dictionary_coded).map(|page| page.decoded);
                 let is_cheap_to_cut = whole.sum::<u64>() as f64 <= budget;
-                let most = if is_cheap_to_cut { ((budget / per_row) as u64).max(1) } else { u64::MAX };
-                end += most.min(step_end - end);
+                let max = if is_cheap_to_cut { ((budget / per_row) as u64).max(1) } else { u64::MAX };
+                end += max.min(step_end - end);
             }
             break;
         }
@@ -125,17 +129,26 @@ impl Source {
         Pages { wanted: Arc::clone(wanted), metadata: Arc::clone(metadata), rows, of_leaves }
     }
 
-    fn batch(&mut self, n_rows: u64, content: Content, plan: &Arc<Plan>) -> RawBatch {
+    /// The next rows.
+    fn rows(&mut self, n_rows: u64, content: Content) -> TableItem {
         let row = self.first + self.row;
         self.row += n_rows;
-        Table { n_rows: n_rows as usize, content }.batch(&self.input, row, plan)
+        TableItem::Rows(UndecodedRows::new(&self.input, row, n_rows as usize, content))
+    }
+
+    /// Rows of this row group that cannot be read: as many rejects as a batch holds, or one for all that is left of the file where the number of rows is absurd.
+    fn bad_rows(&mut self, n_rows: u64, reason: RejectReason, plan: &Plan) -> TableItem {
+        if n_rows / MAX_ROWS_A_BYTE > self.input.bytes.unwrap_or(u64::MAX) {
+            return self.give_up(reason);
+        }
+        self.rows(max_rejects(plan).min(n_rows - self.row), Content::Bad(reason))
     }
 
     /// One reject for all that is left of the file.
-    fn give_up(&mut self, reason: RejectReason, plan: &Arc<Plan>) -> Result<Option<RawBatch>> {
+    fn give_up(&mut self, reason: RejectReason) -> TableItem {
         self.metadata = None;
         self.finish();
-        Ok(Some(reject_rest(&self.input, self.first + self.row, reason, plan)))
+        TableItem::rest(&self.input, self.first + self.row, reason)
     }
 
     /// Counts what was not read of the file, so that the progress comes to its end.
@@ -146,11 +159,10 @@ impl Source {
     }
 }
 
-impl super::Source for Source {
-    fn next(&mut self, plan: &Arc<Plan>) -> Result<Option<RawBatch>> {
+impl TableReader for ParquetReader {
+    fn next(&mut self, plan: &Plan) -> Result<Option<TableItem>> {
         if let Some(reason) = self.failed.take() {
-            self.finish();
-            return Ok(Some(reject_rest(&self.input, self.first + self.row, reason, plan)));
+            return Ok(Some(self.give_up(reason)));
         }
         let Some(metadata) = self.metadata.clone() else { return Ok(None) };
         while self.group < metadata.num_row_groups() && self.row == self.n_rows(&metadata) {
@@ -164,63 +176,45 @@ impl super::Source for Source {
         }
         let n_rows = self.n_rows(&metadata);
         if n_rows > TOO_MANY_ROWS {
-            self.metadata = None;
-            self.failed = Some(damaged(Format::Parquet, format!("a row group of {n_rows} rows")));
-            return self.next(plan);
+            return Ok(Some(self.give_up(damaged(format!("a row group of {n_rows} rows")))));
         }
-        let some = most_rejects(plan).min(n_rows - self.row);
-        let is_absurd = n_rows / MOST_ROWS_A_BYTE > self.input.bytes.unwrap_or(u64::MAX);
-        let wanted = match &self.wanted {
-            Ok(wanted) => Arc::clone(wanted),
-            Err(reason) => {
-                let reason = reason.clone();
-                if is_absurd {
-                    return self.give_up(reason, plan);
-                }
-                return Ok(Some(self.batch(some, Content::Bad(reason), plan)));
-            }
+        let wanted = match self.wanted.clone() {
+            Ok(wanted) => wanted,
+            Err(reason) => return Ok(Some(self.bad_rows(n_rows, reason, plan))),
         };
         if self.chunks.is_empty() {
             let columns = metadata.row_group(self.group).columns();
             self.chunks = wanted.leaves.iter().map(|leaf| Chunk::new(&columns[leaf.index])).collect();
         }
-        let end = self
-            .cut(n_rows, plan)
-            .map_err(|source| Error::Read { path: self.input.path.to_path_buf(), source })?;
+        let end = self.cut(n_rows, plan).map_err(|error| Error::read(&self.input.path, error))?;
         if end == self.row {
             let failed = self.chunks.iter().find_map(|chunk| chunk.failed.clone());
-            let reason = damaged(Format::Parquet, failed.unwrap_or_default());
-            if is_absurd {
-                return self.give_up(reason, plan);
-            }
-            return Ok(Some(self.batch(some, Content::Bad(reason), plan)));
+            return Ok(Some(self.bad_rows(n_rows, damaged(failed.unwrap_or_default()), plan)));
         }
         let pages = self.take(end, &metadata, &wanted);
-        Ok(Some(self.batch(end - self.row, Content::Pages(pages), plan)))
+        Ok(Some(self.rows(end - self.row, Content::Pages(pages))))
     }
 }
 
-/// Why there is no index.
-enum Fault {
-    Io(io::Error),
-    Damaged(RejectReason),
-}
-
-fn read_metadata(file: &Seekable) -> Result<ParquetMetaData, Fault> {
+fn read_metadata(file: &Seekable) -> Result<ParquetMetaData, TableFault> {
     let reader = ParquetMetaDataReader::new().with_page_index_policy(PageIndexPolicy::Skip);
     let read = || {
-        let mut again = file.again()?;
-        check_index(&mut again)?;
+        let mut clone = file.try_clone()?;
+        check_parquet_index(&mut clone)?;
         reader.parse_and_finish(file)
     };
     match guarded(Format::Parquet, || Ok::<_, ParquetError>(read())) {
         Ok(Ok(metadata)) => Ok(metadata),
         Ok(Err(ParquetError::External(error))) => match error.downcast::<io::Error>() {
-            Ok(error) if error.kind() != io::ErrorKind::UnexpectedEof => Err(Fault::Io(*error)),
-            Ok(error) => Err(Fault::Damaged(damaged(Format::Parquet, error))),
-            Err(error) => Err(Fault::Damaged(damaged(Format::Parquet, error))),
+            Ok(error) if error.kind() != io::ErrorKind::UnexpectedEof => Err(TableFault::Io(*error)),
+            Ok(error) => Err(TableFault::Damaged(damaged(error))),
+            Err(error) => Err(TableFault::Damaged(damaged(error))),
         },
-        Ok(Err(error)) => Err(Fault::Damaged(damaged(Format::Parquet, error))),
-        Err(reason) => Err(Fault::Damaged(reason)),
+        Ok(Err(error)) => Err(TableFault::Damaged(damaged(error))),
+        Err(reason) => Err(TableFault::Damaged(reason)),
     }
+}
+
+fn damaged(detail: impl ToString) -> RejectReason {
+    RejectReason::damaged(Format::Parquet, detail)
 }

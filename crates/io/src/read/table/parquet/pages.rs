@@ -15,12 +15,11 @@ use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData};
 use parquet::file::serialized_reader::SerializedPageReader;
 
-use super::chunk::Page;
 use super::leaf::{Leaf, Wanted};
 use crate::read::format::Format;
+use crate::read::guard::guarded;
 use crate::read::reject::RejectReason;
 use crate::read::table::column::Column;
-use crate::read::table::guarded;
 use crate::read::table::rows::{Columns, Rows};
 
 /// Rows of one row group.
@@ -32,6 +31,18 @@ pub(in crate::read::table) struct Pages {
     pub(super) rows: Range<u64>,
     /// The pages of each leaf.
     pub(super) of_leaves: Vec<LeafPages>,
+}
+
+/// A page of a column, compressed, with its header.
+#[derive(Debug, Clone)]
+pub(super) struct Page {
+    /// Its rows, counted from the first of the row group.
+    pub(super) rows: Range<u64>,
+    pub(super) bytes: Bytes,
+    /// What its values take when they are decoded, about.
+    pub(super) decoded: u64,
+    /// Whether that is much more than the page itself takes, so that it is no loss to decode it twice.
+    pub(super) is_dictionary_coded: bool,
 }
 
 /// The pages of one column that have some of the rows.

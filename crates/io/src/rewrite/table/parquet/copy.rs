@@ -5,18 +5,20 @@ use parquet::data_type::DataType;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::writer::SerializedColumnWriter;
 
+use crate::rewrite::table::verdicts::Run;
+
 /// What is decoded at a time, about.
 const BYTES: usize = 8 << 20;
-const MOST_ROWS: usize = 8192;
+const MAX_ROWS: usize = 8192;
 
-/// Copies the rows of the runs: so many are passed, then so many are copied. `mean` is the length of a value, about.
+/// Copies the rows of the runs. `mean` is the length of a value, about.
 pub(super) fn rows(
     from: ColumnReader,
     to: &mut SerializedColumnWriter<'_>,
-    runs: &[(usize, usize)],
+    runs: &[Run],
     mean: usize,
 ) -> Result<()> {
-    let at_once = (BYTES / mean.max(1)).clamp(1, MOST_ROWS);
+    let at_once = (BYTES / mean.max(1)).clamp(1, MAX_ROWS);
     match from {
         ColumnReader::BoolColumnReader(from) => typed(from, to, runs, at_once),
         ColumnReader::Int32ColumnReader(from) => typed(from, to, runs, at_once),
@@ -32,16 +34,16 @@ pub(super) fn rows(
 fn typed<T: DataType>(
     mut from: ColumnReaderImpl<T>,
     to: &mut SerializedColumnWriter<'_>,
-    runs: &[(usize, usize)],
+    runs: &[Run],
     at_once: usize,
 ) -> Result<()> {
     let to = to.typed::<T>();
     let (mut values, mut definitions, mut repetitions) = (Vec::new(), Vec::new(), Vec::new());
-    for &(passed, kept) in runs {
-        if from.skip_records(passed)? < passed {
+    for &Run { skip, keep } in runs {
+        if from.skip_records(skip)? < skip {
             return Err(short());
         }
-        let mut left = kept;
+        let mut left = keep;
         while left > 0 {
             values.clear();
             definitions.clear();

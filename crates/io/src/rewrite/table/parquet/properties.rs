@@ -9,7 +9,7 @@ use crate::rewrite::table::columns;
 
 /// A page has about so many bytes; this is asked after so many values.
 const PAGE_BYTES: usize = 1 << 20;
-const MOST_VALUES: usize = 1024;
+const MAX_VALUES: usize = 1024;
 
 pub(super) fn of(metadata: &ParquetMetaData, is_annotated: bool) -> WriterProperties {
     let mut properties = WriterProperties::builder()
@@ -37,7 +37,7 @@ fn values_at_once(metadata: &ParquetMetaData) -> usize {
     let columns = metadata.row_groups().iter().flat_map(|group| group.columns());
     let mean = |bytes: i64, n: i64| (bytes / n.max(1)).max(1) as usize;
     let longest = columns.map(|column| mean(column.uncompressed_size(), column.num_values())).max();
-    (PAGE_BYTES / longest.unwrap_or(1)).clamp(1, MOST_VALUES)
+    (PAGE_BYTES / longest.unwrap_or(1)).clamp(1, MAX_VALUES)
 }
 
 /// The metadata of the file. The Arrow schema among it lists the columns, so it gets the new ones too.

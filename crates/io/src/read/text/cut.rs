@@ -1,8 +1,8 @@
 //! Where does a document end in bytes that come piece by piece? Lines, records, or only with the file.
 
-use super::csv::Scanner;
-use super::format::Format;
-use super::reject::RejectReason;
+use crate::read::csv::Scanner;
+use crate::read::format::Format;
+use crate::read::reject::RejectReason;
 
 /// Finds the ends of documents.
 #[derive(Debug)]

@@ -4,166 +4,74 @@
 //! and the decoded copy of texts that have escapes or are joined from several fields, which is never longer than the
 //! lines. Of a table it holds the texts only. Both kinds are `Send`: one thread reads, any thread parses.
 
-use std::sync::{Arc, Mutex, PoisonError};
+mod parse;
+mod rereader;
 
-use super::csv::Header;
-use super::fields::Fields;
-use super::format::Format;
-use super::input::Input;
+use std::ops::Range;
+use std::sync::Arc;
+
 use super::json::{Decoded, SCANNED};
-use super::parse;
+use super::options::Plan;
 use super::reject::Reject;
-use super::table::Table;
-use super::utf8;
+use super::rows::{Found, Lines, Row, Segment, SegmentKind, StoredOrder};
+use super::span::{Buffer, Piece};
+use super::table::{TableItem, UndecodedRows};
+use super::{text, utf8};
+pub use parse::{parse, parse_into};
+pub use rereader::Rereader;
 
 /// Whole lines, or rows of a table, not looked at yet.
 #[derive(Debug)]
 pub struct RawBatch {
-    /// The lines; every one ends with a newline.
-    pub(super) data: Vec<u8>,
-    pub(super) segments: Vec<Segment>,
+    pub(super) lines: Lines,
     /// The rows, when it is of a table; then there are no lines.
-    pub(super) table: Option<Table>,
-    /// What the reader itself could not deliver.
-    pub(super) rejects: Vec<Reject>,
-    pub(super) plan: Arc<Plan>,
-}
-
-/// What `parse` needs to know, the same for all batches of a reader.
-#[derive(Debug)]
-pub(super) struct Plan {
-    pub(super) fields: Fields,
-    /// The format of all inputs, if they were said to have one.
-    pub(super) format: Option<Format>,
-    pub(super) batch_bytes: usize,
-    pub(super) max_line_bytes: usize,
-    /// Buffers of batches that are done with.
-    pub(super) spare: Mutex<Vec<Vec<u8>>>,
-}
-
-impl Plan {
-    /// An empty buffer.
-    fn buffer(&self) -> Vec<u8> {
-        self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
-    }
-
-    /// Takes a buffer back. One that had to grow is not worth keeping.
-    pub(super) fn give(&self, mut buffer: Vec<u8>) {
-        if (1..=2 * self.batch_bytes).contains(&buffer.capacity()) {
-            buffer.clear();
-            self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(buffer);
-        }
-    }
-}
-
-/// Consecutive lines of one file.
-#[derive(Debug, Clone)]
-pub(super) struct Segment {
-    pub(super) input: Arc<Input>,
-    pub(super) kind: Kind,
-    /// Where they lie in the buffer.
-    pub(super) start: usize,
-    pub(super) end: usize,
-    /// The number of the first line, and where it begins in the uncompressed file.
-    pub(super) first_line: u64,
-    pub(super) first_offset: u64,
-}
-
-/// What is in a segment.
-#[derive(Debug, Clone)]
-pub(super) enum Kind {
-    /// JSON lines.
-    Json,
-    /// A text on each line.
-    Lines,
-    /// One text, and a newline after it.
-    File,
-    /// Records with these columns.
-    Csv(Arc<Header>),
-    /// Rows; the buffer has nothing of them.
-    Rows,
+    table: Option<UndecodedRows>,
+    plan: Arc<Plan>,
 }
 
 impl RawBatch {
+    /// A batch without lines.
     pub(super) fn new(plan: &Arc<Plan>) -> Self {
-        let plan = Arc::clone(plan);
-        Self { data: plan.buffer(), segments: Vec::new(), table: None, rejects: Vec::new(), plan }
+        let lines = Lines { data: plan.buffer(), ..Lines::default() };
+        Self { lines, table: None, plan: Arc::clone(plan) }
+    }
+
+    /// What a table gave.
+    pub(super) fn of_table(item: TableItem, plan: &Arc<Plan>) -> Self {
+        let mut batch = Self::new(plan);
+        match item {
+            TableItem::Rows(rows) => batch.table = Some(rows),
+            TableItem::Rest(reject) => batch.lines.rejects.push(reject),
+        }
+        batch
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.segments.is_empty() && self.rejects.is_empty()
+        self.table.is_none() && self.lines.segments.is_empty() && self.lines.rejects.is_empty()
     }
 
     /// The bytes of its lines; of a table, what it holds of its file.
     pub fn n_bytes(&self) -> usize {
-        self.data.len() + self.table.as_ref().map_or(0, Table::n_bytes)
+        self.lines.data.len() + self.table.as_ref().map_or(0, UndecodedRows::n_bytes)
     }
 }
 
 /// Lines and the documents in them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Batch {
-    pub(super) data: String,
+    data: String,
     /// Texts and ids that do not stand in `data` as they are.
-    pub(super) decoded: String,
+    decoded: String,
     /// The original bytes of lines that are not UTF-8; in `data` they are blank.
-    pub(super) damaged: Vec<u8>,
-    pub(super) segments: Vec<Segment>,
-    pub(super) rows: Vec<Row>,
-    /// One for each row if there is an order field, else none at all.
-    pub(super) orders: Vec<StoredOrder>,
-    pub(super) rejects: Vec<Reject>,
-    /// Where the bytes of each reject are, if they are held.
-    pub(super) reject_lines: Vec<Option<(Place, Span)>>,
-    pub(super) n_blank: u64,
+    damaged: Vec<u8>,
+    segments: Vec<Segment>,
+    found: Found,
     /// What was asked for, where texts can be found again.
-    pub(super) plan: Option<Arc<Plan>>,
-    pub(super) is_shed: bool,
+    plan: Option<Arc<Plan>>,
+    /// Whether decoded texts were given up.
+    is_shed: bool,
     /// Whether the lines were given up, to be read again.
-    pub(super) is_forgotten: bool,
-}
-
-/// A part of a buffer. 32 bits are enough: `ReadOptions` bounds what a buffer can hold.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct Span {
-    start: u32,
-    end: u32,
-}
-
-/// Which buffer a span is of.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Place {
-    Data,
-    Decoded,
-    Damaged,
-}
-
-/// A document, as spans.
-#[derive(Debug, Clone)]
-pub(super) struct Row {
-    pub(super) segment: u32,
-    /// Lines after the first of its segment.
-    pub(super) line: u32,
-    pub(super) raw: Span,
-    pub(super) text: (Place, Span),
-    /// The JSON string that the text was decoded from; empty if it was not one.
-    pub(super) quoted: Span,
-    pub(super) id: Option<(Place, Span)>,
-}
-
-/// The value of the order field of a row.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum StoredOrder {
-    None,
-    Number(f64),
-    Text(Place, Span),
-}
-
-impl StoredOrder {
-    /// What is not a number has no order.
-    pub(super) fn number(number: f64) -> Self {
-        if number.is_nan() { Self::None } else { Self::Number(number) }
-    }
+    is_forgotten: bool,
 }
 
 /// A document of a batch.
@@ -213,22 +121,22 @@ pub enum DocumentId<'a> {
 impl Batch {
     /// The documents, in the order of their lines.
     pub fn documents(&self) -> impl ExactSizeIterator<Item = Document<'_>> {
-        self.rows.iter().enumerate().map(|(index, row)| self.view(index, row))
+        self.found.rows.iter().enumerate().map(|(index, row)| self.view(index, row))
     }
 
     /// The document at an index, or nothing past the end.
     pub fn document(&self, index: usize) -> Option<Document<'_>> {
-        self.rows.get(index).map(|row| self.view(index, row))
+        self.found.rows.get(index).map(|row| self.view(index, row))
     }
 
     /// Hands the text of the document at an index to `visit`, also after [`Batch::shed`].
     #[inline]
     pub fn with_text(&self, index: usize, visit: &mut dyn FnMut(&str)) {
-        let Some(row) = self.rows.get(index) else { return };
-        match (&self.plan, row.text.0) {
-            (Some(plan), Place::Decoded) if self.is_shed => {
+        let Some(row) = self.found.rows.get(index) else { return };
+        match (&self.plan, row.text.buffer) {
+            (Some(plan), Buffer::Decoded) if self.is_shed => {
                 let text = match row.quoted.range() {
-                    none if none.is_empty() => parse::text_again(&self.data, row.raw.range(), plan),
+                    none if none.is_empty() => text::text_of(&self.data[row.raw.range()], plan),
                     quoted => {
                         let mut text = Decoded::default();
                         text.unescape(&self.data.as_bytes()[quoted]).expect(SCANNED);
@@ -244,7 +152,9 @@ impl Batch {
     /// Gives up texts that can be decoded again from their lines, which halves what a batch holds; gives their buffer back. From here on documents show no text, id or order that had escapes:
     /// only [`Batch::with_text`] does.
     pub fn shed(&mut self) -> Vec<u8> {
-        if self.plan.is_none() || !self.segments.iter().all(|segment| matches!(segment.kind, Kind::Json)) {
+        if self.plan.is_none()
+            || !self.segments.iter().all(|segment| matches!(segment.kind, SegmentKind::Json))
+        {
             self.decoded.shrink_to_fit();
             return Vec::new();
         }
@@ -254,8 +164,8 @@ impl Batch {
 
     /// The input of the document at an index, and where its line or record lies in [`Batch::lines`].
     #[inline]
-    pub fn place_of(&self, index: usize) -> Option<(u32, std::ops::Range<usize>)> {
-        let row = self.rows.get(index)?;
+    pub fn place_of(&self, index: usize) -> Option<(u32, Range<usize>)> {
+        let row = self.found.rows.get(index)?;
         Some((self.segments[row.segment as usize].input.number, row.raw.range()))
     }
 
@@ -266,7 +176,7 @@ impl Batch {
 
     /// How many documents there are.
     pub fn n_documents(&self) -> usize {
-        self.rows.len()
+        self.found.rows.len()
     }
 
     /// Bytes of memory it holds.
@@ -274,42 +184,42 @@ impl Batch {
         self.data.capacity()
             + self.decoded.capacity()
             + self.damaged.capacity()
-            + size_of::<Row>() * self.rows.capacity()
+            + size_of::<Row>() * self.found.rows.capacity()
     }
 
     /// Blank lines, which are neither documents nor rejects.
     pub fn n_blank(&self) -> u64 {
-        self.n_blank
+        self.found.n_blank
     }
 
     /// The lines that are not documents, in order.
     pub fn rejects(&self) -> &[Reject] {
-        &self.rejects
+        &self.found.rejects
     }
 
     /// The bytes of a rejected line, to be copied elsewhere. Nothing when they are not held: a line that is too long, the
     /// rest of a damaged file, a row of a table.
     pub fn rejected_line(&self, index: usize) -> Option<&[u8]> {
-        let (place, span) = self.reject_lines.get(index).copied().flatten()?;
-        let buffer = match place {
-            Place::Data => self.data.as_bytes(),
-            Place::Decoded => self.decoded.as_bytes(),
-            Place::Damaged => &self.damaged,
+        let piece = self.found.reject_lines.get(index).copied().flatten()?;
+        let buffer = match piece.buffer {
+            Buffer::Data => self.data.as_bytes(),
+            Buffer::Decoded => self.decoded.as_bytes(),
+            Buffer::Damaged => &self.damaged,
         };
-        Some(&buffer[span.range()])
+        Some(&buffer[piece.span.range()])
     }
 
     fn view(&self, index: usize, row: &Row) -> Document<'_> {
         let segment = &self.segments[row.segment as usize];
         let (input, line) = (segment.input.number, segment.first_line + u64::from(row.line));
         let id = row.id.map_or(DocumentId::Row { input, row: line }, |id| DocumentId::Field(self.text(id)));
-        let order = match self.orders.get(index) {
+        let order = match self.found.orders.get(index) {
             None | Some(StoredOrder::None) => None,
             Some(&StoredOrder::Number(number)) => Some(Order::Number(number)),
-            Some(&StoredOrder::Text(place, span)) => Some(Order::Text(self.text((place, span)))),
+            Some(&StoredOrder::Text(text)) => Some(Order::Text(self.text(text))),
         };
         let within = match segment.kind {
-            Kind::Rows => u64::from(row.line),
+            SegmentKind::Rows => u64::from(row.line),
             _ => (row.raw.range().start - segment.start) as u64,
         };
         let raw = &self.data[row.raw.range()];
@@ -324,33 +234,17 @@ impl Batch {
         }
     }
 
-    pub(super) fn text(&self, (place, span): (Place, Span)) -> &str {
-        match place {
-            Place::Data => &self.data[span.range()],
-            _ => self.decoded.get(span.range()).unwrap_or_default(),
+    fn text(&self, piece: Piece) -> &str {
+        match piece.buffer {
+            Buffer::Data => &self.data[piece.span.range()],
+            _ => self.decoded.get(piece.span.range()).unwrap_or_default(),
         }
-    }
-}
-
-impl Span {
-    pub(super) fn new(start: usize, end: usize) -> Self {
-        let narrow = |at| u32::try_from(at).expect("ReadOptions keeps buffers below 4 GiB");
-        Self { start: narrow(start), end: narrow(end) }
-    }
-
-    pub(super) fn range(self) -> std::ops::Range<usize> {
-        self.start as usize..self.end as usize
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_document_costs_the_bytes_that_the_module_promises() {
-        assert_eq!(size_of::<Row>(), 48);
-    }
 
     #[test]
     fn both_kinds_of_batch_can_be_sent_to_another_thread() {

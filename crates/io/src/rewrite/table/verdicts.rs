@@ -8,7 +8,7 @@ use crate::read::Input;
 use crate::rewrite::{Annotation, Verdict};
 
 /// The verdicts on a file, in the order of its rows.
-pub(super) struct Fates<'a> {
+pub(super) struct Verdicts<'a> {
     verdicts: Peekable<&'a mut dyn Iterator<Item = Verdict>>,
     input: &'a Input,
     /// Whether rows are annotated, known from the first verdict.
@@ -27,7 +27,16 @@ pub(super) struct Kept {
     pub(super) annotations: Vec<Annotation>,
 }
 
-impl<'a> Fates<'a> {
+/// Consecutive rows of which the last ones are kept.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Run {
+    /// How many to pass at first.
+    pub(super) skip: usize,
+    /// How many to keep then.
+    pub(super) keep: usize,
+}
+
+impl<'a> Verdicts<'a> {
     pub(super) fn new(verdicts: &'a mut dyn Iterator<Item = Verdict>, input: &'a Input) -> Self {
         let mut verdicts = verdicts.peekable();
         let first = verdicts.peek();
@@ -76,23 +85,21 @@ impl<'a> Fates<'a> {
 }
 
 impl Kept {
-    /// The kept rows as runs: how many to pass, then how many to keep.
-    pub(super) fn runs(&self) -> Vec<(usize, usize)> {
+    /// The kept rows as runs.
+    pub(super) fn runs(&self) -> Vec<Run> {
         let mut runs = Vec::new();
-        let (mut passed, mut kept) = (0, 0);
+        let mut run = Run { skip: 0, keep: 0 };
         for &is_kept in &self.rows {
             match is_kept {
-                true => kept += 1,
-                false if kept > 0 => {
-                    runs.push((passed, kept));
-                    (passed, kept) = (1, 0);
+                true => run.keep += 1,
+                false if run.keep > 0 => {
+                    runs.push(run);
+                    run = Run { skip: 1, keep: 0 };
                 }
-                false => passed += 1,
+                false => run.skip += 1,
             }
         }
-        if kept > 0 {
-            runs.push((passed, kept));
-        }
+        runs.extend((run.keep > 0).then_some(run));
         runs
     }
 }
@@ -105,7 +112,8 @@ mod tests {
     fn runs_end_with_the_last_kept_row() {
         let runs = |rows: &[u8]| {
             let rows: Vec<bool> = rows.iter().map(|&row| row == 1).collect();
-            Kept { n: 0, n_rows: rows.len(), rows, annotations: Vec::new() }.runs()
+            let kept = Kept { n: 0, n_rows: rows.len(), rows, annotations: Vec::new() };
+            kept.runs().into_iter().map(|run| (run.skip, run.keep)).collect::<Vec<_>>()
         };
         assert_eq!(runs(&[0, 0, 1, 1, 0, 1, 0, 0]), [(2, 2), (1, 1)]);
         assert_eq!(runs(&[1, 0, 0, 1]), [(0, 1), (2, 1)]);

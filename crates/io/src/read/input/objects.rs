@@ -7,22 +7,25 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::batch::Plan;
-use super::find::{extensions, is_glob, is_hidden};
-use super::format::Format;
+use super::names::{is_glob, is_hidden};
 use super::start::Start;
-use super::stream::Stream;
 use crate::error::{Error, Result};
+use crate::read::format::Format;
+use crate::read::options::Plan;
+use crate::read::stream::Stream;
 use crate::store::{self, Address, Object};
 
 /// So many objects are looked at at a time: each is a request that takes its time.
 const AT_ONCE: usize = 16;
 
 /// An object and its place below the folder or the fixed part of the glob that led to it.
-pub(super) type Found = (Arc<Object>, PathBuf);
+pub(super) struct FoundObject {
+    pub(super) object: Arc<Object>,
+    pub(super) relative: PathBuf,
+}
 
 /// The objects that an address stands for, sorted by the bytes of their keys.
-pub(super) fn find(address: &Address) -> Result<Vec<Found>> {
+pub(super) fn find(address: &Address) -> Result<Vec<FoundObject>> {
     let is_folder = address.key.is_empty() || address.key.ends_with('/');
     if address.is_http() && is_folder {
         let got = format!("`{}`", address.url());
@@ -30,7 +33,7 @@ pub(super) fn find(address: &Address) -> Result<Vec<Found>> {
     }
     if !is_folder && let Some(object) = store::stat(address)? {
         let name = object.name();
-        return Ok(vec![(Arc::new(object), name.into())]);
+        return Ok(vec![FoundObject { object: Arc::new(object), relative: name.into() }]);
     }
     if address.is_http() {
         return Err(address.not_found());
@@ -38,21 +41,21 @@ pub(super) fn find(address: &Address) -> Result<Vec<Found>> {
     if is_glob(&address.key) { glob(address) } else { below(address) }
 }
 
-fn below(folder: &Address) -> Result<Vec<Found>> {
+fn below(folder: &Address) -> Result<Vec<FoundObject>> {
     let prefix = folder.prefix();
     let all = store::list(folder)?;
     if all.is_empty() && !prefix.is_empty() {
         return Err(folder.not_found());
     }
-    let found: Vec<Found> =
+    let found: Vec<FoundObject> =
         all.into_iter().filter_map(|object| relative(object, &prefix)).filter(is_readable).collect();
     match found.is_empty() {
-        true => Err(Error::EmptyFolder { path: folder.url().into(), extensions: extensions() }),
+        true => Err(Error::EmptyFolder { path: folder.url().into(), extensions: Format::extensions() }),
         false => Ok(found),
     }
 }
 
-fn glob(address: &Address) -> Result<Vec<Found>> {
+fn glob(address: &Address) -> Result<Vec<FoundObject>> {
     let fixed = fixed(address);
     let bad = |error: glob::PatternError| {
         Error::parameter("input", "an address or a glob", format!("`{}` ({error})", address.url()))
@@ -65,7 +68,7 @@ fn glob(address: &Address) -> Result<Vec<Found>> {
     };
     let all = store::list(&address.with_key(fixed.clone()))?.into_iter();
     let matching = all.filter(|object| pattern.matches_with(&object.address.key, options));
-    let found: Vec<Found> = matching.filter_map(|object| relative(object, &fixed)).collect();
+    let found: Vec<FoundObject> = matching.filter_map(|object| relative(object, &fixed)).collect();
     if found.is_empty() { Err(Error::NoMatch { pattern: address.url() }) } else { Ok(found) }
 }
 
@@ -77,24 +80,24 @@ pub(super) fn fixed(address: &Address) -> String {
     }
 }
 
-fn relative(object: Object, prefix: &str) -> Option<Found> {
+fn relative(object: Object, prefix: &str) -> Option<FoundObject> {
     let relative = object.address.key.strip_prefix(prefix)?.to_owned();
-    Some((Arc::new(object), relative.into()))
+    Some(FoundObject { object: Arc::new(object), relative: relative.into() })
 }
 
-fn is_readable((_, relative): &Found) -> bool {
-    Format::of_name(relative).is_some() && !relative.iter().any(is_hidden)
+fn is_readable(found: &FoundObject) -> bool {
+    Format::of_name(&found.relative).is_some() && !found.relative.iter().any(is_hidden)
 }
 
 /// How each of the objects begins.
-pub(super) fn probe(objects: &[Found], plan: &Plan) -> Result<Vec<Start>> {
+pub(super) fn probe(objects: &[FoundObject], plan: &Plan) -> Result<Vec<Start>> {
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
         loop {
             let i = next.fetch_add(1, Ordering::Relaxed);
-            let Some((object, _)) = objects.get(i) else { return done };
-            done.push((i, start(object, plan)));
+            let Some(found) = objects.get(i) else { return done };
+            done.push((i, start(&found.object, plan)));
         }
     };
     let mut all = std::thread::scope(|scope| {

@@ -3,30 +3,31 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::batch::Plan;
-use super::csv::Header;
-use super::format::Format;
-use super::stream::{Compression, End, Stream};
+use super::Known;
 use crate::error::{Error, Result};
+use crate::read::csv::Header;
+use crate::read::format::{Compression, Format};
+use crate::read::options::Plan;
+use crate::read::stream::{End, Stream};
 
 /// The parameter that plain text cannot serve.
 pub(super) const NO_FIELDS: &str = "--id-field";
 
 /// What the beginning of an input tells.
 #[derive(Debug)]
-pub(super) struct Start {
-    pub(super) compression: Compression,
-    pub(super) format: Format,
-    pub(super) header: Option<Arc<Header>>,
+pub(in crate::read) struct Start {
+    pub(in crate::read) compression: Compression,
+    pub(in crate::read) format: Format,
+    pub(in crate::read) header: Option<Arc<Header>>,
     /// What was read after the header.
-    pub(super) rest: Vec<u8>,
+    pub(in crate::read) rest: Vec<u8>,
     /// How that reading ended.
-    pub(super) end: End,
+    pub(in crate::read) end: End,
 }
 
 impl Start {
     /// Reads as far as needed. Fails if the format is not readable here, or does not have the wanted fields.
-    pub(super) fn read(stream: &mut Stream, path: &Path, plan: &Plan) -> Result<Self> {
+    pub(in crate::read) fn read(stream: &mut Stream, path: &Path, plan: &Plan) -> Result<Self> {
         let compression = stream.compression();
         let content = Format::of_content(stream.peek());
         let format = match (plan.format, content) {
@@ -47,6 +48,12 @@ impl Start {
             }
             _ => Ok(start),
         }
+    }
+
+    /// What the input keeps of it.
+    pub(in crate::read) fn known(&self) -> Known {
+        let header = self.header.as_ref().map(|header| header.raw.clone().into_boxed_slice());
+        Known { compression: self.compression, format: self.format, header }
     }
 }
 

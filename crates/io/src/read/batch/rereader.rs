@@ -1,8 +1,8 @@
 //! Lines that are read a second time instead of being held.
 //!
 //! A plain file of this machine can be read again wherever a document lies, mostly from memory that the system keeps of it anyway. So a batch of it gives its lines up: the next batch is read into the
-//! same buffer, and a run touches little memory of its own. Where that is allowed, the memory of the system is looked at without reading (the module `map`). Somebody may write to the file meanwhile: what is read again is never trusted. Texts are compared with their hashes by the caller, and
-//! [`Again::check`] tells whether a file was touched.
+//! same buffer, and a run touches little memory of its own. Where that is allowed, the memory of the system is used without reading (the module `map`). Somebody may write to the file meanwhile: what is read again is never trusted. Texts are compared with their hashes by the caller, and
+//! [`Rereader::check`] tells whether a file was touched.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -14,29 +14,32 @@ use std::time::SystemTime;
 
 use benzer_core::hint::prefetch;
 
-use super::batch::{Batch, Kind, Place, Segment, Span};
-use super::json::Decoded;
-use super::map::Map;
-use super::stream::Compression;
-use super::{Input, parse, utf8};
+use super::Batch;
 use crate::error::{Error, Result};
+use crate::read::format::Compression;
+use crate::read::input::Input;
+use crate::read::json::Decoded;
+use crate::read::rows::{Found, Segment, SegmentKind};
+use crate::read::span::{Buffer, Piece, Span};
+use crate::read::stream::Map;
+use crate::read::{text, utf8};
 
-/// Bytes of a text that are asked for before it is looked at.
-const ASKED: usize = 4096;
+/// Bytes of a text that are asked for before it is used.
+const PREFETCHED: usize = 4096;
 /// Files that are kept open.
-const MOST: usize = 256;
+const MAX_FILES: usize = 256;
 
 /// The inputs of a run, open.
 #[derive(Debug)]
-pub struct Again {
-    files: Vec<Open>,
+pub struct Rereader {
+    files: Vec<OpenFile>,
 }
 
 #[derive(Debug)]
-struct Open {
+struct OpenFile {
     input: Arc<Input>,
     file: File,
-    before: State,
+    start: FileState,
     map: Option<Arc<Map>>,
 }
 
@@ -46,11 +49,17 @@ thread_local! {
 }
 
 /// What changes when somebody writes to a file.
-type State = (u64, Option<SystemTime>);
+#[derive(Debug, PartialEq)]
+struct FileState {
+    bytes: u64,
+    modified: Option<SystemTime>,
+}
 
-fn state(file: &File) -> io::Result<State> {
-    let metadata = file.metadata()?;
-    Ok((metadata.len(), metadata.modified().ok()))
+impl FileState {
+    fn of(file: &File) -> io::Result<Self> {
+        let metadata = file.metadata()?;
+        Ok(Self { bytes: metadata.len(), modified: metadata.modified().ok() })
+    }
 }
 
 /// Where in its file a part of a segment begins, which stood at `range` of its batch.
@@ -58,7 +67,7 @@ fn place(segment: &Segment, range: &Range<usize>) -> u64 {
     segment.first_offset + (range.start - segment.start) as u64
 }
 
-impl Again {
+impl Rereader {
     /// Opens the inputs; nothing if there are many, or not all are plain files. They are mapped if that is wanted and possible.
     pub fn new(inputs: &[Arc<Input>], maps: bool) -> Result<Option<Self>> {
         let is_plain = |input: &Arc<Input>| {
@@ -68,20 +77,20 @@ impl Again {
                 && !input.is_remote()
                 && input.compression() == Some(Compression::None)
         };
-        if inputs.len() > MOST || !inputs.iter().all(is_plain) {
+        if inputs.len() > MAX_FILES || !inputs.iter().all(is_plain) {
             return Ok(None);
         }
         let open = |input: &Arc<Input>| {
-            let open = File::open(&input.path).and_then(|file| Ok((state(&file)?, file)));
-            let (before, file) = open.map_err(|error| Error::open(&*input.path, error))?;
-            let map = maps.then(|| Map::new(&file, before.0).ok().map(Arc::new)).flatten();
-            Ok(Open { input: Arc::clone(input), file, before, map })
+            let open = File::open(&input.path).and_then(|file| Ok((FileState::of(&file)?, file)));
+            let (start, file) = open.map_err(|error| Error::open(&*input.path, error))?;
+            let map = maps.then(|| Map::new(&file, start.bytes).ok().map(Arc::new)).flatten();
+            Ok(OpenFile { input: Arc::clone(input), file, start, map })
         };
         Ok(Some(Self { files: inputs.iter().map(open).collect::<Result<_>>()? }))
     }
 
     /// The inputs as memory, by their number.
-    pub(super) fn maps(&self) -> impl Iterator<Item = Option<Arc<Map>>> + '_ {
+    pub(in crate::read) fn maps(&self) -> impl Iterator<Item = Option<Arc<Map>>> + '_ {
         self.files.iter().map(|open| open.map.clone())
     }
 
@@ -92,7 +101,7 @@ impl Again {
 
     /// Fails if somebody wrote to a file.
     pub fn check(&self) -> Result<()> {
-        match self.files.iter().all(|open| state(&open.file).is_ok_and(|now| now == open.before)) {
+        match self.files.iter().all(|open| FileState::of(&open.file).is_ok_and(|now| now == open.start)) {
             true => Ok(()),
             false => Err(Error::Changed),
         }
@@ -106,7 +115,7 @@ impl Again {
     }
 
     /// The bytes of a segment that stood at `range` of its batch: as they are in memory, or else in a buffer, which is empty. They may change while they are looked at, so nothing is kept of them.
-    fn look<'a>(
+    fn bytes<'a>(
         &'a self,
         segment: &Segment,
         range: Range<usize>,
@@ -125,12 +134,12 @@ impl Again {
             into.extend_from_slice(bytes);
             return Ok(());
         }
-        let Open { input, file, .. } = &self.files[segment.input.number as usize];
+        let OpenFile { input, file, .. } = &self.files[segment.input.number as usize];
         let start = into.len();
         into.resize(start + range.len(), 0);
         file.read_exact_at(&mut into[start..], place(segment, &range)).map_err(|source| match source.kind() {
             io::ErrorKind::UnexpectedEof => Error::Changed,
-            _ => Error::Read { path: input.path.to_path_buf(), source },
+            _ => Error::read(&input.path, source),
         })
     }
 
@@ -142,14 +151,14 @@ impl Again {
 
     /// Appends a whole segment. The newline of the last line may have been added by the reader.
     fn read_all(&self, segment: &Segment, into: &mut Vec<u8>) -> Result<()> {
-        let Open { input, file, .. } = &self.files[segment.input.number as usize];
+        let OpenFile { input, file, .. } = &self.files[segment.input.number as usize];
         let n = segment.end - segment.start;
         // Nobody else moves the position: texts are read at places of their own.
         let mut file = file;
         let read = file
             .seek(SeekFrom::Start(segment.first_offset))
             .and_then(|_| file.take(n as u64).read_to_end(into))
-            .map_err(|source| Error::Read { path: input.path.to_path_buf(), source })?;
+            .map_err(|error| Error::read(&input.path, error))?;
         if n - read > 1 {
             return Err(Error::Changed);
         }
@@ -159,11 +168,11 @@ impl Again {
 }
 
 impl Batch {
-    /// Gives up the lines, whose buffer goes to the next batch. They must be those of inputs that are open in an [`Again`].
+    /// Gives up the lines, whose buffer goes to the next batch. They must be those of inputs that are open in a [`Rereader`].
     pub fn forget_lines(&mut self) {
         self.is_forgotten = true;
         self.damaged = Vec::new();
-        self.rows.shrink_to_fit();
+        self.found.rows.shrink_to_fit();
         self.give_buffer();
     }
 
@@ -175,47 +184,47 @@ impl Batch {
     /// The buffer of the lines goes to the next batch.
     pub fn give_buffer(&mut self) {
         if let Some(plan) = &self.plan {
-            plan.give(std::mem::take(&mut self.data).into_bytes());
+            plan.give_back(std::mem::take(&mut self.data).into_bytes());
         }
     }
 
-    /// Where a document is will be wanted soon.
+    /// Where a document lies will be wanted soon: asks for it.
     #[inline]
-    pub fn expect_place(&self, index: usize) {
-        prefetch(&self.rows, index);
+    pub fn prefetch_place(&self, index: usize) {
+        prefetch(&self.found.rows, index);
     }
 
     /// The text of a document will be wanted soon: asks for the first of its bytes, if the file is mapped. The processor sees by itself how it goes on.
     #[inline]
-    pub fn expect_text(&self, index: usize, again: &Again) {
-        let Some(row) = self.rows.get(index) else { return };
+    pub fn prefetch_text(&self, index: usize, rereader: &Rereader) {
+        let Some(row) = self.found.rows.get(index) else { return };
         let segment = &self.segments[row.segment as usize];
-        let Ok(Some(bytes)) = again.in_map(segment, &row.raw.range()) else { return };
-        (0..bytes.len().min(ASKED)).step_by(64).for_each(|i| prefetch(bytes, i));
+        let Ok(Some(bytes)) = rereader.in_map(segment, &row.raw.range()) else { return };
+        (0..bytes.len().min(PREFETCHED)).step_by(64).for_each(|i| prefetch(bytes, i));
     }
 
     /// Hands the text of a document to `visit`, after the lines were given up. If the file was changed this may be any text, or an error.
-    pub fn with_text_again(&self, index: usize, again: &Again, visit: &mut dyn FnMut(&str)) -> Result<()> {
-        let Some(row) = self.rows.get(index) else { return Ok(()) };
+    pub fn reread_text(&self, index: usize, rereader: &Rereader, visit: &mut dyn FnMut(&str)) -> Result<()> {
+        let Some(row) = self.found.rows.get(index) else { return Ok(()) };
         let segment = &self.segments[row.segment as usize];
         // Not there while it is used: `visit` may want another text.
         let (mut bytes, mut text) = BUFFERS.with_borrow_mut(Vec::pop).unwrap_or_default();
         bytes.clear();
         text.clear();
         let found = match (&self.plan, row.text) {
-            (_, (Place::Data, span)) => {
-                again.read(segment, span.range(), &mut bytes)?;
+            (_, Piece { buffer: Buffer::Data, span }) => {
+                rereader.read(segment, span.range(), &mut bytes)?;
                 &bytes[..]
             }
             (Some(plan), _) if self.is_shed => {
                 let quoted = row.quoted.range();
                 if quoted.is_empty() {
-                    again.read(segment, row.raw.range(), &mut bytes)?;
+                    rereader.read(segment, row.raw.range(), &mut bytes)?;
                     let line = utf8::check(&bytes).map_err(|_| Error::Changed)?;
                     text = Decoded::default();
-                    text.extend_from_slice(&parse::text_again(line, 0..line.len(), plan));
+                    text.extend_from_slice(&text::text_of(line, plan));
                 } else {
-                    let quoted = again.look(segment, quoted, &mut bytes)?;
+                    let quoted = rereader.bytes(segment, quoted, &mut bytes)?;
                     text.unescape(quoted).ok_or(Error::Changed)?;
                 }
                 text.bytes()
@@ -231,34 +240,31 @@ impl Batch {
     }
 
     /// Its lines as bytes, in a buffer or as they are in memory.
-    pub fn lines_again<'a>(&self, again: &'a Again, buffer: &'a mut Vec<u8>) -> Result<&'a [u8]> {
+    pub fn reread_lines<'a>(&self, rereader: &'a Rereader, buffer: &'a mut Vec<u8>) -> Result<&'a [u8]> {
         if let [segment @ Segment { start: 0, .. }] = &*self.segments
-            && let Some(bytes) = again.mapped(segment)
+            && let Some(bytes) = rereader.mapped(segment)
         {
             return Ok(bytes);
         }
         buffer.clear();
-        self.segments.iter().try_for_each(|segment| again.read_all(segment, buffer))?;
+        self.segments.iter().try_for_each(|segment| rereader.read_all(segment, buffer))?;
         Ok(buffer)
     }
 
     /// Whether documents are written as lines.
     pub fn has_lines(&self) -> bool {
-        !self.segments.iter().any(|segment| matches!(segment.kind, Kind::File | Kind::Rows))
+        !self.segments.iter().any(|segment| matches!(segment.kind, SegmentKind::File | SegmentKind::Rows))
     }
 
     /// The same batch with its lines, read into a buffer. What had escapes is not decoded again.
-    pub fn recalled(&self, again: &Again, mut buffer: Vec<u8>) -> Result<Self> {
+    pub fn reread(&self, rereader: &Rereader, mut buffer: Vec<u8>) -> Result<Self> {
         buffer.clear();
-        self.segments.iter().try_for_each(|segment| again.read_all(segment, &mut buffer))?;
-        let data = parse::into_text(buffer, &self.segments).0;
+        self.segments.iter().try_for_each(|segment| rereader.read_all(segment, &mut buffer))?;
+        let data = text::into_text(buffer, &self.segments).0;
         let is_whole = |span: Span| data.get(span.range()).is_some();
-        let is_there = |place: (Place, Span)| place.0 != Place::Data || is_whole(place.1);
-        match self
-            .rows
-            .iter()
-            .all(|row| is_whole(row.raw) && is_there(row.text) && row.id.is_none_or(is_there))
-        {
+        let is_there = |piece: Piece| piece.buffer != Buffer::Data || is_whole(piece.span);
+        let mut rows = self.found.rows.iter();
+        match rows.all(|row| is_whole(row.raw) && is_there(row.text) && row.id.is_none_or(is_there)) {
             true => Ok(Self { data, ..self.without_lines() }),
             false => Err(Error::Changed),
         }
@@ -272,18 +278,12 @@ impl Batch {
     /// Its documents, for lines that are yet to be read.
     fn without_lines(&self) -> Self {
         Self {
-            data: String::new(),
             decoded: self.decoded.clone(),
-            damaged: Vec::new(),
             segments: self.segments.clone(),
-            rows: self.rows.clone(),
-            orders: Vec::new(),
-            rejects: Vec::new(),
-            reject_lines: Vec::new(),
-            n_blank: 0,
+            found: Found { rows: self.found.rows.clone(), ..Found::default() },
             plan: self.plan.clone(),
             is_shed: self.is_shed,
-            is_forgotten: false,
+            ..Self::default()
         }
     }
 }

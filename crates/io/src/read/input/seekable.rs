@@ -11,7 +11,7 @@ use crate::store::ObjectFile;
 
 /// An open input.
 #[derive(Debug)]
-pub enum Seekable {
+pub(crate) enum Seekable {
     File(File),
     Object(ObjectFile),
 }
@@ -20,7 +20,7 @@ impl Seekable {
     /// The same input once more; what was fetched of an object is shared.
     // Without object stores there is no object that could be cloned.
     #[cfg_attr(not(feature = "object-store"), allow(unreachable_code))]
-    pub fn again(&self) -> io::Result<Self> {
+    pub(crate) fn try_clone(&self) -> io::Result<Self> {
         Ok(match self {
             Self::File(file) => Self::File(file.try_clone()?),
             Self::Object(object) => Self::Object(object.clone()),
@@ -59,9 +59,9 @@ impl ChunkReader for Seekable {
     type T = BufReader<Self>;
 
     fn get_read(&self, start: u64) -> parquet::errors::Result<Self::T> {
-        let mut again = self.again()?;
-        again.seek(SeekFrom::Start(start))?;
-        Ok(BufReader::new(again))
+        let mut clone = self.try_clone()?;
+        clone.seek(SeekFrom::Start(start))?;
+        Ok(BufReader::new(clone))
     }
 
     fn get_bytes(&self, start: u64, n: usize) -> parquet::errors::Result<Bytes> {

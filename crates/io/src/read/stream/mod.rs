@@ -4,15 +4,18 @@
 //! many members and zstd many frames, of any window up to `--long=31` (such a frame needs its window, up to 2 GiB, in
 //! memory). What is recognised and not read (`xz`, `zip`, UTF-16) is refused before the first line.
 
-use std::fmt;
+mod map;
+
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use super::map::{Map, Reading};
+use super::format::Compression;
 use super::reject::RejectReason;
 use crate::error::{Error, Result};
+pub(super) use map::Map;
+use map::MapReader;
 
 /// How many bytes tell one format from another.
 const MAGIC_BYTES: u64 = 8;
@@ -24,28 +27,6 @@ const GLANCE_CHUNK: usize = 4 << 10;
 
 /// What files may be.
 const READ: &str = "json lines, csv, tsv, plain text, parquet or arrow";
-
-/// How a file is compressed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Compression {
-    /// Not at all.
-    None,
-    /// Gzip.
-    Gzip,
-    /// Zstandard.
-    Zstd,
-}
-
-impl fmt::Display for Compression {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::None => "uncompressed file",
-            Self::Gzip => "gzip",
-            Self::Zstd => "zstd",
-        })
-    }
-}
 
 /// How far the reading is. Clones see the same counter, from any thread.
 #[derive(Debug, Clone, Default)]
@@ -81,7 +62,7 @@ pub(super) struct Stream {
     ahead: Vec<u8>,
     decoder: Box<dyn Read + Send>,
     /// The file as memory; then the decoder is not asked.
-    map: Option<Reading>,
+    map: Option<MapReader>,
     /// What went wrong after those bytes.
     failed: Option<io::Error>,
     /// Whether the source failed, as opposed to what the decoder thinks of its bytes.
@@ -119,8 +100,8 @@ impl Stream {
     ) -> Result<Self> {
         let source_failed = Arc::new(AtomicBool::new(false));
         let mut source =
-            Source { inner: source, progress: progress.clone(), failed: Arc::clone(&source_failed) };
-        let fail = |source| Error::Read { path: path.into(), source };
+            CountedSource { inner: source, progress: progress.clone(), failed: Arc::clone(&source_failed) };
+        let fail = |error| Error::read(path, error);
         let mut ahead = Vec::new();
         source.by_ref().take(MAGIC_BYTES).read_to_end(&mut ahead).map_err(fail)?;
         let compression = sniff(&ahead, path)?;
@@ -148,9 +129,9 @@ impl Stream {
     }
 
     /// Reads from memory what is not compressed.
-    pub(super) fn look_at(&mut self, map: Arc<Map>) {
+    pub(super) fn use_map(&mut self, map: Arc<Map>) {
         if self.compression == Compression::None {
-            self.map = Some(Reading::new(map, self.ahead.len()));
+            self.map = Some(MapReader::new(map, self.ahead.len()));
         }
     }
 
@@ -233,13 +214,13 @@ fn by_name(start: &[u8], path: &Path) -> Compression {
 }
 
 /// What a decoder reads from: counts, and remembers whether the source failed.
-struct Source {
+struct CountedSource {
     inner: Box<dyn Read + Send>,
     progress: Progress,
     failed: Arc<AtomicBool>,
 }
 
-impl Read for Source {
+impl Read for CountedSource {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         loop {
             match self.inner.read(into) {

@@ -1,7 +1,7 @@
 //! Inputs as memory: a text is found again without a call to the system, and a line is written without being read first.
 //!
 //! The file belongs to somebody else, who may write to it. So a map is only ever looked at as bytes, which are copied or decoded before anything is made of them; and a file that is cut ends the process with
-//! SIGBUS where it is looked at. Only programs that say so ([`Options::maps`](crate::read::Reader::map_inputs)) map their inputs.
+//! SIGBUS where it is looked at. Only programs that say so ([`Reader::use_maps`](crate::read::Reader::use_maps)) map their inputs.
 
 use std::fs::File;
 use std::io;
@@ -12,7 +12,7 @@ use memmap2::{MmapOptions, MmapRaw, UncheckedAdvice};
 
 /// A file as it was when it was opened.
 #[derive(Debug)]
-pub(super) struct Map(MmapRaw);
+pub(in crate::read) struct Map(MmapRaw);
 
 impl Map {
     /// Maps so many bytes, which the file has; an error if that are none.
@@ -43,12 +43,12 @@ impl Map {
 
 /// A map that is read from somewhere to its end.
 #[derive(Debug)]
-pub(super) struct Reading {
+pub(super) struct MapReader {
     map: Arc<Map>,
     at: usize,
 }
 
-impl Reading {
+impl MapReader {
     pub fn new(map: Arc<Map>, at: usize) -> Self {
         Self { map, at }
     }
@@ -80,7 +80,7 @@ mod tests {
         assert_eq!(map.get(7..19), Some(&content[7..19]));
         assert_eq!(map.get(0..content.len() as u64 + 1), None);
         for n in [1000, MANY - 1, MANY, usize::MAX] {
-            let (mut reading, mut read) = (Reading::new(Arc::clone(&map), 3), Vec::new());
+            let (mut reading, mut read) = (MapReader::new(Arc::clone(&map), 3), Vec::new());
             while reading.append(n, &mut read) > 0 {}
             assert!(read == content[3..]);
         }

@@ -6,11 +6,12 @@ use arrow_ipc::reader::{FileReader, StreamReader};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::{Map, Value};
 
-use super::format::Format;
-use super::input::Input;
-use super::stream::Stream;
-use super::table::guarded;
-use super::text::BOM;
+use super::Input;
+use crate::read::csv;
+use crate::read::format::Format;
+use crate::read::guard::guarded;
+use crate::read::stream::Stream;
+use crate::read::utf8::BYTE_ORDER_MARK;
 
 /// So many fields are named.
 const NAMED: usize = 20;
@@ -18,10 +19,10 @@ const NAMED: usize = 20;
 const BYTES: usize = 1 << 20;
 
 /// The names of the fields, as far as the beginning of the input says; none of plain text and of what cannot be read again.
-pub fn fields_there(input: &Input) -> Vec<String> {
+pub fn field_names(input: &Input) -> Vec<String> {
     let mut names = match input.format() {
         Some(Format::Csv { delimiter }) => {
-            input.header().map(|header| super::csv_names(header, delimiter)).unwrap_or_default()
+            input.header().map(|header| csv::column_names(header, delimiter)).unwrap_or_default()
         }
         Some(Format::JsonLines) => of_lines(input).unwrap_or_default(),
         Some(format @ (Format::Parquet | Format::Arrow)) if !input.is_remote() => {
@@ -39,7 +40,8 @@ pub fn fields_there(input: &Input) -> Vec<String> {
 fn of_lines(input: &Input) -> Option<Vec<String>> {
     let mut bytes = Vec::new();
     Stream::glance(input.stream().ok()?, &input.path).ok()?.read(BYTES, &mut bytes).ok()?;
-    let mut lines = bytes.split(|byte| *byte == b'\n').map(|line| line.strip_prefix(BOM).unwrap_or(line));
+    let mut lines =
+        bytes.split(|byte| *byte == b'\n').map(|line| line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line));
     let object = lines.find_map(|line| serde_json::from_slice::<Map<String, Value>>(line).ok())?;
     let mut names = Vec::new();
     for (name, value) in object {

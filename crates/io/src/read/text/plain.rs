@@ -1,9 +1,10 @@
 //! Plain text: a document on each line, or the whole file one document. It has no fields, so no ids and no order.
 
-use super::batch::{Place, Row, Segment, Span, StoredOrder};
-use super::json;
-use super::parse::{Found, Parser};
-use super::reject::RejectReason;
+use super::parser::{Parsed, Parser};
+use crate::read::json;
+use crate::read::reject::RejectReason;
+use crate::read::rows::{Row, Segment, StoredOrder};
+use crate::read::span::{Buffer, Piece, Span};
 
 /// Reads a segment with a document on each line. Blank lines are none.
 pub(super) fn lines(parser: &mut Parser<'_>, number: u32, segment: &Segment) {
@@ -12,17 +13,22 @@ pub(super) fn lines(parser: &mut Parser<'_>, number: u32, segment: &Segment) {
     let bytes = data.as_bytes();
     while start < segment.end {
         let end = memchr::memchr(b'\n', &bytes[start..segment.end]).map_or(segment.end, |i| start + i);
-        let found = match parser.bad(start) {
-            Some(bad) => bad.found(),
-            None if json::space(bytes, start) >= end => Found::Blank,
+        let parsed = match parser.bad(start) {
+            Some(bad) => bad.parsed(),
+            None if json::space(bytes, start) >= end => Parsed::Blank,
             None => {
                 let (n, max) = ((end - start) as u64, parser.plan.max_line_bytes as u64);
                 let text_end = end - usize::from(bytes[end - 1] == b'\r');
                 let reason = RejectReason::LineTooLong { bytes: n, max };
-                found(parser, Span::new(start, end), Span::new(start, text_end), (n > max).then_some(reason))
+                document(
+                    parser,
+                    Span::new(start, end),
+                    Span::new(start, text_end),
+                    (n > max).then_some(reason),
+                )
             }
         };
-        parser.keep(found, segment, number, line, start);
+        parser.keep(parsed, segment, number, line, start);
         start = end + 1;
         line += 1;
     }
@@ -31,29 +37,29 @@ pub(super) fn lines(parser: &mut Parser<'_>, number: u32, segment: &Segment) {
 /// Reads a segment that is one file, also an empty one.
 pub(super) fn file(parser: &mut Parser<'_>, number: u32, segment: &Segment) {
     let (start, end) = (segment.start, segment.end - 1);
-    let found = match parser.bad(start) {
-        Some(bad) => bad.found(),
+    let parsed = match parser.bad(start) {
+        Some(bad) => bad.parsed(),
         None => {
             let (n, max) = ((end - start) as u64, parser.plan.max_line_bytes as u64);
             let reason = RejectReason::TooLong { what: "file", bytes: n, max };
-            found(parser, Span::new(start, end), Span::new(start, end), (n > max).then_some(reason))
+            document(parser, Span::new(start, end), Span::new(start, end), (n > max).then_some(reason))
         }
     };
-    parser.keep(found, segment, number, 0, start);
+    parser.keep(parsed, segment, number, 0, start);
 }
 
-fn found(parser: &mut Parser<'_>, raw: Span, text: Span, reason: Option<RejectReason>) -> Found {
+fn document(parser: &mut Parser<'_>, raw: Span, text: Span, reason: Option<RejectReason>) -> Parsed {
     if let Some(reason) = reason {
-        return Found::Bad(reason, (Place::Data, raw));
+        return Parsed::Bad(reason, Piece { buffer: Buffer::Data, span: raw });
     }
     if parser.plan.fields.order_slot().is_some() {
-        parser.orders.push(StoredOrder::None);
+        parser.found.orders.push(StoredOrder::None);
     }
-    Found::Document(Row {
+    Parsed::Document(Row {
         segment: 0,
         line: 0,
         raw,
-        text: (Place::Data, text),
+        text: Piece { buffer: Buffer::Data, span: text },
         quoted: Span::default(),
         id: None,
     })

@@ -1,4 +1,16 @@
-//! What to read: files, folders, globs, objects of stores, standard input and injected streams. [`find`](super::find) looks them up.
+//! What is read: files, folders, globs, objects of stores, standard input and injected streams.
+//!
+//! ```text
+//! Inputs --find--> Input...   each with its Start: compression, format, header
+//! ```
+
+mod estimate;
+mod field_names;
+mod find;
+mod names;
+mod objects;
+mod seekable;
+mod start;
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -6,22 +18,26 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::UNIX_EPOCH;
 
-use super::format::Format;
-use super::seekable::Seekable;
-use super::start::Start;
-use super::stream::Compression;
+use super::format::{Compression, Format};
 use crate::error::{Error, Result};
 use crate::store::Object;
+pub use estimate::estimated_documents;
+pub use field_names::field_names;
+pub(crate) use find::files_of;
+pub(super) use find::{FoundInput, Lookup, find};
+pub(crate) use names::is_hidden;
+pub(crate) use seekable::Seekable;
+pub(super) use start::Start;
 
 /// The inputs of a run, before they are looked up.
 #[derive(Default)]
 pub struct Inputs {
-    pub(super) items: Vec<Item>,
-    pub(super) except: Option<PathBuf>,
-    pub(super) is_lenient: bool,
+    items: Vec<NamedInput>,
+    except: Option<PathBuf>,
+    is_lenient: bool,
 }
 
-pub(super) enum Item {
+enum NamedInput {
     Path(PathBuf),
     Stream(PathBuf, Box<dyn Read + Send>),
 }
@@ -36,20 +52,18 @@ impl Inputs {
     pub fn path(mut self, path: impl Into<PathBuf>) -> Self {
         let path = path.into();
         self.items.push(match path.to_str() {
-            Some("-") => Item::Stream("stdin".into(), Box::new(std::io::stdin())),
-            _ => Item::Path(path),
+            Some("-") => NamedInput::Stream("stdin".into(), Box::new(std::io::stdin())),
+            _ => NamedInput::Path(path),
         });
         self
     }
 
     /// Adds any source of bytes, under a name for messages.
     pub fn stream(mut self, name: impl Into<PathBuf>, bytes: impl Read + Send + 'static) -> Self {
-        self.items.push(Item::Stream(name.into(), Box::new(bytes)));
+        self.items.push(NamedInput::Stream(name.into(), Box::new(bytes)));
         self
     }
-}
 
-impl Inputs {
     /// Passes over what folders and globs have below this folder, here or in a store: the results of an earlier run.
     pub fn except(self, folder: impl Into<PathBuf>) -> Self {
         Self { except: Some(folder.into()), ..self }
@@ -78,13 +92,13 @@ pub struct Input {
     pub relative: PathBuf,
     /// Its size on disk; unknown for a pipe.
     pub bytes: Option<u64>,
-    pub(super) object: Option<Arc<Object>>,
-    pub(super) known: OnceLock<Known>,
+    object: Option<Arc<Object>>,
+    known: OnceLock<Known>,
 }
 
 /// What the beginning of an input tells.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Known {
+pub(in crate::read) struct Known {
     compression: Compression,
     format: Format,
     header: Option<Box<[u8]>>,
@@ -108,7 +122,7 @@ impl Input {
     }
 
     /// Opens it to be read from its beginning.
-    pub fn stream(&self) -> Result<Box<dyn Read + Send>> {
+    pub(crate) fn stream(&self) -> Result<Box<dyn Read + Send>> {
         Ok(match &self.object {
             Some(object) => object.stream(),
             None => Box::new(self.file()?),
@@ -116,7 +130,7 @@ impl Input {
     }
 
     /// Opens it to be read at any place; nothing if that cannot be, because a server only gives whole files.
-    pub fn open(&self) -> Result<Option<Seekable>> {
+    pub(crate) fn open(&self) -> Result<Option<Seekable>> {
         Ok(match &self.object {
             Some(object) => object.open().map(Seekable::Object),
             None => Some(Seekable::File(self.file()?)),
@@ -144,9 +158,7 @@ impl Input {
     }
 
     /// Keeps what its beginning tells; the first one to look is believed.
-    pub(super) fn learn(&self, start: &Start) {
-        let header = start.header.as_ref().map(|header| header.raw.clone().into_boxed_slice());
-        let Start { compression, format, .. } = *start;
-        self.known.get_or_init(|| Known { compression, format, header });
+    pub(in crate::read) fn learn(&self, known: Known) {
+        self.known.get_or_init(|| known);
     }
 }

@@ -14,9 +14,9 @@ pub fn estimated_documents(inputs: &[Arc<Input>]) -> u64 {
     let step = inputs.len().div_ceil(SAMPLED).max(1);
     let (mut bytes, mut lines) = (0, 0);
     for input in inputs.iter().step_by(step).filter(|input| input.bytes.is_some()) {
-        let most = if input.is_remote() { HEAD / 4 } else { HEAD };
-        let mut head = Vec::with_capacity(most as usize);
-        let read = input.stream().map(|file| file.take(most).read_to_end(&mut head).unwrap_or_default());
+        let max = if input.is_remote() { HEAD / 4 } else { HEAD };
+        let mut head = Vec::with_capacity(max as usize);
+        let read = input.stream().map(|file| file.take(max).read_to_end(&mut head).unwrap_or_default());
         bytes += read.unwrap_or_default();
         lines += memchr::memchr_iter(b'\n', &head).count();
     }

@@ -16,21 +16,21 @@ use arrow_schema::ArrowError;
 
 use super::wanted::Wanted;
 use crate::read::format::Format;
+use crate::read::guard::guarded;
 use crate::read::reject::RejectReason;
 use crate::read::table::column::Column;
-use crate::read::table::guarded;
 use crate::read::table::rows::{Columns, Rows};
 
 /// Some rows of a record batch.
 #[derive(Debug)]
 pub(in crate::read::table) struct Part {
-    pub(super) held: Arc<Held>,
+    pub(super) batch: Arc<SharedBatch>,
     pub(super) rows: Range<usize>,
 }
 
 /// The wanted columns of a record batch.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct SharedBatch {
     /// What stands where in the body, as the format writes it.
     pub(super) message: Vec<u8>,
     pub(super) body: Buffer,
@@ -42,23 +42,26 @@ pub(super) struct Held {
 
 impl Part {
     pub(in crate::read::table) fn n_bytes(&self) -> usize {
-        self.held.body.len()
+        self.batch.body.len()
     }
 
     pub(in crate::read::table) fn decode(&self, rows: &mut Rows<'_>) {
-        let columns = match self.held.decoded.get_or_init(|| self.held.decode()) {
+        let columns = match self.batch.decoded.get_or_init(|| self.batch.decode()) {
             Ok(batch) if batch.num_rows() >= self.rows.end => self.columns(batch),
             Ok(_) => None,
             Err(reason) => return rows.reject(self.rows.len(), reason),
         };
         match columns {
             Some(columns) => rows.add(&columns),
-            None => rows.reject(self.rows.len(), &super::damaged("a record batch with too few rows")),
+            None => rows.reject(
+                self.rows.len(),
+                &RejectReason::damaged(Format::Arrow, "a record batch with too few rows"),
+            ),
         }
     }
 
     fn columns(&self, batch: &RecordBatch) -> Option<Columns> {
-        let wanted = &self.held.wanted;
+        let wanted = &self.batch.wanted;
         let column = |i: usize| Column::at(batch.column(i).clone(), &wanted.paths[i].names()[1..]);
         let all = (0..wanted.paths.len()).map(column).collect::<Option<Vec<_>>>()?;
         let of_slots = wanted.of_slots.iter().map(|column| column.map(|column| all[column].clone()));
@@ -66,7 +69,7 @@ impl Part {
     }
 }
 
-impl Held {
+impl SharedBatch {
     fn decode(&self) -> Result<RecordBatch, RejectReason> {
         guarded(Format::Arrow, || {
             let batch = flatbuffers::root::<arrow_ipc::RecordBatch>(&self.message)

@@ -2,12 +2,12 @@
 //!
 //! - Inputs come in the order given. A folder gives its files recursively, a glob its matches, both sorted by the bytes of
 //!   the path, so that the numbering does not depend on the file system. Links are followed.
-//! - In a folder only [`EXTENSIONS`](super::EXTENSIONS) are read, and nothing whose name (or whose folder's name) begins
+//! - In a folder only files of known extensions ([`Format::of_name`]) are read, and nothing whose name (or whose folder's name) begins
 //!   with `.` or `_`, such as `_SUCCESS`; a file that is named is read whatever it is called.
 //! - A file that is reached twice is read once, at its first place: otherwise `data data/a.jsonl` would make every
 //!   document of `a.jsonl` a duplicate of itself.
 //! - Files of other extensions are counted. Where the caller wants it, a file of another kind than most, which has not the wanted fields
-//!   (a table of labels among JSON lines), is passed over and told; else it is an error, as one that is named is.
+//!   (a table of labels among JSON lines), is passed over and listed; else it is an error, as one that is named is.
 //! - Every file is opened once before the first line is read, so that a missing permission or column shows now and not
 //!   after hours. A pipe is not touched before its turn.
 
@@ -17,57 +17,61 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use super::batch::Plan;
-use super::format::{COMPRESSED, EXTENSIONS, Format};
-use super::input::{Input, Inputs, Item};
-use super::objects;
-use super::start::{NO_FIELDS, Start};
-use super::stream::Stream;
 use benzer_core::Parameter;
 
+use super::names::{is_glob, is_hidden};
+use super::objects::{self, FoundObject};
+use super::start::{NO_FIELDS, Start};
+use super::{Input, Inputs, NamedInput};
 use crate::error::{Error, Result};
+use crate::read::format::Format;
+use crate::read::options::Plan;
+use crate::read::stream::Stream;
 use crate::store::Address;
 
 /// An input and, if it is not a file to be opened, where its bytes come from.
-pub(super) type Source = (Arc<Input>, Option<Box<dyn Read + Send>>);
+pub(in crate::read) struct FoundInput {
+    pub(in crate::read) input: Arc<Input>,
+    pub(in crate::read) bytes: Option<Box<dyn Read + Send>>,
+}
 
 /// What was found.
-pub(super) struct Lookup {
-    pub sources: Vec<Source>,
+pub(in crate::read) struct Lookup {
+    pub(in crate::read) inputs: Vec<FoundInput>,
     /// Files that were passed over, because they are results.
-    pub n_excepted: u64,
+    pub(in crate::read) n_excepted: u64,
     /// Files of another kind than most, and what is wrong with each.
-    pub left_out: Vec<Error>,
+    pub(in crate::read) left_out: Vec<Error>,
     /// Files of folders whose extensions are not read.
-    pub unread: Vec<PathBuf>,
+    pub(in crate::read) unread: Vec<PathBuf>,
 }
 
 /// Looks up every input: expands folders and globs, drops repetitions, checks that files can be read.
-pub(super) fn find(inputs: Inputs, plan: &Plan) -> Result<Lookup> {
+pub(in crate::read) fn find(inputs: Inputs, plan: &Plan) -> Result<Lookup> {
     let except = inputs.except.map(Except::new).transpose()?;
-    let lookup = Lookup { sources: Vec::new(), n_excepted: 0, left_out: Vec::new(), unread: Vec::new() };
-    let mut found = Found { plan, except, is_lenient: inputs.is_lenient, lookup, seen: HashSet::new() };
+    let lookup = Lookup { inputs: Vec::new(), n_excepted: 0, left_out: Vec::new(), unread: Vec::new() };
+    let mut finder = Finder { plan, except, is_lenient: inputs.is_lenient, lookup, seen: HashSet::new() };
     for item in inputs.items {
         match item {
-            Item::Stream(name, bytes) => found.add_stream(name, bytes)?,
-            Item::Path(path) => match Address::parse(&path)? {
-                Some(address) => found.add_address(&address)?,
-                None => found.add_path(path)?,
+            NamedInput::Stream(name, bytes) => finder.add_stream(name, bytes)?,
+            NamedInput::Path(path) => match Address::parse(&path)? {
+                Some(address) => finder.add_address(&address)?,
+                None => finder.add_path(path)?,
             },
         }
     }
-    let mut lookup = found.lookup;
-    if lookup.left_out.len() >= lookup.sources.len() && !lookup.left_out.is_empty() {
+    let mut lookup = finder.lookup;
+    if lookup.left_out.len() >= lookup.inputs.len() && !lookup.left_out.is_empty() {
         // What most files are is no exception.
         return Err(lookup.left_out.swap_remove(0));
     }
-    if lookup.sources.is_empty() {
+    if lookup.inputs.is_empty() {
         return Err(Error::parameter("input", "at least one file, folder, glob, address or `-`", "none"));
     }
     Ok(lookup)
 }
 
-struct Found<'a> {
+struct Finder<'a> {
     plan: &'a Plan,
     except: Option<Except>,
     is_lenient: bool,
@@ -117,7 +121,7 @@ fn real(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.into())
 }
 
-impl Found<'_> {
+impl Finder<'_> {
     fn add_stream(&mut self, name: PathBuf, bytes: Box<dyn Read + Send>) -> Result<()> {
         if !self.seen.insert(Path::new("-").join(&name)) {
             return Err(Error::parameter(
@@ -143,13 +147,15 @@ impl Found<'_> {
 
     fn add_address(&mut self, address: &Address) -> Result<()> {
         let mut found = objects::find(address)?;
-        let is_named = found.iter().any(|(object, _)| object.address == *address);
+        let is_named = found.iter().any(|found| found.object.address == *address);
         if !is_named {
             let fixed = address.with_key(objects::fixed(address)).url();
-            found = self.without_excepted(found, Path::new(&fixed), |(object, _)| Path::new(&object.url));
+            found = self.without_excepted(found, Path::new(&fixed), |found| Path::new(&found.object.url));
         }
-        found.retain(|(object, _)| self.seen.insert(object.url.clone().into()));
-        for (start, (object, relative)) in objects::probe(&found, self.plan)?.into_iter().zip(found) {
+        found.retain(|found| self.seen.insert(found.object.url.clone().into()));
+        for (start, FoundObject { object, relative }) in
+            objects::probe(&found, self.plan)?.into_iter().zip(found)
+        {
             let input = Input {
                 number: self.number(),
                 path: Arc::from(Path::new(&object.url)),
@@ -158,8 +164,8 @@ impl Found<'_> {
                 object: Some(object),
                 known: OnceLock::new(),
             };
-            input.learn(&start);
-            self.lookup.sources.push((Arc::new(input), None));
+            input.learn(start.known());
+            self.lookup.inputs.push(FoundInput { input: Arc::new(input), bytes: None });
         }
         Ok(())
     }
@@ -193,7 +199,7 @@ impl Found<'_> {
         let unread: Vec<PathBuf> = unread.into_iter().filter(|path| !is_excepted(path)).collect();
         self.lookup.unread.extend(unread);
         if files.is_empty() {
-            return Err(Error::EmptyFolder { path: folder.into(), extensions: extensions() });
+            return Err(Error::EmptyFolder { path: folder.into(), extensions: Format::extensions() });
         }
         for path in files {
             self.add_found(&path, path.strip_prefix(folder).unwrap_or(&path))?;
@@ -233,7 +239,7 @@ impl Found<'_> {
 
     /// The number of the next input.
     fn number(&self) -> u32 {
-        u32::try_from(self.lookup.sources.len()).expect("fewer than 2^32 inputs")
+        u32::try_from(self.lookup.inputs.len()).expect("fewer than 2^32 inputs")
     }
 
     fn push(
@@ -252,9 +258,9 @@ impl Found<'_> {
             known: OnceLock::new(),
         };
         if let Some((_, start)) = probed {
-            input.learn(&start);
+            input.learn(start.known());
         }
-        self.lookup.sources.push((Arc::new(input), bytes));
+        self.lookup.inputs.push(FoundInput { input: Arc::new(input), bytes });
     }
 }
 
@@ -294,7 +300,7 @@ fn sorted_below(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
 }
 
 /// The files that a folder or a glob leads to, as far as they can be looked up; nothing of anything else.
-pub fn files_of(input: &Path) -> Vec<PathBuf> {
+pub(crate) fn files_of(input: &Path) -> Vec<PathBuf> {
     if input.is_dir() {
         return files_below(input).unwrap_or_default();
     }
@@ -314,16 +320,4 @@ fn matches(pattern: &str) -> Result<Vec<PathBuf>> {
 
 fn sort(paths: &mut [PathBuf]) {
     paths.sort_by(|a, b| a.as_os_str().as_encoded_bytes().cmp(b.as_os_str().as_encoded_bytes()));
-}
-
-pub(super) fn is_glob(text: &str) -> bool {
-    text.contains(['*', '?', '['])
-}
-
-pub fn is_hidden(name: &std::ffi::OsStr) -> bool {
-    matches!(name.as_encoded_bytes().first(), Some(b'.' | b'_'))
-}
-
-pub(super) fn extensions() -> String {
-    format!("{} (also with {})", EXTENSIONS.join(", "), COMPRESSED.join(", "))
 }

@@ -5,9 +5,8 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
 
-use super::damaged;
-use crate::read::format::Format;
-use crate::read::reject::RejectReason;
+use super::format::Format;
+use super::reject::RejectReason;
 
 thread_local! {
     /// A decoder is at work on this thread: its panics are answers.
@@ -25,12 +24,12 @@ pub fn guarded<T, E: std::fmt::Display>(
     IS_GUARDED.set(before);
     match outcome {
         Ok(Ok(decoded)) => Ok(decoded),
-        Ok(Err(error)) => Err(damaged(format, error)),
-        Err(panic) => Err(damaged(format, said(panic))),
+        Ok(Err(error)) => Err(RejectReason::damaged(format, error)),
+        Err(panic) => Err(RejectReason::damaged(format, said(panic))),
     }
 }
 
-/// All other panics are told as before.
+/// All other panics are printed as before.
 fn keep_quiet() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

@@ -1,0 +1,54 @@
+//! Text: on the reading thread a file becomes whole lines ([`TextFile`]); on any thread lines become documents ([`parse`]).
+
+mod csv_records;
+mod cut;
+mod file;
+mod json_lines;
+mod parser;
+mod plain;
+
+pub(super) use file::{Stop, TextFile};
+pub(super) use json_lines::text_of;
+pub(super) use parser::into_text;
+
+use super::json::Decoded;
+use super::options::Plan;
+use super::rows::{Found, Lines, Segment, SegmentKind};
+use super::utf8;
+use parser::Parser;
+
+/// Lines as text, and what was found in them.
+pub(super) struct ParsedLines {
+    pub(super) data: String,
+    /// Texts and ids that do not stand in `data` as they are.
+    pub(super) decoded: String,
+    /// The original bytes of lines that are not UTF-8; in `data` they are blank.
+    pub(super) damaged: Vec<u8>,
+    pub(super) segments: Vec<Segment>,
+    pub(super) found: Found,
+}
+
+/// Finds the documents of lines. `decoded` is a buffer for texts, whatever is in it; there will be about so many documents.
+pub(super) fn parse(lines: Lines, decoded: Vec<u8>, expected: usize, plan: &Plan) -> ParsedLines {
+    let Lines { data, segments, rejects } = lines;
+    let (data, bad_lines, damaged) = into_text(data, &segments);
+    let mut parser = Parser::new(&data, bad_lines, plan);
+    parser.decoded = Decoded::new(decoded);
+    parser.found.rows = Vec::with_capacity(expected + expected / 8);
+    parser.found.reject_lines = vec![None; rejects.len()];
+    parser.found.rejects = rejects;
+    for (number, segment) in segments.iter().enumerate() {
+        let number = number as u32;
+        match &segment.kind {
+            SegmentKind::Json => json_lines::parse(&mut parser, number, segment),
+            SegmentKind::Csv(header) => csv_records::parse(&mut parser, number, segment, header),
+            SegmentKind::Lines => plain::lines(&mut parser, number, segment),
+            SegmentKind::File => plain::file(&mut parser, number, segment),
+            SegmentKind::Rows => unreachable!("rows come as a table"),
+        }
+    }
+    let Parser { decoded, mut found, .. } = parser;
+    let decoded = utf8::into_string(decoded.into_bytes()).expect("escapes in UTF-8 stand for characters");
+    found.sort_rejects();
+    ParsedLines { data, decoded, damaged, segments, found }
+}
