@@ -72,6 +72,16 @@ mod tests {
     }
 
     #[test]
+    fn a_dropped_lock_is_free_while_another_process_still_has_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = Lock::acquire(folder.path()).unwrap();
+        let inherited = lock.file.try_clone().unwrap();
+        drop(lock);
+        Lock::acquire(folder.path()).unwrap();
+        drop(inherited);
+    }
+
+    #[test]
     fn a_missing_folder_is_told() {
         let folder = tempfile::tempdir().unwrap();
         let error = Lock::acquire(&folder.path().join("no")).unwrap_err().to_string();

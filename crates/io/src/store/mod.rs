@@ -6,7 +6,7 @@
 //!         --Folder--> put, list, remove                                 multi-part uploads
 //! ```
 //!
-//! Everything outside of this folder is synchronous: the one small runtime that the clients need is in [`runtime`], and nothing of
+//! Everything outside of this folder is synchronous: the one small runtime that the clients need is in `runtime.rs`, and nothing of
 //! it is seen elsewhere.
 //!
 //! - *Interruptions*. A request that fails is repeated with growing pauses, for up to three minutes; a body that breaks off goes on at
