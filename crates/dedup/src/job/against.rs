@@ -19,7 +19,7 @@ use crate::progress::Stage;
 use crate::request::{Measure, Search, Verify};
 use crate::summary::{Counts, NAMED, Summary};
 
-/// Documents that are looked at between two looks at the wish to stop.
+/// Documents after which it is asked whether the run shall stop.
 const TOGETHER: usize = 1 << 14;
 /// Documents that a thread takes at a time.
 pub(super) const TASK: usize = 64;
@@ -110,7 +110,7 @@ impl Job<'_> {
             Ok(is_first.then_some((rank, same)).into_iter().collect())
         };
         let ranks: Vec<u32> = found_old.ranks().collect();
-        let found = each_member(&ranks, self.request.resources.threads, || Prober::new(archives), find)?;
+        let found = each_document(&ranks, self.request.resources.threads, || Prober::new(archives), find)?;
         let n_cut = found.iter().filter(|(_, same)| same.len() > max_named).count();
         if n_cut > 0 {
             summary.notes.push(format!(
@@ -137,11 +137,11 @@ impl Job<'_> {
         }
     }
 
-    /// Members that have the text of an old document, by the hash of the text and all features.
+    /// Documents that have the text of an old document, by the hash of the text and all features.
     fn old_copies(
         &self,
         view: &CorpusView<'_>,
-        members: &[u32],
+        compared: &[u32],
         copies: &mut Vec<Edge>,
         found_old: &mut FoundOld,
     ) -> Result<()> {
@@ -158,13 +158,14 @@ impl Job<'_> {
             })?;
             Ok(found.map(|old| (rank, old)).into_iter().collect())
         };
-        let found = each_member(members, self.request.resources.threads, || Searcher::new(archives), find)?;
+        let found =
+            each_document(compared, self.request.resources.threads, || Searcher::new(archives), find)?;
         let mut pointed: Vec<(u32, u32)> = Vec::with_capacity(found.len());
         for &(rank, old) in &found {
             let n = found_old.archives.segment(old).row(old.number)?.n_features;
-            let guest = found_old.rank(old)?;
-            pointed.push((rank, guest));
-            copies.push(Edge { later: rank, earlier: guest, intersection: n, union: n });
+            let earlier = found_old.rank(old)?;
+            pointed.push((rank, earlier));
+            copies.push(Edge { later: rank, earlier, intersection: n, union: n });
         }
         for copy in copies.iter_mut() {
             if let Ok(i) = pointed.binary_search_by_key(&copy.earlier, |(rank, _)| *rank) {
@@ -179,17 +180,17 @@ impl Job<'_> {
     fn meeting_old(
         &self,
         view: &CorpusView<'_>,
-        members: &[u32],
+        compared: &[u32],
         banding: &Banding,
         found_old: &mut FoundOld,
         counts: &mut Counts,
     ) -> Result<EdgesWriter> {
-        banding.check_documents(members.len() as u64 + found_old.archives.len())?;
+        banding.check_documents(compared.len() as u64 + found_old.archives.len())?;
         let prefilter = Prefilter::new(self.ingest.spec(), self.request.compare.threshold.value())?;
         let rules = BandRules { banding, prefilter: &prefilter, cap: self.request.compare.cap };
         let mut edges = self.edges_writer(view.corpus, OLD_EDGES, 0)?;
         let mut done = 0;
-        for some in members.chunks(TOGETHER) {
+        for part in compared.chunks(TOGETHER) {
             let archives = &found_old.archives;
             let find = |searcher: &mut Searcher<'_>, rank: u32| -> Result<Vec<Probed>> {
                 let words = view.words(rank)?;
@@ -202,14 +203,14 @@ impl Job<'_> {
                 };
                 Ok(vec![Probed { met: searcher.prober.n_bucket_pairs - met, candidates: n, edges }])
             };
-            let found_all =
-                each_member(some, self.request.resources.threads, || Searcher::new(archives), find)?;
-            for Probed { met, candidates, edges: found } in found_all {
+            let probed =
+                each_document(part, self.request.resources.threads, || Searcher::new(archives), find)?;
+            for Probed { met, candidates, edges: found } in probed {
                 counts.met += met;
                 counts.candidates += candidates;
-                numbered(found, found_old)?.into_iter().try_for_each(|edge| edges.push(edge))?;
+                with_ranks(found, found_old)?.into_iter().try_for_each(|edge| edges.push(edge))?;
             }
-            done += some.len() as u64;
+            done += part.len() as u64;
             self.observer.reached(done);
             self.check_cancelled()?;
         }
@@ -296,14 +297,14 @@ impl<'a> Searcher<'a> {
     }
 }
 
-/// What `find` finds for each member, in their order.
-pub fn each_member<S: Send, T: Send>(
-    members: &[u32],
+/// What `find` finds for each document, in their order.
+pub fn each_document<S: Send, T: Send>(
+    compared: &[u32],
     threads: usize,
     state: impl Fn() -> S,
     find: impl Fn(&mut S, u32) -> Result<Vec<T>> + Sync,
 ) -> Result<Vec<T>> {
-    let tasks: Vec<&[u32]> = members.chunks(TASK).collect();
+    let tasks: Vec<&[u32]> = compared.chunks(TASK).collect();
     let made = in_parallel(tasks.len(), threads, state, |i, state| -> Result<Vec<T>> {
         let mut made = Vec::new();
         for &rank in tasks[i] {
@@ -315,7 +316,7 @@ pub fn each_member<S: Send, T: Send>(
 }
 
 /// Edges with the ranks of the old documents.
-pub fn numbered(edges: Vec<OldEdge>, found_old: &mut FoundOld) -> Result<Vec<Edge>> {
+pub fn with_ranks(edges: Vec<OldEdge>, found_old: &mut FoundOld) -> Result<Vec<Edge>> {
     let edge = |OldEdge { rank, old, intersection, union }| {
         Ok(Edge { later: rank, earlier: found_old.rank(old)?, intersection, union })
     };

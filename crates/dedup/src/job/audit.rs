@@ -24,7 +24,7 @@ impl Job<'_> {
             }
             Search::Exact => None,
         };
-        let ran = AuditedRun {
+        let run = AuditedRun {
             view: &decided.view,
             shingler: &self.ingest.shingler,
             threshold: self.request.compare.threshold,
@@ -38,12 +38,12 @@ impl Job<'_> {
             self.observer.reached(n.min(documents));
             self.check_cancelled()
         };
-        let room = AuditWorkspace {
+        let workspace = AuditWorkspace {
             threads: self.request.resources.threads,
             bytes: self.budget.sorting as u64,
             progress: &progress,
         };
-        let findings = ran.audit(self.request.audit, compared, summary.counts.text_bytes, room)?;
+        let findings = run.audit(self.request.audit, compared, summary.counts.text_bytes, workspace)?;
         summary.audit = Some(findings.audited.clone());
         Ok(findings)
     }

@@ -144,7 +144,7 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// A field that no document has is a typing error; one that some do not have is told.
+    /// A field that no document has is a typing error; one that some do not have is worth a warning.
     fn check_keep(&self, inputs: &[Arc<Input>], summary: &mut Summary) -> Result<()> {
         let Some(field) = self.request.keep.field() else { return Ok(()) };
         let (texts, missing) = (summary.counts.ordered_by_text, summary.counts.unordered);

@@ -90,7 +90,7 @@ impl Job<'_> {
     /// The documents that have a text, and which of them have that of an earlier one: all elements are in both.
     fn distinct(&self, view: &CorpusView<'_>, progress: &Progress<'_>) -> Result<Distinct> {
         let (mut counter, mut sizes) = (ElementCounter::default(), HashMap::new());
-        // How many there are is not known: it is only looked whether the run shall stop.
+        // How many there are is not known: it is only asked whether the run shall stop.
         let mut steps = ThreadProgress::new(progress, 1, 0);
         let equal = |first: u32, other: u32| {
             steps.step()?;

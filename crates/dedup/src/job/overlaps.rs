@@ -1,12 +1,12 @@
 //! The input against all old documents, by the exact overlaps of their features: containment, and the exact join.
 //!
-//! Documents without elements overlap with nothing. Old documents go into an index, as many at a time as half of the memory for sorting has room for, and all members go through it.
+//! Documents without elements overlap with nothing. Old documents go into an index, as many at a time as half of the memory for sorting has room for, and all documents of the input go through it.
 
 use benzer_core::field::text::Scratch;
 use benzer_join::overlap::{self, Counter, Index, IndexBuilder};
 use benzer_join::verify::Texts;
 
-use super::against::{OldEdge, each_member, numbered};
+use super::against::{OldEdge, each_document, with_ranks};
 use super::setup::Job;
 use crate::archive::{Archives, OldDocument, Prober, sorted_elements};
 use crate::corpus::CorpusView;
@@ -18,7 +18,7 @@ use crate::request::{Measure, Verify};
 use crate::summary::Counts;
 use crate::write::{CountKind, Excerpt};
 
-/// Documents that are looked at between two looks at the wish to stop.
+/// Documents after which it is asked whether the run shall stop.
 const TOGETHER: usize = 1 << 14;
 
 /// What a thread counts with.
@@ -33,7 +33,7 @@ impl Job<'_> {
     pub fn overlapping_old(
         &self,
         view: &CorpusView<'_>,
-        members: &[u32],
+        compared: &[u32],
         found_old: &mut FoundOld,
         counts: &mut Counts,
     ) -> Result<EdgesWriter> {
@@ -41,17 +41,17 @@ impl Job<'_> {
         let mut sets = OldSets::new(&found_old.archives);
         while let Some(part) = sets.next(self.budget.sorting / 2)? {
             let mut done = 0;
-            for some in members.chunks(TOGETHER) {
+            for documents in compared.chunks(TOGETHER) {
                 let find = |buffers: &mut Buffers, rank: u32| self.overlaps(view, rank, &part, buffers);
                 let threads = self.request.resources.threads;
-                for Overlaps { met, edges } in each_member(some, threads, Buffers::default, find)? {
+                for Overlaps { met, edges } in each_document(documents, threads, Buffers::default, find)? {
                     counts.met += met;
                     counts.candidates += met;
                     for OldEdge { rank, old, intersection, union } in edges {
                         found.push((rank, old.packed(), intersection, union))?;
                     }
                 }
-                done += some.len() as u64;
+                done += documents.len() as u64;
                 self.observer.reached(done);
                 self.check_cancelled()?;
             }
@@ -59,7 +59,7 @@ impl Job<'_> {
         let mut edges = self.edges_writer(view.corpus, OLD_EDGES, 0)?;
         for record in found.finish()? {
             let (rank, old, intersection, union) = record?;
-            let made = numbered(
+            let made = with_ranks(
                 vec![OldEdge { rank, old: OldDocument::unpacked(old), intersection, union }],
                 found_old,
             )?;

@@ -200,10 +200,10 @@ fn send(
     let put = |(name, entry): &(String, &FileEntry)| -> Result<()> {
         check_cancelled(observer)?;
         if !journal.has(name, entry, there.get(name)) {
-            let mut told = 0;
+            let mut reported = 0;
             let version = folder.put(name, &work.join(&entry.name), &mut |now| {
-                observer.reached(sent.fetch_add(now - told, Ordering::Relaxed) + now - told);
-                told = now;
+                observer.reached(sent.fetch_add(now - reported, Ordering::Relaxed) + now - reported);
+                reported = now;
                 !observer.is_cancelled()
             })?;
             return journal.add(name, entry, &version);

@@ -28,7 +28,7 @@ use crate::write;
 const CLUSTERS: usize = 10;
 const PAIRS: usize = 4;
 /// Removals among which pairs of different clusters are looked for.
-const LOOKED_AT: usize = 64;
+const COMPARED_CLUSTERS: usize = 64;
 /// Rejects whose reasons are counted, and reasons that are listed.
 const REJECTS_COUNTED: usize = 100_000;
 const REASONS: usize = 12;
@@ -121,8 +121,8 @@ impl ResultWriter<'_> {
         let key =
             |removal: &Removal| ((self.similarity(removal) * 1e9) as u64, removal.removed(), removal.edge);
         let mut items = HashSet::new();
-        let mut least = smallest(LOOKED_AT, contained.map(key));
-        least.retain(|(_, _, edge)| items.insert(edge.earlier));
+        let mut lowest = smallest(COMPARED_CLUSTERS, contained.map(key));
+        lowest.retain(|(_, _, edge)| items.insert(edge.earlier));
         let fact = |(_, _, edge): (u64, u32, Edge)| {
             let removal = Removal { edge, rule: Rule::Contained };
             let (document, place) = self.shown(removal.removed())?;
@@ -135,7 +135,7 @@ impl ResultWriter<'_> {
                 text: span.map(|span| beginning(&span.text)).unwrap_or_default(),
             })
         };
-        least.into_iter().take(CLUSTERS).map(fact).collect()
+        lowest.into_iter().take(CLUSTERS).map(fact).collect()
     }
 
     fn groups(&self) -> Result<Vec<Group>> {
@@ -145,7 +145,7 @@ impl ResultWriter<'_> {
         let key =
             |removal: &Removal| ((self.similarity(removal) * 1e9) as u64, removal.removed(), removal.edge);
         let mut keepers = HashSet::new();
-        let mut removed = smallest(LOOKED_AT, near.map(key));
+        let mut removed = smallest(COMPARED_CLUSTERS, near.map(key));
         // One of each cluster.
         removed.retain(|(_, _, edge)| keepers.insert(edge.earlier));
         let exact = self.job.request.compare.verify == Verify::Exact

@@ -114,7 +114,7 @@ impl Asked {
     }
 }
 
-/// The shingles of a preset, or the usual ones.
+/// The shingles of a preset, or the default ones.
 fn shingles(preset: Option<Preset>) -> TextOptions {
     let default = TextOptions::default();
     let Some(Preset { unit, n, .. }) = preset else { return default };

@@ -131,7 +131,7 @@ mod tests {
             Chosen { search: Search::Bands(_), remark: None }
         ));
         assert_eq!(of(1.0, "0.5", Verify::Exact).unwrap(), Chosen { search: Search::Exact, remark: None });
-        let told = |error: TooFew| error.message("--verify estimate", "--recall ");
+        let message = |error: TooFew| error.message("--verify estimate", "--recall ");
         for threshold in ["0.6", "0.5", "0.3"] {
             let Chosen { search, remark } = of(0.95, threshold, Verify::Exact).unwrap();
             let (remark, most) = (remark.unwrap(), max_recall(&spec, threshold.parse().unwrap()).unwrap());
@@ -142,7 +142,7 @@ mod tests {
             );
             // What is advised works, and nothing better would.
             assert!(matches!(of(most, threshold, Verify::Estimate).unwrap().search, Search::Bands(_)));
-            let error = told(of(most + 0.01, threshold, Verify::Estimate).unwrap_err());
+            let error = message(of(most + 0.01, threshold, Verify::Estimate).unwrap_err());
             assert!(
                 error.ends_with(&format!(
                     "leave out --verify estimate for the exact join, or give --recall {most}"
@@ -151,7 +151,7 @@ mod tests {
             );
         }
         assert_eq!(of(0.95, "0.05", Verify::Exact).unwrap().search, Search::Exact);
-        let error = told(of(0.95, "0.05", Verify::Estimate).unwrap_err());
+        let error = message(of(0.95, "0.05", Verify::Estimate).unwrap_err());
         assert!(error.contains("hardly any") && !error.contains("--recall"), "{error}");
     }
 }

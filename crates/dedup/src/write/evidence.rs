@@ -69,7 +69,7 @@ pub(crate) fn evidence(
     for removals in removals.chunks(ROWS) {
         let rows = EvidenceRows::new(removals, view, estimates, &excerpt)?;
         let keys = EvidenceKeys::new(&rows, &mut ranks);
-        table.write(|column, description| rows.encode(column, &keys, description))?;
+        table.write(|column, descr| rows.encode(column, &keys, descr))?;
     }
     table.finish()
 }
@@ -116,12 +116,7 @@ impl<'a> EvidenceRows<'a> {
     }
 
     /// A column of these rows.
-    fn encode(
-        &self,
-        column: EvidenceColumn,
-        keys: &EvidenceKeys,
-        description: &ColumnDescPtr,
-    ) -> Result<Encoded> {
+    fn encode(&self, column: EvidenceColumn, keys: &EvidenceKeys, descr: &ColumnDescPtr) -> Result<Encoded> {
         use EvidenceColumn as C;
         let Self { removals, view, estimates, .. } = *self;
         let (removed, kept) = (|row: usize| removals[row].removed(), |row: usize| removals[row].kept());
@@ -133,36 +128,31 @@ impl<'a> EvidenceRows<'a> {
         let has_union = |row: usize| !is(row, &[Rule::Estimate, Rule::Contained]);
         let exact = |row: usize| similarity(edge(row), has_both(row), estimates);
         let kept_in = |row: usize| if view.is_old(kept(row)) { "against" } else { "input" };
-        let estimate = |value: fn(&Measured) -> f64| self.estimate(keys, description, value);
-        let excerpt =
-            |write: fn(&Excerpt, &mut Vec<u8>) -> Result<()>| self.excerpt(keys, description, write);
+        let estimate = |value: fn(&Measured) -> f64| self.estimate(keys, descr, value);
+        let excerpt = |write: fn(&Excerpt, &mut Vec<u8>) -> Result<()>| self.excerpt(keys, descr, write);
         match column {
             C::RemovedId => {
-                keys.removed.column(description, |row, into| bytes(&view.id_bytes(removed(row))?, into))
+                keys.removed.column(descr, |row, into| bytes(&view.id_bytes(removed(row))?, into))
             }
-            C::KeptId => keys.kept.column(description, |row, into| bytes(&view.id_bytes(kept(row))?, into)),
-            C::Similarity => keys.counts.column(description, |row, into| share(exact(row), into)),
-            C::Intersection => keys
-                .counts
-                .nullable_column(description, has_both, |row, into| number(edge(row).intersection, into)),
+            C::KeptId => keys.kept.column(descr, |row, into| bytes(&view.id_bytes(kept(row))?, into)),
+            C::Similarity => keys.counts.column(descr, |row, into| share(exact(row), into)),
+            C::Intersection => {
+                keys.counts.nullable_column(descr, has_both, |row, into| number(edge(row).intersection, into))
+            }
             C::Union => {
-                keys.counts.nullable_column(description, has_union, |row, into| number(edge(row).union, into))
+                keys.counts.nullable_column(descr, has_union, |row, into| number(edge(row).union, into))
             }
             C::Estimate => estimate(|measured| measured.value),
             C::Low => estimate(|measured| measured.low),
             C::High => estimate(|measured| measured.high),
-            C::Rule => keys.rule.column(description, |row, into| text(removals[row].rule.name(), into)),
-            C::RemovedFile => {
-                keys.removed_file.column(description, |row, into| text(&file(removed(row))?, into))
-            }
-            C::RemovedRow => {
-                keys.removed.column(description, |row, into| line_number(line(removed(row))?, into))
-            }
-            C::KeptFile => keys.kept_file.column(description, |row, into| text(&file(kept(row))?, into)),
-            C::KeptRow => keys.kept.column(description, |row, into| line_number(line(kept(row))?, into)),
-            C::KeptIn => keys.kept_in.column(description, |row, into| text(kept_in(row), into)),
+            C::Rule => keys.rule.column(descr, |row, into| text(removals[row].rule.name(), into)),
+            C::RemovedFile => keys.removed_file.column(descr, |row, into| text(&file(removed(row))?, into)),
+            C::RemovedRow => keys.removed.column(descr, |row, into| line_number(line(removed(row))?, into)),
+            C::KeptFile => keys.kept_file.column(descr, |row, into| text(&file(kept(row))?, into)),
+            C::KeptRow => keys.kept.column(descr, |row, into| line_number(line(kept(row))?, into)),
+            C::KeptIn => keys.kept_in.column(descr, |row, into| text(kept_in(row), into)),
             C::Size => keys.counts.nullable_column(
-                description,
+                descr,
                 |row| is(row, &[Rule::Contained]),
                 |row, into| number(edge(row).union, into),
             ),
@@ -176,25 +166,24 @@ impl<'a> EvidenceRows<'a> {
     fn estimate(
         &self,
         keys: &EvidenceKeys,
-        description: &ColumnDescPtr,
+        descr: &ColumnDescPtr,
         value: fn(&Measured) -> f64,
     ) -> Result<Encoded> {
         let measured = |row: usize| self.estimates.of(self.equal[row]);
         let has = |row: usize| self.removals[row].rule != Rule::Contained && measured(row).is_some();
-        keys.equal
-            .nullable_column(description, has, |row, into| share(measured(row).map_or(0.0, value), into))
+        keys.equal.nullable_column(descr, has, |row, into| share(measured(row).map_or(0.0, value), into))
     }
 
     /// A column of where the kept document is in the removed one.
     fn excerpt(
         &self,
         keys: &EvidenceKeys,
-        description: &ColumnDescPtr,
+        descr: &ColumnDescPtr,
         write: fn(&Excerpt, &mut Vec<u8>) -> Result<()>,
     ) -> Result<Encoded> {
         let none = Excerpt { range: 0..0, text: String::new() };
         keys.excerpt.nullable_column(
-            description,
+            descr,
             |row| self.excerpts[row].is_some(),
             |row, into| write(self.excerpts[row].as_ref().unwrap_or(&none), into),
         )
@@ -265,19 +254,15 @@ pub(crate) fn clusters(
         let by_keeper = DictionaryKeys::by_rank(rows.clone().map(keeper), &mut ranks);
         let by_rank = DictionaryKeys::by_rank(rows.clone().map(rank), &mut ranks);
         let by_similarity = DictionaryKeys::new(rows.map(|row| similarity(row).to_bits()));
-        table.write(|column, description| match column {
+        table.write(|column, descr| match column {
             ClustersColumn::ClusterId => {
-                by_keeper.column(description, |row, into| bytes(&view.id_bytes(keeper(row))?, into))
+                by_keeper.column(descr, |row, into| bytes(&view.id_bytes(keeper(row))?, into))
             }
-            ClustersColumn::ClusterSize => by_keeper.column(description, |row, into| number(size(row), into)),
-            ClustersColumn::Id => {
-                by_rank.column(description, |row, into| bytes(&view.id_bytes(rank(row))?, into))
-            }
-            ClustersColumn::IsKept => {
-                flags(description, members.iter().map(|(_, removal)| removal.is_none()))
-            }
+            ClustersColumn::ClusterSize => by_keeper.column(descr, |row, into| number(size(row), into)),
+            ClustersColumn::Id => by_rank.column(descr, |row, into| bytes(&view.id_bytes(rank(row))?, into)),
+            ClustersColumn::IsKept => flags(descr, members.iter().map(|(_, removal)| removal.is_none())),
             ClustersColumn::Similarity => {
-                by_similarity.column(description, |row, into| share(similarity(row), into))
+                by_similarity.column(descr, |row, into| share(similarity(row), into))
             }
         })?;
     }

@@ -72,28 +72,27 @@ impl PairsWriter {
         let place = |rank: u32| view.found_old.place(rank);
         let [has_both, has_union, has_size] =
             count_kind.has().map(|has| move |row: usize| has.unwrap_or_else(|| is_copy(row)));
-        table.write(|column, description| match column {
+        table.write(|column, descr| match column {
             PairsColumn::IdA => {
-                earlier.column(description, |row, into| bytes(&view.id_bytes(edge(row).earlier)?, into))
+                earlier.column(descr, |row, into| bytes(&view.id_bytes(edge(row).earlier)?, into))
             }
             PairsColumn::IdB => {
-                later.column(description, |row, into| bytes(&view.id_bytes(edge(row).later)?, into))
+                later.column(descr, |row, into| bytes(&view.id_bytes(edge(row).later)?, into))
             }
-            PairsColumn::Intersection => counts
-                .nullable_column(description, has_both, |row, into| number(edge(row).intersection, into)),
+            PairsColumn::Intersection => {
+                counts.nullable_column(descr, has_both, |row, into| number(edge(row).intersection, into))
+            }
             PairsColumn::Union => {
-                counts.nullable_column(description, has_union, |row, into| number(edge(row).union, into))
+                counts.nullable_column(descr, has_union, |row, into| number(edge(row).union, into))
             }
-            PairsColumn::Similarity => counts.column(description, |row, into| share(similarity(row), into)),
-            PairsColumn::ExactCopy => flags(description, (0..rows.len()).map(is_copy)),
-            PairsColumn::RankA => {
-                earlier.column(description, |row, into| number(place(edge(row).earlier), into))
-            }
-            PairsColumn::RankB => later.column(description, |row, into| number(place(edge(row).later), into)),
+            PairsColumn::Similarity => counts.column(descr, |row, into| share(similarity(row), into)),
+            PairsColumn::ExactCopy => flags(descr, (0..rows.len()).map(is_copy)),
+            PairsColumn::RankA => earlier.column(descr, |row, into| number(place(edge(row).earlier), into)),
+            PairsColumn::RankB => later.column(descr, |row, into| number(place(edge(row).later), into)),
             PairsColumn::Size => {
-                counts.nullable_column(description, has_size, |row, into| number(edge(row).union, into))
+                counts.nullable_column(descr, has_size, |row, into| number(edge(row).union, into))
             }
-            PairsColumn::AIsOld => flags(description, rows.iter().map(|edge| view.is_old(edge.earlier))),
+            PairsColumn::AIsOld => flags(descr, rows.iter().map(|edge| view.is_old(edge.earlier))),
         })?;
         self.rows.clear();
         // The rows to come are copies too.
