@@ -6,11 +6,12 @@
 //! arguments over BENZER_* over --config --> one command --> data on stdout, talk on stderr, exit 0 / 1 / 2
 //! ```
 //!
-//! From `main` to a command: `main` sets up the memory of [`process`] and calls [`run`]; [`arguments`] reads the three layers into a [`cmd::Command`]; [`cmd::run`] calls the function of that command, one
+//! **The way through**, from `main` to a command: `main` sets up the memory of [`process`] and calls [`run`]; [`arguments`] reads the three layers into a [`cmd::Command`]; [`cmd::run`] calls the function of that command, one
 //! file or folder of [`cmd`] each, from its arguments to bytes on a writer. What several commands take is in [`options`], what is said while inputs are read in `reading`, how results look in [`output`]: on a
 //! terminal, and as rows for programs. `failure` makes one line and an exit code of an error.
 //!
-//! The crate knows how people ask and what they see; what a command finds out is asked of the other crates. None of them knows a flag: their messages name parameters, and here these become flags.
+//! **What it must not know**: how anything is found out. It knows how people ask and what they see, and asks the other crates. None of them knows a flag: their messages name parameters, and here these
+//! become flags.
 //!
 //! Exit codes: 0 success (a closed pipe is one), 1 the data or the wish cannot be served, 2 the arguments are wrong.
 //!

@@ -21,6 +21,10 @@
 //! - [`plan`]: from a threshold, a recall and a budget to the sketch that meets them.
 //! - [`Threshold`] decides exact similarities in integers; [`slots`] and [`hint`] are what hot loops share.
 //!
+//! To *sketch a set*: [`sketch::SketchSpec::sketcher`], then [`sketch::Sketcher::sketch`]; many sets at once through [`sketch::Sketcher::sketch_many`], a stream through
+//! [`sketch::SketchSpec::builder`]. To *find pairs*: [`lsh::choose()`] cuts registers into bands under a target of recall, [`lsh::Banding::keys`] gives keys in the order of the registers, [`lsh::Prefilter`]
+//! and [`lsh::bucket`] complete the definition of the candidates. To *compare*: [`estimate::of::jaccard`] looks at the spec, counts ([`sketch::count`]) and calls the estimator with the variance of the family.
+//!
 //! ```
 //! use benzer_core::{Features, estimate, sketch::SketchSpec};
 //!

@@ -2,10 +2,10 @@
 //!
 //! A whole deduplication of documents: files in, the documents that stay out, with evidence for every one that goes; and what it left, read back.
 //!
-//! It does not know how a file is parsed (`benzer-io`) or how pairs are found and counted (`benzer-join`), and nothing of command lines, HTTP or Python:
+//! **What it must not know**: how a file is parsed (`benzer-io`), how pairs are found and counted (`benzer-join`), and anything of command lines, HTTP or Python:
 //! those make a [`Request`](request::Request) and call [`run()`].
 //!
-//! The way of a document, file by file below `job/` where no other place is named; `job/run.rs` is the list of the stages:
+//! **The way through** of a document, file by file below `job/` where no other place is named; `job/run.rs` is the list of the stages:
 //!
 //! 1. [`request`]: what was asked is checked; `open.rs`: its file is found, and old documents are.
 //! 2. `read.rs`: its batch comes off the file; `ingest.rs`: parsed, hashed, shingled, sketched, it is a row of `documents/`.

@@ -2,7 +2,13 @@
 //!
 //! Work on many threads, within a budget of memory, told how far it is.
 //!
-//! It knows tasks, batches and records of fixed size; it does not know what a document or a set is, and reads no inputs.
+//! ```text
+//! reader --pipeline: batches, any thread--> work --in order--> sink        records --sort: memory, then runs on disk--> in order
+//! ```
+//!
+//! **What it must not know**: what a document or a set is, and where inputs come from. It knows tasks, batches and records of fixed size.
+//!
+//! **The way through**:
 //!
 //! - [`workers`]: tasks by number, in parallel; [`Workers`]: on how many threads.
 //! - [`pipeline`]: batches of a reader through threads, and out again in order.

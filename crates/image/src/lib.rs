@@ -6,8 +6,10 @@
 //! files --> features, sketch, keypoints --> pairs that share a band key --> words in common >= T --> geometric check --> resolve --> results
 //! ```
 //!
-//! `find` names the files, `extract` makes their features on many threads (keypoints go to a file, `keypoints`), `decide` finds, checks and resolves pairs, `output` writes the folder and
-//! `sheet` its page. It must not know how a run over documents works: it shares the rules, the observer and the form of results with it.
+//! **What it must not know**: how a run over documents works. It shares the rules, the observer and the form of results with it.
+//!
+//! **The way through**: `find` names the files, `extract` makes their features on many threads (keypoints go to a file, `keypoints`). `decide` sets files with the same bytes aside, pairs what shares a band
+//! key, checks pairs with enough words in common geometrically, and resolves them: a picture goes for the kept one with the most inliers. `output` writes the lists, the evidence and the kept files, `sheet` the page of clusters.
 //!
 //! The rules are those of documents: every removed picture names a kept one that was checked against it, never a chain. Here the check is geometric
 //! ([`verify`](benzer_core::field::image::local::verify)): keypoints that lie upon each other are the evidence. Files with the same bytes are copies. A file that cannot be decoded is a reject.

@@ -2,7 +2,9 @@
 //!
 //! Collections of documents that can be searched for similar ones: an [`Index`] is a [`Store`](store::Store) and the [`Settings`] it was made with.
 //!
-//! It must not know where requests come from (HTTP, a command line, Python) nor how whole corpora are deduplicated. The modules are a line, and each knows only those before it:
+//! **What it must not know**: where requests come from (HTTP, a command line, Python), and how whole corpora are deduplicated.
+//!
+//! **The way through**: the modules are a line, and each knows only those before it.
 //!
 //! ```text
 //! settings    what a collection is: its fields, how they are sketched, and under which band keys a record is filed

@@ -11,9 +11,10 @@
 //!
 //! **The way through**:
 //!
-//! - [`read`]: files, folders, globs and streams become batches of documents, and lines that are none become rejects.
-//! - [`store`]: objects of stores, read at any place and written. (With the server the only place that knows of `tokio`.)
-//! - [`rewrite`]: the same inputs once more, without some documents or with marks on them.
+//! - [`read`]: files, folders, globs and streams become batches of documents, and lines that are none become rejects. One thread at a time reads and decompresses a [`read::RawBatch`]: text is cut at the
+//!   ends of lines or records, of a table come pages (Parquet) or buffers (Arrow) of the wanted columns. [`read::parse`] is pure, decodes them, and runs on any thread.
+//! - [`store`]: objects of stores, read at any place and written. (With the server and its command the only place that knows of `tokio`.)
+//! - [`rewrite`]: the same inputs once more, without some documents or with marks on them. Lines are copied; tables too, Parquet column by column, Arrow record batch by record batch.
 //! - [`result_table`]: tables of results as Parquet.
 //! - [`places`]: where results may go.
 //! - [`Strings`]: many byte strings in one buffer.

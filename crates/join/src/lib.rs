@@ -7,8 +7,10 @@
 //! sets --exact--> candidates               sets, documents --overlap--> how much each has of each
 //! ```
 //!
-//! Sets and sketches have numbers, their ranks: the lower one is earlier in keep order. This crate does not know inputs, files of results or what a document is. Where
-//! elements come from it asks [`verify::Texts`], [`bands::Sketches`] and [`exact::Source`]; what does not fit into memory goes through `benzer_flow::sort`.
+//! **What it must not know**: inputs, files of results, and what a document is. Sets and sketches have numbers, their ranks: the lower one is earlier in keep order. It asks [`verify::Texts`],
+//! [`bands::Sketches`] and [`exact::Source`] for what is compared; what does not fit into memory goes through `benzer_flow::sort`.
+//!
+//! **The way through**:
 //!
 //! - [`bands`]: the pairs that share a band key, and copies of one text.
 //! - [`exact`]: all pairs that can reach the threshold, without sketches.

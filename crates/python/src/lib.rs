@@ -1,15 +1,17 @@
 //! # benzer-python
 //!
-//! The extension module of the Python package: every function here converts arguments, releases the interpreter's lock, and calls another crate. It knows Python's objects and signals, and no algorithm;
-//! the classes and functions that users see are in `python/benzer`, with their checks and defaults, and nothing here is public Python.
+//! The extension module of the Python package: every function here converts arguments, releases the interpreter's lock, and calls another crate.
 //!
-//! From a call to its answer: a function of `python/benzer` checks the arguments and calls one of these here; `error` makes Python's exceptions of errors; `parallel` shares rows among threads, and has
-//! the thread that called look after Ctrl-C.
+//! **What it must not know**: any algorithm. It knows Python's objects and signals; what users see is in `python/benzer`, and nothing here is public Python.
 //!
-//! - `datasketch`: the kernels of the classes that have datasketch's names.
+//! **The way through**, from a call to its answer: `python/benzer` checks the arguments (`arguments.py`), makes columns of tables (`inputs.py`) and calls a function here. Its work runs on threads that end with the call
+//! (`parallel`), so that nothing is left in a process that forks, while the thread that called looks for Ctrl-C between pieces (`parallel::Pulse`). `error` makes exceptions of errors, whose messages
+//! `errors.in_python` puts into Python's words.
+//!
+//! - `datasketch`: the kernels of the classes that have datasketch's names. A `MinHashLSH` has its bands in `benzer_core::lsh::Tables` and its keys, by Python's rules of equality, beside them.
 //! - `bulk`: many texts or sets in one call, on all cores.
 //! - `sketch`, `estimate`, `plan`, `picture`: the core's own sketches, estimators, plans and pictures.
-//! - `dedup`, `index`, `cli`: the engines; `spark`: the stages of a deduplication that Spark moves the data of.
+//! - `dedup`, `index`, `cli`: the engines, a deduplication on a thread of its own while the caller's looks after signals and progress; `spark`: the stages of a deduplication that Spark moves the data of.
 
 mod bulk;
 mod datasketch;

@@ -1,7 +1,9 @@
 //! # benzer-spark
 //!
 //! A deduplication, cut into stages, for an engine that moves the data (Spark and what is compatible with it). A [`Stage`] gets record batches and gives record batches; a [`Port`] does so
-//! as bytes. It decides by the code of a run on one machine (`benzer-join`, and `benzer-dedup` for rules and columns), and must not know files, folders or how an engine is called.
+//! as bytes. It decides by the code of a run on one machine: `benzer-join`, and `benzer-dedup` for rules and columns.
+//!
+//! **What it must not know**: files, folders, and how an engine is called.
 //!
 //! ```text
 //! documents --bands--> buckets --> partners --+
@@ -9,7 +11,7 @@
 //! documents --texts---------------------------+
 //! ```
 //!
-//! # The way through it
+//! **The way through**:
 //!
 //! Between two stages the engine moves rows to where their **slice** is: all rows of a slice come to one task. A row carries many records (`parts`), so that the engine has little to do for
 //! each document. A document is known by its **place** in keep order (`place`). Every stage gives the same rows for the same rows, in whatever order they come and wherever they are computed

@@ -8,7 +8,7 @@
 //! The weight axis is cut at powers of two, `[0, 2^-10), [2^-10, 2^-9), ..., [2^(e-1), 2^e), ...`; in each interval the points are drawn in
 //! order of time, only until they cannot lower any register, and those above the element's weight are skipped. This is the idea of
 //! BagMinHash (Ertl, 2018) without its tree. Cost about n (11 + log2 w) + k log k draws, against n k for ICWS; measured in
-//! ARCHITECTURE.md. Weights below 2^-10 are right but slower, and below 2^-20 refused: scale both sides up. Logarithms are `libm`'s, in software, so
+//! docs/decisions/003. Weights below 2^-10 are right but slower, and below 2^-20 refused: scale both sides up. Logarithms are `libm`'s, in software, so
 //! that registers have the same bits on any machine.
 
 use std::sync::Arc;

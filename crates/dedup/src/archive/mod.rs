@@ -10,6 +10,9 @@
 //! A run asks the keys of every segment for the documents that share a key with a new one, and reads those documents only. Each row, name, set of features
 //! and page has a checksum of its own, which is checked when it is read; the checksum of a whole file is not, because that would cost as much as the archive is large.
 //!
+//! A corpus that is given as it is (`--against FILE`) becomes a segment in the work folder first (the module `corpus`), so that there is one way for all: the module `probe` gives the old documents that
+//! share a key with a new one, copies are set aside, and the rest is measured on saved features.
+//!
 //! An archive grows by segments. A new segment takes the last ones into itself as long as they have less than twice its documents, so that their number grows as
 //! the logarithm of the archive's, and every document is copied that often.
 //!

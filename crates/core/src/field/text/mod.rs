@@ -16,7 +16,8 @@
 //! A shingle is [`hash::combine`](crate::hash::combine) of n token hashes. A text of fewer than n tokens is
 //! one shingle of all of them. A text without tokens has no features.
 //!
-//! Most text takes a fast path with the same result (the modules `plain`, `simple` and `kernel`).
+//! **The way** is [`Shingler::elements`]: a text is cut at its boundaries into tokens, tokens are hashed, and neighbours combined. ASCII and other pieces take different paths to the same tokens, most
+//! text a fast one (the modules `plain`, `simple` and `kernel`); property tests hold them all against a reference that reads the text as a whole.
 //!
 //! **Limits.** There is no dictionary: Thai or Chinese words are not found, only their characters. There is
 //! no stemming. Lower case knows no language, so the Turkish I and ı stay apart. White space inside Chinese

@@ -32,7 +32,7 @@ use crate::Level;
 use crate::hash::split;
 use kernel::{Kernel, Plain};
 
-/// Scatter rounds of the default family, chosen by measurement (ARCHITECTURE.md).
+/// Scatter rounds of the default family, chosen by measurement (docs/decisions/001).
 pub const DEFAULT_ROUNDS: u16 = 2;
 
 /// An empty bin of a scatter round. A hash of exactly this value is not kept; all paths agree on that.

@@ -3,7 +3,7 @@
 //! Chum, Philbin and Zisserman (Near Duplicate Image Detection: min-Hash and tf-idf Weighting, 2008) make words by clustering many descriptors. Here a word is the signs of
 //! 28 fixed projections, and nothing is learned: low frequencies over the 4 x 4 cells times low frequencies over the eight directions. They hold most of the variance of descriptors of photos, so
 //! that noise rarely turns a sign; those whose median is not near zero in photos are left out. Random projections kept a third fewer words through a crop at the same rate of chance matches
-//! (the table is in `ARCHITECTURE.md`).
+//! (`docs/concepts/images.md` has the table).
 //!
 //! Each descriptor gives two words: its own, and the one with the least certain sign turned. And of a descriptor and the one that it would have in the mirrored picture the smaller word counts, so that mirrored
 //! pictures have the same words.
