@@ -30,14 +30,30 @@ pub mod weighted;
 use std::fmt;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 pub use builder::Builder;
 pub use encode::FORMAT_VERSION;
-pub use permutations::Scheme;
-pub use spec::{Bits, MAX_REGISTERS, Packing, SketchSpec};
+pub use spec::{Bits, Family, MAX_REGISTERS, Packing, Scheme, SketchSpec};
 
 use crate::{Error, Features, Result};
+
+impl SketchSpec {
+    /// The sketcher of this spec.
+    ///
+    /// # Errors
+    /// A parameter out of range, or a packing the family does not allow.
+    pub fn sketcher(&self) -> Result<Box<dyn Sketcher>> {
+        self.validate()?;
+        let spec = Arc::new(self.clone());
+        Ok(match self.family {
+            Family::Permutations(_) => Box::new(permutations::sketcher(spec)?),
+            Family::Fast { .. } => Box::new(fast::sketcher(spec)),
+            Family::OnePermutation => Box::new(one_permutation::sketcher(spec)),
+            Family::BottomK => Box::new(bottom_k::BottomK::new(spec)),
+            Family::Weighted => Box::new(weighted::Weighted::new(spec)),
+            Family::Odd => Box::new(odd::Odd::new(spec)),
+        })
+    }
+}
 
 /// Makes sketches of one spec.
 pub trait Sketcher: fmt::Debug + Send + Sync {
@@ -108,72 +124,6 @@ fn check_bulk<'a>(
         ));
     }
     Ok(offsets.windows(2).map(|w| &elements[w[0]..w[1]]))
-}
-
-/// How registers are made from elements.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Family {
-    /// k hash functions, one minimum each.
-    Permutations(Scheme),
-    /// Fast Similarity Sketching with bounded scatter rounds.
-    Fast {
-        /// Scatter rounds before empty bins are filled directly; part of the definition.
-        rounds: u16,
-    },
-    /// One permutation hashing with optimal densification.
-    OnePermutation,
-    /// The k smallest hashes of one function.
-    BottomK,
-    /// Consistent weighted sampling for the weighted Jaccard similarity.
-    Weighted,
-    /// Parity of the elements themselves; registers are bits.
-    Odd,
-}
-
-impl Family {
-    /// One of each, for tests and listings.
-    pub const ALL: &'static [Self] = &[
-        Self::Permutations(Scheme::Native),
-        Self::Permutations(Scheme::Linear),
-        Self::Permutations(Scheme::Legacy),
-        Self::Permutations(Scheme::Affine32),
-        Self::Permutations(Scheme::Affine64),
-        Self::Permutations(Scheme::Exact { universe: 4096 }),
-        Self::Fast { rounds: fast::DEFAULT_ROUNDS },
-        Self::OnePermutation,
-        Self::BottomK,
-        Self::Weighted,
-        Self::Odd,
-    ];
-
-    /// True if register j of one sketch may be compared with register j of another: what b-bit, xor, odd and bands need.
-    pub const fn is_aligned(self) -> bool {
-        !matches!(self, Self::BottomK | Self::Odd)
-    }
-
-    fn validate(self, registers: u32) -> Result<()> {
-        match self {
-            Self::Fast { rounds: 0 } => Err(Error::parameter("rounds", "at least 1", 0)),
-            Self::Permutations(Scheme::Exact { universe }) => {
-                permutations::check_universe(universe, registers)
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-impl fmt::Display for Family {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Permutations(scheme) => write!(f, "permutations:{scheme}"),
-            Self::Fast { rounds } => write!(f, "fast:{rounds}"),
-            Self::OnePermutation => f.write_str("one_permutation"),
-            Self::BottomK => f.write_str("bottom_k"),
-            Self::Weighted => f.write_str("weighted"),
-            Self::Odd => f.write_str("odd"),
-        }
-    }
 }
 
 /// Registers, with the spec they were made under and the size of the set where it is known.
