@@ -110,18 +110,12 @@ fn check_bulk<'a>(
 ) -> Result<impl Iterator<Item = &'a [u64]> + use<'a>> {
     let n_sets = offsets.len().saturating_sub(1);
     if offsets.windows(2).any(|w| w[0] > w[1]) || offsets.last().is_some_and(|&end| end > elements.len()) {
-        return Err(Error::parameter(
-            "offsets",
-            format!("increasing and at most {}", elements.len()),
-            "others",
-        ));
+        let expected = format!("increasing and at most {}", elements.len());
+        return Err(Error::parameter("offsets", expected, "others"));
     }
-    if out != n_sets * spec.words() {
-        return Err(Error::parameter(
-            "out",
-            format!("{} words ({n_sets} sketches)", n_sets * spec.words()),
-            out,
-        ));
+    let n_words = n_sets * spec.words();
+    if out != n_words {
+        return Err(Error::parameter("out", format!("{n_words} words ({n_sets} sketches)"), out));
     }
     Ok(offsets.windows(2).map(|w| &elements[w[0]..w[1]]))
 }
@@ -208,20 +202,10 @@ impl Sketch {
         let spec = SketchSpec { packing, ..(*self.spec).clone() };
         spec.validate()?;
         let Some(registers) = self.registers() else {
-            return Err(self.unsupported(
-                "packing",
-                "it no longer has full registers: sketch again with the packing wanted",
-            ));
+            let remedy = "it no longer has full registers: sketch again with the packing wanted";
+            return Err(self.spec.unsupported("packing", remedy));
         };
         let words = aligned::pack(&spec, registers);
         Ok(Self::new(Arc::new(spec), self.size, words))
-    }
-
-    pub(crate) fn unsupported(&self, operation: &'static str, remedy: &'static str) -> Error {
-        Error::Unsupported {
-            operation,
-            sketch: format!("{} with {}", self.spec.family, self.spec.packing),
-            remedy,
-        }
     }
 }

@@ -64,17 +64,39 @@ impl SketchSpec {
     /// The first parameter out of range, or a packing the family does not allow.
     pub fn validate(&self) -> Result<()> {
         if self.registers == 0 || self.registers > MAX_REGISTERS {
-            return Err(Error::parameter(
-                "registers",
-                format!("between 1 and {MAX_REGISTERS}"),
-                self.registers,
-            ));
+            let expected = format!("between 1 and {MAX_REGISTERS}");
+            return Err(Error::parameter("registers", expected, self.registers));
         }
         if self.pipeline.len() > 255 {
             return Err(Error::parameter("pipeline", "at most 255 bytes", self.pipeline.len()));
         }
         self.family.validate(self.registers)?;
-        self.packing.validate(self.family, self.registers)
+        self.validate_packing()
+    }
+
+    fn validate_packing(&self) -> Result<()> {
+        let &Self { family, registers, packing, .. } = self;
+        let unsupported = |remedy| Err(self.unsupported("this packing", remedy));
+        match packing {
+            Packing::Bits(Bits(1)) if family == Family::Odd => Ok(()),
+            _ if family == Family::Odd => {
+                unsupported("an odd sketch of a set is one bit per position: use 1 bit")
+            }
+            Packing::FULL => Ok(()),
+            _ if !family.is_aligned() => unsupported(
+                "its registers are not aligned; keep 64 bits, or use an aligned family such as fast",
+            ),
+            Packing::Xor { samples }
+                if samples < 2 || samples > registers || !registers.is_multiple_of(samples) =>
+            {
+                let expected = format!("at least 2 and a divisor of {registers} registers");
+                Err(Error::parameter("samples", expected, samples))
+            }
+            Packing::Odd { bits } if !(8..=1 << 24).contains(&bits) => {
+                Err(Error::parameter("odd bits", "between 8 and 16777216", bits))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Bytes of one sketch of this spec as packed (without spec and checksum).
@@ -107,6 +129,11 @@ impl SketchSpec {
             return Ok(());
         }
         Err(Error::SpecMismatch { expected: self.to_string(), got: other.to_string() })
+    }
+
+    /// An operation that does not exist for this family and packing.
+    pub(crate) fn unsupported(&self, operation: &'static str, remedy: &'static str) -> Error {
+        Error::Unsupported { operation, sketch: format!("{} with {}", self.family, self.packing), remedy }
     }
 }
 
@@ -250,39 +277,6 @@ impl Packing {
     /// `b` is not in 1..=16, 32 or 64.
     pub fn bits(b: u32) -> Result<Self> {
         Bits::new(b).map(Self::Bits)
-    }
-
-    fn validate(self, family: Family, registers: u32) -> Result<()> {
-        let unsupported = |remedy| {
-            Err(Error::Unsupported {
-                operation: "this packing",
-                sketch: format!("{family} with {self}"),
-                remedy,
-            })
-        };
-        match self {
-            Self::Bits(Bits(1)) if family == Family::Odd => Ok(()),
-            _ if family == Family::Odd => {
-                unsupported("an odd sketch of a set is one bit per position: use 1 bit")
-            }
-            Self::FULL => Ok(()),
-            _ if !family.is_aligned() => unsupported(
-                "its registers are not aligned; keep 64 bits, or use an aligned family such as fast",
-            ),
-            Self::Xor { samples }
-                if samples < 2 || samples > registers || !registers.is_multiple_of(samples) =>
-            {
-                Err(Error::parameter(
-                    "samples",
-                    format!("at least 2 and a divisor of {registers} registers"),
-                    samples,
-                ))
-            }
-            Self::Odd { bits } if !(8..=1 << 24).contains(&bits) => {
-                Err(Error::parameter("odd bits", "between 8 and 16777216", bits))
-            }
-            _ => Ok(()),
-        }
     }
 }
 
