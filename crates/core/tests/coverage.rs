@@ -182,7 +182,7 @@ fn order(rng: &mut Rng, k: usize, j: f64, sizes: [f64; 2]) -> mle::Order {
 fn likelihood_with_unequal_sizes() {
     for k in [64, 256] {
         for sizes in [[1000.0, 1000.0], [1000.0, 800.0], [500.0, 1000.0], [1000.0, 200.0]] {
-            let top = size::jaccard_range(sizes).unwrap()[1];
+            let top = size::jaccard_range(Some(sizes)).unwrap()[1];
             covers(&format!("likelihood k={k} {sizes:?}"), [0.0, top], |rng, j| {
                 mle::jaccard(order(rng, k, j, sizes), Scheme::Independent, sizes).unwrap()
             });

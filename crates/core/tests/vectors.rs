@@ -335,7 +335,8 @@ fn odd_sketch(name: &str, input: &Input) -> Option<Value> {
         }
         "estimate" => {
             let (ones, k) = (input.f("Z"), input.f("k"));
-            let (markov, poisson) = (odd::elements(ones, n)?, odd::elements_poisson(ones, n)?);
+            // The Poisson model has more bias.
+            let (markov, poisson) = (odd::elements(ones, n)?, -0.5 * n * libm::log1p(-2.0 * ones / n));
             json!({
                 "m_markov": markov, "m_poisson": poisson, "J_markov": odd::jaccard_of_elements(markov, k),
                 "J_poisson": odd::jaccard_of_elements(poisson, k),

@@ -65,10 +65,10 @@ where
     thread::scope(|scope| {
         for _ in 1..threads {
             let (queue, send_made) = (&queue, send_made.clone());
-            scope.spawn(move || work_all(queue, &send_made));
+            scope.spawn(move || queue.work_all(&send_made));
         }
         drop(send_made);
-        in_order(&queue, made, give_ticket, &mut sink)
+        queue.in_order(made, give_ticket, &mut sink)
     })
 }
 
@@ -100,65 +100,55 @@ where
             catch_unwind(AssertUnwindSafe(|| self.work.make(batch.map_err(W::Error::from)?, scratch)));
         Some((number, outcome))
     }
-}
-
-fn work_all<W, R, F>(queue: &Queue<'_, W, R>, send_made: &SyncSender<Numbered<Outcome<W>>>)
-where
-    W: Work,
-    R: Iterator<Item = Result<W::Batch, F>> + Send,
-    W::Error: From<F>,
-{
-    let mut scratch = W::Scratch::default();
-    loop {
-        let ticket = queue.tickets.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Some(made) = ticket.ok().and_then(|()| queue.make(&mut scratch)) else { return };
-        if send_made.send(made).is_err() {
-            return;
+    /// The part of the other threads.
+    fn work_all(&self, send_made: &SyncSender<Numbered<Outcome<W>>>) {
+        let mut scratch = W::Scratch::default();
+        loop {
+            let ticket = self.tickets.lock().unwrap_or_else(PoisonError::into_inner).recv();
+            let Some(made) = ticket.ok().and_then(|()| self.make(&mut scratch)) else { return };
+            if send_made.send(made).is_err() {
+                return;
+            }
         }
     }
-}
 
-/// The part of the caller's thread. It takes the other ends of the pipes: when it returns early they close, and the other threads come to their end.
-fn in_order<W, R, F, E: From<W::Error>>(
-    queue: &Queue<'_, W, R>,
-    made: Receiver<Numbered<Outcome<W>>>,
-    give_ticket: SyncSender<()>,
-    sink: &mut impl FnMut(W::Made) -> Result<(), E>,
-) -> Result<(), E>
-where
-    W: Work,
-    R: Iterator<Item = Result<W::Batch, F>> + Send,
-    W::Error: From<F>,
-{
-    let (mut scratch, mut early, mut next) = (W::Scratch::default(), BTreeMap::new(), 0);
-    let mut is_over = false;
-    loop {
-        early.extend(made.try_iter());
-        while let Some(outcome) = early.remove(&next) {
-            sink(outcome.unwrap_or_else(|panic| resume_unwind(panic))?)?;
-            next += 1;
-            // The others may have come to their end already.
-            let _ = give_ticket.send(());
-        }
-        // Who waits for a ticket holds the receiver: there is none then.
-        let ticket = || queue.tickets.try_lock().ok().is_some_and(|tickets| tickets.try_recv().is_ok());
-        if !is_over && ticket() {
-            match queue.make(&mut scratch) {
-                Some((number, outcome)) => {
-                    early.insert(number, outcome);
-                    continue;
+    /// The part of the caller's thread. It takes the other ends of the pipes: when it returns early they close, and the other threads come to their end.
+    fn in_order<E: From<W::Error>>(
+        &self,
+        made: Receiver<Numbered<Outcome<W>>>,
+        give_ticket: SyncSender<()>,
+        sink: &mut impl FnMut(W::Made) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (mut scratch, mut early, mut next) = (W::Scratch::default(), BTreeMap::new(), 0);
+        let mut is_over = false;
+        loop {
+            early.extend(made.try_iter());
+            while let Some(outcome) = early.remove(&next) {
+                sink(outcome.unwrap_or_else(|panic| resume_unwind(panic))?)?;
+                next += 1;
+                // The others may have come to their end already.
+                let _ = give_ticket.send(());
+            }
+            // Who waits for a ticket holds the receiver: there is none then.
+            let ticket = || self.tickets.try_lock().ok().is_some_and(|tickets| tickets.try_recv().is_ok());
+            if !is_over && ticket() {
+                match self.make(&mut scratch) {
+                    Some((number, outcome)) => {
+                        early.insert(number, outcome);
+                        continue;
+                    }
+                    None => is_over = true,
                 }
-                None => is_over = true,
             }
-        }
-        // Nothing to do but to wait for the others.
-        match made.recv() {
-            Ok((number, outcome)) => {
-                early.insert(number, outcome);
+            // Nothing to do but to wait for the others.
+            match made.recv() {
+                Ok((number, outcome)) => {
+                    early.insert(number, outcome);
+                }
+                Err(_) if early.contains_key(&next) => {}
+                // All is done. Or a thread is gone before its time, which the scope tells.
+                Err(_) => return Ok(()),
             }
-            Err(_) if early.contains_key(&next) => {}
-            // All is done. Or a thread is gone before its time, which the scope tells.
-            Err(_) => return Ok(()),
         }
     }
 }

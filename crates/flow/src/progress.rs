@@ -50,10 +50,10 @@ impl<'a> Progress<'a> {
     }
 }
 
-/// ThreadProgress between two looks.
+/// Steps between two looks.
 const EVERY: u64 = 1 << 14;
 
-/// ThreadProgress of one thread.
+/// The steps of one thread.
 pub struct ThreadProgress<'a> {
     progress: &'a Progress<'a>,
     /// So many steps count so much.

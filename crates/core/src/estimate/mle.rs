@@ -55,7 +55,7 @@ pub fn gain(jaccard: f64, sizes: [f64; 2]) -> f64 {
 pub fn jaccard(order: Order, scheme: Scheme, sizes: [f64; 2]) -> Result<Estimate> {
     let registers = Registers { k: order.equal + order.less + order.greater, scheme };
     let k = input::registers(registers.k)?;
-    let range = size::jaccard_range(sizes)?;
+    let range = size::jaccard_range(Some(sizes))?;
     let raw = raw(order, sizes).min(range[1]);
     let factor = |j: f64| registers.factor(Some(size::union_at(j, sizes)));
     let best = log_likelihood(order, sizes, raw);
@@ -268,7 +268,7 @@ mod tests {
             [(10, 50, 40, [1000.0, 300.0]), (3, 90, 7, [5000.0, 700.0]), (17, 3, 80, [300.0, 1000.0])]
         {
             let order = Order { equal, less, greater };
-            let top = size::jaccard_range(sizes).unwrap()[1];
+            let top = size::jaccard_range(Some(sizes)).unwrap()[1];
             let found = golden(0.0, top, |j| log_likelihood(order, sizes, j));
             assert!((found - raw(order, sizes)).abs() < 1e-6);
         }

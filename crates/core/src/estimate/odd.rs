@@ -46,11 +46,6 @@ pub fn elements(ones: f64, n: f64) -> Option<f64> {
     (2.0 * ones < n).then(|| libm::log1p(-2.0 * ones / n) / libm::log1p(-2.0 / n))
 }
 
-/// The same in the Poisson model, which has more bias.
-pub fn elements_poisson(ones: f64, n: f64) -> Option<f64> {
-    (2.0 * ones < n).then(|| -0.5 * n * libm::log1p(-2.0 * ones / n))
-}
-
 /// The raw similarity of `k` registers that differ in `elements / 2` positions.
 pub fn jaccard_of_elements(elements: f64, k: f64) -> f64 {
     1.0 - elements / (2.0 * k)
@@ -74,10 +69,7 @@ pub fn jaccard(ones: usize, n: usize, registers: Registers, sizes: Option<[f64; 
     let bits = bits(n)?;
     let k = input::registers(registers.k)?;
     let ones = input::count("ones", ones, n)?;
-    let range = match sizes {
-        Some(sizes) => size::jaccard_range(sizes)?,
-        None => [0.0, 1.0],
-    };
+    let range = size::jaccard_range(sizes)?;
     let factor = |j: f64| registers.factor(sizes.map(|f| size::union_at(j, f)));
     let accepts = |j: f64| {
         let (mean, variance) = moments(j, bits, k, factor(j));
@@ -95,7 +87,8 @@ pub fn jaccard(ones: usize, n: usize, registers: Registers, sizes: Option<[f64; 
     Ok(Estimate::clamped(raw, standard_error, ends, range))
 }
 
-/// The number of elements of a set from the ones of its own `n`-bit sketch, built over the elements directly.
+/// The number of elements of a set from the ones of its own `n`-bit sketch, built over the elements directly; that of a symmetric difference from the exclusive or
+/// of two.
 ///
 /// ```
 /// use benzer_core::estimate::{Estimate, odd};
@@ -121,11 +114,6 @@ pub fn set_size(ones: usize, n: usize) -> Result<Estimate> {
     let standard_error = (bits * (0.25 * libm::expm1(4.0 * c) - c)).max(0.0).sqrt();
     let ends = [low, if high >= fair { MAX_SIZE } else { high }];
     Ok(Estimate::clamped(raw, standard_error, ends, [0.0, MAX_SIZE]))
-}
-
-/// The size of the symmetric difference of two sets from the ones of the exclusive or of their sketches over elements.
-pub fn symmetric_difference(ones: usize, n: usize) -> Result<Estimate> {
-    set_size(ones, n)
 }
 
 fn bits(n: usize) -> Result<f64> {
@@ -221,7 +209,7 @@ mod tests {
     fn sizes_near_saturation_have_no_upper_end_below_the_universe() {
         let measured = *set_size(250, 512).unwrap().measured().unwrap();
         assert!(measured.high == MAX_SIZE && measured.low > 300.0 && measured.standard_error.is_finite());
-        let small = *symmetric_difference(40, 512).unwrap().measured().unwrap();
+        let small = *set_size(40, 512).unwrap().measured().unwrap();
         assert!(small.low > 38.0 && small.high < 60.0 && small.value > 42.0, "{small:?}");
         let empty = *set_size(0, 512).unwrap().measured().unwrap();
         assert!(empty.value == 0.0 && empty.high < 1e-6, "two elements rarely cancel: {empty:?}");

@@ -35,7 +35,7 @@ pub fn jaccard(a: &Sketch, b: &Sketch) -> Result<Estimate> {
         return Ok(trivial);
     }
     let spec = a.spec();
-    let sizes = pair_sizes(a, b);
+    let sizes = sizes([a, b]);
     let registers = Registers { k: spec.registers as usize, scheme: Scheme::from(spec.family) };
     match (spec.family, spec.packing) {
         (Family::BottomK, _) => bottom_k::tau_strict(&[smallest(a), smallest(b)]),
@@ -78,7 +78,7 @@ fn truncated(a: &Sketch, b: &Sketch, bits: Bits, registers: Registers) -> Result
         if is_exact(a.spec().family) {
             return Ok(Estimate::Undefined { why: NO_SIZES });
         }
-        return two_way::jaccard(equal, bits.get(), registers, pair_sizes(a, b));
+        return two_way::jaccard(equal, bits.get(), registers, sizes([a, b]));
     };
     if bits.get() > TABLE_BITS {
         return two_way::jaccard_dense(equal, registers.k, bits.get(), densities);
@@ -95,7 +95,7 @@ fn combined(a: &Sketch, b: &Sketch, samples: u32, registers: Registers) -> Resul
         if is_exact(a.spec().family) {
             return Ok(Estimate::Undefined { why: NO_SIZES });
         }
-        return xor::jaccard(equal, samples, registers, pair_sizes(a, b));
+        return xor::jaccard(equal, samples, registers, sizes([a, b]));
     };
     // The sparse estimate is 2 P - 1, with P the rate of equal bits before they were combined; in a small universe P means something else.
     let line = Collision::dense(1, densities)?;
@@ -110,7 +110,7 @@ fn combined(a: &Sketch, b: &Sketch, samples: u32, registers: Registers) -> Resul
 /// Sketches of different specs.
 pub fn containment(a: &Sketch, b: &Sketch) -> Result<[Estimate; 2]> {
     let jaccard = jaccard(a, b)?;
-    match pair_sizes(a, b) {
+    match sizes([a, b]) {
         Some(sizes) if sizes.iter().all(|&f| f > 0.0) => size::containment(&jaccard, sizes),
         Some(sizes) => Ok(sizes
             .map(|f| if f > 0.0 { Estimate::exact(0.0) } else { Estimate::Undefined { why: BOTH_EMPTY } })),
@@ -156,10 +156,8 @@ pub fn three_way(a: &Sketch, b: &Sketch, c: &Sketch) -> Result<Estimate> {
         (Family::BottomK, _) => None,
         (_, Packing::Bits(bits)) if a.spec().family.is_aligned() => Some(ThreeWayBits::new(bits.get())?),
         _ => {
-            return Err(a.unsupported(
-                "a three-way estimate",
-                "keep at least 2 bits of aligned registers, or use bottom_k",
-            ));
+            let remedy = "keep at least 2 bits of aligned registers, or use bottom_k";
+            return Err(a.spec().unsupported("a three-way estimate", remedy));
         }
     };
     if let Some(trivial) = check(&sketches)? {
@@ -204,7 +202,7 @@ pub fn n_way(sketches: &[&Sketch]) -> Result<Estimate> {
             let distinct: Vec<usize> = distinct.into_iter().map(|n| n as usize).collect();
             n_way::b_bit(&distinct, bits.get(), registers.scheme, union_bound(sketches, registers.scheme))
         }
-        _ => Err(first.unsupported(
+        _ => Err(spec.unsupported(
             "an n-way estimate",
             "keep bits of aligned registers (all 64 for permutations of a small universe), or use bottom_k",
         )),
@@ -224,10 +222,8 @@ pub fn venn(sketches: &[&Sketch]) -> Result<Venn> {
     let ordered = sketches[0].spec().family != Family::OnePermutation;
     let registers: Option<Vec<&[u64]>> = sketches.iter().map(|s| s.registers().filter(|_| ordered)).collect();
     let Some(registers) = registers else {
-        return Err(sketches[0].unsupported(
-            "a Venn diagram",
-            "it needs full registers that keep their order: sketch with fast and 64 bits",
-        ));
+        let remedy = "it needs full registers that keep their order: sketch with fast and 64 bits";
+        return Err(sketches[0].spec().unsupported("a Venn diagram", remedy));
     };
     let mut counts = vec![0; 1 << sketches.len()];
     for j in 0..sketches[0].spec().registers as usize {
@@ -252,12 +248,11 @@ pub fn venn(sketches: &[&Sketch]) -> Result<Venn> {
 /// Another family.
 pub fn set_size(sketch: &Sketch) -> Result<Estimate> {
     if sketch.spec().family != Family::Odd {
-        return Err(sketch.unsupported(
-            "estimating the set size",
-            "only the odd family tells it; other sketches carry it",
-        ));
+        let remedy = "only the odd family tells it; other sketches carry it";
+        return Err(sketch.spec().unsupported("estimating the set size", remedy));
     }
-    odd::set_size(ones(sketch), sketch.spec().registers as usize)
+    let ones = sketch.words().iter().map(|word| word.count_ones() as usize).sum();
+    odd::set_size(ones, sketch.spec().registers as usize)
 }
 
 /// One spec for all; the answer where a set is empty.
@@ -277,7 +272,7 @@ fn sized(
     of_disjoint: fn([f64; 2]) -> f64,
 ) -> Result<Estimate> {
     let jaccard = jaccard(a, b)?;
-    match pair_sizes(a, b) {
+    match sizes([a, b]) {
         Some(sizes) if sizes.iter().all(|&f| f > 0.0) => quantity(&jaccard, sizes),
         Some(sizes) => Ok(Estimate::exact(of_disjoint(sizes))),
         None => Ok(Estimate::Undefined { why: NO_SIZES }),
@@ -285,11 +280,7 @@ fn sized(
 }
 
 fn symmetric_difference(a: &Sketch, b: &Sketch) -> Result<Estimate> {
-    odd::symmetric_difference(sketch::odd::distance(a, b)? as usize, a.spec().registers as usize)
-}
-
-fn ones(sketch: &Sketch) -> usize {
-    sketch.words().iter().map(|word| word.count_ones() as usize).sum()
+    odd::set_size(sketch::odd::distance(a, b)? as usize, a.spec().registers as usize)
 }
 
 /// The words that hold registers, without what a family keeps behind them.
@@ -313,10 +304,6 @@ fn smallest(sketch: &Sketch) -> bottom_k::Smallest<'_> {
 fn sizes<const N: usize>(sketches: [&Sketch; N]) -> Option<[f64; N]> {
     let sizes = sketches.map(Sketch::size);
     sizes.iter().all(Option::is_some).then(|| sizes.map(|size| size.expect("all are known")))
-}
-
-fn pair_sizes(a: &Sketch, b: &Sketch) -> Option<[f64; 2]> {
-    sizes([a, b])
 }
 
 /// True for permutations of a small universe, whose low bits depend on how dense the sets are.

@@ -43,11 +43,6 @@ pub fn jaccard_of_difference(difference: f64, sizes: [f64; 2]) -> f64 {
     (total - difference) / (total + difference)
 }
 
-/// The similarity of two sets when the share `containment` of the first lies in the second.
-pub fn jaccard_of_containment(containment: f64, sizes: [f64; 2]) -> f64 {
-    jaccard_of_intersection(containment * sizes[0], sizes)
-}
-
 /// The common elements of three sets at three-way similarity `jaccard`; `pairs` are the intersections 12, 13, 23.
 ///
 /// It is infinite at similarity 1, where all three sizes are the answer.
@@ -55,15 +50,12 @@ pub fn three_way_intersection_at(jaccard: f64, sizes: [f64; 3], pairs: [f64; 3])
     jaccard / (1.0 - jaccard) * (sizes.iter().sum::<f64>() - pairs.iter().sum::<f64>())
 }
 
-/// The three-way similarity of sets with those pair intersections (12, 13, 23) and `common` elements in all three.
-pub fn three_way_jaccard(sizes: [f64; 3], pairs: [f64; 3], common: f64) -> f64 {
-    common / (sizes.iter().sum::<f64>() - pairs.iter().sum::<f64>() + common)
-}
-
-/// The similarities that sets of these sizes can have: from 0 to `min / max`.
-pub fn jaccard_range(sizes: [f64; 2]) -> Result<[f64; 2]> {
+/// The similarities that sets of these sizes, if they are known, can have: from 0 to `min / max`.
+pub fn jaccard_range<const N: usize>(sizes: Option<[f64; N]>) -> Result<[f64; 2]> {
+    let Some(sizes) = sizes else { return Ok([0.0, 1.0]) };
     input::sizes(&sizes)?;
-    Ok([0.0, sizes[0].min(sizes[1]) / sizes[0].max(sizes[1])])
+    let (min, max) = sizes.iter().fold((f64::MAX, 0.0f64), |(l, m), &f| (l.min(f), m.max(f)));
+    Ok([0.0, min / max])
 }
 
 /// The similarities that sets filling these shares of a universe can have: two large sets must overlap.
@@ -120,7 +112,7 @@ pub fn difference(jaccard: &Estimate, sizes: [f64; 2]) -> Result<Estimate> {
 
 /// The Jaccard similarity, from an estimate of the symmetric difference of sets of known size.
 pub fn jaccard_from_difference(difference: &Estimate, sizes: [f64; 2]) -> Result<Estimate> {
-    let range = jaccard_range(sizes)?;
+    let range = jaccard_range(Some(sizes))?;
     let total = sizes[0] + sizes[1];
     let slope = |h: f64| -2.0 * total / ((total + h) * (total + h));
     let within = |h: f64| jaccard_of_difference(h, sizes).clamp(range[0], range[1]);
@@ -155,13 +147,13 @@ mod tests {
         assert!((difference_at(j, sizes) - 600.0).abs() < 1e-12);
         assert!((jaccard_of_difference(600.0, sizes) - j).abs() < 1e-15);
         let [first, _] = containment_at(j, sizes);
-        assert!((jaccard_of_containment(first, sizes) - j).abs() < 1e-15);
+        assert!((jaccard_of_intersection(first * sizes[0], sizes) - j).abs() < 1e-15);
     }
 
     #[test]
     fn three_way_conversions_are_inverse_to_each_other() {
         let (sizes, pairs) = ([1000.0, 900.0, 600.0], [500.0, 400.0, 300.0]);
-        let j = three_way_jaccard(sizes, pairs, 250.0);
+        let j = 250.0 / (2500.0 - 1200.0 + 250.0);
         assert!((three_way_intersection_at(j, sizes, pairs) - 250.0).abs() < 1e-9);
         assert_eq!(triple_range(sizes, pairs), [100.0, 300.0]);
     }
@@ -170,7 +162,7 @@ mod tests {
     fn large_sets_must_overlap() {
         let [low, high] = jaccard_range_dense([0.8, 0.6]).unwrap();
         assert!((low - 0.4).abs() < 1e-12 && (high - 0.75).abs() < 1e-12);
-        assert!(jaccard_range([0.0, 1.0]).is_err());
+        assert!(jaccard_range(Some([0.0, 1.0])).is_err());
         let [low, high] = jaccard_range_dense([1.0, 0.1]).unwrap();
         assert!(low <= high && (high - 0.1).abs() < 1e-15);
     }

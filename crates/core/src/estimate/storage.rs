@@ -30,11 +30,6 @@ pub fn crossover(b: u32) -> f64 {
     share(b) - share(b + 1)
 }
 
-/// The number of bits, 1 to 16, with the least storage at similarity `jaccard`, for 64-bit hashes.
-pub fn best_bits(jaccard: f64) -> u32 {
-    (1..16).find(|&b| jaccard >= crossover(b)).unwrap_or(16)
-}
-
 /// Three-way: 64-bit registers over b-bit registers at similarity `jaccard` with pair similarities adding up to
 /// `pairs` (figure 6).
 pub fn three_way_ratio(jaccard: f64, pairs: f64, bits: ThreeWayBits) -> f64 {
@@ -68,6 +63,11 @@ mod tests {
             assert!((ratio_equal_density([64, 1], r, j) - 64.0 * j / (1.0 + j - r)).abs() < 1e-9);
         }
         assert!((ratio_equal_density([64, 1], 0.0, 1.0) - 32.0).abs() < 1e-9);
+    }
+
+    /// The number of bits, 1 to 16, with the least storage at similarity `jaccard`, for 64-bit hashes.
+    fn best_bits(jaccard: f64) -> u32 {
+        (1..16).find(|&b| jaccard >= crossover(b)).unwrap_or(16)
     }
 
     #[test]

@@ -14,7 +14,7 @@
 //! rates. [`ThreeWayBits`] makes that a matter of types. For dense sets (8) is biased: use
 //! [`super::three_way_dense`].
 
-use super::{Estimate, Registers, collision::values, input, interval, interval::Cell};
+use super::{Estimate, Registers, collision::values, input, interval, interval::Cell, size};
 use crate::{Error, Result};
 
 /// A number of bits that can tell a three-way similarity: at least 2.
@@ -103,7 +103,7 @@ pub fn jaccard(
 ) -> Result<Estimate> {
     let rates = agreement.rates()?;
     let registers = Registers { k: agreement.registers(), scheme };
-    let range = range(sizes)?;
+    let range = size::jaccard_range(sizes)?;
     let line = super::collision::Collision::sparse(bits.0);
     let pairs = rates.pairs.map(|p| line.jaccard(p).clamp(0.0, 1.0));
     let factor = |j: f64| registers.factor(sizes.map(|f| union(j, pairs, f)));
@@ -128,13 +128,6 @@ pub(crate) fn cells(agreement: Agreement, n: f64) -> [Cell; 3] {
     ]
 }
 
-pub(crate) fn range(sizes: Option<[f64; 3]>) -> Result<[f64; 2]> {
-    let Some(sizes) = sizes else { return Ok([0.0, 1.0]) };
-    input::sizes(&sizes)?;
-    let (min, max) = sizes.iter().fold((f64::MAX, 0.0f64), |(l, m), &f| (l.min(f), m.max(f)));
-    Ok([0.0, min / max])
-}
-
 fn weights(n: f64) -> [f64; 3] {
     [1.0, -1.0 / (n - 1.0), 2.0 / ((n - 1.0) * (n - 2.0))]
 }
@@ -148,11 +141,8 @@ fn feasible_pairs(jaccard: f64, pairs: [f64; 3]) -> f64 {
 fn union(jaccard: f64, pairs: [f64; 3], sizes: [f64; 3]) -> f64 {
     let [f1, f2, f3] = sizes;
     let of_pairs = [[f1, f2], [f1, f3], [f2, f3]];
-    let overlap: f64 = pairs
-        .iter()
-        .zip(of_pairs)
-        .map(|(&j, f)| super::size::intersection_at(j, f).min(f[0].min(f[1])))
-        .sum();
+    let overlap: f64 =
+        pairs.iter().zip(of_pairs).map(|(&j, f)| size::intersection_at(j, f).min(f[0].min(f[1]))).sum();
     let max = f1 + f2 + f3;
     ((max - overlap) / (1.0 - jaccard).max(1e-9)).clamp(f1.max(f2).max(f3), max)
 }

@@ -123,7 +123,7 @@ pub fn raw(rates: Rates, bits: ThreeWayBits, densities: [f64; 3]) -> Result<(f64
 /// influence.
 pub fn jaccard(agreement: Agreement, bits: ThreeWayBits, densities: [f64; 3]) -> Result<Estimate> {
     let rates = agreement.rates()?;
-    let range = three_way::range(Some(densities))?;
+    let range = size::jaccard_range(Some(densities))?;
     let (value, solution) = raw(rates, bits, densities)?;
     let cells: Vec<Cell> = match solution {
         Solution::Closed => influence(agreement, bits, densities)?.to_vec(),
@@ -254,7 +254,7 @@ mod tests {
             all: theorem.probability(COMMON / universe),
             pairs: [pair(0, 1, s[0]), pair(0, 2, s[1]), pair(1, 2, s[2])],
         };
-        (r, rates, size::three_way_jaccard(SIZES, PAIRS, COMMON))
+        (r, rates, COMMON / (SIZES.iter().sum::<f64>() - PAIRS.iter().sum::<f64>() + COMMON))
     }
 
     #[test]

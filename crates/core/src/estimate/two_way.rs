@@ -35,10 +35,7 @@ pub fn jaccard(equal: usize, b: u32, registers: Registers, sizes: Option<[f64; 2
     let line = Collision::sparse(input::bits(b)?);
     let k = input::registers(registers.k)?;
     let equal = input::count("equal registers", equal, registers.k)?;
-    let range = match sizes {
-        Some(sizes) => size::jaccard_range(sizes)?,
-        None => [0.0, 1.0],
-    };
+    let range = size::jaccard_range(sizes)?;
     let at = |j: f64| {
         let union = sizes.map(|f| size::union_at(j.clamp(range[0], range[1]), f));
         line.variance(registers.factor(union))

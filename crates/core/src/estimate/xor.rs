@@ -55,10 +55,7 @@ pub fn jaccard(equal: usize, m: u32, registers: Registers, sizes: Option<[f64; 2
     let stored = stored(m, registers.k)?;
     let k = input::registers(stored)?;
     let rate = input::count("equal bits", equal, stored)? / k;
-    let range = match sizes {
-        Some(sizes) => size::jaccard_range(sizes)?,
-        None => [0.0, 1.0],
-    };
+    let range = size::jaccard_range(sizes)?;
     let extra = |j: f64| (registers.factor(sizes.map(|f| size::union_at(j, f))) - 1.0) * j * (1.0 - j);
     // Per stored bit: the binomial part, and what the dependence of the samples adds, by the delta method.
     let spread = |j: f64| {

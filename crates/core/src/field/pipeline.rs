@@ -31,11 +31,6 @@ impl PipelineId {
     pub fn as_str(&self) -> &str {
         &self.0
     }
-
-    /// The id in 64 bits, for headers of fixed size: the element hash of its text.
-    pub fn hash64(&self) -> u64 {
-        hash::element(self.0.as_bytes())
-    }
 }
 
 impl fmt::Display for PipelineId {
@@ -57,7 +52,6 @@ mod tests {
     fn the_id_shows_kind_hash_version_and_parts() {
         let id = PipelineId::new("values-v1", [counting(true), "64".to_owned()]);
         assert_eq!(id.to_string(), "values-v1.h1/bag/64");
-        assert_eq!(id.hash64(), hash::element(b"values-v1.h1/bag/64"));
     }
 
     #[test]

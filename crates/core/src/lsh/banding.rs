@@ -52,7 +52,7 @@ pub const SLACK_BITS: u32 = 10;
 /// # Ok::<(), benzer_core::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "Fields", into = "Fields")]
+#[serde(try_from = "Fields")]
 pub struct Banding {
     bands: u32,
     rows: u32,
@@ -68,21 +68,18 @@ impl Banding {
     pub fn new(spec: &SketchSpec, shape: Shape) -> Result<Self> {
         spec.validate()?;
         let Packing::Bits(stored) = spec.packing else {
-            return Err(unsupported(spec, "its registers are merged: keep b bits of each register instead"));
+            let remedy = "its registers are merged: keep b bits of each register instead";
+            return Err(spec.unsupported("banding", remedy));
         };
         if !spec.family.is_aligned() {
-            return Err(unsupported(
-                spec,
-                "its registers are not aligned; use an aligned family such as fast",
-            ));
+            let remedy = "its registers are not aligned; use an aligned family such as fast";
+            return Err(spec.unsupported("banding", remedy));
         }
         let banding = Self::of_parts(shape, stored, stored)?;
         if banding.n_registers() > spec.registers as usize {
-            return Err(Error::parameter(
-                "bands x rows",
-                format!("at most {} (the number of registers)", spec.registers),
-                format!("{} x {} = {}", shape.bands, shape.rows, banding.n_registers()),
-            ));
+            let expected = format!("at most {} (the number of registers)", spec.registers);
+            let got = format!("{} x {} = {}", shape.bands, shape.rows, banding.n_registers());
+            return Err(Error::parameter("bands x rows", expected, got));
         }
         Ok(banding)
     }
@@ -95,10 +92,9 @@ impl Banding {
         let whole = Self::new(spec, shape)?;
         let uneven = matches!(spec.family, Family::OnePermutation | Family::Weighted);
         if bits != whole.stored && whole.stored == Bits::FULL && uneven {
-            return Err(unsupported(
-                spec,
-                "the lowest bits of its whole registers are not uniform: sketch with 16 bits or fewer",
-            ));
+            let remedy =
+                "the lowest bits of its whole registers are not uniform: sketch with 16 bits or fewer";
+            return Err(spec.unsupported("banding", remedy));
         }
         Self::of_parts(shape, bits, whole.stored)
     }
@@ -110,11 +106,8 @@ impl Banding {
             }
         }
         if bits > stored {
-            return Err(Error::parameter(
-                "key bits per register",
-                format!("at most {} (what is stored)", stored.get()),
-                bits.get(),
-            ));
+            let expected = format!("at most {} (what is stored)", stored.get());
+            return Err(Error::parameter("key bits per register", expected, bits.get()));
         }
         Ok(Self { bands: shape.bands as u32, rows: shape.rows as u32, bits, stored })
     }
@@ -222,23 +215,10 @@ impl Banding {
     pub fn half(&self) -> f64 {
         self.similarity_at(0.5)
     }
-
-    /// The customary threshold [`curve::threshold`] as a similarity: where one band in all agrees on average.
-    pub fn customary_threshold(&self) -> f64 {
-        self.similarity_at(curve::of_bands(1.0 / self.bands() as f64, self.bands()))
-    }
-}
-
-fn unsupported(spec: &SketchSpec, remedy: &'static str) -> Error {
-    Error::Unsupported {
-        operation: "banding",
-        sketch: format!("{} with {}", spec.family, spec.packing),
-        remedy,
-    }
 }
 
 /// A banding as it is written, so that what is read is checked.
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Fields {
     bands: usize,
@@ -252,13 +232,6 @@ impl TryFrom<Fields> for Banding {
 
     fn try_from(Fields { bands, rows, bits, stored }: Fields) -> Result<Self> {
         Self::of_parts(Shape { bands, rows }, bits, stored)
-    }
-}
-
-impl From<Banding> for Fields {
-    fn from(banding: Banding) -> Self {
-        let Shape { bands, rows } = banding.shape();
-        Self { bands, rows, bits: banding.bits, stored: banding.stored }
     }
 }
 

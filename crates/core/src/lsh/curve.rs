@@ -58,11 +58,6 @@ pub fn steepest(bands: usize, rows: usize) -> f64 {
     libm::pow((rows - 1.0) / (rows * bands - 1.0), 1.0 / rows)
 }
 
-/// The rows at which b-bit registers have the same probability near `jaccard` as full registers with `rows`.
-pub fn equivalent_rows(rows: f64, jaccard: f64, line: Collision) -> f64 {
-    rows * libm::log(jaccard) / libm::log(line.probability(jaccard))
-}
-
 /// The exponent of the query time for near distance `near` and far distance `ratio * near`, full registers (30).
 pub fn rho(near: f64, ratio: f64) -> f64 {
     libm::log1p(-near) / libm::log1p(-ratio * near)
@@ -234,7 +229,8 @@ mod tests {
 
     #[test]
     fn more_rows_make_up_for_fewer_bits() {
-        assert!((equivalent_rows(5.0, 0.5, Collision::sparse(1)) - 12.05).abs() < 0.005);
+        let rows = 5.0 * libm::log(0.5) / libm::log(Collision::sparse(1).probability(0.5));
+        assert!((rows - 12.05).abs() < 0.005);
         assert!((rho(0.5, 1.5) - 0.5).abs() < 1e-12);
         assert!((rho_b_bit(0.5, 1.5, Collision::sparse(1)) - 0.612085).abs() < 1e-6);
     }

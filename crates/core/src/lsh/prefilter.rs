@@ -49,11 +49,9 @@ impl Prefilter {
     /// A threshold outside (0, 1], or a sketch whose registers are not kept one by one.
     pub fn new(spec: &SketchSpec, threshold: f64) -> Result<Self> {
         let (Packing::Bits(bits), true) = (spec.packing, spec.family.is_aligned()) else {
-            return Err(Error::Unsupported {
-                operation: "the prefilter",
-                sketch: format!("{} with {}", spec.family, spec.packing),
-                remedy: "it counts equal registers: keep b bits of each register of an aligned family instead",
-            });
+            let remedy =
+                "it counts equal registers: keep b bits of each register of an aligned family instead";
+            return Err(spec.unsupported("the prefilter", remedy));
         };
         let min_equal = min_equal(threshold, bits, spec.registers)?;
         Ok(Self { registers: spec.registers, bits, min_equal })

@@ -31,65 +31,35 @@ pub fn svg(plan: &Plan) -> String {
     out
 }
 
+/// Writes a line; a text takes any.
+macro_rules! line {
+    ($out:expr, $($text:tt)*) => { _ = writeln!($out, $($text)*) };
+}
+
 fn heading(out: &mut String, plan: &Plan) {
-    let x = AREA[0];
-    line(
-        out,
-        &format!(r#"<text x="{x}" y="26" font-size="17" font-weight="600">Which pairs are found</text>"#),
-    );
-    let about =
-        format!("{} · {} documents of {} elements", plan.chosen, plan.goal.documents, plan.goal.set_size);
-    line(out, &format!(r##"<text x="{x}" y="45" fill="#666">{about}</text>"##));
+    let (x, Plan { chosen, goal, .. }) = (AREA[0], plan);
+    line!(out, r#"<text x="{x}" y="26" font-size="17" font-weight="600">Which pairs are found</text>"#);
+    let about = format!("{chosen} · {} documents of {} elements", goal.documents, goal.set_size);
+    line!(out, r##"<text x="{x}" y="45" fill="#666">{about}</text>"##);
 }
 
 fn axes(out: &mut String) {
     let [left, top, width, height] = AREA;
+    let [right, bottom] = [left + width, top + height];
     for i in 0..=5 {
         let share = f64::from(i) / 5.0;
         let [x, y] = place(share, share);
         let label = if i == 0 { "0".to_owned() } else { format!("{share:.1}") };
-        line(
-            out,
-            &format!(
-                r##"<path d="M{x:.1} {top}V{:.1}M{left} {y:.1}H{:.1}" stroke="#e6e8eb" fill="none"/>"##,
-                top + height,
-                left + width
-            ),
-        );
-        line(
-            out,
-            &format!(
-                r#"<text x="{x:.1}" y="{:.1}" text-anchor="middle">{label}</text>"#,
-                top + height + 18.0
-            ),
-        );
-        line(
-            out,
-            &format!(r#"<text x="{:.1}" y="{:.1}" text-anchor="end">{label}</text>"#, left - 8.0, y + 4.0),
-        );
+        let grid = format!("M{x:.1} {top}V{bottom:.1}M{left} {y:.1}H{right:.1}");
+        line!(out, r##"<path d="{grid}" stroke="#e6e8eb" fill="none"/>"##);
+        line!(out, r#"<text x="{x:.1}" y="{:.1}" text-anchor="middle">{label}</text>"#, bottom + 18.0);
+        line!(out, r#"<text x="{:.1}" y="{:.1}" text-anchor="end">{label}</text>"#, left - 8.0, y + 4.0);
     }
-    let (centre, middle) = (left + width / 2.0, top + height / 2.0);
-    line(
-        out,
-        &format!(
-            r##"<path d="M{left} {top}V{:.1}H{:.1}" stroke="#555" fill="none"/>"##,
-            top + height,
-            left + width
-        ),
-    );
-    line(
-        out,
-        &format!(
-            r#"<text x="{centre}" y="{:.1}" text-anchor="middle">Jaccard similarity</text>"#,
-            top + height + 40.0
-        ),
-    );
-    line(
-        out,
-        &format!(
-            r#"<text x="18" y="{middle}" text-anchor="middle" transform="rotate(-90 18 {middle})">share of pairs found</text>"#
-        ),
-    );
+    let (x, y, middle) = (left + width / 2.0, bottom + 40.0, top + height / 2.0);
+    line!(out, r##"<path d="M{left} {top}V{bottom:.1}H{right:.1}" stroke="#555" fill="none"/>"##);
+    line!(out, r#"<text x="{x}" y="{y:.1}" text-anchor="middle">Jaccard similarity</text>"#);
+    let turned = format!(r#"text-anchor="middle" transform="rotate(-90 18 {middle})""#);
+    line!(out, r#"<text x="18" y="{middle}" {turned}>share of pairs found</text>"#);
 }
 
 /// The curves of the alternatives, then that of the choice over them, each with its line in the legend.
@@ -100,14 +70,8 @@ fn legend(out: &mut String, plan: &Plan) {
     let mut entry = |out: &mut String, choice: &Choice, colour: &str, thickness: f64| {
         let Some(banded) = &choice.banded else { return };
         curve(out, banded, colour, thickness);
-        line(
-            out,
-            &format!(r#"<path d="M{x} {y}h22" stroke="{colour}" stroke-width="{thickness}" fill="none"/>"#),
-        );
-        line(
-            out,
-            &format!(r#"<text x="{:.1}" y="{:.1}">{}</text>"#, x + 30.0, y + 4.0, label(choice, banded)),
-        );
+        line!(out, r#"<path d="M{x} {y}h22" stroke="{colour}" stroke-width="{thickness}" fill="none"/>"#);
+        line!(out, r#"<text x="{:.1}" y="{:.1}">{}</text>"#, x + 30.0, y + 4.0, label(choice, banded));
         y += 20.0;
     };
     for (choice, colour) in others {
@@ -128,12 +92,8 @@ fn curve(out: &mut String, banded: &Banded, colour: &str, thickness: f64) {
         let [x, y] = place(jaccard, banded.banding.probability(jaccard));
         let _ = write!(path, "{}{x:.1} {y:.1}", if i == 0 { "M" } else { "L" });
     }
-    line(
-        out,
-        &format!(
-            r#"<path d="{path}" stroke="{colour}" stroke-width="{thickness}" stroke-linejoin="round" fill="none"/>"#
-        ),
-    );
+    let pen = format!(r#"stroke="{colour}" stroke-width="{thickness}" stroke-linejoin="round""#);
+    line!(out, r#"<path d="{path}" {pen} fill="none"/>"#);
 }
 
 /// The threshold, and the recall of the choice at it.
@@ -141,41 +101,22 @@ fn marks(out: &mut String, plan: &Plan) {
     let [left, top, _, height] = AREA;
     let Some(banded) = &plan.chosen.banded else { return };
     let (threshold, recall) = (plan.goal.threshold, banded.recall);
-    let [x, y] = place(threshold, recall);
-    line(
-        out,
-        &format!(
-            r##"<path d="M{x:.1} {top}V{:.1}M{left} {y:.1}H{x:.1}" stroke="#c0392b" stroke-dasharray="4 4" fill="none"/>"##,
-            top + height
-        ),
-    );
-    line(
-        out,
-        &format!(
-            r##"<circle cx="{x:.1}" cy="{y:.1}" r="5" fill="{CHOSEN}" stroke="#fdfdfd" stroke-width="2"/>"##
-        ),
-    );
+    let ([x, y], bottom) = (place(threshold, recall), top + height);
+    let cross = format!("M{x:.1} {top}V{bottom:.1}M{left} {y:.1}H{x:.1}");
+    line!(out, r##"<path d="{cross}" stroke="#c0392b" stroke-dasharray="4 4" fill="none"/>"##);
+    let paper = r##"stroke="#fdfdfd""##;
+    line!(out, r#"<circle cx="{x:.1}" cy="{y:.1}" r="5" fill="{CHOSEN}" {paper} stroke-width="2"/>"#);
     let text = format!("recall {} at {threshold}", percent(recall));
     // Next to the threshold at the bottom, on the side where no curve is.
     let (x, anchor) = if threshold < 0.65 { (x + 10.0, "start") } else { (x - 10.0, "end") };
-    let halo = r##"paint-order="stroke" stroke="#fdfdfd" stroke-width="4""##;
-    line(
-        out,
-        &format!(
-            r##"<text x="{x:.1}" y="{:.1}" text-anchor="{anchor}" fill="#c0392b" font-weight="600" {halo}>{text}</text>"##,
-            top + height - 14.0
-        ),
-    );
+    let style =
+        format!(r##"fill="#c0392b" font-weight="600" paint-order="stroke" {paper} stroke-width="4""##);
+    line!(out, r#"<text x="{x:.1}" y="{:.1}" text-anchor="{anchor}" {style}>{text}</text>"#, bottom - 14.0);
 }
 
 fn place(jaccard: f64, share: f64) -> [f64; 2] {
     let [left, top, width, height] = AREA;
     [left + width * jaccard, top + height * (1.0 - share)]
-}
-
-fn line(out: &mut String, text: &str) {
-    out.push_str(text);
-    out.push('\n');
 }
 
 /// A share in percent, without rounding up to certainty.
@@ -201,18 +142,13 @@ pub fn curve_text(plan: &Plan, width: usize, height: usize) -> String {
         let share = 1.0 - i as f64 / (lines - 1).max(1) as f64;
         let label =
             if i % 2 == 0 || i + 1 == lines { format!("{:>4.0}%", 100.0 * share) } else { " ".repeat(5) };
-        let _ = writeln!(out, "{label}\u{2524}{row}");
+        line!(out, "{label}\u{2524}{row}");
     }
-    let _ = writeln!(out, "{}\u{2514}{}", " ".repeat(MARGIN - 1), "\u{2500}".repeat(columns));
-    let _ = writeln!(out, "{}{}", " ".repeat(MARGIN), ticks(columns));
-    let threshold = plan.goal.threshold;
-    let _ = writeln!(
-        out,
-        "{}{} of pairs of similarity {threshold} are found, half of those of {:.2}",
-        " ".repeat(MARGIN),
-        percent(banded.recall),
-        banded.half
-    );
+    line!(out, "{}\u{2514}{}", " ".repeat(MARGIN - 1), "\u{2500}".repeat(columns));
+    let (margin, threshold) = (" ".repeat(MARGIN), plan.goal.threshold);
+    line!(out, "{margin}{}", ticks(columns));
+    let found = format!("{} of pairs of similarity {threshold}", percent(banded.recall));
+    line!(out, "{margin}{found} are found, half of those of {:.2}", banded.half);
     out
 }
 

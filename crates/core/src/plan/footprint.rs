@@ -48,11 +48,6 @@ impl Footprint {
     pub fn ram_per_document(&self) -> u64 {
         self.sketch_ram + self.postings
     }
-
-    /// Disk of one document.
-    pub fn disk_per_document(&self) -> u64 {
-        self.sketch_disk + self.postings
-    }
 }
 
 /// Bytes of one posting.
@@ -84,7 +79,7 @@ mod tests {
         let footprint = Footprint::new(&SketchSpec::default(), 18, 1_000_000);
         assert_eq!((footprint.ram_per_document(), footprint.ram), (128 + 216, 344_000_000));
         let many = Footprint::new(&SketchSpec::default(), 18, 1 << 33);
-        assert_eq!(many.disk_per_document(), 128 + 288);
+        assert_eq!(many.sketch_disk + many.postings, 128 + 288);
         assert_eq!(Footprint::new(&SketchSpec::default(), 18, u64::MAX).ram, u64::MAX);
     }
 

@@ -16,6 +16,7 @@ use serde::Serialize;
 use super::choice::Choice;
 use super::precision::Precision;
 use super::{Goal, ResolvedGoal};
+use crate::field::text::Unit;
 use crate::lsh::choose::key_width;
 use crate::lsh::{Banding, Shape, curve};
 use crate::sketch::{Packing, SketchSpec};
@@ -38,52 +39,25 @@ pub struct Preset {
     pub threshold: f64,
 }
 
-/// What a shingle is made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Unit {
-    /// Words.
-    Words,
-    /// Characters.
-    Characters,
-}
-
 impl Preset {
     /// Every preset.
     pub const ALL: [Self; 4] = [
-        Self {
-            name: "fineweb",
-            unit: Unit::Words,
-            n: 5,
-            registers: 112,
-            shape: Shape { bands: 14, rows: 8 },
-            threshold: 0.72,
-        },
-        Self {
-            name: "nemo",
-            unit: Unit::Characters,
-            n: 24,
-            registers: 260,
-            shape: Shape { bands: 20, rows: 13 },
-            threshold: 0.8,
-        },
-        Self {
-            name: "datasketch",
-            unit: Unit::Words,
-            n: 5,
-            registers: 128,
-            shape: Shape { bands: 5, rows: 25 },
-            threshold: 0.9,
-        },
-        Self {
-            name: "lance",
-            unit: Unit::Words,
-            n: 3,
-            registers: 128,
-            shape: Shape { bands: 16, rows: 8 },
-            threshold: 0.71,
-        },
+        Self::new("fineweb", Unit::Words, 5, 112, [14, 8], 0.72),
+        Self::new("nemo", Unit::Characters, 24, 260, [20, 13], 0.8),
+        Self::new("datasketch", Unit::Words, 5, 128, [5, 25], 0.9),
+        Self::new("lance", Unit::Words, 3, 128, [16, 8], 0.71),
     ];
+
+    const fn new(
+        name: &'static str,
+        unit: Unit,
+        n: usize,
+        registers: u32,
+        [bands, rows]: [usize; 2],
+        threshold: f64,
+    ) -> Self {
+        Self { name, unit, n, registers, shape: Shape { bands, rows }, threshold }
+    }
 
     /// The preset of a name.
     ///

@@ -98,13 +98,12 @@ impl<F: Registers> Sketcher for Aligned<F> {
     }
 
     fn merge(&self, a: &Sketch, b: &Sketch) -> Result<Sketch> {
-        let Some((a, b)) = check_merge(&self.spec, a, b)? else {
-            return Ok(if a.is_empty() { b.clone() } else { a.clone() });
-        };
-        let mut registers = self.family.reopen(a.words());
-        lower(&mut registers, &self.family.reopen(b.words()));
-        self.family.complete(&mut registers);
-        Ok(self.finish(None, registers))
+        merged(&self.spec, a, b, || {
+            let mut registers = self.family.reopen(a.words());
+            lower(&mut registers, &self.family.reopen(b.words()));
+            self.family.complete(&mut registers);
+            self.finish(None, registers)
+        })
     }
 
     fn sketch_many(&self, elements: &[u64], offsets: &[usize], out: &mut [u64]) -> Result<()> {
@@ -128,21 +127,24 @@ impl<F: Registers> Sketcher for Aligned<F> {
     }
 }
 
-/// Checks that two sketches can be merged; `None` if one of them is empty, so that the other is the union.
-pub(super) fn check_merge<'a>(
+/// The sketch of a union, which `merge` makes of two sets that are not empty.
+pub(super) fn merged(
     spec: &SketchSpec,
-    a: &'a Sketch,
-    b: &'a Sketch,
-) -> Result<Option<(&'a Sketch, &'a Sketch)>> {
+    a: &Sketch,
+    b: &Sketch,
+    merge: impl FnOnce() -> Sketch,
+) -> Result<Sketch> {
     spec.must_equal(a.spec())?;
     spec.must_equal(b.spec())?;
     if spec.packing != Packing::FULL {
-        return Err(a.unsupported(
-            "merging",
-            "the union needs full registers: sketch with 64 bits, merge, then pack",
-        ));
+        let remedy = "the union needs full registers: sketch with 64 bits, merge, then pack";
+        return Err(spec.unsupported("merging", remedy));
     }
-    Ok((!a.is_empty() && !b.is_empty()).then_some((a, b)))
+    Ok(match (a.is_empty(), b.is_empty()) {
+        (true, _) => b.clone(),
+        (_, true) => a.clone(),
+        _ => merge(),
+    })
 }
 
 /// Lowers each register to the smaller of two.

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::aligned::check_merge;
+use super::aligned::merged;
 use super::{Sketch, SketchSpec, Sketcher};
 use crate::hash::{mix, split};
 use crate::{Features, Result};
@@ -22,16 +22,6 @@ impl BottomK {
     pub(super) fn new(spec: Arc<SketchSpec>) -> Self {
         Self { seed: split(spec.seed, 0), spec }
     }
-
-    /// The k smallest distinct values, sorted.
-    fn smallest(&self, mut hashes: Vec<u64>) -> Vec<u64> {
-        let k = self.spec.registers as usize;
-        hashes.sort_unstable();
-        hashes.dedup();
-        hashes.truncate(k);
-        hashes.shrink_to_fit();
-        hashes
-    }
 }
 
 impl Sketcher for BottomK {
@@ -45,23 +35,22 @@ impl Sketcher for BottomK {
         if hashes.len() > k {
             hashes.select_nth_unstable(k - 1);
             hashes.truncate(k);
+            hashes.shrink_to_fit();
         }
-        Ok(Sketch::new(self.spec.clone(), Some(features.len() as f64), self.smallest(hashes)))
+        hashes.sort_unstable();
+        Ok(Sketch::new(self.spec.clone(), Some(features.len() as f64), hashes))
     }
 
     fn merge(&self, a: &Sketch, b: &Sketch) -> Result<Sketch> {
-        let Some((a, b)) = check_merge(&self.spec, a, b)? else {
-            return Ok(if a.is_empty() { b.clone() } else { a.clone() });
-        };
-        let all: Vec<u64> = a.words().iter().chain(b.words()).copied().collect();
-        let whole = is_whole(a) && is_whole(b);
-        let distinct = {
-            let mut all = all.clone();
-            all.sort_unstable();
-            all.dedup();
-            all.len()
-        };
-        Ok(Sketch::new(self.spec.clone(), whole.then_some(distinct as f64), self.smallest(all)))
+        merged(&self.spec, a, b, || {
+            let mut hashes: Vec<u64> = a.words().iter().chain(b.words()).copied().collect();
+            hashes.sort_unstable();
+            hashes.dedup();
+            let size = (is_whole(a) && is_whole(b)).then_some(hashes.len() as f64);
+            hashes.truncate(self.spec.registers as usize);
+            hashes.shrink_to_fit();
+            Sketch::new(self.spec.clone(), size, hashes)
+        })
     }
 }
 

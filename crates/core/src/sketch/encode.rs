@@ -64,10 +64,8 @@ impl Sketch {
                 .map_or(spec.registers as usize, |size| size.min(f64::from(spec.registers)) as usize);
             let whole = self.size.is_none() && words.len() < spec.registers as usize;
             if words.len() != expected || whole || !words.is_sorted_by(|a, b| a < b) {
-                return Err(Error::decode(
-                    format!("{expected} increasing hashes"),
-                    format!("{} words", words.len()),
-                ));
+                let got = format!("{} words", words.len());
+                return Err(Error::decode(format!("{expected} increasing hashes"), got));
             }
             return Ok(());
         }
@@ -174,27 +172,18 @@ fn family_code(family: Family) -> (u8, u32) {
 }
 
 fn decode_family(code: u8, parameter: u32) -> Result<Family> {
-    let family = match code {
-        0 => Family::Permutations(Scheme::Native),
-        1 => Family::Permutations(Scheme::Linear),
-        2 => Family::Permutations(Scheme::Legacy),
-        3 => Family::Permutations(Scheme::Affine32),
-        4 => Family::Permutations(Scheme::Affine64),
-        5 => Family::Permutations(Scheme::Exact { universe: parameter }),
-        6 => Family::Fast {
-            rounds: u16::try_from(parameter).map_err(|_| Error::decode("rounds below 65536", parameter))?,
-        },
-        7 => Family::OnePermutation,
-        8 => Family::BottomK,
-        9 => Family::Weighted,
-        10 => Family::Odd,
-        _ => return Err(Error::decode("family 0 to 10", code)),
+    let family = match Family::ALL.iter().find(|family| family_code(**family).0 == code) {
+        None => return Err(Error::decode("family 0 to 10", code)),
+        Some(Family::Permutations(Scheme::Exact { .. })) => {
+            Family::Permutations(Scheme::Exact { universe: parameter })
+        }
+        Some(Family::Fast { .. }) => {
+            let rounds = u16::try_from(parameter);
+            Family::Fast { rounds: rounds.map_err(|_| Error::decode("rounds below 65536", parameter))? }
+        }
+        Some(family) => *family,
     };
-    if family_code(family) == (code, parameter) {
-        Ok(family)
-    } else {
-        Err(Error::decode("parameter 0", parameter))
-    }
+    if family_code(family).1 == parameter { Ok(family) } else { Err(Error::decode("parameter 0", parameter)) }
 }
 
 fn decode_size(input: &mut Input<'_>) -> Result<Option<f64>> {
@@ -224,10 +213,8 @@ fn checked(bytes: &[u8]) -> Result<Input<'_>> {
     };
     let (expected, got) = (element(&bytes[..bytes.len() - 8]), u64::from_le_bytes(*checksum));
     if expected != got {
-        return Err(Error::decode(
-            format!("checksum {expected:016x} (the bytes are damaged)"),
-            format!("{got:016x}"),
-        ));
+        let expected = format!("checksum {expected:016x} (the bytes are damaged)");
+        return Err(Error::decode(expected, format!("{got:016x}")));
     }
     Ok(Input(body))
 }

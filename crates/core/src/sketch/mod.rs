@@ -30,14 +30,30 @@ pub mod weighted;
 use std::fmt;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 pub use builder::Builder;
 pub use encode::FORMAT_VERSION;
-pub use permutations::Scheme;
-pub use spec::{Bits, MAX_REGISTERS, Packing, SketchSpec};
+pub use spec::{Bits, Family, MAX_REGISTERS, Packing, Scheme, SketchSpec};
 
 use crate::{Error, Features, Result};
+
+impl SketchSpec {
+    /// The sketcher of this spec.
+    ///
+    /// # Errors
+    /// A parameter out of range, or a packing the family does not allow.
+    pub fn sketcher(&self) -> Result<Box<dyn Sketcher>> {
+        self.validate()?;
+        let spec = Arc::new(self.clone());
+        Ok(match self.family {
+            Family::Permutations(_) => Box::new(permutations::sketcher(spec)?),
+            Family::Fast { .. } => Box::new(fast::sketcher(spec)),
+            Family::OnePermutation => Box::new(one_permutation::sketcher(spec)),
+            Family::BottomK => Box::new(bottom_k::BottomK::new(spec)),
+            Family::Weighted => Box::new(weighted::Weighted::new(spec)),
+            Family::Odd => Box::new(odd::Odd::new(spec)),
+        })
+    }
+}
 
 /// Makes sketches of one spec.
 pub trait Sketcher: fmt::Debug + Send + Sync {
@@ -94,86 +110,14 @@ fn check_bulk<'a>(
 ) -> Result<impl Iterator<Item = &'a [u64]> + use<'a>> {
     let n_sets = offsets.len().saturating_sub(1);
     if offsets.windows(2).any(|w| w[0] > w[1]) || offsets.last().is_some_and(|&end| end > elements.len()) {
-        return Err(Error::parameter(
-            "offsets",
-            format!("increasing and at most {}", elements.len()),
-            "others",
-        ));
+        let expected = format!("increasing and at most {}", elements.len());
+        return Err(Error::parameter("offsets", expected, "others"));
     }
-    if out != n_sets * spec.words() {
-        return Err(Error::parameter(
-            "out",
-            format!("{} words ({n_sets} sketches)", n_sets * spec.words()),
-            out,
-        ));
+    let n_words = n_sets * spec.words();
+    if out != n_words {
+        return Err(Error::parameter("out", format!("{n_words} words ({n_sets} sketches)"), out));
     }
     Ok(offsets.windows(2).map(|w| &elements[w[0]..w[1]]))
-}
-
-/// How registers are made from elements.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Family {
-    /// k hash functions, one minimum each.
-    Permutations(Scheme),
-    /// Fast Similarity Sketching with bounded scatter rounds.
-    Fast {
-        /// Scatter rounds before empty bins are filled directly; part of the definition.
-        rounds: u16,
-    },
-    /// One permutation hashing with optimal densification.
-    OnePermutation,
-    /// The k smallest hashes of one function.
-    BottomK,
-    /// Consistent weighted sampling for the weighted Jaccard similarity.
-    Weighted,
-    /// Parity of the elements themselves; registers are bits.
-    Odd,
-}
-
-impl Family {
-    /// One of each, for tests and listings.
-    pub const ALL: &'static [Self] = &[
-        Self::Permutations(Scheme::Native),
-        Self::Permutations(Scheme::Linear),
-        Self::Permutations(Scheme::Legacy),
-        Self::Permutations(Scheme::Affine32),
-        Self::Permutations(Scheme::Affine64),
-        Self::Permutations(Scheme::Exact { universe: 4096 }),
-        Self::Fast { rounds: fast::DEFAULT_ROUNDS },
-        Self::OnePermutation,
-        Self::BottomK,
-        Self::Weighted,
-        Self::Odd,
-    ];
-
-    /// True if register j of one sketch may be compared with register j of another: what b-bit, xor, odd and bands need.
-    pub const fn is_aligned(self) -> bool {
-        !matches!(self, Self::BottomK | Self::Odd)
-    }
-
-    fn validate(self, registers: u32) -> Result<()> {
-        match self {
-            Self::Fast { rounds: 0 } => Err(Error::parameter("rounds", "at least 1", 0)),
-            Self::Permutations(Scheme::Exact { universe }) => {
-                permutations::check_universe(universe, registers)
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-impl fmt::Display for Family {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Permutations(scheme) => write!(f, "permutations:{scheme}"),
-            Self::Fast { rounds } => write!(f, "fast:{rounds}"),
-            Self::OnePermutation => f.write_str("one_permutation"),
-            Self::BottomK => f.write_str("bottom_k"),
-            Self::Weighted => f.write_str("weighted"),
-            Self::Odd => f.write_str("odd"),
-        }
-    }
 }
 
 /// Registers, with the spec they were made under and the size of the set where it is known.
@@ -258,20 +202,10 @@ impl Sketch {
         let spec = SketchSpec { packing, ..(*self.spec).clone() };
         spec.validate()?;
         let Some(registers) = self.registers() else {
-            return Err(self.unsupported(
-                "packing",
-                "it no longer has full registers: sketch again with the packing wanted",
-            ));
+            let remedy = "it no longer has full registers: sketch again with the packing wanted";
+            return Err(self.spec.unsupported("packing", remedy));
         };
         let words = aligned::pack(&spec, registers);
         Ok(Self::new(Arc::new(spec), self.size, words))
-    }
-
-    pub(crate) fn unsupported(&self, operation: &'static str, remedy: &'static str) -> Error {
-        Error::Unsupported {
-            operation,
-            sketch: format!("{} with {}", self.spec.family, self.spec.packing),
-            remedy,
-        }
     }
 }

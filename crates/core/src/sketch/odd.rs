@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use super::{Packing, Sketch, SketchSpec, Sketcher};
+use super::{Family, Packing, Sketch, SketchSpec, Sketcher};
 use crate::hash::{mix, split};
 use crate::{Error, Features, Result};
 
@@ -31,9 +31,9 @@ pub fn of_registers(labels: impl Iterator<Item = u64>, bits: u32, seed: u64, wor
 /// # Errors
 /// The sketch is of another family.
 pub fn toggle(sketch: &mut Sketch, element: u64, change: Change) -> Result<()> {
-    if sketch.spec.family != super::Family::Odd {
-        return Err(sketch
-            .unsupported("toggling", "only the odd family keeps elements as flips: sketch with family odd"));
+    if sketch.spec.family != Family::Odd {
+        let remedy = "only the odd family keeps elements as flips: sketch with family odd";
+        return Err(sketch.spec.unsupported("toggling", remedy));
     }
     let (bits, seed) = (sketch.spec.registers, split(sketch.spec.seed, 0));
     flip(&mut sketch.words, bits, mix(element ^ seed));
@@ -89,10 +89,9 @@ impl Sketcher for Odd {
     fn merge(&self, a: &Sketch, b: &Sketch) -> Result<Sketch> {
         self.spec.must_equal(a.spec())?;
         self.spec.must_equal(b.spec())?;
-        Err(a.unsupported(
-            "merging",
-            "parities combine to the symmetric difference, not to the union: sketch the union itself",
-        ))
+        let remedy =
+            "parities combine to the symmetric difference, not to the union: sketch the union itself";
+        Err(self.spec.unsupported("merging", remedy))
     }
 }
 
@@ -102,8 +101,8 @@ impl Sketcher for Odd {
 /// Different specs, or another family.
 pub fn symmetric_difference(a: &Sketch, b: &Sketch) -> Result<Sketch> {
     a.spec().must_equal(b.spec())?;
-    if a.spec().family != super::Family::Odd {
-        return Err(a.unsupported("the symmetric difference", "sketch with family odd"));
+    if a.spec().family != Family::Odd {
+        return Err(a.spec().unsupported("the symmetric difference", "sketch with family odd"));
     }
     let words = a.words().iter().zip(b.words()).map(|(x, y)| x ^ y).collect();
     Ok(Sketch::new(a.spec().clone(), None, words))
@@ -115,7 +114,7 @@ pub fn symmetric_difference(a: &Sketch, b: &Sketch) -> Result<Sketch> {
 /// Different specs, or sketches that are not odd sketches.
 pub fn distance(a: &Sketch, b: &Sketch) -> Result<u32> {
     a.spec().must_equal(b.spec())?;
-    if a.spec().family != super::Family::Odd && !matches!(a.spec().packing, Packing::Odd { .. }) {
+    if a.spec().family != Family::Odd && !matches!(a.spec().packing, Packing::Odd { .. }) {
         return Err(Error::Unsupported {
             operation: "an odd distance",
             sketch: a.spec().to_string(),

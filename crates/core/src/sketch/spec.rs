@@ -1,15 +1,19 @@
 //! What a sketch was made under: family, registers, packing, seed and pipeline.
 
 use std::fmt;
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Family, Sketcher, bottom_k, fast, odd, one_permutation, permutations, weighted};
 use crate::{Error, Result};
 
 /// Registers that a sketch may have, at most. Bins are drawn from 16 bits of a hash, and no use of more is known.
 pub const MAX_REGISTERS: u32 = 1 << 16;
+
+/// Scatter rounds of the default family, chosen by measurement (`docs/decisions/001-fast-with-two-scatter-rounds-is-the-default-family.md`).
+pub const DEFAULT_ROUNDS: u16 = 2;
+
+/// Entries of the table of ranks of [`Scheme::Exact`], at most.
+const MAX_TABLE: u64 = 1 << 28;
 
 /// Everything two sketches must share to be comparable.
 ///
@@ -39,7 +43,7 @@ pub struct SketchSpec {
 impl Default for SketchSpec {
     fn default() -> Self {
         Self {
-            family: Family::Fast { rounds: fast::DEFAULT_ROUNDS },
+            family: Family::Fast { rounds: DEFAULT_ROUNDS },
             registers: 128,
             packing: Packing::Bits(Bits(8)),
             seed: 42,
@@ -54,40 +58,45 @@ impl SketchSpec {
         Self { family, registers, packing: Packing::FULL, ..Self::default() }
     }
 
-    /// The sketcher of this spec.
-    ///
-    /// # Errors
-    /// A parameter out of range, or a packing the family does not allow.
-    pub fn sketcher(&self) -> Result<Box<dyn Sketcher>> {
-        self.validate()?;
-        let spec = Arc::new(self.clone());
-        Ok(match self.family {
-            Family::Permutations(_) => Box::new(permutations::sketcher(spec)?),
-            Family::Fast { .. } => Box::new(fast::sketcher(spec)),
-            Family::OnePermutation => Box::new(one_permutation::sketcher(spec)),
-            Family::BottomK => Box::new(bottom_k::BottomK::new(spec)),
-            Family::Weighted => Box::new(weighted::Weighted::new(spec)),
-            Family::Odd => Box::new(odd::Odd::new(spec)),
-        })
-    }
-
     /// Checks every parameter without building anything.
     ///
     /// # Errors
     /// The first parameter out of range, or a packing the family does not allow.
     pub fn validate(&self) -> Result<()> {
         if self.registers == 0 || self.registers > MAX_REGISTERS {
-            return Err(Error::parameter(
-                "registers",
-                format!("between 1 and {MAX_REGISTERS}"),
-                self.registers,
-            ));
+            let expected = format!("between 1 and {MAX_REGISTERS}");
+            return Err(Error::parameter("registers", expected, self.registers));
         }
         if self.pipeline.len() > 255 {
             return Err(Error::parameter("pipeline", "at most 255 bytes", self.pipeline.len()));
         }
         self.family.validate(self.registers)?;
-        self.packing.validate(self.family, self.registers)
+        self.validate_packing()
+    }
+
+    fn validate_packing(&self) -> Result<()> {
+        let &Self { family, registers, packing, .. } = self;
+        let unsupported = |remedy| Err(self.unsupported("this packing", remedy));
+        match packing {
+            Packing::Bits(Bits(1)) if family == Family::Odd => Ok(()),
+            _ if family == Family::Odd => {
+                unsupported("an odd sketch of a set is one bit per position: use 1 bit")
+            }
+            Packing::FULL => Ok(()),
+            _ if !family.is_aligned() => unsupported(
+                "its registers are not aligned; keep 64 bits, or use an aligned family such as fast",
+            ),
+            Packing::Xor { samples }
+                if samples < 2 || samples > registers || !registers.is_multiple_of(samples) =>
+            {
+                let expected = format!("at least 2 and a divisor of {registers} registers");
+                Err(Error::parameter("samples", expected, samples))
+            }
+            Packing::Odd { bits } if !(8..=1 << 24).contains(&bits) => {
+                Err(Error::parameter("odd bits", "between 8 and 16777216", bits))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Bytes of one sketch of this spec as packed (without spec and checksum).
@@ -121,12 +130,122 @@ impl SketchSpec {
         }
         Err(Error::SpecMismatch { expected: self.to_string(), got: other.to_string() })
     }
+
+    /// An operation that does not exist for this family and packing.
+    pub(crate) fn unsupported(&self, operation: &'static str, remedy: &'static str) -> Error {
+        Error::Unsupported { operation, sketch: format!("{} with {}", self.family, self.packing), remedy }
+    }
 }
 
 impl fmt::Display for SketchSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { family, registers, packing, seed, pipeline } = self;
         write!(f, "{family} x {registers}, {packing}, seed {seed}, pipeline {pipeline}")
+    }
+}
+
+/// How registers are made from elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Family {
+    /// k hash functions, one minimum each.
+    Permutations(Scheme),
+    /// Fast Similarity Sketching with bounded scatter rounds.
+    Fast {
+        /// Scatter rounds before empty bins are filled directly; part of the definition.
+        rounds: u16,
+    },
+    /// One permutation hashing with optimal densification.
+    OnePermutation,
+    /// The k smallest hashes of one function.
+    BottomK,
+    /// Consistent weighted sampling for the weighted Jaccard similarity.
+    Weighted,
+    /// Parity of the elements themselves; registers are bits.
+    Odd,
+}
+
+impl Family {
+    /// One of each, for tests and listings.
+    pub const ALL: &'static [Self] = &[
+        Self::Permutations(Scheme::Native),
+        Self::Permutations(Scheme::Linear),
+        Self::Permutations(Scheme::Legacy),
+        Self::Permutations(Scheme::Affine32),
+        Self::Permutations(Scheme::Affine64),
+        Self::Permutations(Scheme::Exact { universe: 4096 }),
+        Self::Fast { rounds: DEFAULT_ROUNDS },
+        Self::OnePermutation,
+        Self::BottomK,
+        Self::Weighted,
+        Self::Odd,
+    ];
+
+    /// True if register j of one sketch may be compared with register j of another: what b-bit, xor, odd and bands need.
+    pub const fn is_aligned(self) -> bool {
+        !matches!(self, Self::BottomK | Self::Odd)
+    }
+
+    fn validate(self, registers: u32) -> Result<()> {
+        match self {
+            Self::Fast { rounds: 0 } => Err(Error::parameter("rounds", "at least 1", 0)),
+            Self::Permutations(Scheme::Exact { universe }) => {
+                let max = MAX_TABLE / u64::from(registers);
+                if universe == 0 || u64::from(universe) > max {
+                    let allowed = format!("between 1 and {max} for {registers} registers");
+                    return Err(Error::parameter("universe", allowed, universe));
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Permutations(scheme) => write!(f, "permutations:{scheme}"),
+            Self::Fast { rounds } => write!(f, "fast:{rounds}"),
+            Self::OnePermutation => f.write_str("one_permutation"),
+            Self::BottomK => f.write_str("bottom_k"),
+            Self::Weighted => f.write_str("weighted"),
+            Self::Odd => f.write_str("odd"),
+        }
+    }
+}
+
+/// The hash functions of a `permutations` sketch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scheme {
+    /// `mix(mix(x ^ s) ^ s_i)`: a strong mixer per register.
+    Native,
+    /// The report's linear family (002): `a_i x + b_i mod 2^61-1`. Only approximately minwise; kept for its experiments.
+    Linear,
+    /// datasketch 1.x, and `legacy` of 2.x: `((a x + b) mod 2^64) mod 2^61-1`, lowest 32 bits.
+    Legacy,
+    /// datasketch 2.x's default: `a fmix32(x) + b mod 2^32`.
+    Affine32,
+    /// datasketch 2.x: `a fmix64(x) + b mod 2^64`.
+    Affine64,
+    /// True random permutations of `0..universe`: the setting of the papers' dense formulas.
+    Exact {
+        /// Size D of the universe; every element must be below it.
+        universe: u32,
+    },
+}
+
+impl fmt::Display for Scheme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Native => f.write_str("native"),
+            Self::Linear => f.write_str("linear"),
+            Self::Legacy => f.write_str("legacy"),
+            Self::Affine32 => f.write_str("affine32"),
+            Self::Affine64 => f.write_str("affine64"),
+            Self::Exact { universe } => write!(f, "exact:{universe}"),
+        }
     }
 }
 
@@ -158,39 +277,6 @@ impl Packing {
     /// `b` is not in 1..=16, 32 or 64.
     pub fn bits(b: u32) -> Result<Self> {
         Bits::new(b).map(Self::Bits)
-    }
-
-    fn validate(self, family: Family, registers: u32) -> Result<()> {
-        let unsupported = |remedy| {
-            Err(Error::Unsupported {
-                operation: "this packing",
-                sketch: format!("{family} with {self}"),
-                remedy,
-            })
-        };
-        match self {
-            Self::Bits(Bits(1)) if family == Family::Odd => Ok(()),
-            _ if family == Family::Odd => {
-                unsupported("an odd sketch of a set is one bit per position: use 1 bit")
-            }
-            Self::FULL => Ok(()),
-            _ if !family.is_aligned() => unsupported(
-                "its registers are not aligned; keep 64 bits, or use an aligned family such as fast",
-            ),
-            Self::Xor { samples }
-                if samples < 2 || samples > registers || !registers.is_multiple_of(samples) =>
-            {
-                Err(Error::parameter(
-                    "samples",
-                    format!("at least 2 and a divisor of {registers} registers"),
-                    samples,
-                ))
-            }
-            Self::Odd { bits } if !(8..=1 << 24).contains(&bits) => {
-                Err(Error::parameter("odd bits", "between 8 and 16777216", bits))
-            }
-            _ => Ok(()),
-        }
     }
 }
 
@@ -275,7 +361,6 @@ impl From<Bits> for u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sketch::Scheme;
 
     #[test]
     fn absurd_parameters_say_expected_and_got() {

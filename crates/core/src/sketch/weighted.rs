@@ -13,7 +13,7 @@
 
 use std::sync::Arc;
 
-use super::aligned::{check_merge, lower, pack};
+use super::aligned::{lower, merged, pack};
 use super::{Packing, Sketch, SketchSpec, Sketcher};
 use crate::hash::{mix, split};
 use crate::{Error, Features, Result};
@@ -55,11 +55,8 @@ impl Sketcher for Weighted {
 
     fn sketch(&self, features: &Features) -> Result<Sketch> {
         if let Some((_, weight)) = features.pairs().find(|(_, w)| !(MIN_WEIGHT..=MAX_WEIGHT).contains(w)) {
-            return Err(Error::parameter(
-                "weight",
-                "between 2^-20 and 2^60 (scale all weights alike)",
-                weight,
-            ));
+            let expected = "between 2^-20 and 2^60 (scale all weights alike)";
+            return Err(Error::parameter("weight", expected, weight));
         }
         let registers = self.registers(features);
         let words = if self.spec.packing == Packing::FULL { registers } else { pack(&self.spec, &registers) };
@@ -67,12 +64,11 @@ impl Sketcher for Weighted {
     }
 
     fn merge(&self, a: &Sketch, b: &Sketch) -> Result<Sketch> {
-        let Some((a, b)) = check_merge(&self.spec, a, b)? else {
-            return Ok(if a.is_empty() { b.clone() } else { a.clone() });
-        };
-        let mut words = a.words().to_vec();
-        lower(&mut words, b.words());
-        Ok(Sketch::new(self.spec.clone(), None, words))
+        merged(&self.spec, a, b, || {
+            let mut words = a.words().to_vec();
+            lower(&mut words, b.words());
+            Sketch::new(self.spec.clone(), None, words)
+        })
     }
 }
 

@@ -118,10 +118,6 @@ impl Asked {
 fn shingles(preset: Option<Preset>) -> TextOptions {
     let default = TextOptions::default();
     let Some(Preset { unit, n, .. }) = preset else { return default };
-    let unit = match unit {
-        preset::Unit::Words => Unit::Words,
-        preset::Unit::Characters => Unit::Characters,
-    };
     TextOptions { unit, n, ..default }
 }
 

@@ -10,9 +10,8 @@ use benzer_core::lsh::{Banding, Prefilter};
 use benzer_flow::workers::in_parallel;
 use benzer_flow::{Result, Workers};
 
-use super::bucket_counts::BucketCounts;
 use super::lists::CandidateLists;
-use super::memberships::{Memberships, PairedWith};
+use super::memberships::{BucketCounts, Memberships, PairedWith};
 use super::number_set::NumberSet;
 use super::repeats::{Buckets, RepeatFilter};
 

@@ -36,7 +36,7 @@ use benzer_flow::{Result, Workers, Workspace};
 
 pub use frequencies::Frequencies;
 use prefix::Listing;
-use probe::{ProbeProgress, Prober};
+use probe::Prober;
 use rule::Join;
 pub use rule::{Measure, Rule, Sides};
 use segment::Segment;
@@ -74,15 +74,17 @@ pub fn candidates(
     let pairs = || workspace.sorter(4 * threads).dedup();
     let mut probers: Vec<Prober> = (0..threads).map(|_| Prober::new(join.sets.len(), pairs())).collect();
     let mut segment = Segment::new(workspace.bytes / 4);
-    let progress = ProbeProgress::new(workers.progress, members.len() as u64, postings.len());
+    // The probes of all segments together count as much as all members.
+    let (n_members, n_postings) = (members.len() as u64, postings.len().max(1));
+    let progress = |n_probes: u64| workers.progress.add(n_probes * n_members / n_postings);
     let mut postings = postings.peekable();
     while segment.load(&mut postings, join)? {
         let next = AtomicUsize::new(0);
-        on_threads(&mut probers, |prober| prober.run(&segment, join, &next, &progress))?;
+        on_threads(&mut probers, |prober| prober.run(&segment, join, &next, progress))?;
     }
-    let n_bucket_pairs = probers.iter().map(Prober::n_bucket_pairs).sum();
+    let n_bucket_pairs = probers.iter().map(|prober| prober.n_bucket_pairs).sum();
     let pairs = probers.into_iter().map(Prober::finish).collect::<Result<Vec<_>>>()?;
-    Ok(Found { pairs: Sorted::merge(pairs)?, n_bucket_pairs, largest: segment.largest() })
+    Ok(Found { pairs: Sorted::merge(pairs)?, n_bucket_pairs, largest: segment.largest })
 }
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 
 use std::sync::atomic::AtomicUsize;
 
+use benzer_flow::Result;
 use benzer_flow::sort::{Sorted, Sorter};
 use benzer_flow::workers::next_range;
-use benzer_flow::{Progress, Result};
 
 use super::rule::{Join, Measure};
 use super::segment::{Probe, Segment};
@@ -18,24 +18,7 @@ pub(super) struct Prober {
     /// A bit for each set that was met, and their list.
     is_met: Vec<u64>,
     met: Vec<u32>,
-    n_bucket_pairs: u64,
-}
-
-/// Probes as progress: those of all segments together count as much as all members.
-pub(super) struct ProbeProgress<'a> {
-    progress: &'a Progress<'a>,
-    n_members: u64,
-    n_postings: u64,
-}
-
-impl<'a> ProbeProgress<'a> {
-    pub fn new(progress: &'a Progress<'a>, n_members: u64, n_postings: u64) -> Self {
-        Self { progress, n_members, n_postings: n_postings.max(1) }
-    }
-
-    fn add(&self, n_probes: u64) -> Result<()> {
-        self.progress.add(n_probes * self.n_members / self.n_postings)
-    }
+    pub n_bucket_pairs: u64,
 }
 
 impl Prober {
@@ -43,17 +26,17 @@ impl Prober {
         Self { pairs, is_met: vec![0; n_sets.div_ceil(64)], met: Vec::new(), n_bucket_pairs: 0 }
     }
 
-    /// Looks at a segment together with other threads, which take the next probes from `next`.
+    /// Looks at a segment together with other threads, which take the next probes from `next`; `progress` is told their number.
     pub fn run(
         &mut self,
         segment: &Segment,
         join: Join<'_>,
         next: &AtomicUsize,
-        progress: &ProbeProgress<'_>,
+        progress: impl Fn(u64) -> Result<()>,
     ) -> Result<()> {
-        while let Some(range) = next_range(next, segment.n_probes(), CHUNK) {
-            progress.add(range.len() as u64)?;
-            for probes in segment.probes(range).chunk_by(|a, b| a.set == b.set) {
+        while let Some(range) = next_range(next, segment.probes.len(), CHUNK) {
+            progress(range.len() as u64)?;
+            for probes in segment.of_sets(range).chunk_by(|a, b| a.set == b.set) {
                 self.probe(probes, segment, join)?;
             }
         }
@@ -97,10 +80,6 @@ impl Prober {
         }
         self.met.drain(..).for_each(|set| self.is_met[set as usize / 64] = 0);
         Ok(())
-    }
-
-    pub fn n_bucket_pairs(&self) -> u64 {
-        self.n_bucket_pairs
     }
 
     /// The pairs in order.

@@ -30,14 +30,15 @@ pub(super) struct Entry {
 pub(super) struct Segment {
     max_probes: usize,
     /// By set, then by place: the first bucket in which two sets meet has the first element that they share.
-    probes: Vec<Probe>,
+    pub probes: Vec<Probe>,
     /// Those of a bucket one after the other, by set and therefore by size.
     entries: Vec<Entry>,
     /// Where the entries of each bucket end.
     ends: Vec<usize>,
     /// The sets that share the element at hand.
     members: Vec<Entry>,
-    largest: u64,
+    /// Members of the largest bucket so far.
+    pub largest: u64,
 }
 
 impl Segment {
@@ -116,17 +117,8 @@ impl Segment {
         self.largest = self.largest.max((self.probes.len() - n_probes) as u64 + 1);
     }
 
-    /// Members of the largest bucket so far.
-    pub fn largest(&self) -> u64 {
-        self.largest
-    }
-
-    pub fn n_probes(&self) -> usize {
-        self.probes.len()
-    }
-
     /// The probes of the sets that begin in a range of probes.
-    pub fn probes(&self, range: Range<usize>) -> &[Probe] {
+    pub fn of_sets(&self, range: Range<usize>) -> &[Probe] {
         let start_of_set = |at: usize| {
             let before = at.checked_sub(1).map(|before| self.probes[before].set);
             at + self.probes[at..].iter().take_while(|probe| Some(probe.set) == before).count()

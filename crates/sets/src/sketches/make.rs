@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use benzer_core::field::text::{Scratch, Shingler};
 use benzer_core::sketch::{SketchSpec, Sketcher};
-use benzer_flow::pipeline::{self, Work};
-use benzer_io::read::{self, Batch, RawBatch, Reader};
+use benzer_flow::pipeline::Work;
+use benzer_io::read::{self, Batch, RawBatch};
 
 use super::error::Result;
 use super::format::Header;
@@ -15,7 +15,7 @@ use crate::rejected::Rejected;
 /// Words that a worker sketches at a time: 8 MiB.
 const MAX_WORDS: usize = 1 << 20;
 
-/// How a document becomes a sketch.
+/// How a document becomes a sketch; [`benzer_flow::pipeline::run`] puts a corpus through it.
 #[derive(Debug)]
 pub struct Recipe {
     shingler: Shingler,
@@ -116,17 +116,4 @@ impl Work for Recipe {
             if self.shingler.options().bag { self.bags(&batch)? } else { self.sets(&batch, buffers)? };
         Ok(Made { records, rejected: Rejected::of_batch(&batch), n_blank: batch.n_blank() })
     }
-}
-
-/// Sketches everything the reader gives; `sink` gets what was made in the order of the input, whatever the number of threads.
-///
-/// # Errors
-/// An input that cannot be read to its end, or what `sink` returns; the work stops there.
-pub fn make<E: From<super::Error>>(
-    reader: Reader,
-    recipe: &Recipe,
-    threads: usize,
-    sink: impl FnMut(Made) -> Result<(), E>,
-) -> Result<(), E> {
-    pipeline::run(reader, recipe, threads, sink)
 }

@@ -1,7 +1,7 @@
 //! Sketch files: the sketches of a corpus, with their ids, in a file that later commands read.
 //!
 //! ```text
-//! Reader --make--> Made: records, rejects --SketchWriter--> corpus.bsk --SketchReader--> Block: records
+//! Reader --Recipe--> Made: records, rejects --SketchWriter--> corpus.bsk --SketchReader--> Block: records
 //!        any number of threads, input order        temporary name, fsync, rename
 //! ```
 //!
@@ -57,7 +57,7 @@ mod writer;
 pub use check::check;
 pub use error::{Error, Place, Result};
 pub use format::{Counts, FORMAT_VERSION, Header, Ids, MAGIC};
-pub use make::{Made, Recipe, make};
+pub use make::{Made, Recipe};
 pub use reader::{Block, Record, SketchReader};
 pub use writer::{Records, SketchWriter};
 

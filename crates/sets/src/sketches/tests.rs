@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use benzer_core::field::text::{Shingler, TextOptions};
 use benzer_core::hash::element;
 use benzer_core::sketch::{Family, Packing, SketchSpec};
+use benzer_flow::pipeline;
 use benzer_io::read::{self, DocumentId, Inputs, ReadOptions};
 use proptest::prelude::*;
 
@@ -28,7 +29,7 @@ fn write(path: &Path, corpus: &str, recipe: &Recipe, threads: usize, ids: bool) 
     let reader = read::open(Inputs::new().stream("corpus", bytes), options(ids)).unwrap();
     let ids = if ids { Ids::Field } else { Ids::Rows(vec!["corpus".into()]) };
     let mut writer = SketchWriter::create(path, Header { spec: recipe.spec().clone(), ids }).unwrap();
-    make(reader, recipe, threads, |made| writer.append(&made.records)).unwrap();
+    pipeline::run(reader, recipe, threads, |made| writer.append(&made.records)).unwrap();
     writer.finish().unwrap()
 }
 
@@ -113,12 +114,12 @@ fn a_sink_that_fails_stops_the_work() {
     };
     let recipe = recipe(&SketchSpec::default(), false);
     let mut calls = 0;
-    let stopped = make(reader(), &recipe, 3, |_| {
+    let stopped = pipeline::run(reader(), &recipe, 3, |_| {
         calls += 1;
         Err(Error::Occupied { path: "x".into() })
     });
     assert!(matches!(stopped, Err(Error::Occupied { .. })) && calls == 1);
-    let panics = || make::<Error>(reader(), &recipe, 3, |_| panic!("on purpose"));
+    let panics = || pipeline::run(reader(), &recipe, 3, |_| -> Result<()> { panic!("on purpose") });
     let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(panics));
     assert!(panicked.is_err());
 }

@@ -74,14 +74,16 @@ impl SketchWriter {
         records.push(id, size, words);
         let expected = self.header.words(size);
         if words.len() != expected || !(size.is_finite() && size >= 0.0) {
-            return Err(parameter("words", format!("{expected} and a finite size"), words.len()));
+            let expected = format!("{expected} and a finite size");
+            return Err(benzer_core::Error::parameter("words", expected, words.len()).into());
         }
         let suits = matches!(
             (id, &self.header.ids),
             (DocumentId::Field(_), Ids::Field) | (DocumentId::Row { .. }, Ids::Rows(_))
         );
         if !suits {
-            return Err(parameter("id", "of the kind that the header says".into(), self.header.name(id)));
+            let expected = "of the kind that the header says";
+            return Err(benzer_core::Error::parameter("id", expected, self.header.name(id)).into());
         }
         self.append(&records)
     }
@@ -130,10 +132,6 @@ impl SketchWriter {
         self.block.clear();
         Ok(())
     }
-}
-
-fn parameter(name: &'static str, expected: String, got: impl ToString) -> Error {
-    benzer_core::Error::Parameter { name, expected, got: got.to_string() }.into()
 }
 
 fn starts_with_magic(path: &Path) -> bool {

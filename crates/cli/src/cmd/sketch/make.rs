@@ -49,7 +49,7 @@ pub(super) fn run(
     let mut blank = 0;
     let bar = Bar::new(reader.progress());
     let threads = amount::threads(arguments.threads);
-    benzer_sets::sketches::make(reader, &recipe, threads, |made: Made| -> anyhow::Result<()> {
+    benzer_flow::pipeline::run(reader, &recipe, threads, |made: Made| -> anyhow::Result<()> {
         writer.append(&made.records)?;
         blank += made.n_blank;
         made.rejected.iter().try_for_each(|rejected| rejects.add(rejected))?;

@@ -73,13 +73,9 @@ impl ImageOptions {
 
     /// Names the rules that [`features`](Self::features) follows.
     pub fn pipeline(&self) -> PipelineId {
-        let rules = match self.features {
-            ImageFeatures::Local => local::VERSION,
-            ImageFeatures::Thumbnail => thumbnail::VERSION,
-        };
-        let name = match self.features {
-            ImageFeatures::Local => "local",
-            ImageFeatures::Thumbnail => "thumbnail",
+        let (name, rules) = match self.features {
+            ImageFeatures::Local => ("local", local::VERSION),
+            ImageFeatures::Thumbnail => ("thumbnail", thumbnail::VERSION),
         };
         PipelineId::new("image-v1", [name, rules, "set", "64"].map(str::to_owned))
     }

@@ -11,6 +11,21 @@ use super::Bits;
 use crate::Level;
 use fold::{Fold, with_width};
 
+/// What the kernel of a level says: that of AVX-512, that of AVX2, or the plain loop.
+macro_rules! kernel {
+    ($level:expr, $avx512:expr, $avx2:expr, $plain:expr) => {
+        match $level {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the CPU was just checked for every feature the kernel is compiled with.
+            Level::Avx512 if $level.is_available() => unsafe { $avx512 },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            Level::Avx2 if $level.is_available() => unsafe { $avx2 },
+            _ => $plain,
+        }
+    };
+}
+
 /// Number of registers in which two packed sketches of the same width and length differ. Extra words of the longer one are ignored.
 #[inline]
 pub fn mismatches(a: &[u64], b: &[u64], bits: Bits) -> u32 {
@@ -22,19 +37,12 @@ pub fn mismatches(a: &[u64], b: &[u64], bits: Bits) -> u32 {
 pub fn mismatches_at(level: Level, a: &[u64], b: &[u64], bits: Bits) -> u32 {
     let n = a.len().min(b.len());
     let (a, b) = (&a[..n], &b[..n]);
-    match level {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: the CPU was just checked for every feature the kernel is compiled with.
-        Level::Avx512 if level.is_available() => unsafe {
-            with_width!(bits, B => x86::mismatches_avx512::<B>(a, b))
-        },
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: as above.
-        Level::Avx2 if level.is_available() => unsafe {
-            with_width!(bits, B => x86::mismatches_avx2::<B>(a, b))
-        },
-        _ => with_width!(bits, B => mismatches_words::<B>(a, b)),
-    }
+    kernel!(
+        level,
+        with_width!(bits, B => x86::mismatches_avx512::<B>(a, b)),
+        with_width!(bits, B => x86::mismatches_avx2::<B>(a, b)),
+        with_width!(bits, B => mismatches_words::<B>(a, b))
+    )
 }
 
 #[inline(always)]
@@ -61,19 +69,12 @@ pub fn mismatches_many_at(level: Level, query: &[u64], rows: &[u64], bits: Bits,
         query.len() * out.len(),
         "rows hold one sketch of the query's length for each count"
     );
-    match level {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: the CPU was just checked for every feature the kernel is compiled with.
-        Level::Avx512 if level.is_available() => unsafe {
-            with_width!(bits, B => x86::many_avx512::<B>(query, rows, out))
-        },
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: as above.
-        Level::Avx2 if level.is_available() => unsafe {
-            with_width!(bits, B => x86::many_avx2::<B>(query, rows, out))
-        },
-        _ => with_width!(bits, B => many_words::<B>(query, rows, out)),
-    }
+    kernel!(
+        level,
+        with_width!(bits, B => x86::many_avx512::<B>(query, rows, out)),
+        with_width!(bits, B => x86::many_avx2::<B>(query, rows, out)),
+        with_width!(bits, B => many_words::<B>(query, rows, out))
+    )
 }
 
 /// Mismatches of one sketch with each of others, wherever they are; all have the query's length. `visit` gets each count.
@@ -87,7 +88,7 @@ pub fn mismatches_each<'a>(
 }
 
 /// [`mismatches_each`] on a given path.
-pub fn mismatches_each_at<'a>(
+fn mismatches_each_at<'a>(
     level: Level,
     query: &[u64],
     others: impl Iterator<Item = &'a [u64]>,
@@ -119,20 +120,14 @@ pub fn common_bits(query: &[u64], rows: &[u64], which: &[u32], out: &mut [u32]) 
 }
 
 /// [`common_bits`] on a given path.
-///
-/// # Panics
-/// As [`common_bits`].
-pub fn common_bits_at(level: Level, query: &[u64], rows: &[u64], which: &[u32], out: &mut [u32]) {
+fn common_bits_at(level: Level, query: &[u64], rows: &[u64], which: &[u32], out: &mut [u32]) {
     assert_eq!(which.len(), out.len(), "a count for each place");
-    match level {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: the CPU was just checked for every feature the kernel is compiled with.
-        Level::Avx512 if level.is_available() => unsafe { x86::common_avx512(query, rows, which, out) },
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: as above.
-        Level::Avx2 if level.is_available() => unsafe { x86::common_avx2(query, rows, which, out) },
-        _ => common_words(query, rows, which, out),
-    }
+    kernel!(
+        level,
+        x86::common_avx512(query, rows, which, out),
+        x86::common_avx2(query, rows, which, out),
+        common_words(query, rows, which, out)
+    )
 }
 
 /// The set at a place.
@@ -170,22 +165,15 @@ pub fn triple(sketches: [&[u64]; 3], bits: Bits, k: u32) -> Triple {
 }
 
 /// [`triple`] on a given path.
-pub fn triple_at(level: Level, [a, b, c]: [&[u64]; 3], bits: Bits, k: u32) -> Triple {
+fn triple_at(level: Level, [a, b, c]: [&[u64]; 3], bits: Bits, k: u32) -> Triple {
     let n = a.len().min(b.len()).min(c.len());
     let (a, b, c) = (&a[..n], &b[..n], &c[..n]);
-    let [d12, d13, d23, any] = match level {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: the CPU was just checked for every feature the kernel is compiled with.
-        Level::Avx512 if level.is_available() => unsafe {
-            with_width!(bits, B => x86::triple_avx512::<B>(a, b, c))
-        },
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: as above.
-        Level::Avx2 if level.is_available() => unsafe {
-            with_width!(bits, B => x86::triple_avx2::<B>(a, b, c))
-        },
-        _ => with_width!(bits, B => triple_words::<B>(a, b, c)),
-    };
+    let [d12, d13, d23, any] = kernel!(
+        level,
+        with_width!(bits, B => x86::triple_avx512::<B>(a, b, c)),
+        with_width!(bits, B => x86::triple_avx2::<B>(a, b, c)),
+        with_width!(bits, B => triple_words::<B>(a, b, c))
+    );
     let all = k - any;
     let (only_12, only_13, only_23) = (k - d12 - all, k - d13 - all, k - d23 - all);
     Triple { all, only_12, only_13, only_23, none: any - only_12 - only_13 - only_23 }
@@ -211,20 +199,13 @@ pub fn not_all_equal(sketches: &[&[u64]], bits: Bits) -> u32 {
 }
 
 /// [`not_all_equal`] on a given path.
-pub fn not_all_equal_at(level: Level, sketches: &[&[u64]], bits: Bits) -> u32 {
-    match level {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: the CPU was just checked for every feature the kernel is compiled with.
-        Level::Avx512 if level.is_available() => unsafe {
-            with_width!(bits, B => x86::not_all_equal_avx512::<B>(sketches))
-        },
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: as above.
-        Level::Avx2 if level.is_available() => unsafe {
-            with_width!(bits, B => x86::not_all_equal_avx2::<B>(sketches))
-        },
-        _ => with_width!(bits, B => not_all_equal_words::<B>(sketches)),
-    }
+fn not_all_equal_at(level: Level, sketches: &[&[u64]], bits: Bits) -> u32 {
+    kernel!(
+        level,
+        with_width!(bits, B => x86::not_all_equal_avx512::<B>(sketches)),
+        with_width!(bits, B => x86::not_all_equal_avx2::<B>(sketches)),
+        with_width!(bits, B => not_all_equal_words::<B>(sketches))
+    )
 }
 
 /// Eight words at a time: the differences of all sketches from the first are collected before they are folded once.

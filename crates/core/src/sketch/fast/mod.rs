@@ -32,8 +32,7 @@ use crate::Level;
 use crate::hash::split;
 use kernel::{Kernel, Plain};
 
-/// Scatter rounds of the default family, chosen by measurement (docs/decisions/001).
-pub const DEFAULT_ROUNDS: u16 = 2;
+pub use super::spec::DEFAULT_ROUNDS;
 
 /// An empty bin of a scatter round. A hash of exactly this value is not kept; all paths agree on that.
 const EMPTY: u64 = u64::MAX;

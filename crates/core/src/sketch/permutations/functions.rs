@@ -27,14 +27,9 @@ impl Functions {
     /// # Errors
     /// A scheme that is not datasketch's; a seed of more than 32 bits.
     pub fn draw(scheme: Scheme, k: usize, seed: u64) -> Result<Self> {
-        let seed = numpy::seed(seed)?;
-        let pairs = match scheme {
-            Scheme::Legacy => numpy::legacy(seed, k),
-            Scheme::Affine32 => numpy::affine32(seed, k),
-            Scheme::Affine64 => numpy::affine64(seed, k),
-            other => return Err(foreign(other)),
-        };
-        Self::given(scheme, pairs)
+        numpy::seed(seed)?;
+        Self::given(scheme, Vec::new())?;
+        Ok(Self { family: Permutations::new(scheme, k as u32, seed)? })
     }
 
     /// Functions with these parameters `(a, b)`.
@@ -49,7 +44,7 @@ impl Functions {
             Scheme::Legacy => Permutations::Legacy(pairs),
             Scheme::Affine32 => Permutations::Affine32(pairs),
             Scheme::Affine64 => Permutations::Affine64(pairs),
-            other => return Err(foreign(other)),
+            other => return Err(Error::parameter("scheme", "legacy, affine32 or affine64", other)),
         };
         Ok(Self { family })
     }
@@ -73,10 +68,6 @@ impl Functions {
     pub fn lower(&self, elements: &[u64], registers: &mut Vec<u64>) {
         self.family.accumulate(elements, registers, &mut ());
     }
-}
-
-fn foreign(scheme: Scheme) -> Error {
-    Error::parameter("scheme", "legacy, affine32 or affine64", scheme)
 }
 
 #[cfg(test)]

@@ -6,13 +6,10 @@
 mod functions;
 mod numpy;
 
-use std::fmt;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
-use super::SketchSpec;
 use super::aligned::{Aligned, Registers};
+use super::{Scheme, SketchSpec};
 use crate::Level;
 use crate::hash::{mix, split, stream};
 use crate::{Error, Result};
@@ -21,41 +18,6 @@ pub use functions::Functions;
 
 /// The Mersenne prime 2^61 - 1, modulus of [`Scheme::Linear`] and [`Scheme::Legacy`].
 pub const MERSENNE_61: u64 = (1 << 61) - 1;
-const MAX_TABLE: u64 = 1 << 28;
-
-/// The hash functions of a `permutations` sketch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Scheme {
-    /// `mix(mix(x ^ s) ^ s_i)`: a strong mixer per register.
-    Native,
-    /// The report's linear family (002): `a_i x + b_i mod 2^61-1`. Only approximately minwise; kept for its experiments.
-    Linear,
-    /// datasketch 1.x, and `legacy` of 2.x: `((a x + b) mod 2^64) mod 2^61-1`, lowest 32 bits.
-    Legacy,
-    /// datasketch 2.x's default: `a fmix32(x) + b mod 2^32`.
-    Affine32,
-    /// datasketch 2.x: `a fmix64(x) + b mod 2^64`.
-    Affine64,
-    /// True random permutations of `0..universe`: the setting of the papers' dense formulas.
-    Exact {
-        /// Size D of the universe; every element must be below it.
-        universe: u32,
-    },
-}
-
-impl fmt::Display for Scheme {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Native => f.write_str("native"),
-            Self::Linear => f.write_str("linear"),
-            Self::Legacy => f.write_str("legacy"),
-            Self::Affine32 => f.write_str("affine32"),
-            Self::Affine64 => f.write_str("affine64"),
-            Self::Exact { universe } => write!(f, "exact:{universe}"),
-        }
-    }
-}
 
 pub(super) fn sketcher(spec: Arc<SketchSpec>) -> Result<Aligned<impl Registers>> {
     let super::Family::Permutations(scheme) = spec.family else {
@@ -63,18 +25,6 @@ pub(super) fn sketcher(spec: Arc<SketchSpec>) -> Result<Aligned<impl Registers>>
     };
     let family = Permutations::new(scheme, spec.registers, spec.seed)?;
     Ok(Aligned::new(spec, family))
-}
-
-pub(super) fn check_universe(universe: u32, registers: u32) -> Result<()> {
-    let max = MAX_TABLE / u64::from(registers);
-    if universe == 0 || u64::from(universe) > max {
-        return Err(Error::parameter(
-            "universe",
-            format!("between 1 and {max} for {registers} registers"),
-            universe,
-        ));
-    }
-    Ok(())
 }
 
 #[derive(Debug)]

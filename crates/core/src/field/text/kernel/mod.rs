@@ -57,6 +57,21 @@ impl Path {
     }
 }
 
+/// Calls a function of the file that belongs to a path.
+macro_rules! on_path {
+    ($path:expr, $function:ident $(::<$constant:ident>)? ($($argument:expr),*)) => {
+        match $path {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: a path exists only for a level that the CPU has.
+            Path(Level::Avx512) => unsafe { avx512::$function$(::<$constant>)?($($argument),*) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            Path(Level::Avx2) => unsafe { avx2::$function$(::<$constant>)?($($argument),*) },
+            _ => scalar::$function$(::<$constant>)?($($argument),*),
+        }
+    };
+}
+
 /// Copies the longest ASCII prefix of `from` to the start of `to`, in lower case if `LOWER`, and returns its
 /// length. Bytes of `to` behind the prefix may be overwritten too.
 ///
@@ -65,19 +80,7 @@ impl Path {
 #[inline]
 pub(super) fn copy_ascii<const LOWER: bool>(path: Path, from: &[u8], to: &mut [u8]) -> usize {
     assert!(to.len() >= from.len() + SLACK, "the copy has room for whole blocks");
-    match path {
-        #[cfg(target_arch = "x86_64")]
-        Path(Level::Avx512) => {
-            // SAFETY: a path exists only for a level that the CPU has.
-            unsafe { avx512::copy_ascii::<LOWER>(from, to) }
-        }
-        #[cfg(target_arch = "x86_64")]
-        Path(Level::Avx2) => {
-            // SAFETY: a path exists only for a level that the CPU has.
-            unsafe { avx2::copy_ascii::<LOWER>(from, to) }
-        }
-        _ => scalar::copy_ascii::<LOWER>(from, to),
-    }
+    on_path!(path, copy_ascii::<LOWER>(from, to))
 }
 
 /// Copies a prefix of `from`, which must be UTF-8, with characters of two bytes replaced by what `pairs` says
@@ -91,14 +94,9 @@ pub(super) fn copy_pairs<const LOWER: bool>(path: Path, pairs: &Pairs, from: &[u
     assert!(to.len() >= from.len() + SLACK, "the copy has room for whole blocks");
     match path {
         #[cfg(target_arch = "x86_64")]
-        Path(Level::Avx512) => {
-            // SAFETY: a path exists only for a level that the CPU has.
-            unsafe { avx512::copy_pairs::<LOWER>(pairs, from, to) }
-        }
-        _ => {
-            let _ = pairs;
-            0
-        }
+        // SAFETY: a path exists only for a level that the CPU has.
+        Path(Level::Avx512) => unsafe { avx512::copy_pairs::<LOWER>(pairs, from, to) },
+        _ => 0,
     }
 }
 
@@ -114,19 +112,7 @@ pub(super) fn edges(path: Path, text: &mut [u8], length: usize, bounds: &mut Lin
     if bounds.len() < room {
         *bounds = Lines::apart_from(text, 0, room.next_power_of_two());
     }
-    match path {
-        #[cfg(target_arch = "x86_64")]
-        Path(Level::Avx512) => {
-            // SAFETY: a path exists only for a level that the CPU has.
-            unsafe { avx512::edges(blocks, bounds) }
-        }
-        #[cfg(target_arch = "x86_64")]
-        Path(Level::Avx2) => {
-            // SAFETY: a path exists only for a level that the CPU has.
-            unsafe { avx2::edges(blocks, bounds) }
-        }
-        _ => scalar::edges(blocks, bounds),
-    }
+    on_path!(path, edges(blocks, bounds))
 }
 
 /// Writes the elements of all full windows of `n` tokens to `out`: `hash::combine` of each, without its
@@ -137,17 +123,5 @@ pub(super) fn edges(path: Path, text: &mut [u8], length: usize, bounds: &mut Lin
 pub(super) fn shingles(path: Path, tokens: &[u64], n: usize, shift: u32, out: &mut [u64]) {
     assert!((1..=hash::MAX_ROTATED).contains(&n), "windows that combine by rotation");
     assert_eq!(out.len() + n - 1, tokens.len(), "one element for each window");
-    match path {
-        #[cfg(target_arch = "x86_64")]
-        Path(Level::Avx512) => {
-            // SAFETY: a path exists only for a level that the CPU has.
-            unsafe { avx512::shingles(tokens, n, shift, out) }
-        }
-        #[cfg(target_arch = "x86_64")]
-        Path(Level::Avx2) => {
-            // SAFETY: a path exists only for a level that the CPU has.
-            unsafe { avx2::shingles(tokens, n, shift, out) }
-        }
-        _ => scalar::shingles(tokens, n, shift, out),
-    }
+    on_path!(path, shingles(tokens, n, shift, out))
 }

@@ -2,58 +2,22 @@
 
 use std::arch::x86_64::*;
 
-use super::Kernel;
+use super::{Kernel, Plain};
 
 /// 256-bit vectors.
 pub(in super::super) struct Avx2;
 
 impl Kernel for Avx2 {
-    fn hash(elements: &[u64], seed: u64, hashes: &mut Vec<u64>) {
-        // SAFETY: this path is only chosen on a CPU that has AVX2 (`Level::best`, `Level::available`).
-        unsafe { hash_avx2(elements, seed, hashes) }
-    }
-
-    fn rehash(hashes: &[u64], multiplier: u64, rehashed: &mut Vec<u64>) {
-        // SAFETY: as above.
-        unsafe { rehash_avx2(hashes, multiplier, rehashed) }
-    }
-
-    fn keep_two_rounds(first: &[u64], later: &[u64], registers: &mut [u64]) -> usize {
-        // SAFETY: as above.
-        unsafe { keep_two_rounds_avx2(first, later, registers) }
-    }
-
-    fn lower(hashes: &[u64], multipliers: &[u32], minima: &mut [u32]) {
-        // SAFETY: as above.
-        unsafe { lower_avx2(hashes, multipliers, minima) }
-    }
-
-    fn take_empty(rounds: u16, minima: &[u32], registers: &mut [u64]) {
-        // SAFETY: as above.
-        unsafe { take_empty_avx2(rounds, minima, registers) }
+    compiled! {
+        "avx2" fn hash(elements: &[u64], seed: u64, hashes: &mut Vec<u64>) = Plain::hash;
+        "avx2" fn rehash(hashes: &[u64], multiplier: u64, rehashed: &mut Vec<u64>) = Plain::rehash;
+        "avx2" fn keep_two_rounds(first: &[u64], later: &[u64], registers: &mut [u64]) -> usize = Plain::keep_two_rounds;
+        "avx2" fn lower(hashes: &[u64], multipliers: &[u32], minima: &mut [u32]) = lower_avx2;
+        "avx2" fn take_empty(rounds: u16, minima: &[u32], registers: &mut [u64]) = Plain::take_empty;
     }
 }
 
-#[target_feature(enable = "avx2")]
-fn take_empty_avx2(rounds: u16, minima: &[u32], registers: &mut [u64]) {
-    super::take_empty(rounds, minima, registers);
-}
-
-#[target_feature(enable = "avx2")]
-fn keep_two_rounds_avx2(first: &[u64], later: &[u64], registers: &mut [u64]) -> usize {
-    super::keep_two_rounds(first, later, registers)
-}
-
-#[target_feature(enable = "avx2")]
-fn hash_avx2(elements: &[u64], seed: u64, hashes: &mut Vec<u64>) {
-    super::hash(elements, seed, hashes);
-}
-
-#[target_feature(enable = "avx2")]
-fn rehash_avx2(hashes: &[u64], multiplier: u64, rehashed: &mut Vec<u64>) {
-    super::rehash(hashes, multiplier, rehashed);
-}
-
+#[inline]
 #[target_feature(enable = "avx2")]
 fn lower_avx2(hashes: &[u64], multipliers: &[u32], minima: &mut [u32]) {
     let (fours, rest) = multipliers.as_chunks::<32>();

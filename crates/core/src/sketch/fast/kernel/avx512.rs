@@ -4,7 +4,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{EMPTY, Kernel, LABEL, LANES};
+use super::{EMPTY, Kernel, LABEL, LANES, Plain};
 
 /// 512-bit vectors.
 pub(in super::super) struct Avx512;
@@ -14,79 +14,28 @@ impl Avx512 {
     #[inline]
     pub fn lowest(hashes: &[u64], multipliers: &[u32], minima: &mut [u32]) {
         // SAFETY: this path is only chosen on a CPU that has these features (`Level::best`, `Level::available`).
-        unsafe { lower_avx512::<true>(hashes, multipliers, minima) }
+        unsafe { lower::<true>(hashes, multipliers, minima) }
     }
 }
 
 impl Kernel for Avx512 {
-    fn hash(elements: &[u64], seed: u64, hashes: &mut Vec<u64>) {
-        // SAFETY: this path is only chosen on a CPU that has these features (`Level::best`, `Level::available`).
-        unsafe { hash_avx512(elements, seed, hashes) }
-    }
-
-    fn rehash(hashes: &[u64], multiplier: u64, rehashed: &mut Vec<u64>) {
-        // SAFETY: as above.
-        unsafe { rehash_avx512(hashes, multiplier, rehashed) }
-    }
-
-    fn hash_twice(elements: &[u64], seed: u64, multiplier: u64, hashes: &mut [u64], rehashed: &mut [u64]) {
-        // SAFETY: as above.
-        unsafe { hash_twice_avx512(elements, seed, multiplier, hashes, rehashed) }
-    }
-
-    fn drop_above(limit: u64, k: usize, hashes: &mut Vec<u64>) {
-        // SAFETY: as above.
-        unsafe { drop_above_avx512(limit, k, hashes) }
-    }
-
-    fn keep_two_rounds(first: &[u64], later: &[u64], registers: &mut [u64]) -> usize {
-        // SAFETY: as above.
-        unsafe { keep_two_rounds_avx512(first, later, registers) }
-    }
-
-    fn keep_round(round: u16, bins: &[u64], registers: &mut [u64]) -> usize {
-        // SAFETY: as above.
-        unsafe { keep_round_avx512(round, bins, registers) }
-    }
-
-    fn select_empty(registers: &[u64], multipliers: &[u32], selected: &mut Vec<u32>, _: &mut Vec<u32>) {
-        // SAFETY: as above.
-        unsafe { select_empty_avx512(registers, multipliers, selected) }
-    }
-
-    fn lower(hashes: &[u64], multipliers: &[u32], minima: &mut [u32]) {
-        // SAFETY: as above.
-        unsafe { lower_avx512::<false>(hashes, multipliers, minima) }
-    }
-
-    fn put_back(rounds: u16, minima: &[u32], _: &[u32], registers: &mut [u64]) {
-        // SAFETY: as above.
-        unsafe { put_back_avx512(rounds, minima, registers) }
-    }
-
-    fn take_empty(rounds: u16, minima: &[u32], registers: &mut [u64]) {
-        // SAFETY: as above.
-        unsafe { take_empty_avx512(rounds, minima, registers) }
+    compiled! {
+        "avx512f,avx512dq" fn hash(elements: &[u64], seed: u64, hashes: &mut Vec<u64>) = Plain::hash;
+        "avx512f,avx512dq" fn rehash(hashes: &[u64], multiplier: u64, rehashed: &mut Vec<u64>) = Plain::rehash;
+        "avx512f,avx512dq" fn hash_twice(elements: &[u64], seed: u64, multiplier: u64, hashes: &mut [u64], rehashed: &mut [u64]) = Plain::hash_twice;
+        "avx512f,avx512dq,popcnt" fn drop_above(limit: u64, k: usize, hashes: &mut Vec<u64>) = drop_above;
+        "avx512f,avx512dq,popcnt" fn keep_two_rounds(first: &[u64], later: &[u64], registers: &mut [u64]) -> usize = keep_two_rounds;
+        "avx512f,avx512dq,popcnt" fn keep_round(round: u16, bins: &[u64], registers: &mut [u64]) -> usize = keep_round;
+        "avx512f,avx512dq,popcnt" fn select_empty(registers: &[u64], multipliers: &[u32], selected: &mut Vec<u32>, positions: &mut Vec<u32>) = select_empty;
+        "avx512f,avx512dq" fn lower(hashes: &[u64], multipliers: &[u32], minima: &mut [u32]) = lower::<false>;
+        "avx512f,avx512dq,avx512bw,popcnt" fn put_back(rounds: u16, minima: &[u32], positions: &[u32], registers: &mut [u64]) = put_back;
+        "avx512f,avx512dq,avx512bw" fn take_empty(rounds: u16, minima: &[u32], registers: &mut [u64]) = Plain::take_empty;
     }
 }
 
-#[target_feature(enable = "avx512f,avx512dq")]
-fn hash_avx512(elements: &[u64], seed: u64, hashes: &mut Vec<u64>) {
-    super::hash(elements, seed, hashes);
-}
-
-#[target_feature(enable = "avx512f,avx512dq")]
-fn rehash_avx512(hashes: &[u64], multiplier: u64, rehashed: &mut Vec<u64>) {
-    super::rehash(hashes, multiplier, rehashed);
-}
-
-#[target_feature(enable = "avx512f,avx512dq")]
-fn hash_twice_avx512(elements: &[u64], seed: u64, multiplier: u64, hashes: &mut [u64], rehashed: &mut [u64]) {
-    super::hash_twice(elements, seed, multiplier, hashes, rehashed);
-}
-
+#[inline]
 #[target_feature(enable = "avx512f,avx512dq,popcnt")]
-fn drop_above_avx512(limit: u64, k: usize, hashes: &mut Vec<u64>) {
+fn drop_above(limit: u64, k: usize, hashes: &mut Vec<u64>) {
     let (limit_lanes, k_lanes) = (_mm512_set1_epi64(limit as i64), _mm512_set1_epi64(k as i64));
     let (mut kept, whole) = (0, hashes.len() / 8 * 8);
     for i in (0..whole).step_by(8) {
@@ -105,8 +54,9 @@ fn drop_above_avx512(limit: u64, k: usize, hashes: &mut Vec<u64>) {
     hashes.truncate(kept);
 }
 
+#[inline]
 #[target_feature(enable = "avx512f,avx512dq,popcnt")]
-fn keep_two_rounds_avx512(first: &[u64], later: &[u64], registers: &mut [u64]) -> usize {
+fn keep_two_rounds(first: &[u64], later: &[u64], registers: &mut [u64]) -> usize {
     let empty = _mm512_set1_epi64(EMPTY as i64);
     let tag = _mm512_set1_epi64(1 << 48);
     let mut n_empty = 0;
@@ -128,8 +78,9 @@ fn keep_two_rounds_avx512(first: &[u64], later: &[u64], registers: &mut [u64]) -
     n_empty as usize
 }
 
+#[inline]
 #[target_feature(enable = "avx512f,avx512dq,popcnt")]
-fn keep_round_avx512(round: u16, bins: &[u64], registers: &mut [u64]) -> usize {
+fn keep_round(round: u16, bins: &[u64], registers: &mut [u64]) -> usize {
     let empty = _mm512_set1_epi64(EMPTY as i64);
     let tag = _mm512_set1_epi64((u64::from(round) << 48) as i64);
     let mut n_empty = 0;
@@ -152,11 +103,6 @@ fn keep_round_avx512(round: u16, bins: &[u64], registers: &mut [u64]) -> usize {
     n_empty as usize
 }
 
-#[target_feature(enable = "avx512f,avx512dq,avx512bw")]
-fn take_empty_avx512(rounds: u16, minima: &[u32], registers: &mut [u64]) {
-    super::take_empty(rounds, minima, registers);
-}
-
 /// The empty ones of sixteen registers, as a mask.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq")]
@@ -170,8 +116,9 @@ fn empty_16(registers: &[u64; 16]) -> u16 {
     }
 }
 
+#[inline]
 #[target_feature(enable = "avx512f,avx512dq,popcnt")]
-fn select_empty_avx512(registers: &[u64], multipliers: &[u32], selected: &mut Vec<u32>) {
+fn select_empty(registers: &[u64], multipliers: &[u32], selected: &mut Vec<u32>, _: &mut Vec<u32>) {
     selected.resize(registers.len() + 2 * LANES, 0);
     let mut n = 0;
     for (registers, multipliers) in registers.as_chunks::<16>().0.iter().zip(multipliers.as_chunks::<16>().0)
@@ -191,8 +138,9 @@ fn select_empty_avx512(registers: &[u64], multipliers: &[u32], selected: &mut Ve
     selected.truncate(n.next_multiple_of(LANES) + LANES);
 }
 
+#[inline]
 #[target_feature(enable = "avx512f,avx512dq")]
-fn lower_avx512<const FRESH: bool>(hashes: &[u64], multipliers: &[u32], minima: &mut [u32]) {
+fn lower<const FRESH: bool>(hashes: &[u64], multipliers: &[u32], minima: &mut [u32]) {
     for (multipliers, minima) in multipliers.chunks(64).zip(minima.chunks_mut(64)) {
         match multipliers.len() / LANES {
             1 => lower_lanes_avx512::<1, FRESH>(hashes, multipliers, minima),
@@ -231,8 +179,9 @@ fn lower_lanes_avx512<const V: usize, const FRESH: bool>(
     }
 }
 
+#[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512bw,popcnt")]
-fn put_back_avx512(rounds: u16, minima: &[u32], registers: &mut [u64]) {
+fn put_back(rounds: u16, minima: &[u32], _: &[u32], registers: &mut [u64]) {
     let tag = _mm512_set1_epi64((u64::from(rounds) << 48) as i64);
     let multiplier = _mm512_set1_epi32(LABEL as i32);
     // Bytes 3 and 2 of each 32-bit lane become its low half; the index 0x80 gives zeros.

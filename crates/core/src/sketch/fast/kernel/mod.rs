@@ -1,5 +1,20 @@
 //! The stages of the fast family on each path: plain words here, AVX2 and AVX-512 in files of their own. All give identical registers.
 
+/// Stages of a path, each a function compiled with the features that it needs.
+#[cfg(target_arch = "x86_64")]
+macro_rules! compiled {
+    ($($features:literal fn $name:ident($($argument:ident: $type:ty),*) $(-> $out:ty)? = $stage:expr;)*) => {
+        $(fn $name($($argument: $type),*) $(-> $out)? {
+            #[target_feature(enable = $features)]
+            fn compiled($($argument: $type),*) $(-> $out)? {
+                $stage($($argument),*)
+            }
+            // SAFETY: a path is only chosen on a CPU that has its features (`Level::best`, `Level::available`).
+            unsafe { compiled($($argument),*) }
+        })*
+    };
+}
+
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
@@ -16,19 +31,26 @@ use crate::hash::mix;
 /// The stages. Buffers given as `&mut Vec` are overwritten.
 pub(super) trait Kernel {
     /// `mix(x ^ seed)` of every element.
+    #[inline(always)]
     fn hash(elements: &[u64], seed: u64, hashes: &mut Vec<u64>) {
-        hash(elements, seed, hashes);
+        hashes.clear();
+        hashes.extend(elements.iter().map(|&x| mix(x ^ seed)));
     }
 
     /// The hashes of a later round.
+    #[inline(always)]
     fn rehash(hashes: &[u64], multiplier: u64, rehashed: &mut Vec<u64>) {
-        rehash(hashes, multiplier, rehashed);
+        rehashed.clear();
+        rehashed.extend(hashes.iter().map(|h| rehashed_word(*h, multiplier)));
     }
 
     /// Hashes of the first round, and of the next; there is room for as many as there are elements.
     #[inline(always)]
     fn hash_twice(elements: &[u64], seed: u64, multiplier: u64, hashes: &mut [u64], rehashed: &mut [u64]) {
-        hash_twice(elements, seed, multiplier, hashes, rehashed);
+        for ((&x, h), g) in elements.iter().zip(hashes).zip(rehashed) {
+            *h = mix(x ^ seed);
+            *g = rehashed_word(*h, multiplier);
+        }
     }
 
     /// `k` empty bins, and as many filled ones behind them as whole vectors need.
@@ -42,7 +64,27 @@ pub(super) trait Kernel {
     /// [`Kernel::scatter`] of two rounds side by side, so that each hides the other's waiting.
     #[inline(always)]
     fn scatter_twice(first: &[u64], second: &[u64], bins: &mut [u64], later: &mut [u64]) {
-        scatter_twice(first, second, bins, later);
+        let k = bins.len();
+        assert_eq!(k, later.len(), "both rounds have the same bins");
+        if k.is_power_of_two() && k > 1 {
+            let shift = 64 - k.trailing_zeros();
+            for (&h, &g) in first.iter().zip(second) {
+                // SAFETY: the top bits of a hash are below 2^bits = k.
+                unsafe {
+                    lower(bins, (h >> shift) as usize, h);
+                    lower(later, (g >> shift) as usize, g);
+                }
+            }
+        } else {
+            let bin = |h: u64| ((u128::from(h) * k as u128) >> 64) as usize;
+            for (&h, &g) in first.iter().zip(second) {
+                // SAFETY: the upper half of a 64-bit hash times k is below k.
+                unsafe {
+                    lower(bins, bin(h), h);
+                    lower(later, bin(g), g);
+                }
+            }
+        }
     }
 
     /// May drop hashes that lie farther into their bin than `limit`, because they cannot lower any minimum. Plain words drop none: the test
@@ -52,7 +94,19 @@ pub(super) trait Kernel {
     /// The smallest hash of each bin.
     #[inline(always)]
     fn scatter(hashes: &[u64], bins: &mut [u64]) {
-        scatter(hashes, bins);
+        let k = bins.len();
+        if k.is_power_of_two() && k > 1 {
+            let shift = 64 - k.trailing_zeros();
+            for &h in hashes {
+                // SAFETY: the top bits of a hash are below 2^bits = k.
+                unsafe { lower(bins, (h >> shift) as usize, h) };
+            }
+        } else {
+            for &h in hashes {
+                // SAFETY: the upper half of a 64-bit hash times k is below k.
+                unsafe { lower(bins, ((u128::from(h) * k as u128) >> 64) as usize, h) };
+            }
+        }
     }
 
     /// Writes the round's values to the registers that no earlier round filled; gives the number of registers still empty.
@@ -68,18 +122,37 @@ pub(super) trait Kernel {
     }
 
     /// Writes the values of rounds 0 and 1 to all registers; gives the number of registers still empty.
+    #[inline(always)]
     fn keep_two_rounds(first: &[u64], later: &[u64], registers: &mut [u64]) -> usize {
-        keep_two_rounds(first, later, registers)
+        // Selects instead of branches: which bins are empty cannot be predicted.
+        let mut n_empty = 0;
+        for ((register, &first), &later) in registers.iter_mut().zip(first).zip(later) {
+            let second = if later == EMPTY { EMPTY } else { 1 << 48 | later >> 16 };
+            *register = if first == EMPTY { second } else { first >> 16 };
+            n_empty += u64::from(*register == EMPTY);
+        }
+        n_empty as usize
     }
 
     /// The multipliers of the empty registers in order, padded to whole vectors with any others, and their positions.
+    #[inline(always)]
     fn select_empty(
         registers: &[u64],
         multipliers: &[u32],
         selected: &mut Vec<u32>,
         positions: &mut Vec<u32>,
     ) {
-        select_empty(registers, multipliers, selected, positions);
+        // Writes every one to the next free place, and moves that place only for an empty register.
+        selected.resize(registers.len() + LANES, 0);
+        positions.resize(registers.len() + 1, 0);
+        let mut n = 0;
+        for (j, (&register, &multiplier)) in registers.iter().zip(multipliers).enumerate() {
+            selected[n] = multiplier;
+            positions[n] = j as u32;
+            n += usize::from(register == EMPTY);
+        }
+        selected.truncate(n.next_multiple_of(LANES));
+        positions.truncate(n);
     }
 
     /// Lowers each minimum by `(h >> 32) * multiplier` over all hashes.
@@ -100,8 +173,11 @@ pub(super) trait Kernel {
     }
 
     /// Writes to each empty register its minimum; there is one for every register.
+    #[inline(always)]
     fn take_empty(rounds: u16, minima: &[u32], registers: &mut [u64]) {
-        take_empty(rounds, minima, registers);
+        for (register, &g) in registers.iter_mut().zip(minima) {
+            *register = if *register == EMPTY { filled(rounds, g) } else { *register };
+        }
     }
 }
 
@@ -118,105 +194,9 @@ fn filled(rounds: u16, g: u32) -> u64 {
 }
 
 #[inline(always)]
-fn take_empty(rounds: u16, minima: &[u32], registers: &mut [u64]) {
-    for (register, &g) in registers.iter_mut().zip(minima) {
-        *register = if *register == EMPTY { filled(rounds, g) } else { *register };
-    }
-}
-
-/// Selects instead of branches: which bins are empty cannot be predicted.
-#[inline(always)]
-fn keep_two_rounds(first: &[u64], later: &[u64], registers: &mut [u64]) -> usize {
-    let mut n_empty = 0;
-    for ((register, &first), &later) in registers.iter_mut().zip(first).zip(later) {
-        let second = if later == EMPTY { EMPTY } else { 1 << 48 | later >> 16 };
-        *register = if first == EMPTY { second } else { first >> 16 };
-        n_empty += u64::from(*register == EMPTY);
-    }
-    n_empty as usize
-}
-
-/// Writes every one to the next free place, and moves that place only for an empty register.
-#[inline(always)]
-fn select_empty(registers: &[u64], multipliers: &[u32], selected: &mut Vec<u32>, positions: &mut Vec<u32>) {
-    selected.resize(registers.len() + LANES, 0);
-    positions.resize(registers.len() + 1, 0);
-    let mut n = 0;
-    for (j, (&register, &multiplier)) in registers.iter().zip(multipliers).enumerate() {
-        selected[n] = multiplier;
-        positions[n] = j as u32;
-        n += usize::from(register == EMPTY);
-    }
-    selected.truncate(n.next_multiple_of(LANES));
-    positions.truncate(n);
-}
-
-#[inline(always)]
-fn hash(elements: &[u64], seed: u64, hashes: &mut Vec<u64>) {
-    hashes.clear();
-    hashes.extend(elements.iter().map(|&x| mix(x ^ seed)));
-}
-
-#[inline(always)]
-fn rehash(hashes: &[u64], multiplier: u64, rehashed: &mut Vec<u64>) {
-    rehashed.clear();
-    rehashed.extend(hashes.iter().map(|h| rehashed_word(*h, multiplier)));
-}
-
-#[inline(always)]
-fn hash_twice(elements: &[u64], seed: u64, multiplier: u64, hashes: &mut [u64], rehashed: &mut [u64]) {
-    for ((&x, h), g) in elements.iter().zip(hashes).zip(rehashed) {
-        *h = mix(x ^ seed);
-        *g = rehashed_word(*h, multiplier);
-    }
-}
-
-#[inline(always)]
 fn rehashed_word(h: u64, multiplier: u64) -> u64 {
     let p = h.wrapping_mul(multiplier);
     p ^ (p >> 32)
-}
-
-#[inline(always)]
-fn scatter(hashes: &[u64], bins: &mut [u64]) {
-    let k = bins.len();
-    if k.is_power_of_two() && k > 1 {
-        let shift = 64 - k.trailing_zeros();
-        for &h in hashes {
-            // SAFETY: the top bits of a hash are below 2^bits = k.
-            unsafe { lower(bins, (h >> shift) as usize, h) };
-        }
-    } else {
-        for &h in hashes {
-            // SAFETY: the upper half of a 64-bit hash times k is below k.
-            unsafe { lower(bins, ((u128::from(h) * k as u128) >> 64) as usize, h) };
-        }
-    }
-}
-
-#[inline(always)]
-fn scatter_twice(first: &[u64], second: &[u64], bins: &mut [u64], later: &mut [u64]) {
-    let k = bins.len();
-    assert_eq!(k, later.len(), "both rounds have the same bins");
-    if k.is_power_of_two() && k > 1 {
-        let shift = 64 - k.trailing_zeros();
-        for (&h, &g) in first.iter().zip(second) {
-            // SAFETY: the top bits of a hash are below 2^bits = k.
-            unsafe {
-                lower(bins, (h >> shift) as usize, h);
-                lower(later, (g >> shift) as usize, g);
-            }
-        }
-    } else {
-        let bin = |h: u64| ((u128::from(h) * k as u128) >> 64) as usize;
-        for (&h, &g) in first.iter().zip(second) {
-            // SAFETY: the upper half of a 64-bit hash times k is below k.
-            unsafe {
-                lower(bins, bin(h), h);
-                lower(later, bin(g), g);
-            }
-        }
-    }
 }
 
 /// A conditional move, not a branch: which hash is smaller cannot be predicted.
