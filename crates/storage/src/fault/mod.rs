@@ -39,8 +39,7 @@ impl Files {
     /// # Errors
     /// A root that cannot be read.
     pub fn recording(root: &Path) -> io::Result<(Self, Recorder)> {
-        let recorder = Recorder::new(root, |_, _| false)?;
-        Ok((Self { disk: Arc::new(recorder.clone()) }, recorder))
+        Self::recording_unless(root, |_, _| false)
     }
 
     /// The same with one kind of fsync left out, as if the code had forgotten it.

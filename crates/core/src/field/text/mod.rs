@@ -174,7 +174,7 @@ impl Shingler {
         let Scratch { normalized, tokens, .. } = scratch;
         normalized.clear();
         self.normalizer.push(piece, normalized, &mut ());
-        words::tokens::<words::Quick>(normalized, self.counts(), &mut |range| {
+        words::tokens::<true>(normalized, self.counts(), &mut |range| {
             tokens.push(token::hash(normalized.as_bytes(), range));
         });
     }
