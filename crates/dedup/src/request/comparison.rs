@@ -3,7 +3,7 @@
 use benzer_core::Threshold;
 use benzer_core::field::text::{TextOptions, Unit};
 use benzer_core::lsh::{Target, bucket};
-use benzer_core::plan::{Preset, preset};
+use benzer_core::plan::Preset;
 use benzer_core::sketch::SketchSpec;
 
 use super::search::{Chosen, Search, TooFew, Verify};

@@ -1,7 +1,6 @@
 //! The sets by size, each with what tells most of the others from it.
 
-use benzer_flow::workers::in_parallel;
-use benzer_flow::{Result, Workers};
+use benzer_flow::{Result, Workers, workers::in_parallel};
 
 use super::frequencies::Frequencies;
 use crate::verify::{ElementCounter, FeatureSource};

@@ -1,15 +1,12 @@
 //! The distinct elements of documents, made once for as long as they are remembered: the first ones of a cluster come again and again.
 
-use std::collections::HashMap;
-use std::ops::Range;
+use std::{collections::HashMap, ops::Range};
 
 use benzer_core::field::text::{Scratch, Shingler};
 use benzer_core::slots::ElementSet;
 use benzer_flow::Result;
 
-use super::Texts;
-use super::first::First;
-use super::pair::PairCount;
+use super::{Texts, first::First, pair::PairCount};
 
 /// Where features come from.
 #[derive(Clone, Copy)]

@@ -10,14 +10,11 @@
 pub(crate) mod tests;
 
 use benzer_core::Threshold;
-use benzer_flow::workers::in_parallel;
-use benzer_flow::{Progress, Workers};
+use benzer_flow::{Progress, Workers, workers::in_parallel};
 use benzer_io::{Error, Result};
 use benzer_join::exact::{self, Measure, Rule, Sides};
 
-use crate::overlap::overlap;
-use crate::store::ElementBuffer;
-use crate::{Resources, SetStore};
+use crate::{Resources, SetStore, overlap::overlap, store::ElementBuffer};
 
 /// Candidates that are measured together.
 const SLICE: usize = 1 << 18;

@@ -5,8 +5,7 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use benzer_core::hash::element;
-use benzer_core::sketch::Sketch;
+use benzer_core::{hash::element, sketch::Sketch};
 use benzer_io::read::DocumentId;
 
 use super::error::{Error, Place, Result};
@@ -261,10 +260,8 @@ fn checked(part: &[u8], stored: &[u8]) -> Result<(), Refusal> {
         return Ok(());
     }
     let got: String = stored.iter().rev().map(|byte| format!("{byte:02x}")).collect();
-    refuse(
-        format!("checksum {expected:016x}"),
-        if got.is_empty() { "the end of the file".into() } else { got },
-    )
+    let got = if got.is_empty() { "the end of the file".into() } else { got };
+    refuse(format!("checksum {expected:016x}"), got)
 }
 
 /// Finds the records of a block whose checksum is right.

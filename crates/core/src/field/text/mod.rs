@@ -47,9 +47,7 @@ use self::class::{Class, is_ascii_space};
 use self::normalize::Normalizer;
 use self::stop::StopWords;
 use super::PipelineId;
-use crate::Level;
-use crate::lines::Lines;
-use crate::{Features, Result};
+use crate::{Features, Level, Result, lines::Lines};
 
 /// Turns text into elements under fixed [`TextOptions`].
 ///
