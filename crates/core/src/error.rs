@@ -8,15 +8,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum Error {
     /// A parameter is outside its range.
-    #[error("`{name}` must be {expected}, got {got}")]
-    Parameter {
-        /// The parameter as the user knows it.
-        name: &'static str,
-        /// The allowed range in words.
-        expected: String,
-        /// The offending value.
-        got: String,
-    },
+    #[error(transparent)]
+    Parameter(#[from] Parameter),
     /// Two sketches were made under different specs and cannot be compared or merged.
     #[error("sketches of different specs: expected {expected}, got {got}; make both with the same settings")]
     SpecMismatch {
@@ -70,7 +63,7 @@ pub enum Error {
 impl Error {
     /// A parameter outside its range: its name as the user knows it, the range in words, the value that was given.
     pub fn parameter(name: &'static str, expected: impl Into<String>, got: impl ToString) -> Self {
-        Self::Parameter { name, expected: expected.into(), got: got.to_string() }
+        Parameter::new(name, expected, got).into()
     }
 
     pub(crate) fn in_field(self, field: &str) -> Self {
@@ -82,7 +75,7 @@ impl Error {
     }
 }
 
-/// A parameter outside its range, for the errors of other crates.
+/// A parameter outside its range, for the errors of all crates.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{name}` must be {expected}, got {got}")]
 pub struct Parameter {

@@ -1,7 +1,6 @@
 //! The threshold as an exact fraction: whether J reaches it is decided in integers, so that 4 of 5 reach 0.8 on every machine.
 
-use std::fmt;
-use std::str::FromStr;
+use std::{fmt, str::FromStr};
 
 use crate::{Error, Result};
 

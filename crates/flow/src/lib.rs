@@ -21,9 +21,8 @@ pub mod pipeline;
 mod progress;
 pub mod sort;
 pub mod workers;
-mod workspace;
 
 pub use error::{Error, Result};
 pub use progress::{Listener, Progress, Silent, ThreadProgress};
+pub use sort::Workspace;
 pub use workers::Workers;
-pub use workspace::Workspace;

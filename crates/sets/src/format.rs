@@ -10,8 +10,7 @@
 //! separated by tabs if it has one, else by commas if it has one, else by white space. White space around an item is not part of it, and empty items
 //! are none. So all usual ways to write a list are read, and an item may have spaces in it where tabs or commas separate.
 
-use std::fmt;
-use std::str::FromStr;
+use std::{fmt, str::FromStr};
 
 use benzer_io::{Error, Result};
 

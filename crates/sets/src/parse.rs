@@ -1,7 +1,6 @@
 //! From a batch of lines to sets, on any thread.
 
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use benzer_core::field::text::{Scratch, Shingler};
 use benzer_core::hash;

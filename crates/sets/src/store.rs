@@ -1,9 +1,6 @@
 //! All sets of a run by their number: ids and elements, in memory as long as they fit, else in two temporary files.
 
-use std::borrow::Cow;
-use std::fs::File;
-use std::os::unix::fs::FileExt;
-use std::path::PathBuf;
+use std::{borrow::Cow, fs::File, os::unix::fs::FileExt, path::PathBuf};
 
 use benzer_flow::Workspace;
 use benzer_io::{Error, Result};

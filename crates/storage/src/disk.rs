@@ -1,9 +1,6 @@
 //! The operations that change a disk, in one place, so that tests can record them and make them fail.
 
-use std::fmt::Debug;
-use std::fs;
-use std::io;
-use std::path::Path;
+use std::{fmt::Debug, fs, io, path::Path};
 
 use super::handle::Handle;
 

@@ -1,7 +1,6 @@
 //! What can go wrong with a file: always its name, what the operating system said, and the remedy.
 
-use std::io;
-use std::path::PathBuf;
+use std::{io, path::PathBuf};
 
 /// Shorthand for results of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -3,9 +3,7 @@
 //! Linux can write large aligned blocks past the page cache: the processor copies nothing, the sync at the end has nothing left to do, and the pages of other programs
 //! stay where they are. Where that does not work (another system, a file system without it), and for everything small, it is written the ordinary way.
 
-use std::fs::File;
-use std::io;
-use std::path::Path;
+use std::{fs::File, io, path::Path};
 
 /// The alignment of blocks in memory and in the file.
 pub(super) const ALIGNMENT: usize = 4096;

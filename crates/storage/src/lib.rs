@@ -51,10 +51,7 @@ mod scratch;
 mod temporary;
 mod writer;
 
-use std::fs;
-use std::io;
-use std::path::Path;
-use std::sync::Arc;
+use std::{fs, io, path::Path, sync::Arc};
 
 pub use checksum::{Stamp, checksum_of};
 pub use error::{Error, Result};

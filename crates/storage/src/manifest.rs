@@ -31,9 +31,7 @@ use benzer_core::hash::element;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::Files;
-use super::checksum::Stamp;
-use super::error::Result;
+use super::{Files, checksum::Stamp, error::Result};
 
 /// Version of the manifest itself.
 pub const FORMAT_VERSION: u32 = 1;

@@ -7,8 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::disk::Disk;
-use super::handle::Handle;
+use super::{disk::Disk, handle::Handle};
 
 /// Characters kept of the name: a temporary name is longer than the name, and 255 bytes are the limit.
 const KEPT: usize = 50;

@@ -1,7 +1,6 @@
 //! Documents: an id and named contents, as users write them in JSON.
 
-use std::collections::BTreeMap;
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
 
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
@@ -79,15 +78,9 @@ impl Content {
     }
 }
 
-impl From<&str> for Content {
-    fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
-    }
-}
-
-impl From<String> for Content {
-    fn from(text: String) -> Self {
-        Self::Text(text)
+impl<T: Into<String>> From<T> for Content {
+    fn from(text: T) -> Self {
+        Self::Text(text.into())
     }
 }
 

@@ -14,8 +14,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::banding::SLACK_BITS;
-use super::{Banding, Shape, expected};
+use super::{Banding, Shape, banding::SLACK_BITS, expected};
 use crate::sketch::{Bits, Packing, SketchSpec};
 use crate::{Error, Result};
 
@@ -60,11 +59,8 @@ impl Target {
             return Err(Error::parameter("threshold", "above 0 and at most 1", self.threshold));
         }
         if self.recall >= 1.0 {
-            return Err(Error::parameter(
-                "recall",
-                "below 1 (sketches always miss some; for recall 1 use the exact join)",
-                self.recall,
-            ));
+            let expected = "below 1 (sketches always miss some; for recall 1 use the exact join)";
+            return Err(Error::parameter("recall", expected, self.recall));
         }
         if self.recall.is_nan() || self.recall <= 0.0 {
             return Err(Error::parameter("recall", "above 0 and below 1", self.recall));

@@ -13,9 +13,7 @@
 
 use serde::Serialize;
 
-use super::choice::Choice;
-use super::precision::Precision;
-use super::{Goal, ResolvedGoal};
+use super::{Goal, ResolvedGoal, choice::Choice, precision::Precision};
 use crate::field::text::Unit;
 use crate::lsh::choose::key_width;
 use crate::lsh::{Banding, Shape, curve};

@@ -2,12 +2,10 @@
 //!
 //! A family says how elements lower the registers ([`Registers::accumulate`]); everything after that is the same for all.
 
-use std::fmt;
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use super::{Bits, Family, Packing, Scheme, Sketch, SketchSpec, Sketcher, check_bulk, odd, packed};
-use crate::hash::mix;
-use crate::{Features, Result};
+use crate::{Features, Result, hash::mix};
 
 /// A family whose register j is the minimum over the set of one fixed function of the element.
 pub(super) trait Registers: fmt::Debug + Send + Sync {

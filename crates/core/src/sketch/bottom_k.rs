@@ -6,8 +6,7 @@
 
 use std::sync::Arc;
 
-use super::aligned::merged;
-use super::{Sketch, SketchSpec, Sketcher};
+use super::{Sketch, SketchSpec, Sketcher, aligned::merged};
 use crate::hash::{mix, split};
 use crate::{Features, Result};
 

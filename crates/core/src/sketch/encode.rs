@@ -14,8 +14,7 @@
 use std::sync::Arc;
 
 use super::{Bits, Family, Packing, Scheme, Sketch, SketchSpec};
-use crate::hash::element;
-use crate::{Error, Result};
+use crate::{Error, Result, hash::element};
 
 /// Version of the binary encoding of sketches.
 pub const FORMAT_VERSION: u16 = 1;

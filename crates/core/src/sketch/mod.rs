@@ -27,14 +27,14 @@ pub mod permutations;
 mod spec;
 pub mod weighted;
 
-use std::fmt;
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 pub use builder::Builder;
 pub use encode::FORMAT_VERSION;
 pub use spec::{Bits, Family, MAX_REGISTERS, Packing, Scheme, SketchSpec};
 
-use crate::{Error, Features, Result};
+use crate::{Error, Features, Level, Result};
+use aligned::Aligned;
 
 impl SketchSpec {
     /// The sketcher of this spec.
@@ -45,9 +45,16 @@ impl SketchSpec {
         self.validate()?;
         let spec = Arc::new(self.clone());
         Ok(match self.family {
-            Family::Permutations(_) => Box::new(permutations::sketcher(spec)?),
-            Family::Fast { .. } => Box::new(fast::sketcher(spec)),
-            Family::OnePermutation => Box::new(one_permutation::sketcher(spec)),
+            Family::Permutations(scheme) => {
+                let family = permutations::Permutations::new(scheme, self.registers, self.seed)?;
+                Box::new(Aligned::new(spec, family))
+            }
+            Family::Fast { rounds } => {
+                Box::new(Aligned::new(spec, fast::Fast::new(self, rounds, Level::best())))
+            }
+            Family::OnePermutation => {
+                Box::new(Aligned::new(spec, one_permutation::OnePermutation::new(self)))
+            }
             Family::BottomK => Box::new(bottom_k::BottomK::new(spec)),
             Family::Weighted => Box::new(weighted::Weighted::new(spec)),
             Family::Odd => Box::new(odd::Odd::new(spec)),

@@ -6,10 +6,7 @@
 //! of a union needs the original bins. Cost: n hashes and about k log k probes for nearly empty sketches. Variance over J(1-J)/k: up to 1.5
 //! for sets much smaller than k, about 1 otherwise (`estimate::factor`).
 
-use std::sync::Arc;
-
-use super::SketchSpec;
-use super::aligned::{Aligned, Registers};
+use super::{SketchSpec, aligned::Registers};
 use crate::hash::{mix, split};
 
 /// The family, see the module's text.
@@ -20,16 +17,12 @@ pub(super) struct OnePermutation {
     probes: u64,
 }
 
-pub(super) fn sketcher(spec: Arc<SketchSpec>) -> Aligned<impl Registers> {
-    let family = OnePermutation {
-        registers: spec.registers as usize,
-        seed: split(spec.seed, 0),
-        probes: split(spec.seed, 1),
-    };
-    Aligned::new(spec, family)
-}
-
 impl OnePermutation {
+    pub(super) fn new(spec: &SketchSpec) -> Self {
+        let [seed, probes] = [0, 1].map(|stream| split(spec.seed, stream));
+        Self { registers: spec.registers as usize, seed, probes }
+    }
+
     /// The bin that bin `j` asks at its `attempt`-th try.
     fn probe(&self, j: usize, attempt: u64) -> usize {
         let h = mix(self.probes ^ mix(((j as u64) << 32) + attempt));

@@ -2,9 +2,7 @@
 
 use benzer_storage::Result;
 
-use super::record::Record;
-use super::run::RunReader;
-use super::sorted::Sorted;
+use super::{record::Record, run::RunReader, sorted::Sorted};
 
 /// Records in order.
 #[derive(Debug)]

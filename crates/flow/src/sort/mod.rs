@@ -37,7 +37,7 @@ mod sorter;
 
 pub use record::Record;
 pub use sorted::Sorted;
-pub use sorter::Sorter;
+pub use sorter::{Sorter, Workspace};
 
 #[cfg(test)]
 mod tests;

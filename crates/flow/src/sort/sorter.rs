@@ -16,6 +16,24 @@ const BLOCKS: usize = 64;
 /// Up to this part of the budget the buffer doubles; the grown one leaves as much free.
 const BEGINNING: usize = 16;
 
+/// Where to sort, and in how much memory.
+#[derive(Debug, Clone, Copy)]
+pub struct Workspace<'a> {
+    /// The memory.
+    pub bytes: usize,
+    /// The folder for what does not fit.
+    pub folder: &'a Path,
+    /// The way to the disk.
+    pub files: &'a Files,
+}
+
+impl Workspace<'_> {
+    /// A sorter that takes one of so many shares of the memory.
+    pub fn sorter<T: Record>(&self, shares: usize) -> Sorter<T> {
+        Sorter::new(self.bytes / shares, self.folder, self.files)
+    }
+}
+
 /// Sorts any number of records within a budget of memory.
 #[derive(Debug)]
 pub struct Sorter<T> {

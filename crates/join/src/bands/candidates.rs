@@ -7,8 +7,7 @@ use std::ops::Range;
 
 use benzer_core::hint;
 use benzer_core::lsh::{Banding, Prefilter};
-use benzer_flow::workers::in_parallel;
-use benzer_flow::{Result, Workers};
+use benzer_flow::{Result, Workers, workers::in_parallel};
 
 use super::lists::CandidateLists;
 use super::memberships::{BucketCounts, Memberships, PairedWith};

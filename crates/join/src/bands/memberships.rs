@@ -1,7 +1,6 @@
 //! In which buckets each document is, behind others.
 
-use benzer_core::hint;
-use benzer_core::lsh::bucket;
+use benzer_core::{hint, lsh::bucket};
 use benzer_flow::workers::both;
 
 use super::cluster_numbering::ClusterNumbering;

@@ -30,9 +30,7 @@ mod sets;
 
 use std::sync::atomic::AtomicUsize;
 
-use benzer_flow::sort::Sorted;
-use benzer_flow::workers::on_threads;
-use benzer_flow::{Result, Workers, Workspace};
+use benzer_flow::{Result, Workers, Workspace, sort::Sorted, workers::on_threads};
 
 pub use frequencies::Frequencies;
 use prefix::Listing;

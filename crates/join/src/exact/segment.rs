@@ -1,10 +1,8 @@
 //! Buckets that are held in memory together, and who looks into them.
 
-use std::iter::Peekable;
-use std::ops::Range;
+use std::{iter::Peekable, ops::Range};
 
-use benzer_flow::Result;
-use benzer_flow::sort::Sorted;
+use benzer_flow::{Result, sort::Sorted};
 
 use super::prefix::Posting;
 use super::rule::{Join, Measure, Sides};

@@ -1,12 +1,9 @@
 //! The sets by size, each with what tells most of the others from it.
 
-use benzer_core::field::text::{Scratch, Shingler};
-use benzer_core::slots::ElementSet;
-use benzer_flow::workers::in_parallel;
-use benzer_flow::{Result, Workers};
+use benzer_flow::{Result, Workers, workers::in_parallel};
 
 use super::frequencies::Frequencies;
-use crate::verify::{FeatureSource, Texts};
+use crate::verify::{ElementCounter, FeatureSource};
 
 /// Documents that a thread takes at a time.
 pub(super) const CHUNK: usize = 256;
@@ -74,28 +71,18 @@ impl Source for FeatureSource<'_> {
     }
 
     fn elements(&self) -> Box<dyn Elements + '_> {
-        let (scratch, set) = (Scratch::default(), ElementSet::default());
-        Box::new(Shingles { texts: self.texts, shingler: self.shingler, scratch, set, elements: Vec::new() })
+        Box::new(Shingles { sources: *self, counter: ElementCounter::default() })
     }
 }
 
 struct Shingles<'a> {
-    texts: &'a dyn Texts,
-    shingler: &'a Shingler,
-    scratch: Scratch,
-    set: ElementSet,
-    elements: Vec<u64>,
+    sources: FeatureSource<'a>,
+    counter: ElementCounter,
 }
 
 impl Elements for Shingles<'_> {
     fn of(&mut self, rank: u32) -> Result<&[u64]> {
-        let Self { texts, shingler, scratch, set, elements } = self;
-        let mut n = 0;
-        texts.with_text(rank, &mut |text| {
-            let end = shingler.write_elements(text, scratch, elements, 0);
-            n = set.distinct(&mut elements[..end]);
-        })?;
-        Ok(&elements[..n])
+        self.counter.of(rank, self.sources)
     }
 }
 

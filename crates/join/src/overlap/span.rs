@@ -1,7 +1,6 @@
 //! Where in a text a set is.
 
-use std::collections::HashMap;
-use std::ops::Range;
+use std::{collections::HashMap, ops::Range};
 
 use benzer_core::field::text::Shingler;
 

@@ -3,15 +3,13 @@
 //! All of them are similar to the first one, so most of their elements are its own (the module `first`), and where they stand in it is their bit. Of the others only those count that two
 //! documents have: what many have gets a bit too, and what few have a list of these few. What a pair shares is then counted in a few instructions, however long its documents are.
 
-use benzer_core::sketch::count::common_bits;
-use benzer_core::slots::ElementSet;
+use benzer_core::{sketch::count::common_bits, slots::ElementSet};
 use benzer_flow::Result;
 
 use super::features::{FeatureSource, Features};
 use super::first::First;
 use super::id_map::IdMap;
-use crate::bands::RepeatFilter;
-use crate::prefetch;
+use crate::{bands::RepeatFilter, prefetch};
 
 /// Words of all sets of bits of the first document's elements, at most, and other elements: what a cache holds.
 const MAX_WORDS: usize = 1 << 19;

@@ -10,8 +10,7 @@ use super::edges::TaskEdges;
 use super::features::{FeatureSource, Features};
 use super::numbered::NumberedSets;
 use super::pair::{PairCount, PairFilter};
-use crate::Edge;
-use crate::bands::Candidates;
+use crate::{Edge, bands::Candidates};
 
 /// Compares the documents of clusters. Each thread has its own.
 #[derive(Default)]

@@ -1,15 +1,12 @@
 //! The distinct elements of documents, made once for as long as they are remembered: the first ones of a cluster come again and again.
 
-use std::collections::HashMap;
-use std::ops::Range;
+use std::{collections::HashMap, ops::Range};
 
 use benzer_core::field::text::{Scratch, Shingler};
 use benzer_core::slots::ElementSet;
 use benzer_flow::Result;
 
-use super::Texts;
-use super::first::First;
-use super::pair::PairCount;
+use super::{Texts, first::First, pair::PairCount};
 
 /// Where features come from.
 #[derive(Clone, Copy)]
@@ -22,7 +19,7 @@ pub struct FeatureSource<'a> {
     pub remembered: usize,
 }
 
-/// Counts the distinct elements of texts.
+/// Makes and counts the distinct elements of texts.
 #[derive(Debug, Default)]
 pub struct ElementCounter {
     scratch: Scratch,
@@ -35,6 +32,13 @@ impl ElementCounter {
     pub fn count(&mut self, text: &str, shingler: &Shingler) -> u32 {
         let n = shingler.write_elements(text, &mut self.scratch, &mut self.elements, 0);
         self.set.distinct(&mut self.elements[..n]) as u32
+    }
+
+    /// The distinct elements of a document, in no order.
+    pub(crate) fn of(&mut self, rank: u32, sources: FeatureSource<'_>) -> Result<&[u64]> {
+        let mut n = 0;
+        sources.texts.with_text(rank, &mut |text| n = self.count(text, sources.shingler))?;
+        Ok(&self.elements[..n as usize])
     }
 }
 

@@ -15,8 +15,7 @@ mod numbered;
 mod origins;
 mod pair;
 
-use benzer_flow::Result;
-use benzer_flow::workers::in_parallel;
+use benzer_flow::{Result, workers::in_parallel};
 
 use crate::bands::{CandidateLists, Candidates};
 use crate::{Prefetch, prefetch};

@@ -1,8 +1,6 @@
 //! What can go wrong with a sketch file: always the file, the place in it, expected and got, and the remedy.
 
-use std::fmt;
-use std::io;
-use std::path::PathBuf;
+use std::{fmt, io, path::PathBuf};
 
 /// Shorthand for results of this module.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

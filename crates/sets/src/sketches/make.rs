@@ -7,9 +7,7 @@ use benzer_core::sketch::{SketchSpec, Sketcher};
 use benzer_flow::pipeline::Work;
 use benzer_io::read::{self, Batch, RawBatch};
 
-use super::error::Result;
-use super::format::Header;
-use super::writer::Records;
+use super::{error::Result, format::Header, writer::Records};
 use crate::rejected::Rejected;
 
 /// Words that a worker sketches at a time: 8 MiB.

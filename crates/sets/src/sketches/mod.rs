@@ -47,18 +47,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod check;
 mod error;
 mod format;
 mod make;
 mod reader;
 mod writer;
 
-pub use check::check;
 pub use error::{Error, Place, Result};
 pub use format::{Counts, FORMAT_VERSION, Header, Ids, MAGIC};
 pub use make::{Made, Recipe};
-pub use reader::{Block, Record, SketchReader};
+pub use reader::{Block, Record, SketchReader, check};
 pub use writer::{Records, SketchWriter};
 
 #[cfg(test)]

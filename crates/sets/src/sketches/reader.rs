@@ -5,8 +5,7 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use benzer_core::hash::element;
-use benzer_core::sketch::Sketch;
+use benzer_core::{hash::element, sketch::Sketch};
 use benzer_io::read::DocumentId;
 
 use super::error::{Error, Place, Result};
@@ -204,6 +203,28 @@ impl<'a> Record<'a> {
     }
 }
 
+/// Reads a whole sketch file and says what is wrong with it, if anything; nothing if the file is something else.
+///
+/// # Errors
+/// A file that cannot be opened.
+pub fn check(path: &Path) -> benzer_io::Result<Option<Result<()>>> {
+    let mut start = Vec::new();
+    let file = File::open(path).map_err(|error| benzer_io::Error::open(path, error))?;
+    let read = file.take(MAGIC.len() as u64).read_to_end(&mut start);
+    read.map_err(|error| benzer_io::Error::open(path, error))?;
+    if start != MAGIC {
+        return Ok(None);
+    }
+    let read = || -> Result<()> {
+        let mut reader = SketchReader::open(path)?;
+        while let Some(block) = reader.next_block()? {
+            block.records().try_for_each(|record| record.sketch(reader.header()).map(drop))?;
+        }
+        Ok(())
+    };
+    Ok(Some(read()))
+}
+
 fn read_header(path: &Path, source: &mut impl Read) -> Result<Header> {
     let mut take = |n: usize| read(source, n).map_err(|error| Error::read(path, error));
     let mut bytes = take(MAGIC.len() + 2 + 4)?;
@@ -239,10 +260,8 @@ fn checked(part: &[u8], stored: &[u8]) -> Result<(), Refusal> {
         return Ok(());
     }
     let got: String = stored.iter().rev().map(|byte| format!("{byte:02x}")).collect();
-    refuse(
-        format!("checksum {expected:016x}"),
-        if got.is_empty() { "the end of the file".into() } else { got },
-    )
+    let got = if got.is_empty() { "the end of the file".into() } else { got };
+    refuse(format!("checksum {expected:016x}"), got)
 }
 
 /// Finds the records of a block whose checksum is right.

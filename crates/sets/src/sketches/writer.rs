@@ -1,8 +1,6 @@
 //! Writing a sketch file.
 
-use std::fs::File;
-use std::io::Read;
-use std::path::Path;
+use std::{fs::File, io::Read, path::Path};
 
 use benzer_io::read::DocumentId;
 use benzer_storage::{FileWriter, Files};

@@ -1,7 +1,6 @@
 //! The pairs as edges, in order: in memory, or in a temporary file.
 
-use std::fs::File;
-use std::os::unix::fs::FileExt;
+use std::{fs::File, os::unix::fs::FileExt};
 
 use benzer_flow::Workspace;
 use benzer_io::Result;

@@ -1,8 +1,6 @@
 //! From pairs to triangles to triples.
 
-use benzer_flow::Workspace;
-use benzer_flow::sort::Sorted;
-use benzer_flow::workers::in_parallel;
+use benzer_flow::{Workspace, sort::Sorted, workers::in_parallel};
 use benzer_io::{Error, Result};
 use benzer_join::exact::Measure;
 use benzer_storage as files;

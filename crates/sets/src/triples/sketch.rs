@@ -7,8 +7,7 @@ use benzer_flow::workers::in_parallel;
 use benzer_io::Result;
 
 use super::Wanted;
-use crate::store::ElementBuffer;
-use crate::{Resources, SetStore};
+use crate::{Resources, SetStore, store::ElementBuffer};
 
 /// Standard deviations below the threshold at which a triple is ruled out.
 const FAR: f64 = 4.0;

@@ -9,16 +9,14 @@
 //! the new. A test of it should also fail with [`Files::recording_without`], or it tests nothing.
 
 mod failing;
-mod operation;
 mod recorder;
 mod replay;
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use failing::When;
-pub use operation::Operation;
 pub use recorder::Recorder;
 
 use super::Files;
@@ -33,14 +31,51 @@ pub enum Sync {
     Folder,
 }
 
+/// An operation that succeeded. Paths are relative to the root; files are only ever appended to, so there is no truncation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Operation {
+    /// A new, empty file.
+    Create(PathBuf),
+    /// Bytes written to a file.
+    Write {
+        /// Its name at that time.
+        path: PathBuf,
+        /// Where they begin.
+        offset: u64,
+        /// What was written.
+        bytes: Vec<u8>,
+    },
+    /// The bytes of a file synced.
+    SyncFile(PathBuf),
+    /// Another name, which replaces the file that had it.
+    Rename {
+        /// The old name.
+        from: PathBuf,
+        /// The new one.
+        to: PathBuf,
+    },
+    /// A file removed.
+    Remove(PathBuf),
+    /// A new folder.
+    CreateDir(PathBuf),
+    /// The names in a folder synced.
+    SyncDir(PathBuf),
+}
+
+/// A file or folder that was there at the beginning.
+struct Entry {
+    path: PathBuf,
+    /// Nothing for a folder.
+    bytes: Option<Vec<u8>>,
+}
+
 impl Files {
     /// Files whose every operation is done and recorded. All of them must be under `root`, and what is there now counts as durable.
     ///
     /// # Errors
     /// A root that cannot be read.
     pub fn recording(root: &Path) -> io::Result<(Self, Recorder)> {
-        let recorder = Recorder::new(root, |_, _| false)?;
-        Ok((Self { disk: Arc::new(recorder.clone()) }, recorder))
+        Self::recording_unless(root, |_, _| false)
     }
 
     /// The same with one kind of fsync left out, as if the code had forgotten it.

@@ -8,8 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use walkdir::WalkDir;
 
-use super::operation::{Entry, Operation};
-use super::{Sync, replay};
+use super::{Entry, Operation, Sync, replay};
 use crate::disk::{Disk, Real};
 use crate::handle::Handle;
 

@@ -12,7 +12,7 @@ use std::path::Path;
 
 use benzer_core::hash::split;
 
-use super::operation::{Entry, Operation};
+use super::{Entry, Operation};
 
 const PAGE: usize = 4096;
 const ROOT: Node = 0;

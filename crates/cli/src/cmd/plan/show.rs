@@ -111,7 +111,7 @@ fn about(PresetChoice { settings, .. }: &PresetChoice) -> String {
         "preset {}: shingles of {} {}, {} x {}, threshold {},\n  recall {} there ({} with whole registers)\n",
         settings.name,
         settings.n,
-        unit,
+        settings.unit.name(),
         settings.shape.bands,
         settings.shape.rows,
         settings.threshold,

@@ -143,10 +143,8 @@ pub fn bytes(text: &str, limits: &Limits) -> Result<Vec<u8>> {
         None => text,
     };
     if body.len() as u64 / 4 * 3 > limits.bytes {
-        return Err(Error::Image(format!(
-            "the picture has more than {} bytes; make it smaller",
-            limits.bytes
-        )));
+        let max = limits.bytes;
+        return Err(Error::Image(format!("the picture has more than {max} bytes; make it smaller")));
     }
     STANDARD.decode(body.trim_ascii()).map_err(|error| {
         Error::Image(format!(

@@ -4,8 +4,7 @@
 //! in pages of 256 characters that are filled on first use, so a process pays only for the scripts it meets:
 //! an English text fills one page, a Chinese one about a hundred.
 
-use std::iter::once;
-use std::sync::OnceLock;
+use std::{iter::once, sync::OnceLock};
 
 use unicode_general_category::{GeneralCategory as Category, get_general_category};
 use unicode_normalization::char::{canonical_combining_class, decompose_canonical, decompose_compatible};

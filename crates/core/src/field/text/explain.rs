@@ -7,8 +7,7 @@ use std::ops::Range;
 
 use super::characters::{Collapsed, collapse};
 use super::trace::Offsets;
-use super::words::{self, Uax29};
-use super::{Shingler, Unit, pieces};
+use super::{Shingler, Unit, pieces, words};
 use crate::hash;
 
 /// A token of a text and where it came from.
@@ -80,7 +79,7 @@ impl Shingler {
     fn word_tokens(&self, text: &str) -> Vec<Token> {
         let mut tokens = Vec::new();
         self.trace(text, |normalized, original| {
-            words::tokens::<Uax29>(normalized, self.counts(), &mut |range| {
+            words::tokens::<false>(normalized, self.counts(), &mut |range| {
                 tokens.push(Token::new(original(range.clone()), normalized[range].as_bytes()));
             });
         });

@@ -48,9 +48,7 @@ use self::class::{Class, is_ascii_space};
 use self::normalize::Normalizer;
 use self::stop::StopWords;
 use super::PipelineId;
-use crate::Level;
-use crate::lines::Lines;
-use crate::{Features, Result};
+use crate::{Features, Level, Result, lines::Lines};
 
 /// Turns text into elements under fixed [`TextOptions`].
 ///
@@ -175,7 +173,7 @@ impl Shingler {
         let Scratch { normalized, tokens, .. } = scratch;
         normalized.clear();
         self.normalizer.push(piece, normalized, &mut ());
-        words::tokens::<words::Quick>(normalized, self.counts(), &mut |range| {
+        words::tokens::<true>(normalized, self.counts(), &mut |range| {
             tokens.push(token::hash(normalized.as_bytes(), range));
         });
     }

@@ -11,9 +11,7 @@ use std::sync::OnceLock;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::class::Class;
-use super::kernel::Pairs;
-use super::normalize::Normalizer;
+use super::{class::Class, kernel::Pairs, normalize::Normalizer};
 
 /// What a character that is not ASCII becomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,8 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::slots::ElementSet;
-use crate::{Error, Result, hash};
+use crate::{Error, Result, hash, slots::ElementSet};
 
 /// Languages of unsegmented scripts, whose lists would remove bigrams at random.
 const UNSEGMENTED: [&str; 1] = ["zh"];

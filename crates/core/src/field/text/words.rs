@@ -23,45 +23,16 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::class::Class;
 
-/// How a stretch is cut; both give the same words.
-pub(super) trait Cut {
-    /// The word of a stretch that is just one word and punctuation around it, an empty range if there is not
-    /// even a word; `None` if it is not that simple.
-    fn single_word(text: &str) -> Option<Range<usize>>;
-}
-
-/// UAX #29 for every stretch: the definition.
-pub(super) struct Uax29;
-
-impl Cut for Uax29 {
-    fn single_word(_: &str) -> Option<Range<usize>> {
-        None
-    }
-}
-
-/// Recognizes the commonest stretch, one word, without running the algorithm.
-pub(super) struct Quick;
-
-impl Cut for Quick {
-    #[inline]
-    fn single_word(text: &str) -> Option<Range<usize>> {
-        let is_edge = |c: char| c.is_ascii() && !c.is_ascii_alphanumeric() && c != '_';
-        let word = text.trim_start_matches(is_edge);
-        let start = text.len() - word.len();
-        let word = word.trim_end_matches(is_edge);
-        is_one_word(word).then_some(start..start + word.len())
-    }
-}
-
 /// Calls `emit` with the range of each token of a normalized piece of text that has no ASCII white space of
-/// its own; `counts` is what a word must have to count.
-pub(super) fn tokens<C: Cut>(text: &str, counts: Class, emit: &mut impl FnMut(Range<usize>)) {
+/// its own; `counts` is what a word must have to count. `QUICK` recognizes the commonest stretch, one word, without
+/// running the algorithm, and gives the same words.
+pub(super) fn tokens<const QUICK: bool>(text: &str, counts: Class, emit: &mut impl FnMut(Range<usize>)) {
     let mut start = 0;
     while let Some(run) = next_run(text, start) {
-        stretch::<C>(text, start..run, counts, emit);
+        stretch::<QUICK>(text, start..run, counts, emit);
         start = bigrams(text, run, emit);
     }
-    stretch::<C>(text, start..text.len(), counts, emit);
+    stretch::<QUICK>(text, start..text.len(), counts, emit);
 }
 
 /// Where the next run of an unsegmented script begins. A mark alone begins none: it belongs to the letter
@@ -96,10 +67,16 @@ fn bigrams(text: &str, start: usize, emit: &mut impl FnMut(Range<usize>)) -> usi
     end
 }
 
-fn stretch<C: Cut>(text: &str, range: Range<usize>, counts: Class, emit: &mut impl FnMut(Range<usize>)) {
+fn stretch<const QUICK: bool>(
+    text: &str,
+    range: Range<usize>,
+    counts: Class,
+    emit: &mut impl FnMut(Range<usize>),
+) {
     let (base, text) = (range.start, &text[range]);
-    if counts == Class::ALPHANUMERIC
-        && let Some(word) = C::single_word(text)
+    if QUICK
+        && counts == Class::ALPHANUMERIC
+        && let Some(word) = single_word(text)
     {
         if !word.is_empty() {
             emit(base + word.start..base + word.end);
@@ -111,6 +88,17 @@ fn stretch<C: Cut>(text: &str, range: Range<usize>, counts: Class, emit: &mut im
             emit(base + offset..base + offset + word.len());
         }
     }
+}
+
+/// The word of a stretch that is just one word and punctuation around it, an empty range if there is not even a
+/// word; `None` if it is not that simple.
+#[inline]
+fn single_word(text: &str) -> Option<Range<usize>> {
+    let is_edge = |c: char| c.is_ascii() && !c.is_ascii_alphanumeric() && c != '_';
+    let word = text.trim_start_matches(is_edge);
+    let start = text.len() - word.len();
+    let word = word.trim_end_matches(is_edge);
+    is_one_word(word).then_some(start..start + word.len())
 }
 
 /// True if UAX #29 certainly sees one word: letters, with single apostrophes, full stops or colons between
@@ -135,8 +123,8 @@ mod tests {
 
     fn cut(text: &str, counts: Class) -> Vec<&str> {
         let (mut book, mut quick) = (Vec::new(), Vec::new());
-        tokens::<Uax29>(text, counts, &mut |range| book.push(&text[range]));
-        tokens::<Quick>(text, counts, &mut |range| quick.push(&text[range]));
+        tokens::<false>(text, counts, &mut |range| book.push(&text[range]));
+        tokens::<true>(text, counts, &mut |range| quick.push(&text[range]));
         assert_eq!(book, quick);
         book
     }

@@ -5,8 +5,7 @@
 
 use std::arch::x86_64::*;
 
-use super::fold::Fold;
-use super::{common_words, mismatches_words, not_all_equal_words, set_at, triple_words};
+use super::{common_words, fold::Fold, mismatches_words, not_all_equal_words, set_at, triple_words};
 
 /// Bytes of a page of memory.
 const PAGE: usize = 4096;

@@ -8,8 +8,7 @@ use std::arch::x86_64::*;
 
 use super::kernel::{Avx512, Kernel};
 use super::{EMPTY, Fast, LABEL, LANES, max_small};
-use crate::hint::prefetch_to_write;
-use crate::lines::Lines;
+use crate::{hint::prefetch_to_write, lines::Lines};
 
 /// Sets that are under way at a time: one is scattered, one is kept, one is lowered, one is finished.
 const STAGES: usize = 4;

@@ -24,12 +24,8 @@
 mod bytes;
 mod kernel;
 
-use std::sync::Arc;
-
-use super::SketchSpec;
-use super::aligned::{Aligned, Registers};
-use crate::Level;
-use crate::hash::split;
+use super::{SketchSpec, aligned::Registers};
+use crate::{Level, hash::split};
 use kernel::{Kernel, Plain};
 
 pub use super::spec::DEFAULT_ROUNDS;
@@ -71,16 +67,8 @@ pub(super) struct Scratch {
     pipeline: bytes::Pipeline,
 }
 
-pub(super) fn sketcher(spec: Arc<SketchSpec>) -> Aligned<impl Registers> {
-    let family = Fast::new(&spec, Level::best());
-    Aligned::new(spec, family)
-}
-
 impl Fast {
-    fn new(spec: &SketchSpec, level: Level) -> Self {
-        let super::Family::Fast { rounds } = spec.family else {
-            unreachable!("the constructor matches the family")
-        };
+    pub(super) fn new(spec: &SketchSpec, rounds: u16, level: Level) -> Self {
         Self {
             registers: spec.registers as usize,
             rounds,
@@ -102,12 +90,18 @@ impl Fast {
     #[inline(always)]
     fn run<K: Kernel>(&self, elements: &[u64], registers: &mut Vec<u64>, scratch: &mut Scratch) {
         let k = registers.len();
-        let (n_empty, round) = if self.is_small(elements) {
+        let (mut n_empty, first) = if self.is_small(elements) {
             (self.two_rounds::<K>(elements, registers, scratch), 2)
         } else {
             (self.first_round::<K>(elements, registers, scratch), 1)
         };
-        let n_empty = self.later_rounds::<K>(round, elements, n_empty, registers, scratch);
+        for round in first..self.rounds {
+            if n_empty == 0 {
+                break;
+            }
+            self.scatter_again::<K>(round, elements, k, scratch);
+            n_empty = K::keep_round(round, &scratch.later, registers);
+        }
         if n_empty > 0 {
             self.fill::<K>(elements, n_empty, registers, scratch);
         }
@@ -154,26 +148,6 @@ impl Fast {
             limit = highest(&scratch.first[..k]);
         }
         K::keep_round(0, &scratch.first, registers)
-    }
-
-    /// The rounds from one on, until no register is empty.
-    #[inline(always)]
-    fn later_rounds<K: Kernel>(
-        &self,
-        from: u16,
-        elements: &[u64],
-        mut n_empty: usize,
-        registers: &mut [u64],
-        scratch: &mut Scratch,
-    ) -> usize {
-        for round in from..self.rounds {
-            if n_empty == 0 {
-                break;
-            }
-            self.scatter_again::<K>(round, elements, self.registers, scratch);
-            n_empty = K::keep_round(round, &scratch.later, registers);
-        }
-        n_empty
     }
 
     #[inline(always)]
@@ -301,7 +275,8 @@ mod tests {
             let expected = by_definition(&spec, u64::from(rounds.min(k as u16)), &elements);
             for level in Level::available() {
                 let mut registers = vec![u64::MAX; k as usize];
-                Fast::new(&spec, level).accumulate(&elements, &mut registers, &mut Scratch::default());
+                let fast = Fast::new(&spec, rounds.min(k as u16), level);
+                fast.accumulate(&elements, &mut registers, &mut Scratch::default());
                 prop_assert_eq!(&registers, &expected, "{:?}", level);
             }
         }
@@ -345,7 +320,8 @@ mod tests {
             let expected = by_definition(&spec, u64::from(2.min(k)), &elements);
             for level in Level::available() {
                 let mut registers = vec![u64::MAX; k as usize];
-                Fast::new(&spec, level).accumulate(&elements, &mut registers, &mut Scratch::default());
+                let fast = Fast::new(&spec, 2.min(k as u16), level);
+                fast.accumulate(&elements, &mut registers, &mut Scratch::default());
                 assert_eq!(registers, expected, "{level:?}, {n} elements, {k} registers");
             }
         }

@@ -1,8 +1,7 @@
 //! The hash functions of a datasketch scheme by themselves: drawn as that tool draws them, or given.
 
 use super::{Permutations, Scheme, numpy};
-use crate::sketch::aligned::Registers;
-use crate::{Error, Result};
+use crate::{Error, Result, sketch::aligned::Registers};
 
 /// The k functions of one of datasketch's schemes.
 ///

@@ -6,10 +6,7 @@
 mod functions;
 mod numpy;
 
-use std::sync::Arc;
-
-use super::aligned::{Aligned, Registers};
-use super::{Scheme, SketchSpec};
+use super::{Scheme, aligned::Registers};
 use crate::Level;
 use crate::hash::{mix, split, stream};
 use crate::{Error, Result};
@@ -19,16 +16,9 @@ pub use functions::Functions;
 /// The Mersenne prime 2^61 - 1, modulus of [`Scheme::Linear`] and [`Scheme::Legacy`].
 pub const MERSENNE_61: u64 = (1 << 61) - 1;
 
-pub(super) fn sketcher(spec: Arc<SketchSpec>) -> Result<Aligned<impl Registers>> {
-    let super::Family::Permutations(scheme) = spec.family else {
-        unreachable!("the constructor matches the family")
-    };
-    let family = Permutations::new(scheme, spec.registers, spec.seed)?;
-    Ok(Aligned::new(spec, family))
-}
-
+/// The family, see the module's text.
 #[derive(Debug)]
-enum Permutations {
+pub(super) enum Permutations {
     Native { seed: u64, seeds: Vec<u64> },
     Linear(Vec<Linear>),
     Legacy(Vec<(u64, u64)>),
@@ -38,7 +28,7 @@ enum Permutations {
 }
 
 impl Permutations {
-    fn new(scheme: Scheme, registers: u32, seed: u64) -> Result<Self> {
+    pub(super) fn new(scheme: Scheme, registers: u32, seed: u64) -> Result<Self> {
         let k = registers as usize;
         Ok(match scheme {
             Scheme::Native => {

@@ -19,9 +19,7 @@ mod scalar;
 #[cfg(test)]
 mod tests;
 
-use crate::Level;
-use crate::hash;
-use crate::lines::Lines;
+use crate::{Level, hash, lines::Lines};
 
 pub(super) use edges::Found;
 pub(super) use pairs::Pairs;
