@@ -11,9 +11,9 @@ use crate::error::Result;
 use crate::found_old::FoundOld;
 use crate::ranking::Ranking;
 use benzer_io::read::{Batch, Input, Rereader};
-use benzer_join::Prefetch;
 use benzer_join::bands::Sketches;
 use benzer_join::verify::Texts;
+use benzer_join::{Prefetch, Rank};
 
 /// Everything that was read.
 #[derive(Debug)]
@@ -147,7 +147,7 @@ impl<'a> CorpusView<'a> {
         self.corpus.documents.len()
     }
 
-    pub fn id(&self, rank: u32) -> Result<Cow<'a, str>> {
+    pub fn id(&self, rank: Rank) -> Result<Cow<'a, str>> {
         match self.found_old.at(rank) {
             Some(old) => Ok(Cow::Owned(self.found_old.archives.id(old)?)),
             None => self.corpus.id(self.ranking.row(rank)),
@@ -155,7 +155,7 @@ impl<'a> CorpusView<'a> {
     }
 
     /// [`CorpusView::id`] as bytes, which are UTF-8. Those in memory were cut out of text, and are not looked at again.
-    pub fn id_bytes(&self, rank: u32) -> Result<Cow<'a, [u8]>> {
+    pub fn id_bytes(&self, rank: Rank) -> Result<Cow<'a, [u8]>> {
         if !self.is_old(rank)
             && let Documents::Memory(table) = &self.corpus.documents
             && let Some(id) = table.id(self.ranking.row(rank))
@@ -169,19 +169,19 @@ impl<'a> CorpusView<'a> {
     }
 
     /// The sketch and the place of a document will be wanted soon.
-    pub fn prefetch_row(&self, rank: u32) {
+    pub fn prefetch_row(&self, rank: Rank) {
         if let (Documents::Memory(table), false) = (&self.corpus.documents, self.is_old(rank)) {
             table.prefetch_row(self.ranking.row(rank));
         }
     }
 
     /// True if a document is an old one.
-    pub fn is_old(&self, rank: u32) -> bool {
-        rank >= self.len()
+    pub fn is_old(&self, rank: Rank) -> bool {
+        rank.0 >= self.len()
     }
 
     /// The file and the line or row of a document.
-    pub fn file_and_row(&self, rank: u32) -> Result<(Cow<'a, str>, u64)> {
+    pub fn file_and_row(&self, rank: Rank) -> Result<(Cow<'a, str>, u64)> {
         if let Some(old) = self.found_old.at(rank) {
             let name = self.found_old.archives.segment(old).name(old.number)?;
             return Ok((Cow::Owned(name.file), name.line));
@@ -191,14 +191,14 @@ impl<'a> CorpusView<'a> {
     }
 
     /// Documents with the same key are in the same file.
-    pub fn file_key(&self, rank: u32) -> Result<u64> {
+    pub fn file_key(&self, rank: Rank) -> Result<u64> {
         match self.is_old(rank) {
-            true => Ok(1 << 32 | u64::from(rank)),
+            true => Ok(1 << 32 | u64::from(rank.0)),
             false => Ok(self.corpus.documents.place(self.ranking.row(rank))?.input.into()),
         }
     }
 
-    pub fn words(&self, rank: u32) -> Result<Cow<'a, [u64]>> {
+    pub fn words(&self, rank: Rank) -> Result<Cow<'a, [u64]>> {
         if let Some(old) = self.found_old.at(rank) {
             return Ok(Cow::Owned(self.found_old.archives.segment(old).row(old.number)?.words));
         }
@@ -206,7 +206,7 @@ impl<'a> CorpusView<'a> {
     }
 
     /// Hands two texts to `visit`.
-    pub fn with_texts(&self, a: u32, b: u32, visit: &mut dyn FnMut(&str, &str)) -> Result<()> {
+    pub fn with_texts(&self, a: Rank, b: Rank, visit: &mut dyn FnMut(&str, &str)) -> Result<()> {
         let mut outcome = Ok(());
         self.with_text(a, &mut |a| outcome = self.with_text(b, &mut |b| visit(a, b)))?;
         Ok(outcome?)
@@ -214,15 +214,15 @@ impl<'a> CorpusView<'a> {
 }
 
 impl Texts for CorpusView<'_> {
-    fn bytes(&self, rank: u32) -> benzer_flow::Result<u64> {
+    fn bytes(&self, rank: Rank) -> benzer_flow::Result<u64> {
         Ok(self.corpus.documents.place(self.ranking.row(rank))?.text_bytes.into())
     }
 
-    fn with_text(&self, rank: u32, visit: &mut dyn FnMut(&str)) -> benzer_flow::Result<()> {
+    fn with_text(&self, rank: Rank, visit: &mut dyn FnMut(&str)) -> benzer_flow::Result<()> {
         Ok(self.corpus.with_text(self.ranking.row(rank), visit)?)
     }
 
-    fn prefetch(&self, rank: u32, what: Prefetch) {
+    fn prefetch(&self, rank: Rank, what: Prefetch) {
         self.corpus.prefetch(self.ranking.row(rank), what);
     }
 }
@@ -236,7 +236,7 @@ pub(crate) struct RankedSketches<'a> {
 
 impl Sketches for RankedSketches<'_> {
     #[inline]
-    fn sketch(&self, rank: u32) -> &[u64] {
+    fn sketch(&self, rank: Rank) -> &[u64] {
         self.table.words(self.ranking.row(rank))
     }
 }

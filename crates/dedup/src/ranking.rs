@@ -10,12 +10,13 @@ use crate::error::Result;
 use crate::keep::Keep;
 use benzer_flow::sort::Sorter;
 use benzer_flow::{Progress, ThreadProgress};
+use benzer_join::Rank;
 
 /// The keep order of a table.
 #[derive(Debug, Default)]
 pub(crate) struct Ranking {
     /// The row of each rank and the rank of each row; nothing where they are equal.
-    orders: Option<(Vec<u32>, Vec<u32>)>,
+    orders: Option<(Vec<u32>, Vec<Rank>)>,
     /// How many rows have an id that an earlier one has.
     pub repeated_ids: u32,
     /// A few of them.
@@ -74,13 +75,13 @@ impl Ranking {
     }
 
     #[inline]
-    pub fn row(&self, rank: u32) -> u32 {
-        self.orders.as_ref().map_or(rank, |(rows, _)| rows[rank as usize])
+    pub fn row(&self, rank: Rank) -> u32 {
+        self.orders.as_ref().map_or(rank.0, |(rows, _)| rows[rank.index()])
     }
 
     #[inline]
-    pub fn rank(&self, row: u32) -> u32 {
-        self.orders.as_ref().map_or(row, |(_, ranks)| ranks[row as usize])
+    pub fn rank(&self, row: u32) -> Rank {
+        self.orders.as_ref().map_or(Rank(row), |(_, ranks)| ranks[row as usize])
     }
 
     /// `by_id` has the rows in the order of their ids, where the keep order is another one.
@@ -88,7 +89,7 @@ impl Ranking {
         let mut before = None;
         for i in 0..documents.len() {
             let row = match &by_id {
-                None => self.row(i),
+                None => self.row(Rank(i)),
                 Some(None) => i,
                 Some(Some(rows)) => rows[i as usize],
             };
@@ -106,9 +107,9 @@ impl Ranking {
     }
 }
 
-fn with_ranks(rows: Vec<u32>) -> (Vec<u32>, Vec<u32>) {
-    let mut ranks = vec![0; rows.len()];
-    rows.iter().zip(0..).for_each(|(&row, rank)| ranks[row as usize] = rank);
+fn with_ranks(rows: Vec<u32>) -> (Vec<u32>, Vec<Rank>) {
+    let mut ranks = vec![Rank(0); rows.len()];
+    rows.iter().zip(0..).for_each(|(&row, rank)| ranks[row as usize] = Rank(rank));
     (rows, ranks)
 }
 

@@ -12,6 +12,7 @@ use crate::ranking::Ranking;
 use benzer_flow::Workspace;
 use benzer_flow::sort::Sorted;
 use benzer_flow::{Progress, ThreadProgress};
+use benzer_join::Rank;
 use benzer_join::bands::{BandRules, BucketCounts};
 
 /// Rows whose sketches are looked at together.
@@ -27,7 +28,7 @@ pub(crate) struct Spilled<'a> {
     pub table: &'a Table,
     pub ranking: &'a Ranking,
     /// Their ranks, in order.
-    pub members: &'a [u32],
+    pub members: &'a [Rank],
     pub workspace: Workspace<'a>,
     pub progress: &'a Progress<'a>,
 }
@@ -40,7 +41,7 @@ impl Spilled<'_> {
         &self,
         BandRules { banding, prefilter, cap }: BandRules<'_>,
         n_words: usize,
-    ) -> Result<(Sorted<(u32, u32)>, BucketCounts)> {
+    ) -> Result<(Sorted<(Rank, Rank)>, BucketCounts)> {
         let Self { table, ranking, workspace, .. } = *self;
         let keys = self.keys(banding, n_words)?;
         let mut blocks = Blocks {
@@ -51,7 +52,7 @@ impl Spilled<'_> {
         };
         let records = ThreadProgress::new(self.progress, banding.bands() as u64, 1);
         let (pairs, counts) = self.block_pairs(keys, cap, blocks.rows, records)?;
-        let mut candidates = workspace.sorter::<(u32, u32)>(4);
+        let mut candidates = workspace.sorter::<(Rank, Rank)>(4);
         let mut steps = ThreadProgress::new(self.progress, pairs.len(), self.members.len() as u64);
         for pair in pairs {
             steps.step()?;
@@ -67,9 +68,9 @@ impl Spilled<'_> {
     }
 
     /// All band keys, sorted.
-    fn keys(&self, banding: &Banding, n_words: usize) -> Result<Sorted<(u16, u64, u32)>> {
+    fn keys(&self, banding: &Banding, n_words: usize) -> Result<Sorted<(u16, u64, Rank)>> {
         let Self { table, ranking, members, workspace, .. } = *self;
-        let mut sorter = workspace.sorter::<(u16, u64, u32)>(2);
+        let mut sorter = workspace.sorter::<(u16, u64, Rank)>(2);
         let mut words = Vec::new();
         const ROWS: u32 = 4096;
         for start in (0..table.len()).step_by(ROWS as usize) {
@@ -92,7 +93,7 @@ impl Spilled<'_> {
     /// The pairs of all buckets, as rows, sorted by the blocks they lie in.
     fn block_pairs(
         &self,
-        keys: Sorted<(u16, u64, u32)>,
+        keys: Sorted<(u16, u64, Rank)>,
         cap: usize,
         block_rows: u32,
         mut steps: ThreadProgress<'_>,

@@ -7,7 +7,7 @@
 //! sets --exact--> candidates               sets, documents --overlap--> how much each has of each
 //! ```
 //!
-//! Sets and sketches have numbers, their ranks: the lower one is earlier in keep order. This crate does not know inputs, files of results or what a document is. Where
+//! Sets and sketches have numbers, their [`Rank`]s: the lower one is earlier in keep order. This crate does not know inputs, files of results or what a document is. Where
 //! elements come from it asks [`verify::Texts`], [`bands::Sketches`] and [`exact::Source`]; what does not fit into memory goes through `benzer_flow::sort`.
 //!
 //! - [`bands`]: the pairs that share a band key, and copies of one text.
@@ -23,9 +23,11 @@ mod estimates;
 pub mod exact;
 pub mod overlap;
 mod prefetch;
+mod rank;
 pub mod resolve;
 pub mod verify;
 
 pub use edge::Edge;
 pub use estimates::Estimates;
 pub use prefetch::Prefetch;
+pub use rank::Rank;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use benzer_io::rewrite::Annotation;
-use benzer_join::Estimates;
+use benzer_join::{Estimates, Rank};
 
 use super::decided::ResultWriter;
 use crate::corpus::CorpusView;
@@ -20,7 +20,7 @@ pub(super) struct RunVerdicts<'a> {
     pub annotates: bool,
     removals: &'a [Removal],
     /// Documents of each cluster, by the rank of its kept one.
-    sizes: HashMap<u32, u64>,
+    sizes: HashMap<Rank, u64>,
     estimates: &'a Estimates,
 }
 
@@ -39,7 +39,7 @@ impl<'a> RunVerdicts<'a> {
     }
 
     /// The marks of a kept document.
-    fn kept(&self, rank: u32) -> Result<Annotation> {
+    fn kept(&self, rank: Rank) -> Result<Annotation> {
         let size = self.sizes.get(&rank).copied();
         let cluster_id = size.map(|_| self.view.id(rank)).transpose()?.map(String::from);
         Ok(Annotation {

@@ -34,6 +34,8 @@ use benzer_flow::sort::Sorted;
 use benzer_flow::workers::on_threads;
 use benzer_flow::{Result, Workers, Workspace};
 
+use crate::Rank;
+
 pub use frequencies::Frequencies;
 use prefix::Listing;
 use probe::{ProbeProgress, Prober};
@@ -46,7 +48,7 @@ pub use sets::{Elements, Source};
 #[derive(Debug)]
 pub struct Found {
     /// As the rule tells them, in order, each once.
-    pub pairs: Sorted<(u32, u32)>,
+    pub pairs: Sorted<(Rank, Rank)>,
     /// How often two sets of similar size met in a bucket.
     pub n_bucket_pairs: u64,
     /// The members of the largest bucket.
@@ -58,7 +60,7 @@ pub struct Found {
 /// # Errors
 /// Sets that cannot be had, files that cannot be written or read, the wish to stop.
 pub fn candidates(
-    members: &[u32],
+    members: &[Rank],
     source: &dyn Source,
     rule: Rule,
     workspace: Workspace<'_>,

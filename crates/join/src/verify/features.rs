@@ -10,6 +10,7 @@ use benzer_flow::Result;
 use super::Texts;
 use super::first::First;
 use super::pair::PairCount;
+use crate::Rank;
 
 /// Where features come from.
 #[derive(Clone, Copy)]
@@ -45,7 +46,7 @@ pub(super) struct Features {
     set: ElementSet,
     elements: Vec<u64>,
     end: usize,
-    places: HashMap<u32, Range<usize>>,
+    places: HashMap<Rank, Range<usize>>,
     /// Of two documents that are compared: the earlier one, which of its elements the later one has, and what else that has.
     first: First,
     bits: Vec<u64>,
@@ -54,7 +55,7 @@ pub(super) struct Features {
 
 impl Features {
     /// The distinct elements of a document.
-    pub fn of(&mut self, rank: u32, sources: FeatureSource<'_>) -> Result<&[u64]> {
+    pub fn of(&mut self, rank: Rank, sources: FeatureSource<'_>) -> Result<&[u64]> {
         if !self.places.contains_key(&rank) {
             self.forget(sources.remembered);
         }
@@ -63,7 +64,7 @@ impl Features {
     }
 
     /// The elements of a document, some of them more than once. They are not remembered.
-    pub fn with_repetitions(&mut self, rank: u32, sources: FeatureSource<'_>) -> Result<&[u64]> {
+    pub fn with_repetitions(&mut self, rank: Rank, sources: FeatureSource<'_>) -> Result<&[u64]> {
         self.forget(sources.remembered);
         let Self { scratch, elements, end, .. } = self;
         let (start, mut written) = (*end, *end);
@@ -74,7 +75,7 @@ impl Features {
     }
 
     /// What two documents share. They are not remembered.
-    pub fn compare(&mut self, later: u32, earlier: u32, sources: FeatureSource<'_>) -> Result<PairCount> {
+    pub fn compare(&mut self, later: Rank, earlier: Rank, sources: FeatureSource<'_>) -> Result<PairCount> {
         let elements = self.with_repetitions(earlier, sources)?.len();
         let start = self.end;
         self.first.fill(&self.elements[start..start + elements]);
@@ -98,7 +99,7 @@ impl Features {
     }
 
     /// Where the elements of a document are.
-    fn place(&mut self, rank: u32, sources: FeatureSource<'_>) -> Result<Range<usize>> {
+    fn place(&mut self, rank: Rank, sources: FeatureSource<'_>) -> Result<Range<usize>> {
         if let Some(place) = self.places.get(&rank) {
             return Ok(place.clone());
         }
@@ -109,7 +110,7 @@ impl Features {
     }
 
     /// Makes the distinct elements of a document, from `start` on.
-    fn distinct(&mut self, rank: u32, start: usize, sources: FeatureSource<'_>) -> Result<Range<usize>> {
+    fn distinct(&mut self, rank: Rank, start: usize, sources: FeatureSource<'_>) -> Result<Range<usize>> {
         let Self { scratch, set, elements, .. } = self;
         let mut end = start;
         sources.texts.with_text(rank, &mut |text| {

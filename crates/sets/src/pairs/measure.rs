@@ -2,6 +2,7 @@
 
 use benzer_flow::workers::in_parallel;
 use benzer_io::Result;
+use benzer_join::Rank;
 use benzer_join::exact::Measure;
 
 use super::{Pair, Wanted};
@@ -14,19 +15,19 @@ const TASK: usize = 1 << 10;
 
 /// Those of some candidates, which are sorted, that reach the threshold.
 pub(super) fn measure(
-    candidates: &[(u32, u32)],
+    candidates: &[(Rank, Rank)],
     store: &SetStore,
     wanted: &Wanted,
     threads: usize,
 ) -> Result<Vec<Pair>> {
-    let tasks: Vec<&[(u32, u32)]> = candidates.chunks(TASK).collect();
+    let tasks: Vec<&[(Rank, Rank)]> = candidates.chunks(TASK).collect();
     let buffers = || (ElementBuffer::default(), ElementBuffer::default());
     let made = in_parallel(tasks.len(), threads, buffers, |task, (of_a, of_b)| -> Result<Vec<Pair>> {
         let mut pairs = Vec::new();
         for group in tasks[task].chunk_by(|one, other| one.0 == other.0) {
-            let a = group[0].0;
+            let Rank(a) = group[0].0;
             let elements = store.elements_of(a, of_a)?;
-            for &(_, b) in group {
+            for &(_, Rank(b)) in group {
                 let (size_a, size_b) = (store.size(a), store.size(b));
                 let min_shared = match wanted.measure {
                     Measure::Jaccard => wanted.threshold.min_shared(u64::from(size_a) + u64::from(size_b)),

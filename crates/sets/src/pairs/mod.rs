@@ -13,6 +13,7 @@ pub(crate) mod tests;
 use benzer_core::Threshold;
 use benzer_flow::{Progress, Workers};
 use benzer_io::{Error, Result};
+use benzer_join::Rank;
 use benzer_join::exact::{self, Measure, Rule, Sides};
 
 use crate::{Resources, SetStore};
@@ -81,8 +82,8 @@ pub fn find<E: From<Error>>(
     resources: &Resources,
     mut sink: impl FnMut(&[Pair]) -> Result<(), E>,
 ) -> Result<Found, E> {
-    let members: Vec<u32> = (0..store.len()).filter(|&set| store.size(set) > 0).collect();
-    let sides = wanted.split.map_or(Sides::One, Sides::Two);
+    let members: Vec<Rank> = Rank::all(store.len()).filter(|set| store.size(set.0) > 0).collect();
+    let sides = wanted.split.map_or(Sides::One, |split| Sides::Two(Rank(split)));
     let rule = Rule { measure: wanted.measure, threshold: wanted.threshold, sides };
     let workspace = resources.workspace(store.len().into())?;
     let workers = Workers { threads: resources.threads(), progress: &Progress::silent() };
