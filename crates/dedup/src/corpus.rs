@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use twox_hash::XxHash3_128;
 
-use crate::documents::{Documents, Memory};
+use crate::documents::{Documents, Memory, Row};
 use crate::error::Result;
 use crate::found_old::FoundOld;
 use crate::ranking::Ranking;
@@ -25,14 +25,14 @@ pub(crate) struct Corpus {
     /// Where batches that gave up their lines find them again.
     pub again: Option<Rereader>,
     /// Ids that were read from disk lately.
-    pub ids: Mutex<HashMap<u32, Arc<str>>>,
+    pub ids: Mutex<HashMap<Row, Arc<str>>>,
 }
 
 /// Batches, in order.
 #[derive(Debug, Default)]
 pub(crate) struct HeldBatches {
     /// The row of the first document of each.
-    firsts: Vec<u32>,
+    firsts: Vec<Row>,
     /// Of every so many rows the batch that has the first of them.
     index: Vec<u32>,
     pub batches: Vec<Batch>,
@@ -43,8 +43,8 @@ const STEP: u32 = 256;
 
 impl HeldBatches {
     /// Adds a batch, whose first document has this row.
-    pub fn push(&mut self, first: u32, batch: Batch) {
-        let end = first + batch.n_documents() as u32;
+    pub fn push(&mut self, first: Row, batch: Batch) {
+        let end = first.0 + batch.n_documents() as u32;
         self.index.resize(end.div_ceil(STEP) as usize, self.batches.len() as u32);
         self.firsts.push(first);
         self.batches.push(batch);
@@ -52,12 +52,12 @@ impl HeldBatches {
 
     /// The batch that has a row, and where.
     #[inline]
-    fn find(&self, row: u32) -> (&Batch, usize) {
-        let mut i = self.index[(row / STEP) as usize] as usize;
+    fn find(&self, row: Row) -> (&Batch, usize) {
+        let mut i = self.index[(row.0 / STEP) as usize] as usize;
         while self.firsts.get(i + 1).is_some_and(|first| *first <= row) {
             i += 1;
         }
-        (&self.batches[i], (row - self.firsts[i]) as usize)
+        (&self.batches[i], (row.0 - self.firsts[i].0) as usize)
     }
 }
 
@@ -66,7 +66,7 @@ const REMEMBERED: usize = 1 << 15;
 
 impl Corpus {
     /// The id of a row: that of the id field, or file and line.
-    pub fn id(&self, row: u32) -> Result<Cow<'_, str>> {
+    pub fn id(&self, row: Row) -> Result<Cow<'_, str>> {
         if let Documents::Memory(table) = &self.documents
             && let Some(id) = table.id(row)
         {
@@ -91,7 +91,7 @@ impl Corpus {
     }
 
     /// The text of a row will be wanted soon.
-    fn prefetch(&self, row: u32, what: Prefetch) {
+    fn prefetch(&self, row: Row, what: Prefetch) {
         let (Documents::Memory(table), Some(again)) = (&self.documents, &self.again) else { return };
         let (batch, index) = self.held.find(row);
         match what {
@@ -104,7 +104,7 @@ impl Corpus {
     }
 
     /// Hands the text of a row to `visit`.
-    pub fn with_text(&self, row: u32, visit: &mut dyn FnMut(&str)) -> Result<()> {
+    pub fn with_text(&self, row: Row, visit: &mut dyn FnMut(&str)) -> Result<()> {
         match &self.documents {
             Documents::Memory(table) => {
                 let (batch, index) = self.held.find(row);

@@ -6,7 +6,7 @@
 
 use benzer_core::lsh::Banding;
 
-use crate::documents::Table;
+use crate::documents::{Row, Table};
 use crate::error::Result;
 use crate::ranking::Ranking;
 use benzer_flow::Workspace;
@@ -33,7 +33,7 @@ pub(crate) struct Spilled<'a> {
     pub progress: &'a Progress<'a>,
 }
 
-type BlockPair = (u32, u32, u32, u32);
+type BlockPair = (u32, u32, Row, Row);
 
 impl Spilled<'_> {
     /// The candidate pairs, in order. Each member counts twice on the way, and each row of the table once.
@@ -75,9 +75,9 @@ impl Spilled<'_> {
         const ROWS: u32 = 4096;
         for start in (0..table.len()).step_by(ROWS as usize) {
             let rows = start..(start + ROWS).min(table.len());
-            table.words(rows.clone(), &mut words)?;
+            table.words(Row(rows.start)..Row(rows.end), &mut words)?;
             for (row, words) in rows.zip(words.chunks_exact(n_words)) {
-                let rank = ranking.rank(row);
+                let rank = ranking.rank(Row(row));
                 if members.binary_search(&rank).is_err() {
                     continue;
                 }
@@ -100,7 +100,7 @@ impl Spilled<'_> {
     ) -> Result<(Sorted<BlockPair>, BucketCounts)> {
         let mut sorter = self.workspace.sorter::<BlockPair>(4).dedup();
         let mut counts = BucketCounts::default();
-        let (mut bucket, mut size): (Vec<u32>, u64) = (Vec::new(), 0);
+        let (mut bucket, mut size): (Vec<Row>, u64) = (Vec::new(), 0);
         let mut last = None;
         for record in keys {
             steps.step()?;
@@ -115,7 +115,7 @@ impl Spilled<'_> {
             let row = self.ranking.row(rank);
             for &other in &bucket {
                 let (a, b) = (row.min(other), row.max(other));
-                sorter.push((a / block_rows, b / block_rows, a, b))?;
+                sorter.push((a.0 / block_rows, b.0 / block_rows, a, b))?;
             }
             if bucket.len() < cap {
                 bucket.push(row);
@@ -131,14 +131,15 @@ impl Blocks<'_> {
         let (loaded, words) = &mut self.loaded[side];
         if *loaded != Some(block) {
             let start = block * self.rows;
-            self.table.words(start..start.saturating_add(self.rows).min(self.table.len()), words)?;
+            let end = start.saturating_add(self.rows).min(self.table.len());
+            self.table.words(Row(start)..Row(end), words)?;
             *loaded = Some(block);
         }
         Ok(())
     }
 
-    fn words(&self, side: usize, row: u32) -> &[u64] {
-        let at = (row % self.rows) as usize * self.n_words;
+    fn words(&self, side: usize, row: Row) -> &[u64] {
+        let at = (row.0 % self.rows) as usize * self.n_words;
         &self.loaded[side].1[at..at + self.n_words]
     }
 }

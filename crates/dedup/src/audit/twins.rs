@@ -9,7 +9,7 @@ use benzer_core::hash::split;
 use benzer_core::lsh::Prefilter;
 
 use crate::corpus::CorpusView;
-use crate::documents::{Documents, Span};
+use crate::documents::{Documents, Row, Span};
 use crate::error::Result;
 use benzer_join::Rank;
 use benzer_join::verify::Texts;
@@ -205,10 +205,10 @@ fn chosen(rank: Rank, group: &[Rank], seed: u64) -> (Vec<Rank>, f64) {
 fn each(view: &CorpusView<'_>, mut visit: impl FnMut(Rank, &Span)) -> Result<()> {
     if let Documents::Memory(table) = &view.corpus.documents {
         let places = table.chunks().iter().flat_map(|chunk| &chunk.places);
-        places.zip(0..).for_each(|(place, row)| visit(view.ranking.rank(row), place));
+        places.zip((0..).map(Row)).for_each(|(place, row)| visit(view.ranking.rank(row), place));
         return Ok(());
     }
-    for (record, row) in view.corpus.documents.rows()?.zip(0..) {
+    for (record, row) in view.corpus.documents.rows()?.zip((0..).map(Row)) {
         visit(view.ranking.rank(row), &record?.1);
     }
     Ok(())

@@ -9,7 +9,7 @@ use benzer_join::{Edge, Rank};
 
 use super::setup::Job;
 use crate::corpus::{Corpus, CorpusView};
-use crate::documents::{Documents, Memory, Span};
+use crate::documents::{Documents, Memory, Row, Span};
 use crate::error::Result;
 use crate::found_old::FoundOld;
 use crate::progress::Stage;
@@ -124,7 +124,7 @@ impl Job<'_> {
         equal: impl FnMut(Rank, Rank) -> benzer_flow::Result<bool>,
     ) -> Result<Vec<(Rank, Rank)>> {
         let mut sorter = self.workspace().sorter::<(u128, Rank)>(2);
-        for (record, row) in view.corpus.documents.rows()?.zip(0..) {
+        for (record, row) in view.corpus.documents.rows()?.zip((0..).map(Row)) {
             let (hash, place) = record?;
             let rank = view.ranking.rank(row);
             if distinct.push(rank, &place) {

@@ -8,6 +8,7 @@ use benzer_join::{Estimates, Rank};
 use super::decided::ResultWriter;
 use crate::corpus::CorpusView;
 use crate::decide::{Removal, Rule};
+use crate::documents::Row;
 use crate::error::Result;
 use crate::request::Output;
 use crate::write::{self, Verdicts};
@@ -29,7 +30,7 @@ impl<'a> RunVerdicts<'a> {
         let ResultWriter { job, view, decided, by_keeper, .. } = *writer;
         let mut removed = vec![0; view.len() as usize / 64 + 1];
         for removal in decided.removals {
-            let row = view.ranking.row(removal.removed()) as usize;
+            let row = view.ranking.row(removal.removed()).index();
             removed[row / 64] |= 1 << (row % 64);
         }
         let annotates = job.request.results.write == Output::Annotate;
@@ -70,11 +71,11 @@ impl Verdicts for RunVerdicts<'_> {
         self.annotates
     }
 
-    fn is_removed(&self, row: u32) -> bool {
-        !self.annotates && self.removed[row as usize / 64] >> (row % 64) & 1 == 1
+    fn is_removed(&self, row: Row) -> bool {
+        !self.annotates && self.removed[row.index() / 64] >> (row.0 % 64) & 1 == 1
     }
 
-    fn annotation(&self, row: u32) -> Result<Option<Annotation>> {
+    fn annotation(&self, row: Row) -> Result<Option<Annotation>> {
         if !self.annotates {
             return Ok(None);
         }
@@ -83,8 +84,8 @@ impl Verdicts for RunVerdicts<'_> {
         found.map_or_else(|_| self.kept(rank), |i| self.duplicate(&self.removals[i])).map(Some)
     }
 
-    fn place(&self, row: u32) -> Result<Option<(u32, u64)>> {
-        if row >= self.view.len() {
+    fn place(&self, row: Row) -> Result<Option<(u32, u64)>> {
+        if row.0 >= self.view.len() {
             return Ok(None);
         }
         let place = self.view.corpus.documents.place(row)?;
