@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use twox_hash::XxHash3_128;
 
-use crate::documents::{Documents, Memory};
+use crate::documents::{Documents, Memory, Row};
 use crate::error::Result;
 use crate::found_old::FoundOld;
 use crate::ranking::Ranking;
 use benzer_io::read::{Batch, Input, Rereader};
-use benzer_join::Prefetch;
 use benzer_join::bands::Sketches;
 use benzer_join::verify::Texts;
+use benzer_join::{Prefetch, Rank};
 
 /// Everything that was read.
 #[derive(Debug)]
@@ -25,14 +25,14 @@ pub(crate) struct Corpus {
     /// Where batches that gave up their lines find them again.
     pub again: Option<Rereader>,
     /// Ids that were read from disk lately.
-    pub ids: Mutex<HashMap<u32, Arc<str>>>,
+    pub ids: Mutex<HashMap<Row, Arc<str>>>,
 }
 
 /// Batches, in order.
 #[derive(Debug, Default)]
 pub(crate) struct HeldBatches {
     /// The row of the first document of each.
-    firsts: Vec<u32>,
+    firsts: Vec<Row>,
     /// Of every so many rows the batch that has the first of them.
     index: Vec<u32>,
     pub batches: Vec<Batch>,
@@ -43,8 +43,8 @@ const STEP: u32 = 256;
 
 impl HeldBatches {
     /// Adds a batch, whose first document has this row.
-    pub fn push(&mut self, first: u32, batch: Batch) {
-        let end = first + batch.n_documents() as u32;
+    pub fn push(&mut self, first: Row, batch: Batch) {
+        let end = first.0 + batch.n_documents() as u32;
         self.index.resize(end.div_ceil(STEP) as usize, self.batches.len() as u32);
         self.firsts.push(first);
         self.batches.push(batch);
@@ -52,12 +52,12 @@ impl HeldBatches {
 
     /// The batch that has a row, and where.
     #[inline]
-    fn find(&self, row: u32) -> (&Batch, usize) {
-        let mut i = self.index[(row / STEP) as usize] as usize;
+    fn find(&self, row: Row) -> (&Batch, usize) {
+        let mut i = self.index[(row.0 / STEP) as usize] as usize;
         while self.firsts.get(i + 1).is_some_and(|first| *first <= row) {
             i += 1;
         }
-        (&self.batches[i], (row - self.firsts[i]) as usize)
+        (&self.batches[i], (row.0 - self.firsts[i].0) as usize)
     }
 }
 
@@ -66,7 +66,7 @@ const REMEMBERED: usize = 1 << 15;
 
 impl Corpus {
     /// The id of a row: that of the id field, or file and line.
-    pub fn id(&self, row: u32) -> Result<Cow<'_, str>> {
+    pub fn id(&self, row: Row) -> Result<Cow<'_, str>> {
         if let Documents::Memory(table) = &self.documents
             && let Some(id) = table.id(row)
         {
@@ -91,7 +91,7 @@ impl Corpus {
     }
 
     /// The text of a row will be wanted soon.
-    fn prefetch(&self, row: u32, what: Prefetch) {
+    fn prefetch(&self, row: Row, what: Prefetch) {
         let (Documents::Memory(table), Some(again)) = (&self.documents, &self.again) else { return };
         let (batch, index) = self.held.find(row);
         match what {
@@ -104,7 +104,7 @@ impl Corpus {
     }
 
     /// Hands the text of a row to `visit`.
-    pub fn with_text(&self, row: u32, visit: &mut dyn FnMut(&str)) -> Result<()> {
+    pub fn with_text(&self, row: Row, visit: &mut dyn FnMut(&str)) -> Result<()> {
         match &self.documents {
             Documents::Memory(table) => {
                 let (batch, index) = self.held.find(row);
@@ -147,7 +147,7 @@ impl<'a> CorpusView<'a> {
         self.corpus.documents.len()
     }
 
-    pub fn id(&self, rank: u32) -> Result<Cow<'a, str>> {
+    pub fn id(&self, rank: Rank) -> Result<Cow<'a, str>> {
         match self.found_old.at(rank) {
             Some(old) => Ok(Cow::Owned(self.found_old.archives.id(old)?)),
             None => self.corpus.id(self.ranking.row(rank)),
@@ -155,7 +155,7 @@ impl<'a> CorpusView<'a> {
     }
 
     /// [`CorpusView::id`] as bytes, which are UTF-8. Those in memory were cut out of text, and are not looked at again.
-    pub fn id_bytes(&self, rank: u32) -> Result<Cow<'a, [u8]>> {
+    pub fn id_bytes(&self, rank: Rank) -> Result<Cow<'a, [u8]>> {
         if !self.is_old(rank)
             && let Documents::Memory(table) = &self.corpus.documents
             && let Some(id) = table.id(self.ranking.row(rank))
@@ -169,19 +169,19 @@ impl<'a> CorpusView<'a> {
     }
 
     /// The sketch and the place of a document will be wanted soon.
-    pub fn prefetch_row(&self, rank: u32) {
+    pub fn prefetch_row(&self, rank: Rank) {
         if let (Documents::Memory(table), false) = (&self.corpus.documents, self.is_old(rank)) {
             table.prefetch_row(self.ranking.row(rank));
         }
     }
 
     /// True if a document is an old one.
-    pub fn is_old(&self, rank: u32) -> bool {
-        rank >= self.len()
+    pub fn is_old(&self, rank: Rank) -> bool {
+        rank.0 >= self.len()
     }
 
     /// The file and the line or row of a document.
-    pub fn file_and_row(&self, rank: u32) -> Result<(Cow<'a, str>, u64)> {
+    pub fn file_and_row(&self, rank: Rank) -> Result<(Cow<'a, str>, u64)> {
         if let Some(old) = self.found_old.at(rank) {
             let name = self.found_old.archives.segment(old).name(old.number)?;
             return Ok((Cow::Owned(name.file), name.line));
@@ -191,14 +191,14 @@ impl<'a> CorpusView<'a> {
     }
 
     /// Documents with the same key are in the same file.
-    pub fn file_key(&self, rank: u32) -> Result<u64> {
+    pub fn file_key(&self, rank: Rank) -> Result<u64> {
         match self.is_old(rank) {
-            true => Ok(1 << 32 | u64::from(rank)),
+            true => Ok(1 << 32 | u64::from(rank.0)),
             false => Ok(self.corpus.documents.place(self.ranking.row(rank))?.input.into()),
         }
     }
 
-    pub fn words(&self, rank: u32) -> Result<Cow<'a, [u64]>> {
+    pub fn words(&self, rank: Rank) -> Result<Cow<'a, [u64]>> {
         if let Some(old) = self.found_old.at(rank) {
             return Ok(Cow::Owned(self.found_old.archives.segment(old).row(old.number)?.words));
         }
@@ -206,7 +206,7 @@ impl<'a> CorpusView<'a> {
     }
 
     /// Hands two texts to `visit`.
-    pub fn with_texts(&self, a: u32, b: u32, visit: &mut dyn FnMut(&str, &str)) -> Result<()> {
+    pub fn with_texts(&self, a: Rank, b: Rank, visit: &mut dyn FnMut(&str, &str)) -> Result<()> {
         let mut outcome = Ok(());
         self.with_text(a, &mut |a| outcome = self.with_text(b, &mut |b| visit(a, b)))?;
         Ok(outcome?)
@@ -214,15 +214,15 @@ impl<'a> CorpusView<'a> {
 }
 
 impl Texts for CorpusView<'_> {
-    fn bytes(&self, rank: u32) -> benzer_flow::Result<u64> {
+    fn bytes(&self, rank: Rank) -> benzer_flow::Result<u64> {
         Ok(self.corpus.documents.place(self.ranking.row(rank))?.text_bytes.into())
     }
 
-    fn with_text(&self, rank: u32, visit: &mut dyn FnMut(&str)) -> benzer_flow::Result<()> {
+    fn with_text(&self, rank: Rank, visit: &mut dyn FnMut(&str)) -> benzer_flow::Result<()> {
         Ok(self.corpus.with_text(self.ranking.row(rank), visit)?)
     }
 
-    fn prefetch(&self, rank: u32, what: Prefetch) {
+    fn prefetch(&self, rank: Rank, what: Prefetch) {
         self.corpus.prefetch(self.ranking.row(rank), what);
     }
 }
@@ -236,7 +236,7 @@ pub(crate) struct RankedSketches<'a> {
 
 impl Sketches for RankedSketches<'_> {
     #[inline]
-    fn sketch(&self, rank: u32) -> &[u64] {
+    fn sketch(&self, rank: Rank) -> &[u64] {
         self.table.words(self.ranking.row(rank))
     }
 }

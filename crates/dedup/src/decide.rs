@@ -1,6 +1,6 @@
 //! From edges and copies to one decision for each removed document.
 
-use benzer_join::Edge;
+use benzer_join::{Edge, Rank};
 
 /// Why a document was removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -41,12 +41,12 @@ pub struct Removal {
 
 impl Removal {
     /// The rank of the removed document.
-    pub fn removed(&self) -> u32 {
+    pub fn removed(&self) -> Rank {
         self.edge.later
     }
 
     /// The rank of the kept one.
-    pub fn kept(&self) -> u32 {
+    pub fn kept(&self) -> Rank {
         self.edge.earlier
     }
 }
@@ -71,7 +71,12 @@ mod tests {
 
     #[test]
     fn copies_of_a_removed_document_follow_it_to_its_keeper() {
-        let edge = |later, earlier, intersection, union| Edge { later, earlier, intersection, union };
+        let edge = |later, earlier, intersection, union| Edge {
+            later: Rank(later),
+            earlier: Rank(earlier),
+            intersection,
+            union,
+        };
         let removals = vec![Removal { edge: edge(3, 1, 8, 10), rule: Rule::Verified }];
         let all = with_copies(removals, &[edge(2, 1, 9, 9), edge(5, 3, 9, 9)]);
         let expected = [

@@ -5,8 +5,8 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use crate::error::Result;
-use benzer_join::Edge;
 use benzer_join::verify::EdgeLists;
+use benzer_join::{Edge, Rank};
 use benzer_storage::{self as files, FileWriter, Manifest};
 
 /// The file of the edges between documents of the input.
@@ -76,7 +76,7 @@ impl EdgesWriter {
         let Some(file) = &mut self.file else { return Ok(()) };
         self.buffer.clear();
         for Edge { later, earlier, intersection, union } in edges {
-            for number in [later, earlier, intersection, union] {
+            for number in [later.0, earlier.0, *intersection, *union] {
                 self.buffer.extend(number.to_le_bytes());
             }
         }
@@ -129,7 +129,7 @@ impl Edges {
             Self::Both { old, new } => {
                 let (mut old, mut new) = (old.iter()?.peekable(), new.iter()?.peekable());
                 let later = |edge: Option<&Result<Edge>>| match edge {
-                    Some(Ok(edge)) => u64::from(edge.later),
+                    Some(Ok(edge)) => u64::from(edge.later.0),
                     // An error is given at once.
                     Some(Err(_)) => 0,
                     None => u64::MAX,
@@ -154,8 +154,8 @@ impl Edges {
                         u32::from_le_bytes(bytes[4 * i..4 * i + 4].try_into().expect("four bytes"))
                     };
                     Ok(Edge {
-                        later: number(0),
-                        earlier: number(1),
+                        later: Rank(number(0)),
+                        earlier: Rank(number(1)),
                         intersection: number(2),
                         union: number(3),
                     })

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use crate::archive::{Archives, OldDocument};
 use crate::error::{Error, Result};
+use benzer_join::Rank;
 use benzer_storage::{self as files, Files, Manifest};
 
 /// The list of them, for a resumed run.
@@ -20,11 +21,11 @@ pub(crate) struct FoundOld {
     first: u32,
     /// In the order in which they were found.
     found: Vec<OldDocument>,
-    numbers: HashMap<OldDocument, u32>,
+    numbers: HashMap<OldDocument, Rank>,
     /// The place of each among all of them in keep order.
     order: Vec<u32>,
     /// Of one those of the same text, as far as their pairs are written.
-    twins: HashMap<u32, Vec<u32>>,
+    twins: HashMap<Rank, Vec<Rank>>,
 }
 
 impl Default for FoundOld {
@@ -48,9 +49,9 @@ impl FoundOld {
     }
 
     /// The rank of an old document, which is one of them from here on.
-    pub fn rank(&mut self, old: OldDocument) -> Result<u32> {
+    pub fn rank(&mut self, old: OldDocument) -> Result<Rank> {
         let next = self.found.len() as u64 + u64::from(self.first);
-        let next = u32::try_from(next).map_err(|_| {
+        let next = u32::try_from(next).map(Rank).map_err(|_| {
             Error::parameter("input", "at most 4,294,967,295 documents with those they match", "more")
         })?;
         let rank = *self.numbers.entry(old).or_insert(next);
@@ -61,14 +62,14 @@ impl FoundOld {
     }
 
     /// Other old documents with the text of one are found, too. The pairs of the first `max` of all of them are to be written.
-    pub fn add_twins(&mut self, rank: u32, others: &[OldDocument], max: usize) -> Result<()> {
-        let ranks: Vec<u32> = others.iter().map(|&old| self.rank(old)).collect::<Result<_>>()?;
+    pub fn add_twins(&mut self, rank: Rank, others: &[OldDocument], max: usize) -> Result<()> {
+        let ranks: Vec<Rank> = others.iter().map(|&old| self.rank(old)).collect::<Result<_>>()?;
         self.twins.insert(rank, ranks[..ranks.len().min(max - 1)].to_vec());
         Ok(())
     }
 
     /// The others of the same text as one.
-    pub fn twins(&self, rank: u32) -> &[u32] {
+    pub fn twins(&self, rank: Rank) -> &[Rank] {
         self.twins.get(&rank).map_or(&[], Vec::as_slice)
     }
 
@@ -78,13 +79,13 @@ impl FoundOld {
     }
 
     /// The ranks of all.
-    pub fn ranks(&self) -> std::ops::Range<u32> {
-        self.first..self.first.saturating_add(self.found.len() as u32)
+    pub fn ranks(&self) -> impl ExactSizeIterator<Item = Rank> {
+        (self.first..self.first.saturating_add(self.found.len() as u32)).map(Rank)
     }
 
     /// The ranks of the first `n` in keep order, which is known.
-    pub fn firsts(&self, n: usize) -> Vec<u32> {
-        let mut firsts: Vec<u32> = self.ranks().filter(|rank| (self.place(*rank) as usize) < n).collect();
+    pub fn firsts(&self, n: usize) -> Vec<Rank> {
+        let mut firsts: Vec<Rank> = self.ranks().filter(|rank| (self.place(*rank) as usize) < n).collect();
         firsts.sort_unstable_by_key(|rank| self.place(*rank));
         firsts
     }
@@ -99,15 +100,15 @@ impl FoundOld {
     }
 
     /// The old document at a rank, if it is one's.
-    pub fn at(&self, rank: u32) -> Option<OldDocument> {
-        rank.checked_sub(self.first).map(|i| self.found[i as usize])
+    pub fn at(&self, rank: Rank) -> Option<OldDocument> {
+        rank.0.checked_sub(self.first).map(|i| self.found[i as usize])
     }
 
     /// The place of a document in the keep order of old documents and input.
-    pub fn place(&self, rank: u32) -> u32 {
-        match rank.checked_sub(self.first) {
+    pub fn place(&self, rank: Rank) -> u32 {
+        match rank.0.checked_sub(self.first) {
             Some(i) => self.order[i as usize],
-            None => rank + self.found.len() as u32,
+            None => rank.0 + self.found.len() as u32,
         }
     }
 
@@ -134,7 +135,7 @@ impl FoundOld {
             .iter()
             .map(|old| OldDocument::unpacked(u64::from_le_bytes(*old)))
             .collect();
-        self.numbers = self.found.iter().copied().zip(self.first..).collect();
+        self.numbers = self.found.iter().copied().zip((self.first..).map(Rank)).collect();
         Ok(())
     }
 }
@@ -147,11 +148,11 @@ mod tests {
     fn found_documents_come_before_the_input_in_the_order_of_their_archives() {
         let mut found_old = FoundOld::new(Archives::default(), 10);
         let old = |segment, number| OldDocument { segment, number };
-        let ranks: Vec<u32> =
+        let ranks: Vec<Rank> =
             [old(1, 4), old(0, 9), old(1, 4), old(1, 0)].map(|old| found_old.rank(old).unwrap()).into();
-        assert_eq!(ranks, [10, 11, 10, 12]);
+        assert_eq!(ranks, [10, 11, 10, 12].map(Rank));
         found_old.settle();
-        assert_eq!([11, 12, 10, 0, 9].map(|rank| found_old.place(rank)), [0, 1, 2, 3, 12]);
-        assert_eq!((found_old.at(9), found_old.at(12)), (None, Some(old(1, 0))));
+        assert_eq!([11, 12, 10, 0, 9].map(|rank| found_old.place(Rank(rank))), [0, 1, 2, 3, 12]);
+        assert_eq!((found_old.at(Rank(9)), found_old.at(Rank(12))), (None, Some(old(1, 0))));
     }
 }

@@ -5,17 +5,18 @@
 
 use std::cmp::Ordering;
 
-use crate::documents::{Documents, Memory, Table};
+use crate::documents::{Documents, Memory, Row, Table};
 use crate::error::Result;
 use crate::keep::Keep;
 use benzer_flow::sort::Sorter;
 use benzer_flow::{Progress, ThreadProgress};
+use benzer_join::Rank;
 
 /// The keep order of a table.
 #[derive(Debug, Default)]
 pub(crate) struct Ranking {
     /// The row of each rank and the rank of each row; nothing where they are equal.
-    orders: Option<(Vec<u32>, Vec<u32>)>,
+    orders: Option<(Vec<Row>, Vec<Rank>)>,
     /// How many rows have an id that an earlier one has.
     pub repeated_ids: u32,
     /// A few of them.
@@ -31,7 +32,7 @@ impl Ranking {
         documents: &Documents,
         keep: &Keep,
         ids: bool,
-        sorter: impl Fn() -> Sorter<(u128, u32)>,
+        sorter: impl Fn() -> Sorter<(u128, Row)>,
         progress: &Progress<'_>,
     ) -> Result<Self> {
         if !ids && *keep == Keep::First {
@@ -52,7 +53,7 @@ impl Ranking {
             (Keep::Last, rows) => {
                 let n = documents.len();
                 Some(rows.map_or_else(
-                    || (0..n).rev().collect(),
+                    || Row::all(n).rev().collect(),
                     |mut rows| {
                         rows.reverse();
                         rows
@@ -74,22 +75,22 @@ impl Ranking {
     }
 
     #[inline]
-    pub fn row(&self, rank: u32) -> u32 {
-        self.orders.as_ref().map_or(rank, |(rows, _)| rows[rank as usize])
+    pub fn row(&self, rank: Rank) -> Row {
+        self.orders.as_ref().map_or(Row(rank.0), |(rows, _)| rows[rank.index()])
     }
 
     #[inline]
-    pub fn rank(&self, row: u32) -> u32 {
-        self.orders.as_ref().map_or(row, |(_, ranks)| ranks[row as usize])
+    pub fn rank(&self, row: Row) -> Rank {
+        self.orders.as_ref().map_or(Rank(row.0), |(_, ranks)| ranks[row.index()])
     }
 
     /// `by_id` has the rows in the order of their ids, where the keep order is another one.
-    fn count_repeated(&mut self, documents: &Documents, by_id: Option<Option<Vec<u32>>>) -> Result<()> {
+    fn count_repeated(&mut self, documents: &Documents, by_id: Option<Option<Vec<Row>>>) -> Result<()> {
         let mut before = None;
         for i in 0..documents.len() {
             let row = match &by_id {
-                None => self.row(i),
-                Some(None) => i,
+                None => self.row(Rank(i)),
+                Some(None) => Row(i),
                 Some(Some(rows)) => rows[i as usize],
             };
             let id = documents.id(row)?;
@@ -106,32 +107,32 @@ impl Ranking {
     }
 }
 
-fn with_ranks(rows: Vec<u32>) -> (Vec<u32>, Vec<u32>) {
-    let mut ranks = vec![0; rows.len()];
-    rows.iter().zip(0..).for_each(|(&row, rank)| ranks[row as usize] = rank);
+fn with_ranks(rows: Vec<Row>) -> (Vec<Row>, Vec<Rank>) {
+    let mut ranks = vec![Rank(0); rows.len()];
+    rows.iter().zip(0..).for_each(|(&row, rank)| ranks[row.index()] = Rank(rank));
     (rows, ranks)
 }
 
 /// Whether each id is greater than the one before: rows are in order then, and no id is repeated.
 fn has_rising_ids(table: &Memory) -> bool {
     let mut before = None;
-    (0..table.len()).all(|row| {
+    Row::all(table.len()).all(|row| {
         let id = table.id(row);
         id.is_some() && std::mem::replace(&mut before, id) < id
     })
 }
 
 /// The rows by (policy key, id, row), or nothing if they are so already.
-fn in_memory(table: &Memory, keep: &Keep) -> Option<Vec<u32>> {
+fn in_memory(table: &Memory, keep: &Keep) -> Option<Vec<Row>> {
     let with_keys = !matches!(keep, Keep::First | Keep::Last);
-    let compare = |&a: &u32, &b: &u32| {
+    let compare = |&a: &Row, &b: &Row| {
         let keys = || table.key(a).cmp(table.key(b));
         let policy = if with_keys { keys() } else { Ordering::Equal };
         policy.then_with(|| table.id(a).cmp(&table.id(b))).then(a.cmp(&b))
     };
-    let is_sorted = (1..table.len()).all(|row| compare(&(row - 1), &row).is_lt());
+    let is_sorted = (1..table.len()).all(|row| compare(&Row(row - 1), &Row(row)).is_lt());
     (!is_sorted).then(|| {
-        let mut rows: Vec<u32> = (0..table.len()).collect();
+        let mut rows: Vec<Row> = Row::all(table.len()).collect();
         rows.sort_unstable_by(compare);
         rows
     })
@@ -141,15 +142,15 @@ fn in_memory(table: &Memory, keep: &Keep) -> Option<Vec<u32>> {
 fn on_disk(
     table: &Table,
     with_keys: bool,
-    sorter: &impl Fn() -> Sorter<(u128, u32)>,
+    sorter: &impl Fn() -> Sorter<(u128, Row)>,
     progress: &Progress<'_>,
-) -> Result<Option<Vec<u32>>> {
+) -> Result<Option<Vec<Row>>> {
     // Every name is read three times.
     let mut steps = ThreadProgress::new(progress, 3, 1);
-    let name = |row: u32| name(table, row, with_keys);
-    let skip = common_bytes((0..table.len()).map(&name), &mut steps)?;
+    let name = |row: Row| name(table, row, with_keys);
+    let skip = common_bytes(Row::all(table.len()).map(&name), &mut steps)?;
     let mut sorter = sorter();
-    for row in 0..table.len() {
+    for row in Row::all(table.len()) {
         steps.step()?;
         let mut prefix = [0; 16];
         let name = name(row)?;
@@ -159,7 +160,7 @@ fn on_disk(
         sorter.push((u128::from_be_bytes(prefix), row))?;
     }
     let mut rows = Vec::with_capacity(table.len() as usize);
-    let mut equal: Vec<(Vec<u8>, u32)> = Vec::new();
+    let mut equal: Vec<(Vec<u8>, Row)> = Vec::new();
     let mut last = None;
     for record in sorter.finish()? {
         steps.step()?;
@@ -177,7 +178,7 @@ fn on_disk(
 }
 
 /// Policy key and id of a row, by which rows are sorted.
-fn name(table: &Table, row: u32, with_keys: bool) -> Result<Vec<u8>> {
+fn name(table: &Table, row: Row, with_keys: bool) -> Result<Vec<u8>> {
     // Keys are such that none is the beginning of another.
     let mut name = if with_keys { table.key(row)? } else { Vec::new() };
     name.extend(table.id(row)?.unwrap_or_default());

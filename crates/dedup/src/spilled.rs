@@ -6,12 +6,13 @@
 
 use benzer_core::lsh::Banding;
 
-use crate::documents::Table;
+use crate::documents::{Row, Table};
 use crate::error::Result;
 use crate::ranking::Ranking;
 use benzer_flow::Workspace;
 use benzer_flow::sort::Sorted;
 use benzer_flow::{Progress, ThreadProgress};
+use benzer_join::Rank;
 use benzer_join::bands::{BandRules, BucketCounts};
 
 /// Rows whose sketches are looked at together.
@@ -27,12 +28,12 @@ pub(crate) struct Spilled<'a> {
     pub table: &'a Table,
     pub ranking: &'a Ranking,
     /// Their ranks, in order.
-    pub members: &'a [u32],
+    pub members: &'a [Rank],
     pub workspace: Workspace<'a>,
     pub progress: &'a Progress<'a>,
 }
 
-type BlockPair = (u32, u32, u32, u32);
+type BlockPair = (u32, u32, Row, Row);
 
 impl Spilled<'_> {
     /// The candidate pairs, in order. Each member counts twice on the way, and each row of the table once.
@@ -40,7 +41,7 @@ impl Spilled<'_> {
         &self,
         BandRules { banding, prefilter, cap }: BandRules<'_>,
         n_words: usize,
-    ) -> Result<(Sorted<(u32, u32)>, BucketCounts)> {
+    ) -> Result<(Sorted<(Rank, Rank)>, BucketCounts)> {
         let Self { table, ranking, workspace, .. } = *self;
         let keys = self.keys(banding, n_words)?;
         let mut blocks = Blocks {
@@ -51,7 +52,7 @@ impl Spilled<'_> {
         };
         let records = ThreadProgress::new(self.progress, banding.bands() as u64, 1);
         let (pairs, counts) = self.block_pairs(keys, cap, blocks.rows, records)?;
-        let mut candidates = workspace.sorter::<(u32, u32)>(4);
+        let mut candidates = workspace.sorter::<(Rank, Rank)>(4);
         let mut steps = ThreadProgress::new(self.progress, pairs.len(), self.members.len() as u64);
         for pair in pairs {
             steps.step()?;
@@ -67,16 +68,16 @@ impl Spilled<'_> {
     }
 
     /// All band keys, sorted.
-    fn keys(&self, banding: &Banding, n_words: usize) -> Result<Sorted<(u16, u64, u32)>> {
+    fn keys(&self, banding: &Banding, n_words: usize) -> Result<Sorted<(u16, u64, Rank)>> {
         let Self { table, ranking, members, workspace, .. } = *self;
-        let mut sorter = workspace.sorter::<(u16, u64, u32)>(2);
+        let mut sorter = workspace.sorter::<(u16, u64, Rank)>(2);
         let mut words = Vec::new();
         const ROWS: u32 = 4096;
         for start in (0..table.len()).step_by(ROWS as usize) {
             let rows = start..(start + ROWS).min(table.len());
-            table.words(rows.clone(), &mut words)?;
+            table.words(Row(rows.start)..Row(rows.end), &mut words)?;
             for (row, words) in rows.zip(words.chunks_exact(n_words)) {
-                let rank = ranking.rank(row);
+                let rank = ranking.rank(Row(row));
                 if members.binary_search(&rank).is_err() {
                     continue;
                 }
@@ -92,14 +93,14 @@ impl Spilled<'_> {
     /// The pairs of all buckets, as rows, sorted by the blocks they lie in.
     fn block_pairs(
         &self,
-        keys: Sorted<(u16, u64, u32)>,
+        keys: Sorted<(u16, u64, Rank)>,
         cap: usize,
         block_rows: u32,
         mut steps: ThreadProgress<'_>,
     ) -> Result<(Sorted<BlockPair>, BucketCounts)> {
         let mut sorter = self.workspace.sorter::<BlockPair>(4).dedup();
         let mut counts = BucketCounts::default();
-        let (mut bucket, mut size): (Vec<u32>, u64) = (Vec::new(), 0);
+        let (mut bucket, mut size): (Vec<Row>, u64) = (Vec::new(), 0);
         let mut last = None;
         for record in keys {
             steps.step()?;
@@ -114,7 +115,7 @@ impl Spilled<'_> {
             let row = self.ranking.row(rank);
             for &other in &bucket {
                 let (a, b) = (row.min(other), row.max(other));
-                sorter.push((a / block_rows, b / block_rows, a, b))?;
+                sorter.push((a.0 / block_rows, b.0 / block_rows, a, b))?;
             }
             if bucket.len() < cap {
                 bucket.push(row);
@@ -130,14 +131,15 @@ impl Blocks<'_> {
         let (loaded, words) = &mut self.loaded[side];
         if *loaded != Some(block) {
             let start = block * self.rows;
-            self.table.words(start..start.saturating_add(self.rows).min(self.table.len()), words)?;
+            let end = start.saturating_add(self.rows).min(self.table.len());
+            self.table.words(Row(start)..Row(end), words)?;
             *loaded = Some(block);
         }
         Ok(())
     }
 
-    fn words(&self, side: usize, row: u32) -> &[u64] {
-        let at = (row % self.rows) as usize * self.n_words;
+    fn words(&self, side: usize, row: Row) -> &[u64] {
+        let at = (row.0 % self.rows) as usize * self.n_words;
         &self.loaded[side].1[at..at + self.n_words]
     }
 }

@@ -14,6 +14,7 @@ use benzer_dedup::Result;
 use benzer_dedup::progress::{Observer, Stage};
 use benzer_flow::workers::in_parallel;
 use benzer_flow::{Progress, Workers};
+use benzer_join::Rank;
 use benzer_join::bands::{self, BandRules};
 
 /// Pairs of a task.
@@ -57,8 +58,8 @@ pub(super) struct Decided {
 
 /// A pair of pictures that are one, by their places in keep order.
 struct Edge {
-    later: u32,
-    earlier: u32,
+    later: Rank,
+    earlier: Rank,
     reason: Reason,
 }
 
@@ -66,8 +67,8 @@ struct Edge {
 struct Sketches<'a>(Vec<&'a [u64]>);
 
 impl bands::Sketches for Sketches<'_> {
-    fn sketch(&self, rank: u32) -> &[u64] {
-        self.0[rank as usize]
+    fn sketch(&self, rank: Rank) -> &[u64] {
+        self.0[rank.index()]
     }
 }
 
@@ -82,8 +83,8 @@ pub(super) fn decide(read: &Read, options: &Options, observer: &dyn Observer) ->
         is_copy
     };
     let ranked: Vec<&Picture> = order.iter().map(|&number| &pictures[number]).collect();
-    let ranks: Vec<u32> = (0..ranked.len() as u32)
-        .filter(|&rank| !is_copy[order[rank as usize]] && !ranked[rank as usize].features.is_empty())
+    let ranks: Vec<Rank> = Rank::all(ranked.len() as u32)
+        .filter(|&rank| !is_copy[order[rank.index()]] && !ranked[rank.index()].features.is_empty())
         .collect();
     observer.begin(Stage::Candidates, None);
     let pairs = candidates(read, &ranked, &ranks, options)?;
@@ -157,7 +158,12 @@ fn copies(read: &Read, order: &[usize]) -> Result<Vec<(usize, usize)>> {
     Ok(copies)
 }
 
-fn candidates(read: &Read, ranked: &[&Picture], ranks: &[u32], options: &Options) -> Result<Vec<(u32, u32)>> {
+fn candidates(
+    read: &Read,
+    ranked: &[&Picture],
+    ranks: &[Rank],
+    options: &Options,
+) -> Result<Vec<(Rank, Rank)>> {
     let defaults = features().defaults();
     let target = Target {
         threshold: defaults.threshold,
@@ -178,15 +184,15 @@ fn candidates(read: &Read, ranked: &[&Picture], ranks: &[u32], options: &Options
 fn check(
     read: &Read,
     ranked: &[&Picture],
-    pairs: &[(u32, u32)],
+    pairs: &[(Rank, Rank)],
     options: &Options,
     observer: &dyn Observer,
 ) -> Result<(Vec<Edge>, u64)> {
     let threshold = features().defaults().threshold;
     let (n_checked, n_done) = (AtomicU64::new(0), AtomicU64::new(0));
-    let tasks: Vec<&[(u32, u32)]> = pairs.chunks(TASK).collect();
-    let one = |&(later, earlier): &(u32, u32)| -> Result<Option<Edge>> {
-        let (a, b) = (ranked[later as usize], ranked[earlier as usize]);
+    let tasks: Vec<&[(Rank, Rank)]> = pairs.chunks(TASK).collect();
+    let one = |&(later, earlier): &(Rank, Rank)| -> Result<Option<Edge>> {
+        let (a, b) = (ranked[later.index()], ranked[earlier.index()]);
         let intersection = a.features.intersection(&b.features);
         let union = a.features.size() + b.features.size() - intersection;
         if intersection < threshold * union {
@@ -221,13 +227,13 @@ fn leaders(edges: &[Edge], order: &[usize]) -> Vec<Removal> {
     let mut is_removed = vec![false; order.len()];
     let mut removals = Vec::new();
     for edges in edges.chunk_by(|a, b| a.later == b.later) {
-        let kept = edges.iter().filter(|edge| !is_removed[edge.earlier as usize]);
+        let kept = edges.iter().filter(|edge| !is_removed[edge.earlier.index()]);
         let best = kept.max_by_key(|edge| (edge.reason.inliers(), Reverse(edge.earlier)));
         if let Some(edge) = best {
-            is_removed[edge.later as usize] = true;
+            is_removed[edge.later.index()] = true;
             removals.push(Removal {
-                removed: order[edge.later as usize],
-                kept: order[edge.earlier as usize],
+                removed: order[edge.later.index()],
+                kept: order[edge.earlier.index()],
                 reason: edge.reason.clone(),
             });
         }

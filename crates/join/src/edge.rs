@@ -1,12 +1,14 @@
 //! A pair of documents that were compared.
 
+use crate::Rank;
+
 /// Two documents with their exact similarity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Edge {
     /// The one that is later in keep order.
-    pub later: u32,
+    pub later: Rank,
     /// The other.
-    pub earlier: u32,
+    pub earlier: Rank,
     /// Elements in both.
     pub intersection: u32,
     /// Elements in either.

@@ -7,7 +7,7 @@
 //! sets --exact--> candidates               sets, documents --overlap--> how much each has of each
 //! ```
 //!
-//! **What it must not know**: inputs, files of results, and what a document is. Sets and sketches have numbers, their ranks: the lower one is earlier in keep order. It asks [`verify::Texts`],
+//! **What it must not know**: inputs, files of results, and what a document is. Sets and sketches have numbers, their [`Rank`]s: the lower one is earlier in keep order. It asks [`verify::Texts`],
 //! [`bands::Sketches`] and [`exact::Source`] for what is compared; what does not fit into memory goes through `benzer_flow::sort`.
 //!
 //! **The way through**:
@@ -25,9 +25,11 @@ mod estimates;
 pub mod exact;
 pub mod overlap;
 mod prefetch;
+mod rank;
 pub mod resolve;
 pub mod verify;
 
 pub use edge::Edge;
 pub use estimates::Estimates;
 pub use prefetch::Prefetch;
+pub use rank::Rank;

@@ -7,7 +7,7 @@
 
 use std::cmp::Ordering;
 
-use crate::edge::Edge;
+use crate::{Edge, Rank};
 
 /// How the graph is resolved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -46,16 +46,16 @@ impl Leaders {
     /// The best edge of the document at hand is known.
     fn decide(&mut self) {
         let Some(edge) = self.best.take() else { return };
-        let word = edge.later as usize / 64;
+        let word = edge.later.index() / 64;
         if self.gone.len() <= word {
             self.gone.resize(word + 1, 0);
         }
-        self.gone[word] |= 1 << (edge.later % 64);
+        self.gone[word] |= 1 << (edge.later.0 % 64);
         self.removed.push(edge);
     }
 
-    fn is_kept(&self, rank: u32) -> bool {
-        self.gone.get(rank as usize / 64).is_none_or(|word| word >> (rank % 64) & 1 == 0)
+    fn is_kept(&self, rank: Rank) -> bool {
+        self.gone.get(rank.index() / 64).is_none_or(|word| word >> (rank.0 % 64) & 1 == 0)
     }
 
     /// Which edges decide, one for each removed document, in keep order.
@@ -74,35 +74,35 @@ fn similarity(a: &Edge, b: &Edge) -> Ordering {
 #[derive(Debug)]
 pub struct Components {
     /// Of each document one of the same component, nearer to its first.
-    parents: Vec<u32>,
+    parents: Vec<Rank>,
 }
 
 impl Components {
     /// So many documents, each alone.
     pub fn new(n: u32) -> Self {
-        Self { parents: (0..n).collect() }
+        Self { parents: Rank::all(n).collect() }
     }
 
     /// Takes an edge.
     pub fn push(&mut self, edge: Edge) {
         let (a, b) = (self.root(edge.later), self.root(edge.earlier));
-        self.parents[a.max(b) as usize] = a.min(b);
+        self.parents[a.max(b).index()] = a.min(b);
     }
 
     /// The first member of a component; shortens the way for the next one who asks.
-    fn root(&mut self, mut rank: u32) -> u32 {
-        while self.parents[rank as usize] != rank {
-            let parent = self.parents[rank as usize];
-            self.parents[rank as usize] = self.parents[parent as usize];
-            rank = self.parents[rank as usize];
+    fn root(&mut self, mut rank: Rank) -> Rank {
+        while self.parents[rank.index()] != rank {
+            let parent = self.parents[rank.index()];
+            self.parents[rank.index()] = self.parents[parent.index()];
+            rank = self.parents[rank.index()];
         }
         rank
     }
 
     /// The pairs (member, first of its component), in keep order of the members.
-    pub fn finish(mut self) -> Vec<(u32, u32)> {
+    pub fn finish(mut self) -> Vec<(Rank, Rank)> {
         let n = self.parents.len() as u32;
-        (0..n).map(|rank| (rank, self.root(rank))).filter(|(member, first)| member != first).collect()
+        Rank::all(n).map(|rank| (rank, self.root(rank))).filter(|(member, first)| member != first).collect()
     }
 }
 
@@ -118,21 +118,21 @@ mod tests {
         leaders.finish()
     }
 
-    fn components(edges: &[Edge]) -> Vec<(u32, u32)> {
+    fn components(edges: &[Edge]) -> Vec<(Rank, Rank)> {
         let mut components = Components::new(25);
         edges.iter().for_each(|edge| components.push(*edge));
         components.finish()
     }
 
     fn edge(later: u32, earlier: u32, intersection: u32, union: u32) -> Edge {
-        Edge { later, earlier, intersection, union }
+        Edge { later: Rank(later), earlier: Rank(earlier), intersection, union }
     }
 
     #[test]
     fn a_chain_loses_only_the_middle_and_ties_go_to_the_first() {
         let chain = [edge(1, 0, 9, 10), edge(2, 1, 9, 10)];
         assert_eq!(leaders(&chain), [chain[0]]);
-        assert_eq!(components(&chain), [(1, 0), (2, 0)]);
+        assert_eq!(components(&chain), [(Rank(1), Rank(0)), (Rank(2), Rank(0))]);
         let two = [edge(2, 0, 8, 10), edge(2, 1, 4, 5), edge(3, 0, 8, 10), edge(3, 1, 9, 10)];
         assert_eq!(leaders(&two), [two[0], two[3]]);
     }
@@ -153,8 +153,8 @@ mod tests {
         #[test]
         fn leaders_are_the_first_maximal_independent_set(edges in graphs()) {
             let removed = leaders(&edges);
-            let gone: BTreeSet<u32> = removed.iter().map(|edge| edge.later).collect();
-            for rank in 0..25 {
+            let gone: BTreeSet<Rank> = removed.iter().map(|edge| edge.later).collect();
+            for rank in Rank::all(25) {
                 let keepers: Vec<&Edge> = edges.iter().filter(|e| e.later == rank && !gone.contains(&e.earlier)).collect();
                 prop_assert_eq!(gone.contains(&rank), !keepers.is_empty());
                 if let Some(chosen) = removed.iter().find(|edge| edge.later == rank) {
@@ -165,15 +165,15 @@ mod tests {
 
         #[test]
         fn components_are_what_can_be_reached(edges in graphs()) {
-            let mut reach: Vec<u32> = (0..25).collect();
+            let mut reach: Vec<Rank> = Rank::all(25).collect();
             for _ in 0..25 {
                 for e in &edges {
-                    let low = reach[e.later as usize].min(reach[e.earlier as usize]);
-                    reach[e.later as usize] = low;
-                    reach[e.earlier as usize] = low;
+                    let low = reach[e.later.index()].min(reach[e.earlier.index()]);
+                    reach[e.later.index()] = low;
+                    reach[e.earlier.index()] = low;
                 }
             }
-            let expected: Vec<(u32, u32)> = (0..25).zip(reach).filter(|(member, first)| member != first).collect();
+            let expected: Vec<(Rank, Rank)> = Rank::all(25).zip(reach).filter(|(member, first)| member != first).collect();
             prop_assert_eq!(components(&edges), expected);
         }
     }

@@ -4,6 +4,7 @@ use std::{borrow::Cow, fs::File, os::unix::fs::FileExt, path::PathBuf};
 
 use benzer_flow::Workspace;
 use benzer_io::{Error, Result};
+use benzer_join::Rank;
 use benzer_join::exact::{Elements, Source};
 use benzer_storage::{self as files, Files, Scratch};
 
@@ -206,8 +207,8 @@ pub(crate) struct ElementBuffer {
 }
 
 impl Source for SetStore {
-    fn about(&self, set: u32) -> benzer_flow::Result<u64> {
-        Ok(self.size(set).into())
+    fn about(&self, set: Rank) -> benzer_flow::Result<u64> {
+        Ok(self.size(set.0).into())
     }
 
     fn elements(&self) -> Box<dyn Elements + '_> {
@@ -221,8 +222,8 @@ struct StoredElements<'a> {
 }
 
 impl Elements for StoredElements<'_> {
-    fn of(&mut self, set: u32) -> benzer_flow::Result<&[u64]> {
-        Ok(self.store.elements_of(set, &mut self.buffer)?)
+    fn of(&mut self, set: Rank) -> benzer_flow::Result<&[u64]> {
+        Ok(self.store.elements_of(set.0, &mut self.buffer)?)
     }
 }
 

@@ -11,7 +11,7 @@ use super::{Settings, kind};
 use crate::error::{Error, Result};
 use benzer_join::bands::CandidateLists;
 use benzer_join::verify::{FeatureSource, PairFilter, Texts, verify_held};
-use benzer_join::{Edge, Estimates};
+use benzer_join::{Edge, Estimates, Rank};
 
 /// Elements that are remembered between pairs.
 const REMEMBERED: usize = 4 << 20;
@@ -37,12 +37,12 @@ struct Member<'a> {
 struct HeldTexts<'a>(&'a [Member<'a>]);
 
 impl Texts for HeldTexts<'_> {
-    fn bytes(&self, rank: u32) -> benzer_flow::Result<u64> {
-        Ok(self.0[rank as usize].text.len() as u64)
+    fn bytes(&self, rank: Rank) -> benzer_flow::Result<u64> {
+        Ok(self.0[rank.index()].text.len() as u64)
     }
 
-    fn with_text(&self, rank: u32, visit: &mut dyn FnMut(&str)) -> benzer_flow::Result<()> {
-        visit(self.0[rank as usize].text);
+    fn with_text(&self, rank: Rank, visit: &mut dyn FnMut(&str)) -> benzer_flow::Result<()> {
+        visit(self.0[rank.index()].text);
         Ok(())
     }
 }
@@ -75,7 +75,7 @@ impl Compare {
     }
 
     /// The pairs (later, earlier) that pass the prefilter, in order.
-    fn candidates(&self, members: &[Member<'_>], words: &[u64]) -> Result<Vec<(u32, u32)>> {
+    fn candidates(&self, members: &[Member<'_>], words: &[u64]) -> Result<Vec<(Rank, Rank)>> {
         let mut candidates = Vec::new();
         for (later, member) in members.iter().enumerate() {
             let mut partners = Records(member.partners);
@@ -87,7 +87,7 @@ impl Compare {
                 let Ok(earlier) = earlier else { continue };
                 let words = |i: usize| &words[i * self.settings.spec.words()..][..self.settings.spec.words()];
                 if self.prefilter.passes(words(later), words(earlier)) {
-                    candidates.push((later as u32, earlier as u32));
+                    candidates.push((Rank(later as u32), Rank(earlier as u32)));
                 }
             }
         }
@@ -112,13 +112,13 @@ impl Slice for Compare {
         let texts = HeldTexts(&members);
         let sources = FeatureSource { texts: &texts, shingler: &self.shingler, remembered: REMEMBERED };
         let n_words = self.settings.spec.words();
-        let words = |rank: u32| &words[rank as usize * n_words..][..n_words];
+        let words = |rank: Rank| &words[rank.index() * n_words..][..n_words];
         let wanted = PairFilter::Reaching(self.settings.threshold);
         verify_held([&candidates], sources, wanted, 1, |_, edges| {
             for Edge { later, earlier, intersection, union } in edges.iter() {
                 let equal = self.estimates.equal(words(later), words(earlier));
                 let counts = [intersection, union, equal].map(u32::to_le_bytes).concat();
-                let places = [later, earlier].map(|rank| members[rank as usize].place);
+                let places = [later, earlier].map(|rank| members[rank.index()].place);
                 out.row(0, kind::EDGE, [places[0], places[1], &counts])?;
             }
             Ok(())

@@ -13,14 +13,14 @@ use super::nodes::Nodes;
 use super::out::Out;
 use super::{Settings, Stage, kind};
 use crate::error::Result;
-use benzer_join::Edge;
 use benzer_join::resolve::Components;
+use benzer_join::{Edge, Rank};
 
 /// Replaces edges by links of trees of depth one, in both directions.
 pub(super) struct Forest {
     settings: Settings,
     nodes: Nodes,
-    edges: Vec<(u32, u32)>,
+    edges: Vec<(Rank, Rank)>,
     out: Out,
 }
 
@@ -42,11 +42,11 @@ impl Stage for Forest {
         let (places, ranks) = std::mem::take(&mut self.nodes).ordered();
         let mut components = Components::new(places.len() as u32);
         for (a, b) in std::mem::take(&mut self.edges) {
-            let (a, b) = (ranks[a as usize], ranks[b as usize]);
+            let (a, b) = (ranks[a.index()], ranks[b.index()]);
             components.push(Edge { later: a.max(b), earlier: a.min(b), intersection: 0, union: 0 });
         }
         for (member, first) in components.finish() {
-            let (member, first) = (&*places[member as usize], &*places[first as usize]);
+            let (member, first) = (&*places[member.index()], &*places[first.index()]);
             both(&self.settings, kind::SAME, member, first, &mut self.out)?;
         }
         self.out.take()

@@ -6,8 +6,8 @@ use super::kind;
 use super::nodes::{EdgeWithRegisters, Nodes};
 use super::out::Out;
 use crate::error::Result;
-use benzer_join::Edge;
 use benzer_join::resolve::Leaders;
+use benzer_join::{Edge, Rank};
 
 /// Edges and copies as they come.
 #[derive(Debug, Default)]
@@ -44,8 +44,8 @@ impl Graph {
     pub(super) fn ordered(self) -> OrderedGraph {
         let (places, ranks) = self.nodes.ordered();
         let ranked = |edge: Edge| Edge {
-            later: ranks[edge.later as usize],
-            earlier: ranks[edge.earlier as usize],
+            later: ranks[edge.later.index()],
+            earlier: ranks[edge.earlier.index()],
             ..edge
         };
         let mut edges: Vec<EdgeWithRegisters> =
@@ -73,7 +73,7 @@ impl OrderedGraph {
 
     /// The later and the earlier document of an edge.
     pub(super) fn ends(&self, edge: &Edge) -> [&[u8]; 2] {
-        [edge.later, edge.earlier].map(|rank| &*self.places[rank as usize])
+        [edge.later, edge.earlier].map(|rank| &*self.places[rank.index()])
     }
 
     /// An edge as a row.
@@ -92,16 +92,16 @@ impl OrderedGraph {
         let mut is_used = vec![false; self.places.len()];
         let ends = self.edges.iter().map(|one| &one.edge).chain(&self.copies);
         ends.for_each(|edge| {
-            [edge.later, edge.earlier].iter().for_each(|&rank| is_used[rank as usize] = true)
+            [edge.later, edge.earlier].iter().for_each(|&rank| is_used[rank.index()] = true)
         });
         let mut nodes = Nodes::default();
         let places = self.places.into_iter().zip(is_used);
         // Nobody asks for the number of a document that has no edge.
-        let numbers: Vec<u32> =
-            places.map(|(place, is_used)| if is_used { nodes.push(place) } else { u32::MAX }).collect();
+        let numbers: Vec<Rank> =
+            places.map(|(place, is_used)| if is_used { nodes.push(place) } else { Rank(u32::MAX) }).collect();
         let numbered = |edge: Edge| Edge {
-            later: numbers[edge.later as usize],
-            earlier: numbers[edge.earlier as usize],
+            later: numbers[edge.later.index()],
+            earlier: numbers[edge.earlier.index()],
             ..edge
         };
         let edges =

@@ -4,17 +4,18 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use benzer_join::Edge;
+use benzer_join::{Edge, Rank};
 
 /// Places and their numbers.
 #[derive(Debug, Default)]
 pub(super) struct Nodes {
-    numbers: HashMap<Arc<[u8]>, u32>,
+    numbers: HashMap<Arc<[u8]>, Rank>,
     places: Vec<Arc<[u8]>>,
 }
 
 impl Nodes {
-    pub(super) fn number(&mut self, place: &[u8]) -> u32 {
+    /// The number of a place: a rank in the order of coming.
+    pub(super) fn number(&mut self, place: &[u8]) -> Rank {
         if let Some(&number) = self.numbers.get(place) {
             return number;
         }
@@ -22,20 +23,20 @@ impl Nodes {
     }
 
     /// The number of a place that has none yet.
-    pub(super) fn push(&mut self, place: Arc<[u8]>) -> u32 {
-        let number = self.places.len() as u32;
+    pub(super) fn push(&mut self, place: Arc<[u8]>) -> Rank {
+        let number = Rank(self.places.len() as u32);
         self.places.push(Arc::clone(&place));
         self.numbers.insert(place, number);
         number
     }
 
     /// The places in keep order, and the rank of each number.
-    pub(super) fn ordered(self) -> (Vec<Arc<[u8]>>, Vec<u32>) {
-        let mut order: Vec<u32> = (0..self.places.len() as u32).collect();
-        order.sort_unstable_by_key(|&number| &self.places[number as usize]);
-        let mut ranks = vec![0; order.len()];
-        order.iter().zip(0..).for_each(|(&number, rank)| ranks[number as usize] = rank);
-        (order.iter().map(|&number| Arc::clone(&self.places[number as usize])).collect(), ranks)
+    pub(super) fn ordered(self) -> (Vec<Arc<[u8]>>, Vec<Rank>) {
+        let mut order: Vec<Rank> = Rank::all(self.places.len() as u32).collect();
+        order.sort_unstable_by_key(|&number| &self.places[number.index()]);
+        let mut ranks = vec![Rank(0); order.len()];
+        order.iter().zip(0..).for_each(|(&number, rank)| ranks[number.index()] = Rank(rank));
+        (order.iter().map(|&number| Arc::clone(&self.places[number.index()])).collect(), ranks)
     }
 }
 

@@ -10,6 +10,7 @@ use super::tables::Evidence;
 use super::{Settings, Stage};
 use crate::error::Result;
 use benzer_dedup::decide::{Removal, Rule, with_copies};
+use benzer_join::Rank;
 
 /// Removals that leave the stage at a time.
 const LEAVING: usize = 64 << 10;
@@ -26,7 +27,7 @@ pub(super) struct Resolve {
 struct Removed {
     graph: OrderedGraph,
     /// Equal registers of each removed document that is no copy.
-    equal: HashMap<u32, u32>,
+    equal: HashMap<Rank, u32>,
     removals: std::vec::IntoIter<Removal>,
 }
 

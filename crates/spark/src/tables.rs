@@ -7,7 +7,7 @@ use arrow_array::{ArrayRef, RecordBatch};
 use benzer_dedup::decide::Removal;
 use benzer_dedup::tables::{Column, EvidenceColumn, PairsColumn};
 use benzer_io::result_table::{Cell, Kind};
-use benzer_join::{Edge, Estimates};
+use benzer_join::{Edge, Estimates, Rank};
 
 use super::buckets::name;
 use super::columns::Rows;
@@ -95,7 +95,7 @@ impl Evidence {
     pub(super) fn push(&mut self, removal: &Removal, places: &[Arc<[u8]>], equal: u32) -> Result<()> {
         use EvidenceColumn as C;
         let Removal { edge, rule } = removal;
-        let id = |rank: u32| name(&self.settings, &places[rank as usize]);
+        let id = |rank: Rank| name(&self.settings, &places[rank.index()]);
         let (removed_id, kept_id) = (id(removal.removed()), id(removal.kept()));
         // Sketches of texts without elements say nothing.
         let estimate = self.estimates.of(equal).filter(|_| edge.union > 0);

@@ -82,7 +82,7 @@ impl Prefilter {
     }
 
     /// Keeps those of `partners` whose sketch passes with that of `words`.
-    pub fn retain<'a>(&self, words: &[u64], partners: &mut Vec<u32>, sketch: impl Fn(u32) -> &'a [u64]) {
+    pub fn retain<'a, T: Copy>(&self, words: &[u64], partners: &mut Vec<T>, sketch: impl Fn(T) -> &'a [u64]) {
         let n_words = self.bits.words(self.registers as usize);
         let max = self.registers.saturating_sub(self.min_equal);
         let (mut next, mut kept) = (0, 0);

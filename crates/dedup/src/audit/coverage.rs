@@ -6,7 +6,7 @@ use benzer_core::hash::split;
 
 use super::Pair;
 use super::share::{Design, Shares};
-use benzer_join::Edge;
+use benzer_join::{Edge, Rank};
 
 /// Draws from each corpus, for each way to draw.
 const ROUNDS: u64 = 300;
@@ -96,7 +96,7 @@ impl Corpus {
                 for &earlier in &drawn[..n] {
                     let later_is_drawn = is[later][0] && is[earlier][1];
                     if later_is_drawn || is[earlier][0] && is[later][1] {
-                        let [x, y] = [later, earlier].map(|i| (first + i) as u32);
+                        let [x, y] = [later, earlier].map(|i| Rank((first + i) as u32));
                         let edge = Edge { later: x, earlier: y, intersection: 1, union: 1 };
                         let found = found[later * (later - 1) / 2 + earlier];
                         pairs.push(Pair { found, ..Pair::new(edge, later_is_drawn) });
@@ -126,7 +126,7 @@ impl Corpus {
                 }
                 for &other in &others[..n] {
                     let (later, earlier) = (one.max(other), one.min(other));
-                    let [x, y] = [later, earlier].map(|i| (first + i) as u32);
+                    let [x, y] = [later, earlier].map(|i| Rank((first + i) as u32));
                     let edge = Edge { later: x, earlier: y, intersection: 81, union: 100 };
                     let found = found[later * (later - 1) / 2 + earlier];
                     let pair = Pair::new(edge, later == one);

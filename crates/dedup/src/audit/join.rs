@@ -12,10 +12,10 @@ use super::sample::Sample;
 use crate::error::Result;
 use benzer_core::Threshold;
 use benzer_flow::workers::in_parallel;
-use benzer_join::Edge;
 use benzer_join::bands::CandidateLists;
 use benzer_join::exact::{Elements, Frequencies, Source};
 use benzer_join::verify::{FeatureSource, PairFilter, Texts, verify_held};
+use benzer_join::{Edge, Rank};
 
 /// Documents that a thread takes at a time.
 const CHUNK: usize = 256;
@@ -51,7 +51,7 @@ impl<'a> AuditWorkspace<'a> {
 /// the memory needs.
 pub(super) fn join(
     sample: &Sample,
-    members: &[u32],
+    members: &[Rank],
     sources: FeatureSource<'_>,
     threshold: Threshold,
     workspace: AuditWorkspace<'_>,
@@ -82,7 +82,7 @@ fn pair(edge: Edge, sample: &Sample) -> Pair {
 }
 
 /// How many of the documents fit together.
-fn part(ranks: &[u32], texts: &dyn Texts, bytes: u64) -> Result<usize> {
+fn part(ranks: &[Rank], texts: &dyn Texts, bytes: u64) -> Result<usize> {
     let mut left = bytes / INDEXED_BYTES;
     for (i, &rank) in ranks.iter().enumerate() {
         let elements = texts.bytes(rank)? / ELEMENT_BYTES + 1;
@@ -96,14 +96,14 @@ fn part(ranks: &[u32], texts: &dyn Texts, bytes: u64) -> Result<usize> {
 
 /// The pairs (later, earlier) of an index with those of a section who are compared, in order.
 fn candidates(
-    section: &[u32],
+    section: &[Rank],
     sample: &Sample,
     index: &Index<'_>,
     sources: FeatureSource<'_>,
     workspace: AuditWorkspace<'_>,
     read: &AtomicU64,
-) -> Result<Vec<(u32, u32)>> {
-    let chunks: Vec<&[u32]> = section.chunks(CHUNK).collect();
+) -> Result<Vec<(Rank, Rank)>> {
+    let chunks: Vec<&[Rank]> = section.chunks(CHUNK).collect();
     let probe = || Probe { elements: sources.elements(), seen: vec![0; index.ranks.len()], n_probes: 0 };
     let found = in_parallel(chunks.len(), workspace.threads, probe, |i, probe| -> Result<_> {
         let mut pairs = Vec::new();
@@ -122,7 +122,7 @@ fn candidates(
 /// Who of the drawn documents has a rare element.
 struct Index<'a> {
     threshold: Threshold,
-    ranks: &'a [u32],
+    ranks: &'a [Rank],
     /// How many elements each has.
     sizes: Vec<u32>,
     /// Open addressing without hashing, because elements are hashes already; zero marks an empty slot.
@@ -138,12 +138,12 @@ type Read = (Vec<u64>, Vec<u32>);
 
 impl<'a> Index<'a> {
     fn new(
-        ranks: &'a [u32],
+        ranks: &'a [Rank],
         sources: FeatureSource<'_>,
         threshold: Threshold,
         threads: usize,
     ) -> Result<Self> {
-        let chunks: Vec<&[u32]> = ranks.chunks(CHUNK).collect();
+        let chunks: Vec<&[Rank]> = ranks.chunks(CHUNK).collect();
         let bytes = ranks.iter().map(|&rank| sources.texts.bytes(rank)).sum::<benzer_flow::Result<u64>>()?;
         let frequencies = Frequencies::new(bytes / ELEMENT_BYTES);
         let elements = || sources.elements();
@@ -245,10 +245,10 @@ impl Probe<'_> {
     /// Appends the pairs of a document with those of an index that may be similar to it.
     fn run(
         &mut self,
-        rank: u32,
+        rank: Rank,
         index: &Index<'_>,
         sample: &Sample,
-        pairs: &mut Vec<(u32, u32)>,
+        pairs: &mut Vec<(Rank, Rank)>,
     ) -> Result<()> {
         self.n_probes += 1;
         let elements = self.elements.of(rank)?;

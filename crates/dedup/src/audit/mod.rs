@@ -24,9 +24,9 @@ use crate::edges::Edges;
 use crate::error::Result;
 use crate::request::Audit;
 use benzer_core::Threshold;
-use benzer_join::Edge;
 use benzer_join::bands::CandidateLists;
 use benzer_join::verify::{PairFilter, verify_held};
+use benzer_join::{Edge, Rank};
 pub use interval::Share;
 pub(crate) use join::AuditWorkspace;
 use sample::{Sample, Sizes};
@@ -144,7 +144,7 @@ impl AuditedRun<'_> {
     pub fn audit(
         &self,
         audit: Audit,
-        members: &[u32],
+        members: &[Rank],
         text_bytes: u64,
         workspace: AuditWorkspace<'_>,
     ) -> Result<Findings> {
@@ -162,13 +162,13 @@ impl AuditedRun<'_> {
     /// About how many similar pairs there are.
     fn pairs(&self) -> f64 {
         let by_edge = self.removals.iter().filter(|removal| removal.rule != Rule::ExactCopy);
-        let mut keepers: Vec<u32> = by_edge.map(Removal::kept).collect();
+        let mut keepers: Vec<Rank> = by_edge.map(Removal::kept).collect();
         keepers.sort_unstable();
         let clusters = keepers.chunk_by(|a, b| a == b).map(|cluster| cluster.len() as f64);
         clusters.map(|removed| removed * (removed + 1.0) / 2.0).sum()
     }
 
-    fn by_draws(&self, members: &[u32], sizes: Sizes, workspace: AuditWorkspace<'_>) -> Result<Findings> {
+    fn by_draws(&self, members: &[Rank], sizes: Sizes, workspace: AuditWorkspace<'_>) -> Result<Findings> {
         let sample = Sample::draw(members, sizes, self.seed);
         let pairs = join::join(
             &sample,
@@ -187,7 +187,7 @@ impl AuditedRun<'_> {
         self.judge(pairs, compared)
     }
 
-    fn by_twins(&self, members: &[u32], text_bytes: u64, workspace: AuditWorkspace<'_>) -> Result<Findings> {
+    fn by_twins(&self, members: &[Rank], text_bytes: u64, workspace: AuditWorkspace<'_>) -> Result<Findings> {
         let removed = self.removals.iter().filter(|removal| removal.rule != Rule::ExactCopy).count() as u64;
         let source = TwinSource {
             view: self.view,
@@ -199,7 +199,8 @@ impl AuditedRun<'_> {
             filter: &self.may_reach,
         };
         let twins = Twins::of(source)?;
-        let mut places: Vec<(u32, u32)> = twins.pairs.iter().map(|pair| (pair.later, pair.earlier)).collect();
+        let mut places: Vec<(Rank, Rank)> =
+            twins.pairs.iter().map(|pair| (pair.later, pair.earlier)).collect();
         places.dedup();
         let candidates: CandidateLists = places.into_iter().collect();
         let wanted = PairFilter::Reaching(self.threshold.lowered());
@@ -252,7 +253,7 @@ impl AuditedRun<'_> {
             }
             pair.found = next.is_some_and(|edge| place(&edge) == place(&pair.edge));
         }
-        let is_removed = |rank: u32| self.removals.binary_search_by_key(&rank, Removal::removed).is_ok();
+        let is_removed = |rank: Rank| self.removals.binary_search_by_key(&rank, Removal::removed).is_ok();
         for pair in pairs {
             pair.covered = is_removed(pair.edge.later) || is_removed(pair.edge.earlier);
             pair.capped = !pair.found && self.reaches(pair) && self.meets(&pair.edge)?;

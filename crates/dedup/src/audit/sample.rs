@@ -1,6 +1,7 @@
 //! Two draws: who is compared with whom in a small corpus, or if the number of documents is given.
 
 use benzer_core::hash::split;
+use benzer_join::Rank;
 
 /// A corpus of so many documents is compared as a whole.
 const SMALL: u64 = 1_000;
@@ -33,7 +34,7 @@ impl Sizes {
 #[derive(Debug)]
 pub(super) struct Sample {
     /// In keep order.
-    pub drawn: Vec<u32>,
+    pub drawn: Vec<Rank>,
     pub n_compared: u64,
     /// Everyone whose number is at most this is compared.
     limit: u64,
@@ -41,10 +42,10 @@ pub(super) struct Sample {
 }
 
 impl Sample {
-    pub fn draw(members: &[u32], sizes: Sizes, seed: u64) -> Self {
+    pub fn draw(members: &[Rank], sizes: Sizes, seed: u64) -> Self {
         let seed = split(seed, STREAM);
         let [first, stream] = [0, 1].map(|i| split(seed, i));
-        let drawn = smallest(members, sizes.drawn, |rank| split(first, rank.into()));
+        let drawn = smallest(members, sizes.drawn, |rank| split(first, rank.0.into()));
         let limit = match sizes.compared < members.len() as u64 {
             true => (sizes.compared as f64 / members.len() as f64 * u64::MAX as f64) as u64,
             false => u64::MAX,
@@ -56,12 +57,12 @@ impl Sample {
 
     /// True if a document is in the second draw.
     #[inline]
-    pub fn is_compared(&self, rank: u32) -> bool {
-        split(self.stream, rank.into()) <= self.limit
+    pub fn is_compared(&self, rank: Rank) -> bool {
+        split(self.stream, rank.0.into()) <= self.limit
     }
 
     /// True if the first of two documents is in the first draw, and the other in the second.
-    pub fn has(&self, drawn: u32, compared: u32) -> bool {
+    pub fn has(&self, drawn: Rank, compared: Rank) -> bool {
         self.is_compared(compared) && self.drawn.binary_search(&drawn).is_ok()
     }
 
@@ -75,8 +76,8 @@ impl Sample {
 }
 
 /// The `n` members whose numbers are smallest, in keep order. Two passes and few bytes, whatever the corpus: the first one finds the numbers that decide.
-fn smallest(members: &[u32], n: u64, number: impl Fn(u32) -> u64) -> Vec<u32> {
-    let bin = |rank: u32| (number(rank) >> 48) as usize;
+fn smallest(members: &[Rank], n: u64, number: impl Fn(Rank) -> u64) -> Vec<Rank> {
+    let bin = |rank: Rank| (number(rank) >> 48) as usize;
     let mut counts = vec![0u64; 1 << 16];
     members.iter().for_each(|&rank| counts[bin(rank)] += 1);
     let (mut before, mut last) = (0, 0);
@@ -84,10 +85,10 @@ fn smallest(members: &[u32], n: u64, number: impl Fn(u32) -> u64) -> Vec<u32> {
         before += counts[last];
         last += 1;
     }
-    let mut deciding: Vec<(u64, u32)> =
+    let mut deciding: Vec<(u64, Rank)> =
         members.iter().filter(|&&rank| bin(rank) == last).map(|&rank| (number(rank), rank)).collect();
     deciding.sort_unstable();
-    let mut drawn: Vec<u32> = members.iter().copied().filter(|&rank| bin(rank) < last).collect();
+    let mut drawn: Vec<Rank> = members.iter().copied().filter(|&rank| bin(rank) < last).collect();
     drawn.extend(deciding.iter().take((n - before) as usize).map(|(_, rank)| *rank));
     drawn.sort_unstable();
     drawn
@@ -111,10 +112,10 @@ mod tests {
 
     #[test]
     fn draws_are_of_the_size_asked_for_and_independent() {
-        let members: Vec<u32> = (0..100_000).map(|i| 3 * i).collect();
+        let members: Vec<Rank> = (0..100_000).map(|i| Rank(3 * i)).collect();
         let sample = Sample::draw(&members, Sizes { drawn: 20_000, compared: 30_000 }, 42);
         assert_eq!(sample.drawn.len(), 20_000);
-        assert!(sample.drawn.is_sorted_by(|a, b| a < b) && sample.drawn.iter().all(|rank| rank % 3 == 0));
+        assert!(sample.drawn.is_sorted_by(|a, b| a < b) && sample.drawn.iter().all(|rank| rank.0 % 3 == 0));
         assert!((29_000..31_000).contains(&sample.n_compared), "{}", sample.n_compared);
         let both = sample.drawn.iter().filter(|rank| sample.is_compared(**rank)).count();
         assert!((5_700..6_300).contains(&both), "{both}");

@@ -2,6 +2,7 @@
 
 use super::Pair;
 use super::interval::{Share, Tally, share};
+use benzer_join::Rank;
 
 /// How pairs were met.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,7 +32,7 @@ impl<'a> Shares<'a> {
         };
         let mut n = [0; 2];
         let numbers = [0, 1].map(|side| {
-            let mut ranks: Vec<u32> = pairs.iter().map(|pair| rank(pair, side)).collect();
+            let mut ranks: Vec<Rank> = pairs.iter().map(|pair| rank(pair, side)).collect();
             ranks.sort_unstable();
             ranks.dedup();
             n[side] = ranks.len();

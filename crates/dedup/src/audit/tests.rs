@@ -5,18 +5,18 @@ use super::join::{AuditWorkspace, join};
 use super::sample::{Sample, Sizes};
 use crate::error::Error;
 use benzer_core::Threshold;
-use benzer_join::Edge;
 use benzer_join::verify::Texts;
+use benzer_join::{Edge, Rank};
 
 struct Few(Vec<String>);
 
 impl Texts for Few {
-    fn bytes(&self, rank: u32) -> benzer_flow::Result<u64> {
-        Ok(self.0[rank as usize].len() as u64)
+    fn bytes(&self, rank: Rank) -> benzer_flow::Result<u64> {
+        Ok(self.0[rank.index()].len() as u64)
     }
 
-    fn with_text(&self, rank: u32, visit: &mut dyn FnMut(&str)) -> benzer_flow::Result<()> {
-        visit(&self.0[rank as usize]);
+    fn with_text(&self, rank: Rank, visit: &mut dyn FnMut(&str)) -> benzer_flow::Result<()> {
+        visit(&self.0[rank.index()]);
         Ok(())
     }
 }
@@ -39,13 +39,13 @@ fn shingler() -> Shingler {
 }
 
 /// All pairs of members that reach a threshold, one by one.
-fn brute_force(texts: &Few, members: &[u32], threshold: Threshold) -> Vec<Edge> {
+fn brute_force(texts: &Few, members: &[Rank], threshold: Threshold) -> Vec<Edge> {
     let shingler = shingler();
     let features: Vec<_> = texts.0.iter().map(|text| shingler.features(text)).collect();
     let mut edges = Vec::new();
     for (i, &later) in members.iter().enumerate() {
         for &earlier in &members[..i] {
-            let (a, b) = (features[later as usize].elements(), features[earlier as usize].elements());
+            let (a, b) = (features[later.index()].elements(), features[earlier.index()].elements());
             let intersection = a.iter().filter(|element| b.contains(element)).count() as u32;
             let union = (a.len() + b.len()) as u32 - intersection;
             if threshold.is_reached(intersection.into(), union.into()) {
@@ -59,13 +59,13 @@ fn brute_force(texts: &Few, members: &[u32], threshold: Threshold) -> Vec<Edge> 
 #[test]
 fn the_pairs_of_two_draws_are_those_of_brute_force_whatever_the_memory_and_threads() {
     let (texts, shingler) = (texts(400), shingler());
-    let members: Vec<u32> = (0..400).filter(|rank| rank % 7 != 3).collect();
+    let members: Vec<Rank> = Rank::all(400).filter(|rank| rank.0 % 7 != 3).collect();
     for threshold in ["0.3", "0.5", "0.8", "1"] {
         let threshold: Threshold = threshold.parse().unwrap();
         let all = brute_force(&texts, &members, threshold);
         for (drawn, compared) in [(400, 400), (100, 400), (150, 200), (0, 400)] {
             let sample = Sample::draw(&members, Sizes { drawn, compared }, 42);
-            let is_drawn = |rank: u32| sample.drawn.contains(&rank);
+            let is_drawn = |rank: Rank| sample.drawn.contains(&rank);
             let expected = all.iter().filter(|edge| {
                 let meets = |a, b| is_drawn(a) && sample.is_compared(b);
                 meets(edge.later, edge.earlier) || meets(edge.earlier, edge.later)
@@ -93,7 +93,7 @@ fn the_pairs_of_two_draws_are_those_of_brute_force_whatever_the_memory_and_threa
 #[test]
 fn a_cancelled_join_ends() {
     let (texts, shingler) = (texts(400), shingler());
-    let members: Vec<u32> = (0..400).collect();
+    let members: Vec<Rank> = Rank::all(400).collect();
     let sample = Sample::draw(&members, Sizes { drawn: 400, compared: 400 }, 42);
     let workspace = AuditWorkspace { threads: 2, bytes: 1 << 30, progress: &|_| Err(Error::Cancelled) };
     let ended =

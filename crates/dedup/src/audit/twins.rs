@@ -9,8 +9,9 @@ use benzer_core::hash::split;
 use benzer_core::lsh::Prefilter;
 
 use crate::corpus::CorpusView;
-use crate::documents::{Documents, Span};
+use crate::documents::{Documents, Row, Span};
 use crate::error::Result;
+use benzer_join::Rank;
 use benzer_join::verify::Texts;
 
 /// Documents to draw that have a twin, about.
@@ -30,8 +31,8 @@ const LISTED_BYTES: usize = 16;
 /// A pair to compare.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Twin {
-    pub later: u32,
-    pub earlier: u32,
+    pub later: Rank,
+    pub earlier: Rank,
     /// True if the later document is the one that was drawn.
     pub later_is_drawn: bool,
     /// How many pairs of the drawn document this one stands for.
@@ -52,7 +53,7 @@ pub(super) struct Twins {
 pub(super) struct TwinSource<'a> {
     pub view: &'a CorpusView<'a>,
     /// The documents that were compared, in keep order.
-    pub members: &'a [u32],
+    pub members: &'a [Rank],
     /// How many of them were removed.
     pub removed: u64,
     pub text_bytes: u64,
@@ -82,10 +83,10 @@ impl Twins {
 /// Drawn documents, and all that have their minima.
 struct Sample {
     /// By the number that drew it: that number, the document, and which group it belongs to.
-    drawn: Vec<(u64, u32, u32)>,
+    drawn: Vec<(u64, Rank, u32)>,
     /// Where the members of each group begin, and those of the last one end.
     starts: Vec<u32>,
-    members: Vec<u32>,
+    members: Vec<Rank>,
     /// False if there was no room for all members.
     is_whole: bool,
 }
@@ -97,7 +98,7 @@ impl Sample {
         let members = Marks::of(source.members, source.view.len());
         let mut drawn = Vec::new();
         each(source.view, |rank, place| {
-            let number = split(stream, rank.into());
+            let number = split(stream, rank.0.into());
             if number <= limit && members.has(rank) {
                 drawn.push((number, rank, place.minimum));
             }
@@ -106,7 +107,7 @@ impl Sample {
         let mut minima: Vec<u32> = drawn.iter().map(|(_, _, minimum)| *minimum).collect();
         minima.sort_unstable();
         minima.dedup();
-        let mut listed: Vec<(u32, u32)> = Vec::new();
+        let mut listed: Vec<(u32, Rank)> = Vec::new();
         let max = (source.bytes as usize / LISTED_BYTES).max(1 << 12);
         let filter = Filter::of(&minima);
         each(source.view, |rank, place| {
@@ -158,7 +159,7 @@ impl Sample {
         }
         pairs.sort_unstable_by_key(|pair| (pair.later, pair.earlier, pair.later_is_drawn));
         let other = |pair: &Twin| if pair.later_is_drawn { pair.earlier } else { pair.later };
-        let mut compared: Vec<u32> = pairs.iter().map(other).collect();
+        let mut compared: Vec<Rank> = pairs.iter().map(other).collect();
         compared.sort_unstable();
         compared.dedup();
         Ok(Twins { pairs, n_drawn: self.drawn.len() as u64, n_compared: compared.len() as u64 })
@@ -167,7 +168,7 @@ impl Sample {
 
 impl TwinSource<'_> {
     /// Drops those of some twins that are too different, by their sketches.
-    fn keep_like(&self, rank: u32, twins: &mut Vec<u32>) -> Result<()> {
+    fn keep_like(&self, rank: Rank, twins: &mut Vec<Rank>) -> Result<()> {
         let words = self.view.words(rank)?;
         let mut like = Vec::with_capacity(twins.len());
         for &twin in &*twins {
@@ -181,7 +182,7 @@ impl TwinSource<'_> {
 }
 
 /// The twins of a document, or some of many at random, and how many each stands for.
-fn chosen(rank: u32, group: &[u32], seed: u64) -> (Vec<u32>, f64) {
+fn chosen(rank: Rank, group: &[Rank], seed: u64) -> (Vec<Rank>, f64) {
     let mut chosen = Vec::with_capacity(MAX_LOOKED_AT);
     if group.len() <= MAX_TWINS + 1 {
         chosen.extend(group.iter().copied().filter(|twin| *twin != rank));
@@ -201,13 +202,13 @@ fn chosen(rank: u32, group: &[u32], seed: u64) -> (Vec<u32>, f64) {
 }
 
 /// Hands rank and place of all documents to `visit`, in the order in which they lie.
-fn each(view: &CorpusView<'_>, mut visit: impl FnMut(u32, &Span)) -> Result<()> {
+fn each(view: &CorpusView<'_>, mut visit: impl FnMut(Rank, &Span)) -> Result<()> {
     if let Documents::Memory(table) = &view.corpus.documents {
         let places = table.chunks().iter().flat_map(|chunk| &chunk.places);
-        places.zip(0..).for_each(|(place, row)| visit(view.ranking.rank(row), place));
+        places.zip((0..).map(Row)).for_each(|(place, row)| visit(view.ranking.rank(row), place));
         return Ok(());
     }
-    for (record, row) in view.corpus.documents.rows()?.zip(0..) {
+    for (record, row) in view.corpus.documents.rows()?.zip((0..).map(Row)) {
         visit(view.ranking.rank(row), &record?.1);
     }
     Ok(())
@@ -217,15 +218,15 @@ fn each(view: &CorpusView<'_>, mut visit: impl FnMut(u32, &Span)) -> Result<()> 
 struct Marks(Vec<u64>);
 
 impl Marks {
-    fn of(ranks: &[u32], n: u32) -> Self {
+    fn of(ranks: &[Rank], n: u32) -> Self {
         let mut words = vec![0; n as usize / 64 + 1];
-        ranks.iter().for_each(|rank| words[*rank as usize / 64] |= 1 << (rank % 64));
+        ranks.iter().for_each(|rank| words[rank.index() / 64] |= 1 << (rank.0 % 64));
         Self(words)
     }
 
     #[inline]
-    fn has(&self, rank: u32) -> bool {
-        self.0[rank as usize / 64] >> (rank % 64) & 1 == 1
+    fn has(&self, rank: Rank) -> bool {
+        self.0[rank.index() / 64] >> (rank.0 % 64) & 1 == 1
     }
 }
 
@@ -262,28 +263,28 @@ mod tests {
 
     #[test]
     fn a_document_is_compared_with_all_twins_or_with_different_ones_of_many() {
-        let group: Vec<u32> = (100..117).collect();
-        let (twins, factor) = chosen(103, &group, 1);
-        assert!(twins.len() == MAX_TWINS && !twins.contains(&103) && factor == 1.0);
-        assert!(chosen(5, &[5], 1).0.is_empty());
-        let group: Vec<u32> = (0..1000).collect();
+        let group: Vec<Rank> = (100..117).map(Rank).collect();
+        let (twins, factor) = chosen(Rank(103), &group, 1);
+        assert!(twins.len() == MAX_TWINS && !twins.contains(&Rank(103)) && factor == 1.0);
+        assert!(chosen(Rank(5), &[Rank(5)], 1).0.is_empty());
+        let group: Vec<Rank> = Rank::all(1000).collect();
         let mut counts = [0; 1000];
-        for rank in 0..1000 {
-            let (mut twins, factor) = chosen(rank, &group, split(7, rank.into()));
+        for rank in Rank::all(1000) {
+            let (mut twins, factor) = chosen(rank, &group, split(7, rank.0.into()));
             assert!((factor - 999.0 / 64.0).abs() < 1e-9);
             twins.sort_unstable();
             twins.dedup();
             assert!(twins.len() == MAX_LOOKED_AT && !twins.contains(&rank));
-            twins.iter().for_each(|twin| counts[*twin as usize] += 1);
+            twins.iter().for_each(|twin| counts[twin.index()] += 1);
         }
         assert!(counts.iter().all(|n| (30..=110).contains(n)), "{counts:?}");
     }
 
     #[test]
     fn marks_and_filters_have_what_was_put_into_them() {
-        let marks = Marks::of(&[0, 63, 64, 200], 201);
-        let has: Vec<u32> = (0..201).filter(|rank| marks.has(*rank)).collect();
-        assert_eq!(has, [0, 63, 64, 200]);
+        let marks = Marks::of(&[0, 63, 64, 200].map(Rank), 201);
+        let has: Vec<Rank> = Rank::all(201).filter(|rank| marks.has(*rank)).collect();
+        assert_eq!(has, [0, 63, 64, 200].map(Rank));
         let numbers: Vec<u32> = (0..1000).map(|i| split(1, i) as u32).collect();
         let filter = Filter::of(&numbers);
         assert!(numbers.iter().all(|number| filter.may_have(*number)));

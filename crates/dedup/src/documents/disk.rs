@@ -16,7 +16,7 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use super::{Chunk, Layout, Span};
+use super::{Chunk, Layout, Row, Span};
 use benzer_io::Strings;
 use benzer_storage::{self as files, FileWriter, Files, Manifest};
 
@@ -176,7 +176,8 @@ impl Table {
     }
 
     /// The sketches of some rows.
-    pub fn words(&self, rows: Range<u32>, words: &mut Vec<u64>) -> Result<()> {
+    pub fn words(&self, rows: Range<Row>, words: &mut Vec<u64>) -> Result<()> {
+        let rows = rows.start.0..rows.end.0;
         let row_bytes = 8 * self.layout.words;
         let mut bytes = vec![0; AHEAD.min(rows.len()) * row_bytes];
         words.clear();
@@ -189,9 +190,9 @@ impl Table {
     }
 
     /// The hash and the place of a row.
-    pub fn row(&self, row: u32) -> Result<(u128, Span)> {
+    pub fn row(&self, row: Row) -> Result<(u128, Span)> {
         let mut bytes = [0; PLACE];
-        self.places.read_at(u64::from(row) * PLACE as u64, &mut bytes)?;
+        self.places.read_at(u64::from(row.0) * PLACE as u64, &mut bytes)?;
         Ok(decode(&bytes))
     }
 
@@ -214,20 +215,20 @@ impl Table {
         self.texts.read_at(place.offset, bytes)
     }
 
-    pub fn id(&self, row: u32) -> Result<Option<Vec<u8>>> {
+    pub fn id(&self, row: Row) -> Result<Option<Vec<u8>>> {
         self.ids.as_ref().map(|ids| ids.get(row)).transpose()
     }
 
-    pub fn key(&self, row: u32) -> Result<Vec<u8>> {
+    pub fn key(&self, row: Row) -> Result<Vec<u8>> {
         self.keys.as_ref().map_or(Ok(Vec::new()), |keys| keys.get(row))
     }
 }
 
 impl StringsColumn {
-    fn get(&self, row: u32) -> Result<Vec<u8>> {
+    fn get(&self, row: Row) -> Result<Vec<u8>> {
         let mut both = [0; 16];
         // The first row begins at zero, which is not written anywhere.
-        let (from, first) = if row == 0 { (8, 0) } else { (0, u64::from(row - 1) * 8) };
+        let (from, first) = if row == Row(0) { (8, 0) } else { (0, u64::from(row.0 - 1) * 8) };
         self.ends.read_at(first, &mut both[from..])?;
         let [start, end] =
             [0, 8].map(|i: usize| u64::from_le_bytes(both[i..i + 8].try_into().expect("eight bytes")));

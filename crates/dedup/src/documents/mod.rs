@@ -1,10 +1,11 @@
 //! What a run remembers of every document: its sketch, the hash of its text, where it lies, its id and its policy key.
 //!
-//! Documents are numbered by **row**: the order in which they were read. In memory they are kept in chunks of [`CHUNK`] rows, so that the table grows without being
+//! Documents are numbered by [`Row`]: the order in which they were read. In memory they are kept in chunks of [`CHUNK`] rows, so that the table grows without being
 //! moved; the module `disk` has the other way to keep them.
 
 mod chunk;
 mod disk;
+mod row;
 
 use std::borrow::Cow;
 
@@ -12,6 +13,7 @@ use benzer_core::hint::prefetch;
 
 pub(crate) use chunk::{Chunk, Span};
 pub(crate) use disk::{Table, TableWriter};
+pub(crate) use row::Row;
 
 use crate::error::Result;
 
@@ -51,19 +53,19 @@ impl Documents {
     }
 
     /// The sketch of a document.
-    pub fn words(&self, row: u32) -> Result<Cow<'_, [u64]>> {
+    pub fn words(&self, row: Row) -> Result<Cow<'_, [u64]>> {
         match self {
             Self::Memory(table) => Ok(Cow::Borrowed(table.words(row))),
             Self::Disk(table) => {
                 let mut words = Vec::new();
-                table.words(row..row + 1, &mut words)?;
+                table.words(row..Row(row.0 + 1), &mut words)?;
                 Ok(Cow::Owned(words))
             }
         }
     }
 
     /// Where it lies.
-    pub fn place(&self, row: u32) -> Result<Span> {
+    pub fn place(&self, row: Row) -> Result<Span> {
         match self {
             Self::Memory(table) => Ok(table.place(row)),
             Self::Disk(table) => Ok(table.row(row)?.1),
@@ -71,7 +73,7 @@ impl Documents {
     }
 
     /// The hash of its text.
-    pub fn hash(&self, row: u32) -> Result<u128> {
+    pub fn hash(&self, row: Row) -> Result<u128> {
         match self {
             Self::Memory(table) => Ok(table.hash(row)),
             Self::Disk(table) => Ok(table.row(row)?.0),
@@ -93,7 +95,7 @@ impl Documents {
     }
 
     /// Its id, where documents have one.
-    pub fn id(&self, row: u32) -> Result<Option<Cow<'_, [u8]>>> {
+    pub fn id(&self, row: Row) -> Result<Option<Cow<'_, [u8]>>> {
         match self {
             Self::Memory(table) => Ok(table.id(row).map(Cow::Borrowed)),
             Self::Disk(table) => Ok(table.id(row)?.map(Cow::Owned)),
@@ -142,41 +144,41 @@ impl Memory {
     }
 
     #[inline]
-    fn at(&self, row: u32) -> (&Chunk, usize) {
-        (&self.chunks[row as usize / CHUNK], row as usize % CHUNK)
+    fn at(&self, row: Row) -> (&Chunk, usize) {
+        (&self.chunks[row.index() / CHUNK], row.index() % CHUNK)
     }
 
     /// The sketch of a document.
     #[inline]
-    pub fn words(&self, row: u32) -> &[u64] {
+    pub fn words(&self, row: Row) -> &[u64] {
         let (chunk, i) = self.at(row);
         &chunk.words[i * self.layout.words..][..self.layout.words]
     }
 
     /// Where it lies.
     #[inline]
-    pub fn place(&self, row: u32) -> Span {
+    pub fn place(&self, row: Row) -> Span {
         let (chunk, i) = self.at(row);
         chunk.places[i]
     }
 
     /// The hash of its text.
     #[inline]
-    pub fn hash(&self, row: u32) -> u128 {
+    pub fn hash(&self, row: Row) -> u128 {
         let (chunk, i) = self.at(row);
         chunk.hashes[i]
     }
 
     /// The hash of its text will be wanted soon.
     #[inline]
-    pub fn prefetch_hash(&self, row: u32) {
+    pub fn prefetch_hash(&self, row: Row) {
         let (chunk, i) = self.at(row);
         prefetch(&chunk.hashes, i);
     }
 
     /// The sketch and the place of a document will be wanted soon.
     #[inline]
-    pub fn prefetch_row(&self, row: u32) {
+    pub fn prefetch_row(&self, row: Row) {
         let (chunk, i) = self.at(row);
         prefetch(&chunk.places, i);
         let words = i * self.layout.words..(i + 1) * self.layout.words;
@@ -185,14 +187,14 @@ impl Memory {
 
     /// Its id, where documents have one.
     #[inline]
-    pub fn id(&self, row: u32) -> Option<&[u8]> {
+    pub fn id(&self, row: Row) -> Option<&[u8]> {
         let (chunk, i) = self.at(row);
         self.layout.ids.then(|| chunk.ids.get(i))
     }
 
     /// Its policy key, empty where the policy has none.
     #[inline]
-    pub fn key(&self, row: u32) -> &[u8] {
+    pub fn key(&self, row: Row) -> &[u8] {
         let (chunk, i) = self.at(row);
         if self.layout.keys { chunk.keys.get(i) } else { &[] }
     }

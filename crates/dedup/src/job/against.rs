@@ -3,9 +3,9 @@
 use benzer_core::field::text::Scratch;
 use benzer_core::lsh::{Banding, Prefilter};
 use benzer_flow::workers::in_parallel;
-use benzer_join::Edge;
 use benzer_join::bands::BandRules;
 use benzer_join::verify::Texts;
+use benzer_join::{Edge, Rank};
 
 use super::group::Distinct;
 use super::old::OldInput;
@@ -26,7 +26,7 @@ pub(super) const TASK: usize = 64;
 
 /// An edge to an old document, which has no rank yet.
 pub(super) struct OldEdge {
-    pub rank: u32,
+    pub rank: Rank,
     pub old: OldDocument,
     pub intersection: u32,
     /// Elements in either, or in the old one.
@@ -83,7 +83,7 @@ impl Job<'_> {
     fn similar_old(
         &self,
         view: &CorpusView<'_>,
-        compared: &[u32],
+        compared: &[Rank],
         found_old: &mut FoundOld,
         summary: &mut Summary,
     ) -> Result<EdgesWriter> {
@@ -103,13 +103,13 @@ impl Job<'_> {
             Measure::Jaccard => self.request.compare.cap.max(1),
         };
         let archives = &found_old.archives;
-        let find = |prober: &mut Prober<'_>, rank: u32| -> Result<Vec<(u32, Vec<OldDocument>)>> {
+        let find = |prober: &mut Prober<'_>, rank: Rank| -> Result<Vec<(Rank, Vec<OldDocument>)>> {
             let Some(old) = found_old.at(rank) else { return Ok(Vec::new()) };
             let same = prober.of_text(archives.segment(old).row(old.number)?.hash, usize::MAX)?;
             let is_first = same.len() > 1 && same[0] == old;
             Ok(is_first.then_some((rank, same)).into_iter().collect())
         };
-        let ranks: Vec<u32> = found_old.ranks().collect();
+        let ranks: Vec<Rank> = found_old.ranks().collect();
         let found = each_document(&ranks, self.request.resources.threads, || Prober::new(archives), find)?;
         let n_cut = found.iter().filter(|(_, same)| same.len() > max_named).count();
         if n_cut > 0 {
@@ -141,12 +141,12 @@ impl Job<'_> {
     fn old_copies(
         &self,
         view: &CorpusView<'_>,
-        compared: &[u32],
+        compared: &[Rank],
         copies: &mut Vec<Edge>,
         found_old: &mut FoundOld,
     ) -> Result<()> {
         let archives = &found_old.archives;
-        let find = |prober: &mut Searcher<'_>, rank: u32| -> Result<Vec<(u32, OldDocument)>> {
+        let find = |prober: &mut Searcher<'_>, rank: Rank| -> Result<Vec<(Rank, OldDocument)>> {
             let hash = view.corpus.documents.hash(view.ranking.row(rank))?;
             let Searcher { prober, scratch, own, .. } = prober;
             let found = prober.copy_of(hash, || {
@@ -160,7 +160,7 @@ impl Job<'_> {
         };
         let found =
             each_document(compared, self.request.resources.threads, || Searcher::new(archives), find)?;
-        let mut pointed: Vec<(u32, u32)> = Vec::with_capacity(found.len());
+        let mut pointed: Vec<(Rank, Rank)> = Vec::with_capacity(found.len());
         for &(rank, old) in &found {
             let n = found_old.archives.segment(old).row(old.number)?.n_features;
             let earlier = found_old.rank(old)?;
@@ -180,7 +180,7 @@ impl Job<'_> {
     fn meeting_old(
         &self,
         view: &CorpusView<'_>,
-        compared: &[u32],
+        compared: &[Rank],
         banding: &Banding,
         found_old: &mut FoundOld,
         counts: &mut Counts,
@@ -192,7 +192,7 @@ impl Job<'_> {
         let mut done = 0;
         for part in compared.chunks(TOGETHER) {
             let archives = &found_old.archives;
-            let find = |searcher: &mut Searcher<'_>, rank: u32| -> Result<Vec<Probed>> {
+            let find = |searcher: &mut Searcher<'_>, rank: Rank| -> Result<Vec<Probed>> {
                 let words = view.words(rank)?;
                 let met = searcher.prober.n_bucket_pairs;
                 let found = searcher.prober.candidates(&words, rules)?;
@@ -220,7 +220,7 @@ impl Job<'_> {
     /// The edges among the candidates of one document, by the estimates.
     fn estimate_old(
         &self,
-        rank: u32,
+        rank: Rank,
         words: &[u64],
         candidates: &[OldDocument],
         searcher: &Searcher<'_>,
@@ -240,7 +240,7 @@ impl Job<'_> {
     fn compare_old(
         &self,
         view: &CorpusView<'_>,
-        rank: u32,
+        rank: Rank,
         candidates: &[OldDocument],
         searcher: &mut Searcher<'_>,
     ) -> Result<Vec<OldEdge>> {
@@ -299,12 +299,12 @@ impl<'a> Searcher<'a> {
 
 /// What `find` finds for each document, in their order.
 pub fn each_document<S: Send, T: Send>(
-    compared: &[u32],
+    compared: &[Rank],
     threads: usize,
     state: impl Fn() -> S,
-    find: impl Fn(&mut S, u32) -> Result<Vec<T>> + Sync,
+    find: impl Fn(&mut S, Rank) -> Result<Vec<T>> + Sync,
 ) -> Result<Vec<T>> {
-    let tasks: Vec<&[u32]> = compared.chunks(TASK).collect();
+    let tasks: Vec<&[Rank]> = compared.chunks(TASK).collect();
     let made = in_parallel(tasks.len(), threads, state, |i, state| -> Result<Vec<T>> {
         let mut made = Vec::new();
         for &rank in tasks[i] {

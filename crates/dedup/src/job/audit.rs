@@ -1,6 +1,7 @@
 //! Whether the recall is what was promised.
 
 use benzer_core::lsh::Prefilter;
+use benzer_join::Rank;
 
 use super::decided::Decided;
 use super::setup::Job;
@@ -15,7 +16,7 @@ const MARGIN: f64 = 0.85;
 
 impl Job<'_> {
     /// How many of the similar pairs were found.
-    pub fn audit(&self, decided: &Decided<'_>, compared: &[u32], summary: &mut Summary) -> Result<Findings> {
+    pub fn audit(&self, decided: &Decided<'_>, compared: &[Rank], summary: &mut Summary) -> Result<Findings> {
         let documents = compared.len() as u64;
         self.observer.begin(Stage::Audit, Some(documents));
         let bands = match self.request.compare.search {

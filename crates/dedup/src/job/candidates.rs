@@ -3,6 +3,7 @@
 use benzer_core::lsh::{Banding, Prefilter};
 use benzer_flow::Progress;
 use benzer_flow::sort::Sorted;
+use benzer_join::Rank;
 use benzer_join::bands::{self, BandRules, BucketCounts, CandidateLists};
 use benzer_join::exact;
 
@@ -19,7 +20,7 @@ use crate::summary::Summary;
 pub(super) enum Candidates {
     /// All of a later document are in one of them.
     Memory(Vec<CandidateLists>),
-    Sorted(Sorted<(u32, u32)>),
+    Sorted(Sorted<(Rank, Rank)>),
 }
 
 impl Candidates {
@@ -30,7 +31,7 @@ impl Candidates {
         }
     }
 
-    pub fn iter(&mut self) -> Box<dyn Iterator<Item = Result<(u32, u32)>> + '_> {
+    pub fn iter(&mut self) -> Box<dyn Iterator<Item = Result<(Rank, Rank)>> + '_> {
         match self {
             Self::Memory(parts) => Box::new(parts.iter().flat_map(CandidateLists::pairs).map(Ok)),
             Self::Sorted(pairs) => Box::new(pairs.by_ref().map(|pair| Ok(pair?))),
@@ -49,7 +50,7 @@ impl Job<'_> {
     pub fn candidates(
         &self,
         view: &CorpusView<'_>,
-        compared: &[u32],
+        compared: &[Rank],
         summary: &mut Summary,
     ) -> Result<Candidates> {
         let Found { candidates, buckets } = match (self.request.compare.measure, self.request.compare.search)
@@ -73,7 +74,7 @@ impl Job<'_> {
     fn candidates_of_bands(
         &self,
         view: &CorpusView<'_>,
-        compared: &[u32],
+        compared: &[Rank],
         banding: &Banding,
     ) -> Result<Found> {
         let n = compared.len() as u64;
@@ -101,7 +102,7 @@ impl Job<'_> {
     }
 
     /// Pairs that the exact join finds.
-    fn candidates_of_join(&self, view: &CorpusView<'_>, compared: &[u32]) -> Result<Found> {
+    fn candidates_of_join(&self, view: &CorpusView<'_>, compared: &[Rank]) -> Result<Found> {
         self.observer.begin(Stage::Candidates, Some(3 * compared.len() as u64));
         let progress = Progress::new(self.observer);
         let (source, workers) = (self.features(view), self.workers(&progress));

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 
 use benzer_flow::{Progress, ThreadProgress};
-use benzer_join::Edge;
 use benzer_join::bands;
 use benzer_join::verify::{ElementCounter, Texts};
+use benzer_join::{Edge, Rank};
 
 use super::setup::Job;
 use crate::corpus::{Corpus, CorpusView};
-use crate::documents::{Documents, Memory, Span};
+use crate::documents::{Documents, Memory, Row, Span};
 use crate::error::Result;
 use crate::found_old::FoundOld;
 use crate::progress::Stage;
@@ -27,16 +27,16 @@ pub(super) struct Grouped {
 #[derive(Default)]
 pub(super) struct Distinct {
     /// Those that have features.
-    pub compared: Vec<u32>,
+    pub compared: Vec<Rank>,
     /// Those that have none, and can only be copies.
-    pub wordless: Vec<u32>,
+    pub wordless: Vec<Rank>,
     /// Edges from copies to the first of their text.
     pub copies: Vec<Edge>,
 }
 
 impl Distinct {
     /// Takes a document, unless its text is empty.
-    fn push(&mut self, rank: u32, place: &Span) -> bool {
+    fn push(&mut self, rank: Rank, place: &Span) -> bool {
         match (place.shingles, place.text_bytes) {
             (0, 0) => return false,
             (0, _) => self.wordless.push(rank),
@@ -45,7 +45,7 @@ impl Distinct {
         true
     }
 
-    fn ranks(&mut self) -> [&mut Vec<u32>; 2] {
+    fn ranks(&mut self) -> [&mut Vec<Rank>; 2] {
         [&mut self.compared, &mut self.wordless]
     }
 
@@ -92,7 +92,7 @@ impl Job<'_> {
         let (mut counter, mut sizes) = (ElementCounter::default(), HashMap::new());
         // How many there are is not known: it is only asked whether the run shall stop.
         let mut steps = ThreadProgress::new(progress, 1, 0);
-        let equal = |first: u32, other: u32| {
+        let equal = |first: Rank, other: Rank| {
             steps.step()?;
             let mut is_equal = false;
             view.with_texts(first, other, &mut |text, other| {
@@ -121,10 +121,10 @@ impl Job<'_> {
         &self,
         view: &CorpusView<'_>,
         distinct: &mut Distinct,
-        equal: impl FnMut(u32, u32) -> benzer_flow::Result<bool>,
-    ) -> Result<Vec<(u32, u32)>> {
-        let mut sorter = self.workspace().sorter::<(u128, u32)>(2);
-        for (record, row) in view.corpus.documents.rows()?.zip(0..) {
+        equal: impl FnMut(Rank, Rank) -> benzer_flow::Result<bool>,
+    ) -> Result<Vec<(Rank, Rank)>> {
+        let mut sorter = self.workspace().sorter::<(u128, Rank)>(2);
+        for (record, row) in view.corpus.documents.rows()?.zip((0..).map(Row)) {
             let (hash, place) = record?;
             let rank = view.ranking.rank(row);
             if distinct.push(rank, &place) {
@@ -141,10 +141,10 @@ fn copies_in_memory(
     view: &CorpusView<'_>,
     table: &Memory,
     distinct: &mut Distinct,
-    mut equal: impl FnMut(u32, u32) -> benzer_flow::Result<bool>,
-) -> Result<Vec<(u32, u32)>> {
-    let hash = |rank: u32| table.hash(view.ranking.row(rank));
-    for rank in 0..view.len() {
+    mut equal: impl FnMut(Rank, Rank) -> benzer_flow::Result<bool>,
+) -> Result<Vec<(Rank, Rank)>> {
+    let hash = |rank: Rank| table.hash(view.ranking.row(rank));
+    for rank in Rank::all(view.len()) {
         distinct.push(rank, &table.place(view.ranking.row(rank)));
     }
     let mut copies = Vec::new();

@@ -3,6 +3,7 @@
 //! Documents without elements overlap with nothing. Old documents go into an index, as many at a time as half of the memory for sorting has room for, and all documents of the input go through it.
 
 use benzer_core::field::text::Scratch;
+use benzer_join::Rank;
 use benzer_join::overlap::{self, Counter, Index, IndexBuilder};
 use benzer_join::verify::Texts;
 
@@ -33,16 +34,16 @@ impl Job<'_> {
     pub fn overlapping_old(
         &self,
         view: &CorpusView<'_>,
-        compared: &[u32],
+        compared: &[Rank],
         found_old: &mut FoundOld,
         counts: &mut Counts,
     ) -> Result<EdgesWriter> {
-        let mut found = self.workspace().sorter::<(u32, u64, u32, u32)>(4);
+        let mut found = self.workspace().sorter::<(Rank, u64, u32, u32)>(4);
         let mut sets = OldSets::new(&found_old.archives);
         while let Some(part) = sets.next(self.budget.sorting / 2)? {
             let mut done = 0;
             for documents in compared.chunks(TOGETHER) {
-                let find = |buffers: &mut Buffers, rank: u32| self.overlaps(view, rank, &part, buffers);
+                let find = |buffers: &mut Buffers, rank: Rank| self.overlaps(view, rank, &part, buffers);
                 let threads = self.request.resources.threads;
                 for Overlaps { met, edges } in each_document(documents, threads, Buffers::default, find)? {
                     counts.met += met;
@@ -72,7 +73,7 @@ impl Job<'_> {
     fn overlaps(
         &self,
         view: &CorpusView<'_>,
-        rank: u32,
+        rank: Rank,
         IndexPart { index, olds }: &IndexPart,
         buffers: &mut Buffers,
     ) -> Result<Vec<Overlaps>> {

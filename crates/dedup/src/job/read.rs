@@ -12,7 +12,7 @@ use benzer_storage::FileWriter;
 use super::budget::Budget;
 use super::setup::{Checkpoints, Setup, check_cancelled};
 use crate::corpus::{Corpus, HeldBatches};
-use crate::documents::{Documents, Memory as Rows, Table, TableWriter};
+use crate::documents::{Documents, Memory as Rows, Row, Table, TableWriter};
 use crate::error::{Error, Result};
 use crate::folders::REJECTS;
 use crate::ingest::Ingested;
@@ -190,7 +190,7 @@ impl<'a> RowCollector<'a> {
             batch.forget_lines();
         }
         self.held_bytes += batch.bytes() as u64;
-        self.held.push(first as u32, batch);
+        self.held.push(Row(first as u32), batch);
         let bytes = self.held_bytes + self.rows.bytes() as u64;
         let resources = &self.setup.request.resources;
         let has_room = self.budget.has_room_for_corpus(self.n, bytes, resources.threads);

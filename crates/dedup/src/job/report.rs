@@ -5,9 +5,9 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 
 use benzer_core::sketch::SketchSpec;
-use benzer_join::Edge;
 use benzer_join::resolve::Cluster;
 use benzer_join::verify::Texts;
+use benzer_join::{Edge, Rank};
 use benzer_storage::FileWriter;
 
 use super::decided::ResultWriter;
@@ -123,7 +123,7 @@ impl ResultWriter<'_> {
         let mut items = HashSet::new();
         let mut lowest = smallest(COMPARED_CLUSTERS, contained.map(key));
         lowest.retain(|(_, _, edge)| items.insert(edge.earlier));
-        let fact = |(_, _, edge): (u64, u32, Edge)| {
+        let fact = |(_, _, edge): (u64, Rank, Edge)| {
             let removal = Removal { edge, rule: Rule::Contained };
             let (document, place) = self.shown(removal.removed())?;
             let span = self.job.span(&self.view, &removal)?;
@@ -202,7 +202,7 @@ impl ResultWriter<'_> {
     }
 
     /// What a document is called, and where it is. Rows of another program have no file.
-    fn shown(&self, rank: u32) -> Result<(String, String)> {
+    fn shown(&self, rank: Rank) -> Result<(String, String)> {
         let request = self.job.request;
         let (called, read, what) = match self.view.is_old(rank) {
             true => (&request.old.called, &request.old.read, "old row"),

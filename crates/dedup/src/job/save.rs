@@ -9,6 +9,7 @@ use super::setup::Job;
 use crate::archive::{self as archives, Added, Entry, Growth, Shape, sorted_elements};
 use crate::corpus::CorpusView;
 use crate::decide::Removal;
+use crate::documents::Row;
 use crate::error::Result;
 use crate::request::{Output, SAVED};
 
@@ -55,13 +56,13 @@ impl Job<'_> {
     }
 
     /// The rows of the kept documents that have a text, in order.
-    fn kept_rows(&self, view: &CorpusView<'_>, removals: &[Removal]) -> Result<Vec<u32>> {
-        let mut removed: Vec<u32> =
+    fn kept_rows(&self, view: &CorpusView<'_>, removals: &[Removal]) -> Result<Vec<Row>> {
+        let mut removed: Vec<Row> =
             removals.iter().map(|removal| view.ranking.row(removal.removed())).collect();
         removed.sort_unstable();
         let mut removed = removed.into_iter().peekable();
         let mut rows = Vec::new();
-        for (record, row) in view.corpus.documents.rows()?.zip(0..) {
+        for (record, row) in view.corpus.documents.rows()?.zip((0..).map(Row)) {
             let (_, place) = record?;
             if removed.next_if_eq(&row).is_none() && place.text_bytes > 0 {
                 rows.push(row);
@@ -70,8 +71,8 @@ impl Job<'_> {
         Ok(rows)
     }
 
-    fn save_rows(&self, view: &CorpusView<'_>, rows: &[u32], archive: &mut Growth<'_>) -> Result<()> {
-        let tasks: Vec<&[u32]> = rows.chunks(TASK).collect();
+    fn save_rows(&self, view: &CorpusView<'_>, rows: &[Row], archive: &mut Growth<'_>) -> Result<()> {
+        let tasks: Vec<&[Row]> = rows.chunks(TASK).collect();
         let state = <(Scratch, Vec<u64>)>::default;
         let made = in_parallel(
             tasks.len(),

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 
 use benzer_io::rewrite::Annotation;
-use benzer_join::Estimates;
+use benzer_join::{Estimates, Rank};
 
 use super::decided::ResultWriter;
 use crate::corpus::CorpusView;
 use crate::decide::{Removal, Rule};
+use crate::documents::Row;
 use crate::error::Result;
 use crate::request::Output;
 use crate::write::{self, Verdicts};
@@ -20,7 +21,7 @@ pub(super) struct RunVerdicts<'a> {
     pub annotates: bool,
     removals: &'a [Removal],
     /// Documents of each cluster, by the rank of its kept one.
-    sizes: HashMap<u32, u64>,
+    sizes: HashMap<Rank, u64>,
     estimates: &'a Estimates,
 }
 
@@ -29,7 +30,7 @@ impl<'a> RunVerdicts<'a> {
         let ResultWriter { job, view, decided, by_keeper, .. } = *writer;
         let mut removed = vec![0; view.len() as usize / 64 + 1];
         for removal in decided.removals {
-            let row = view.ranking.row(removal.removed()) as usize;
+            let row = view.ranking.row(removal.removed()).index();
             removed[row / 64] |= 1 << (row % 64);
         }
         let annotates = job.request.results.write == Output::Annotate;
@@ -39,7 +40,7 @@ impl<'a> RunVerdicts<'a> {
     }
 
     /// The marks of a kept document.
-    fn kept(&self, rank: u32) -> Result<Annotation> {
+    fn kept(&self, rank: Rank) -> Result<Annotation> {
         let size = self.sizes.get(&rank).copied();
         let cluster_id = size.map(|_| self.view.id(rank)).transpose()?.map(String::from);
         Ok(Annotation {
@@ -70,11 +71,11 @@ impl Verdicts for RunVerdicts<'_> {
         self.annotates
     }
 
-    fn is_removed(&self, row: u32) -> bool {
-        !self.annotates && self.removed[row as usize / 64] >> (row % 64) & 1 == 1
+    fn is_removed(&self, row: Row) -> bool {
+        !self.annotates && self.removed[row.index() / 64] >> (row.0 % 64) & 1 == 1
     }
 
-    fn annotation(&self, row: u32) -> Result<Option<Annotation>> {
+    fn annotation(&self, row: Row) -> Result<Option<Annotation>> {
         if !self.annotates {
             return Ok(None);
         }
@@ -83,8 +84,8 @@ impl Verdicts for RunVerdicts<'_> {
         found.map_or_else(|_| self.kept(rank), |i| self.duplicate(&self.removals[i])).map(Some)
     }
 
-    fn place(&self, row: u32) -> Result<Option<(u32, u64)>> {
-        if row >= self.view.len() {
+    fn place(&self, row: Row) -> Result<Option<(u32, u64)>> {
+        if row.0 >= self.view.len() {
             return Ok(None);
         }
         let place = self.view.corpus.documents.place(row)?;

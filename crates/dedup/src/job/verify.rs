@@ -1,9 +1,9 @@
 //! Edges: candidates whose similarity reaches the threshold.
 
 use benzer_flow::{Progress, ThreadProgress};
-use benzer_join::Edge;
 use benzer_join::bands::CandidateLists;
 use benzer_join::verify::{self, FeatureSource, PairFilter, verify_held};
+use benzer_join::{Edge, Rank};
 use benzer_storage::Manifest;
 
 use super::candidates::Candidates;
@@ -127,7 +127,7 @@ impl Job<'_> {
     }
 
     /// The exact similarity of all pairs, which are sorted.
-    pub fn measure(&self, view: &CorpusView<'_>, pairs: Vec<(u32, u32)>) -> Result<Vec<Edge>> {
+    pub fn measure(&self, view: &CorpusView<'_>, pairs: Vec<(Rank, Rank)>) -> Result<Vec<Edge>> {
         let pairs: CandidateLists = pairs.into_iter().collect();
         let mut edges = Vec::new();
         let features = self.features(view);

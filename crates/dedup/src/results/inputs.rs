@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::manifest::{self, Manifest};
 use crate::corpus::Corpus;
+use crate::documents::Row;
 use crate::error::{Error, Result};
 use benzer_flow::pipeline::{self, Work};
 use benzer_io::read::{self, Batch, DocumentId, FieldPath, Format, Inputs, RawBatch, ReadOptions};
@@ -28,31 +29,31 @@ pub(crate) struct Named {
 
 /// The inputs of a corpus, with the number of documents of each. Rows are in the order of the inputs.
 pub(crate) fn named(corpus: &Corpus, stdin: &Path) -> Result<Vec<Named>> {
-    let mut start = 0;
+    let mut start = Row(0);
     let mut all = Vec::with_capacity(corpus.inputs.len());
     for input in &corpus.inputs {
         let end = end_of(corpus, start, input.number)?;
-        let last = if end > start { corpus.documents.place(end - 1)?.line } else { 0 };
+        let last = if end > start { corpus.documents.place(Row(end.0 - 1))?.line } else { 0 };
         let path = if *input.path == *stdin { Path::new("-") } else { &input.path };
         let path = path.to_string_lossy().into_owned();
         let name = input.relative.to_string_lossy().into_owned();
-        all.push(Named { path, name, bytes: input.bytes, documents: u64::from(end - start), last });
+        all.push(Named { path, name, bytes: input.bytes, documents: u64::from(end.0 - start.0), last });
         start = end;
     }
     Ok(all)
 }
 
 /// The row behind the last one of an input.
-fn end_of(corpus: &Corpus, start: u32, input: u32) -> Result<u32> {
-    let (mut low, mut high) = (start, corpus.documents.len());
+fn end_of(corpus: &Corpus, start: Row, input: u32) -> Result<Row> {
+    let (mut low, mut high) = (start.0, corpus.documents.len());
     while low < high {
         let middle = low + (high - low) / 2;
-        match corpus.documents.place(middle)?.input <= input {
+        match corpus.documents.place(Row(middle))?.input <= input {
             true => low = middle + 1,
             false => high = middle,
         }
     }
-    Ok(low)
+    Ok(Row(low))
 }
 
 /// What a run has read, and how.

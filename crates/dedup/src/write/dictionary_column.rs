@@ -18,8 +18,8 @@ use parquet::schema::types::ColumnDescPtr;
 use crate::error::Result;
 use crate::tables::Column;
 use benzer_io::result_table;
-use benzer_join::Edge;
 use benzer_join::verify::IdMap;
+use benzer_join::{Edge, Rank};
 use benzer_storage::FileWriter;
 
 /// Rows of a row group.
@@ -98,25 +98,30 @@ impl DictionaryKeys {
     }
 
     /// [`DictionaryKeys::new`] of ranks.
-    pub fn by_rank(
-        ranks: impl ExactSizeIterator<Item = u32>,
+    pub fn by_rank(ranks: impl ExactSizeIterator<Item = Rank>, numbers: &mut RankNumbers) -> Self {
+        Self::by_small_key(ranks.map(|rank| rank.0), numbers)
+    }
+
+    /// [`DictionaryKeys::new`] of keys that are small.
+    fn by_small_key(
+        keys: impl ExactSizeIterator<Item = u32>,
         RankNumbers(numbers_of): &mut RankNumbers,
     ) -> Self {
         let (mut numbers, mut firsts, mut distinct) =
-            (Vec::with_capacity(ranks.len()), Vec::new(), Vec::new());
-        for (rank, row) in ranks.zip(0..) {
-            if rank as usize >= numbers_of.len() {
-                numbers_of.resize(rank as usize + 1, 0);
+            (Vec::with_capacity(keys.len()), Vec::new(), Vec::new());
+        for (key, row) in keys.zip(0..) {
+            if key as usize >= numbers_of.len() {
+                numbers_of.resize(key as usize + 1, 0);
             }
-            let number = &mut numbers_of[rank as usize];
+            let number = &mut numbers_of[key as usize];
             if *number == 0 {
                 firsts.push(row);
-                distinct.push(rank);
+                distinct.push(key);
                 *number = firsts.len() as u32;
             }
             numbers.push(*number - 1);
         }
-        distinct.into_iter().for_each(|rank| numbers_of[rank as usize] = 0);
+        distinct.into_iter().for_each(|key| numbers_of[key as usize] = 0);
         Self::packed(numbers, firsts)
     }
 
@@ -140,7 +145,7 @@ impl DictionaryKeys {
             let next = (1 << (both + one)) + many.len() as u32;
             *many.entry((shared, edge.union, other)).or_insert(next)
         };
-        Self::by_rank(edges.map(key), ranks)
+        Self::by_small_key(edges.map(key), ranks)
     }
 
     /// A column; `write` appends the value of a row in Parquet's plain encoding.
@@ -413,8 +418,8 @@ mod tests {
             prop_assert_eq!(by_counts.numbers.iter().map(of_row).collect::<Vec<_>>(), edges.clone());
             let distinct: std::collections::BTreeSet<(Edge, bool)> = edges.iter().copied().collect();
             prop_assert_eq!(by_counts.firsts.len(), distinct.len());
-            let ranks = || keys.iter().map(|key| (key % 1000) as u32);
-            let (by_key, mut known) = (DictionaryKeys::new(ranks().map(u64::from)), RankNumbers::default());
+            let ranks = || keys.iter().map(|key| Rank((key % 1000) as u32));
+            let (by_key, mut known) = (DictionaryKeys::new(ranks().map(|rank| rank.0.into())), RankNumbers::default());
             for _ in 0..2 {
                 let by_rank = DictionaryKeys::by_rank(ranks(), &mut known);
                 prop_assert_eq!((by_rank.numbers, by_rank.firsts, by_rank.packed), (by_key.numbers.clone(), by_key.firsts.clone(), by_key.packed.clone()));

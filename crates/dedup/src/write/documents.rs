@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::documents::Row;
 use crate::error::{Error, Result};
 use benzer_io::read::{Batch, Compression, Format, Input};
 use benzer_io::rewrite::{Annotation, LineWriter, Verdict, table};
@@ -16,13 +17,13 @@ pub(crate) trait Verdicts: Sync {
     fn annotates(&self) -> bool;
 
     /// Whether it is left out of the output.
-    fn is_removed(&self, row: u32) -> bool;
+    fn is_removed(&self, row: Row) -> bool;
 
     /// The marks of a document, if documents are marked instead of removed.
-    fn annotation(&self, row: u32) -> Result<Option<Annotation>>;
+    fn annotation(&self, row: Row) -> Result<Option<Annotation>>;
 
     /// The input and the line of a row, if there is such a row.
-    fn place(&self, row: u32) -> Result<Option<(u32, u64)>>;
+    fn place(&self, row: Row) -> Result<Option<(u32, u64)>>;
 }
 
 /// Refuses marks that a format has no place for.
@@ -45,7 +46,7 @@ pub(crate) struct DocumentWriter<'a> {
     inputs: &'a [Arc<Input>],
     verdicts: &'a dyn Verdicts,
     annotates: bool,
-    row: u32,
+    row: Row,
     current: Option<(u32, Output)>,
     stamps: Vec<(PathBuf, Stamp)>,
     line: Vec<u8>,
@@ -76,7 +77,7 @@ impl<'a> DocumentWriter<'a> {
             inputs,
             verdicts,
             annotates,
-            row: 0,
+            row: Row(0),
             current: None,
             stamps: Vec::new(),
             line: Vec::new(),
@@ -85,7 +86,7 @@ impl<'a> DocumentWriter<'a> {
 
     /// Rows that were written so far.
     pub fn row(&self) -> u32 {
-        self.row
+        self.row.0
     }
 
     /// Writes the documents of the next batch, whose lines are given beside it.
@@ -119,7 +120,7 @@ impl<'a> DocumentWriter<'a> {
                 });
             }
             n += 1;
-            self.row += 1;
+            self.row.0 += 1;
         }
         out.append(&lines[run.unwrap_or_default()])?;
         Ok(n)
@@ -129,7 +130,7 @@ impl<'a> DocumentWriter<'a> {
     fn one(&mut self, batch: &Batch, i: usize) -> Result<usize> {
         if let Some(document) = batch.document(i) {
             let row = self.row;
-            self.row += 1;
+            self.row.0 += 1;
             let input = &self.inputs[document.input as usize];
             match &mut self.current {
                 Some((_, Output::Lines(out))) => {
@@ -213,14 +214,14 @@ impl<'a> DocumentWriter<'a> {
         number: u32,
         failure: &'b mut Option<Error>,
     ) -> impl Iterator<Item = Verdict> + use<'b, 'a> {
-        let verdict = move |row: u32| -> Result<Option<Verdict>> {
+        let verdict = move |row: Row| -> Result<Option<Verdict>> {
             let Some((_, line)) = self.verdicts.place(row)?.filter(|(input, _)| *input == number) else {
                 return Ok(None);
             };
             let annotation = self.verdicts.annotation(row)?;
             Ok(Some(Verdict { line, keep: !self.verdicts.is_removed(row), annotation }))
         };
-        (self.row..).map_while(move |row| {
+        (self.row.0..).map(Row).map_while(move |row| {
             verdict(row).unwrap_or_else(|error| {
                 *failure = Some(error);
                 None

@@ -11,7 +11,7 @@ use crate::corpus::CorpusView;
 use crate::decide::{Removal, Rule};
 use crate::error::Result;
 use crate::tables::{ClustersColumn, EvidenceColumn};
-use benzer_join::{Edge, Estimates};
+use benzer_join::{Edge, Estimates, Rank};
 use benzer_storage::FileWriter;
 
 /// What the numbers of an edge are.
@@ -120,8 +120,8 @@ impl<'a> EvidenceRows<'a> {
         use EvidenceColumn as C;
         let Self { removals, view, estimates, .. } = *self;
         let (removed, kept) = (|row: usize| removals[row].removed(), |row: usize| removals[row].kept());
-        let file = |rank: u32| view.file_and_row(rank).map(|(file, _)| file);
-        let line = |rank: u32| view.file_and_row(rank).map(|(_, line)| line);
+        let file = |rank: Rank| view.file_and_row(rank).map(|(file, _)| file);
+        let line = |rank: Rank| view.file_and_row(rank).map(|(_, line)| line);
         let edge = |row: usize| &removals[row].edge;
         let is = |row: usize, rules: &[Rule]| rules.contains(&removals[row].rule);
         let has_both = |row: usize| !is(row, &[Rule::Estimate]);

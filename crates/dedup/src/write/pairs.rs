@@ -7,7 +7,7 @@ use super::evidence::{CountKind, similarity};
 use crate::corpus::CorpusView;
 use crate::error::Result;
 use crate::tables::PairsColumn;
-use benzer_join::{Edge, Estimates};
+use benzer_join::{Edge, Estimates, Rank};
 use benzer_storage::FileWriter;
 
 /// The table being written.
@@ -69,7 +69,7 @@ impl PairsWriter {
         let similarity = |row: usize| {
             similarity(edge(row), *count_kind != CountKind::Registers || is_copy(row), estimates)
         };
-        let place = |rank: u32| view.found_old.place(rank);
+        let place = |rank: Rank| view.found_old.place(rank);
         let [has_both, has_union, has_size] =
             count_kind.has().map(|has| move |row: usize| has.unwrap_or_else(|| is_copy(row)));
         table.write(|column, descr| match column {

@@ -8,6 +8,7 @@ use crate::edges::Edges;
 use crate::error::Result;
 use crate::tables::{Column, PlacesColumn};
 use benzer_io::result_table::{Cell, Table};
+use benzer_join::Rank;
 use benzer_storage::FileWriter;
 
 /// The name of the table.
@@ -60,24 +61,24 @@ fn similar(edges: &Edges, removals: &[Removal]) -> Result<Bits> {
 struct Bits(Vec<u64>);
 
 impl Bits {
-    fn insert(&mut self, rank: u32) {
-        let word = rank as usize / 64;
+    fn insert(&mut self, rank: Rank) {
+        let word = rank.index() / 64;
         if self.0.len() <= word {
             self.0.resize(word + 1, 0);
         }
-        self.0[word] |= 1 << (rank % 64);
+        self.0[word] |= 1 << (rank.0 % 64);
     }
 
-    fn remove(&mut self, rank: u32) {
-        if let Some(word) = self.0.get_mut(rank as usize / 64) {
-            *word &= !(1 << (rank % 64));
+    fn remove(&mut self, rank: Rank) {
+        if let Some(word) = self.0.get_mut(rank.index() / 64) {
+            *word &= !(1 << (rank.0 % 64));
         }
     }
 
     /// Those that are there, in order.
-    fn ranks(&self) -> impl Iterator<Item = u32> {
+    fn ranks(&self) -> impl Iterator<Item = Rank> {
         let bits = |(i, word): (u32, u64)| {
-            (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| 64 * i + bit)
+            (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| Rank(64 * i + bit))
         };
         (0..).zip(self.0.iter().copied()).filter(|(_, word)| *word != 0).flat_map(bits)
     }

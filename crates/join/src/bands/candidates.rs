@@ -13,6 +13,7 @@ use super::lists::CandidateLists;
 use super::memberships::{BucketCounts, Memberships, PairedWith};
 use super::number_set::NumberSet;
 use super::repeats::{Buckets, RepeatFilter};
+use crate::Rank;
 
 /// Bands whose keys are gathered together, at most.
 const TOGETHER: usize = 6;
@@ -26,7 +27,7 @@ const AHEAD: usize = 8;
 /// The sketches of documents by rank.
 pub trait Sketches: Sync {
     /// The stored words of a sketch.
-    fn sketch(&self, rank: u32) -> &[u64];
+    fn sketch(&self, rank: Rank) -> &[u64];
 }
 
 /// Which documents meet in buckets, and which of those are candidates.
@@ -46,12 +47,12 @@ pub struct BandRules<'a> {
 /// The wish to stop.
 pub fn candidates(
     sketches: &impl Sketches,
-    ranks: &[u32],
+    ranks: &[Rank],
     rules: BandRules<'_>,
     workers: Workers<'_>,
 ) -> Result<(Vec<CandidateLists>, BucketCounts)> {
     let buckets = buckets(sketches, ranks, rules.banding, workers)?;
-    let n_ranks = ranks.last().map_or(0, |rank| rank + 1);
+    let n_ranks = ranks.last().map_or(0, |rank| rank.0 + 1);
     let memberships = Memberships::new(&buckets, n_ranks, rules.cap, workers.threads);
     let n_tasks = ranks.len().div_ceil(TASK);
     let lister = || Lister::new(n_ranks);
@@ -66,7 +67,7 @@ pub fn candidates(
 /// The buckets of all bands, some bands in each part.
 fn buckets(
     sketches: &impl Sketches,
-    ranks: &[u32],
+    ranks: &[Rank],
     banding: &Banding,
     workers: Workers<'_>,
 ) -> Result<Vec<Vec<Buckets>>> {
@@ -102,7 +103,7 @@ impl KeyGatherer {
         Self { keys: std::array::from_fn(|_| Vec::with_capacity(n)), filter: RepeatFilter::default() }
     }
 
-    fn gather(&mut self, sketches: &impl Sketches, ranks: &[u32], banding: &Banding, bands: Range<usize>) {
+    fn gather(&mut self, sketches: &impl Sketches, ranks: &[Rank], banding: &Banding, bands: Range<usize>) {
         self.keys[..bands.len()].iter_mut().for_each(|keys| keys.resize(ranks.len(), 0));
         let mut columns = self.keys.each_mut().map(Vec::as_mut_slice);
         for (i, &rank) in ranks.iter().enumerate() {
@@ -113,7 +114,7 @@ impl KeyGatherer {
     }
 
     /// The buckets of the bands that were gathered.
-    fn buckets(&mut self, ranks: &[u32], n_bands: usize) -> Vec<Buckets> {
+    fn buckets(&mut self, ranks: &[Rank], n_bands: usize) -> Vec<Buckets> {
         self.keys.iter().take(n_bands).map(|keys| self.filter.repeated(keys, ranks)).collect()
     }
 }
@@ -123,8 +124,8 @@ struct Lister {
     /// Empty before and after each document.
     set: NumberSet,
     /// Those that a document is paired with, and those of the document after it.
-    partners: Vec<u32>,
-    next: Vec<u32>,
+    partners: Vec<Rank>,
+    next: Vec<Rank>,
 }
 
 impl Lister {
@@ -136,14 +137,14 @@ impl Lister {
     /// The candidates of some documents.
     fn lists(
         &mut self,
-        ranks: &[u32],
+        ranks: &[Rank],
         memberships: &Memberships,
         sketches: &impl Sketches,
         prefilter: &Prefilter,
     ) -> CandidateLists {
         let Self { set, partners, next } = self;
         let mut lists = CandidateLists::default();
-        let mut compare = |later: u32, partners: &mut Vec<u32>| {
+        let mut compare = |later: Rank, partners: &mut Vec<Rank>| {
             prefilter.retain(sketches.sketch(later), partners, |rank| sketches.sketch(rank));
             lists.push(later, partners);
         };
@@ -174,7 +175,7 @@ impl Lister {
 }
 
 /// Lists the documents that the buckets of one pair it with, each once, in order. The set is empty before and after.
-fn list(memberships: &Memberships, later: u32, set: &mut NumberSet, partners: &mut Vec<u32>) {
+fn list(memberships: &Memberships, later: Rank, set: &mut NumberSet, partners: &mut Vec<Rank>) {
     for paired_with in memberships.of(later) {
         match paired_with {
             PairedWith::All(words) => words.iter().for_each(|word| set.add(word.at, word.bits)),
@@ -210,8 +211,8 @@ mod tests {
     struct Table(Vec<Vec<u64>>);
 
     impl Sketches for Table {
-        fn sketch(&self, rank: u32) -> &[u64] {
-            &self.0[rank as usize]
+        fn sketch(&self, rank: Rank) -> &[u64] {
+            &self.0[rank.index()]
         }
     }
 
@@ -221,9 +222,9 @@ mod tests {
         banding: &Banding,
         prefilter: &Prefilter,
         cap: usize,
-    ) -> BTreeSet<(u32, u32)> {
-        let mut buckets: BTreeMap<(usize, u64), Vec<u32>> = BTreeMap::new();
-        for rank in 0..table.0.len() as u32 {
+    ) -> BTreeSet<(Rank, Rank)> {
+        let mut buckets: BTreeMap<(usize, u64), Vec<Rank>> = BTreeMap::new();
+        for rank in Rank::all(table.0.len() as u32) {
             for band in 0..banding.bands() {
                 buckets.entry((band, banding.key(table.sketch(rank), band))).or_default().push(rank);
             }
@@ -260,7 +261,7 @@ mod tests {
                 }
                 words
             }).collect());
-            let ranks: Vec<u32> = (0..n as u32).collect();
+            let ranks: Vec<Rank> = Rank::all(n as u32).collect();
             let rules = BandRules { banding: &banding, prefilter: &prefilter, cap };
             let workers = Workers { threads, progress: &Progress::silent() };
             let found = candidates(&table, &ranks, rules, workers).unwrap();

@@ -3,6 +3,7 @@
 use benzer_flow::Result;
 
 use super::repeats::RepeatFilter;
+use crate::Rank;
 use crate::prefetch::{self, Prefetch};
 
 /// The pairs (copy, representative), by rank of the copy: documents of the same hash, after `is_equal` looked at the texts themselves. `ranks` are in order. `prefetch` is told
@@ -11,14 +12,14 @@ use crate::prefetch::{self, Prefetch};
 /// # Errors
 /// What `is_equal` returns.
 pub fn copies(
-    ranks: &[u32],
-    hash: impl Fn(u32) -> u128,
-    prefetch: impl Fn(u32, Prefetch),
-    is_equal: impl FnMut(u32, u32) -> Result<bool>,
-) -> Result<Vec<(u32, u32)>> {
+    ranks: &[Rank],
+    hash: impl Fn(Rank) -> u128,
+    prefetch: impl Fn(Rank, Prefetch),
+    is_equal: impl FnMut(Rank, Rank) -> Result<bool>,
+) -> Result<Vec<(Rank, Rank)>> {
     let halves: Vec<u64> = ranks.iter().map(|&rank| hash(rank) as u64).collect();
     let repeated = RepeatFilter::default().repeated(&halves, ranks);
-    let mut repeated: Vec<(u128, u32)> = repeated.members().iter().map(|&rank| (hash(rank), rank)).collect();
+    let mut repeated: Vec<(u128, Rank)> = repeated.members().iter().map(|&rank| (hash(rank), rank)).collect();
     repeated.sort_unstable();
     let sorted = (0..repeated.len()).map(|i| {
         for (ahead, what) in prefetch::DISTANCES {
@@ -34,12 +35,12 @@ pub fn copies(
 /// # Errors
 /// A record that is one, and what `is_equal` returns.
 pub fn copies_in_order(
-    sorted: impl Iterator<Item = Result<(u128, u32)>>,
-    mut is_equal: impl FnMut(u32, u32) -> Result<bool>,
-) -> Result<Vec<(u32, u32)>> {
+    sorted: impl Iterator<Item = Result<(u128, Rank)>>,
+    mut is_equal: impl FnMut(Rank, Rank) -> Result<bool>,
+) -> Result<Vec<(Rank, Rank)>> {
     let mut pairs = Vec::new();
     // More than one representative means that different texts have one hash.
-    let (mut representatives, mut last): (Vec<u32>, _) = (Vec::new(), None);
+    let (mut representatives, mut last): (Vec<Rank>, _) = (Vec::new(), None);
     for record in sorted {
         let (hash, rank) = record?;
         if last != Some(hash) {
@@ -70,13 +71,14 @@ mod tests {
     fn the_first_in_keep_order_stands_for_its_copies_and_a_collision_is_no_copy() {
         let texts = ["a", "b", "a", "c", "b", "a", "d"];
         // "c" collides with "a", and "d" shares half of its hash.
-        let hash = |rank: u32| match texts[rank as usize] {
+        let hash = |rank: Rank| match texts[rank.index()] {
             "a" | "c" => 7,
             "d" => 1 << 100 | 7,
             _ => 9,
         };
-        let equal = |a: u32, b: u32| Ok(texts[a as usize] == texts[b as usize]);
-        let ranks: Vec<u32> = (0..7).collect();
-        assert_eq!(copies(&ranks, hash, |_, _| {}, equal).unwrap(), [(2, 0), (4, 1), (5, 0)]);
+        let equal = |a: Rank, b: Rank| Ok(texts[a.index()] == texts[b.index()]);
+        let ranks: Vec<Rank> = Rank::all(7).collect();
+        let expected = [(2, 0), (4, 1), (5, 0)].map(|(copy, first)| (Rank(copy), Rank(first)));
+        assert_eq!(copies(&ranks, hash, |_, _| {}, equal).unwrap(), expected);
     }
 }

@@ -1,16 +1,18 @@
 //! Pairs to compare, by their later document.
 
+use crate::Rank;
+
 /// Pairs (later, earlier), in order: of each later document the earlier ones, one list after the other.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct CandidateLists {
     later: Vec<Later>,
-    earlier: Vec<u32>,
+    earlier: Vec<Rank>,
 }
 
 /// A later document, and where its list ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Later {
-    rank: u32,
+    rank: Rank,
     end: usize,
 }
 
@@ -18,14 +20,14 @@ struct Later {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Candidates<'a> {
     /// The document.
-    pub later: u32,
+    pub later: Rank,
     /// Those it is compared with, in order, at least one.
-    pub earlier: &'a [u32],
+    pub earlier: &'a [Rank],
 }
 
 impl CandidateLists {
     /// Adds the pairs of a document that is later than all before.
-    pub(crate) fn push(&mut self, later: u32, earlier: &[u32]) {
+    pub(crate) fn push(&mut self, later: Rank, earlier: &[Rank]) {
         if !earlier.is_empty() {
             self.earlier.extend_from_slice(earlier);
             self.later.push(Later { rank: later, end: self.earlier.len() });
@@ -33,7 +35,7 @@ impl CandidateLists {
     }
 
     /// Adds a pair behind all others.
-    pub(crate) fn push_pair(&mut self, later: u32, earlier: u32) {
+    pub(crate) fn push_pair(&mut self, later: Rank, earlier: Rank) {
         self.earlier.push(earlier);
         let end = self.earlier.len();
         match self.later.last_mut() {
@@ -48,7 +50,7 @@ impl CandidateLists {
     }
 
     /// The last later document.
-    pub(crate) fn last(&self) -> Option<u32> {
+    pub(crate) fn last(&self) -> Option<Rank> {
         self.later.last().map(|later| later.rank)
     }
 
@@ -68,14 +70,14 @@ impl CandidateLists {
     }
 
     /// All pairs.
-    pub fn pairs(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+    pub fn pairs(&self) -> impl Iterator<Item = (Rank, Rank)> + '_ {
         self.lists()
             .flat_map(|Candidates { later, earlier }| earlier.iter().map(move |earlier| (later, *earlier)))
     }
 }
 
-impl FromIterator<(u32, u32)> for CandidateLists {
-    fn from_iter<I: IntoIterator<Item = (u32, u32)>>(pairs: I) -> Self {
+impl FromIterator<(Rank, Rank)> for CandidateLists {
+    fn from_iter<I: IntoIterator<Item = (Rank, Rank)>>(pairs: I) -> Self {
         let mut all = Self::default();
         pairs.into_iter().for_each(|(later, earlier)| all.push_pair(later, earlier));
         all
@@ -90,13 +92,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pairs_come_back_in_order(pairs in prop::collection::btree_set((0u32..40, 0u32..40), 0..200)) {
+        fn pairs_come_back_in_order(pairs in prop::collection::btree_set((0u32..40, 0u32..40).prop_map(|(later, earlier)| (Rank(later), Rank(earlier))), 0..200)) {
             let all: CandidateLists = pairs.iter().copied().collect();
             prop_assert_eq!(all.pairs().collect::<BTreeSet<_>>(), pairs.clone());
             prop_assert!(all.pairs().is_sorted());
             prop_assert_eq!((all.n_pairs(), all.last()), (pairs.len(), pairs.last().map(|pair| pair.0)));
             let mut again = CandidateLists::default();
-            again.push(0, &[]);
+            again.push(Rank(0), &[]);
             all.lists().for_each(|group| again.push(group.later, group.earlier));
             prop_assert_eq!(again, all);
         }

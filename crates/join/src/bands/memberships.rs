@@ -6,6 +6,7 @@ use benzer_flow::workers::both;
 use super::cluster_numbering::ClusterNumbering;
 use super::large_buckets::{LargeBuckets, NumberWord};
 use super::repeats::Buckets;
+use crate::Rank;
 
 /// How documents met in buckets.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +62,7 @@ impl Memberships {
             let (mut ends, mut counts) = (vec![0; n as usize + 1], BucketCounts::default());
             for bucket in buckets() {
                 counts.add(bucket.len() as u64, cap);
-                bucket.iter().skip(1).for_each(|&rank| ends[rank as usize + 1] += 1);
+                bucket.iter().skip(1).for_each(|&rank| ends[rank.index() + 1] += 1);
             }
             for i in 1..ends.len() {
                 ends[i] += ends[i - 1];
@@ -75,7 +76,7 @@ impl Memberships {
             let (mut start, mut n_large) = (0, 0);
             for bucket in buckets() {
                 for (i, &rank) in bucket.iter().enumerate().skip(1) {
-                    let next = &mut ends[rank as usize];
+                    let next = &mut ends[rank.index()];
                     memberships[*next] =
                         if i < cap { Membership::new(start, i) } else { Membership::new(n_large, 0) };
                     *next += 1;
@@ -107,13 +108,13 @@ impl Memberships {
 
     /// The document of a number.
     #[inline]
-    pub fn rank(&self, number: u32) -> u32 {
+    pub fn rank(&self, number: u32) -> Rank {
         self.numbering.rank(number)
     }
 
     /// Asks for the members of a document's buckets.
     #[inline]
-    pub fn prefetch(&self, rank: u32) {
+    pub fn prefetch(&self, rank: Rank) {
         for membership in self.list(rank) {
             match membership.split() {
                 (bucket, 0) => self.large.prefetch(bucket),
@@ -124,7 +125,7 @@ impl Memberships {
 
     /// Whom each bucket of a document pairs it with.
     #[inline]
-    pub fn of(&self, rank: u32) -> impl Iterator<Item = PairedWith<'_>> {
+    pub fn of(&self, rank: Rank) -> impl Iterator<Item = PairedWith<'_>> {
         self.list(rank).iter().map(|membership| match membership.split() {
             (bucket, 0) => PairedWith::All(self.large.get(bucket)),
             (start, n) => PairedWith::First(&self.first[start..start + n]),
@@ -132,9 +133,9 @@ impl Memberships {
     }
 
     #[inline]
-    fn list(&self, rank: u32) -> &[Membership] {
-        let start = if rank == 0 { 0 } else { self.ends[rank as usize - 1] };
-        &self.memberships[start..self.ends[rank as usize]]
+    fn list(&self, rank: Rank) -> &[Membership] {
+        let start = if rank == Rank(0) { 0 } else { self.ends[rank.index() - 1] };
+        &self.memberships[start..self.ends[rank.index()]]
     }
 }
 

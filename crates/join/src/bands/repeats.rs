@@ -3,6 +3,8 @@
 //! Most keys occur once. Two bits for each of many counters tell which might occur again, in two passes over the keys that stay in the cache; only what is left is
 //! put in order, by its first bits, in which few different keys are equal.
 
+use crate::Rank;
+
 /// Counters per key. Of the keys that occur once, one in so many is sorted with the others.
 const SPARE: usize = 16;
 
@@ -17,37 +19,37 @@ pub struct RepeatFilter {
     /// The same, half in order.
     half: Vec<u64>,
     /// Keys with the same high bits, and where they are.
-    mixed: Vec<(u64, u32)>,
+    mixed: Vec<(u64, Rank)>,
 }
 
 /// The members of each key that has more than one, in order of the keys.
 #[derive(Debug, Default)]
 pub struct Buckets {
-    members: Vec<u32>,
+    members: Vec<Rank>,
     ends: Vec<u32>,
 }
 
 impl Buckets {
     /// The buckets, each with its members in order.
-    pub fn iter(&self) -> impl Iterator<Item = &[u32]> {
+    pub fn iter(&self) -> impl Iterator<Item = &[Rank]> {
         let starts = std::iter::once(&0).chain(&self.ends);
         starts.zip(&self.ends).map(|(start, end)| &self.members[*start as usize..*end as usize])
     }
 
-    fn push(&mut self, members: impl Iterator<Item = u32>) {
+    fn push(&mut self, members: impl Iterator<Item = Rank>) {
         self.members.extend(members);
         self.ends.push(self.members.len() as u32);
     }
 
     /// The members of all buckets.
-    pub fn members(&self) -> &[u32] {
+    pub fn members(&self) -> &[Rank] {
         &self.members
     }
 }
 
 impl RepeatFilter {
     /// The buckets of keys that have more than one member. `members[i]`, in order, has `keys[i]`.
-    pub fn repeated(&mut self, keys: &[u64], members: &[u32]) -> Buckets {
+    pub fn repeated(&mut self, keys: &[u64], members: &[Rank]) -> Buckets {
         self.count(keys);
         let mut left = std::mem::take(&mut self.left);
         left.resize(keys.len().max(left.len()), 0);
@@ -153,15 +155,15 @@ mod tests {
     use std::collections::BTreeMap;
 
     /// The buckets by definition.
-    fn expected(keys: &[u64], members: &[u32]) -> Vec<Vec<u32>> {
-        let mut all: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
+    fn expected(keys: &[u64], members: &[Rank]) -> Vec<Vec<Rank>> {
+        let mut all: BTreeMap<u64, Vec<Rank>> = BTreeMap::new();
         keys.iter().zip(members).for_each(|(key, member)| all.entry(*key).or_default().push(*member));
         all.into_values().filter(|bucket| bucket.len() > 1).collect()
     }
 
     #[test]
     fn many_keys_are_told_apart_whether_their_first_bits_are_equal_or_not() {
-        let members: Vec<u32> = (0..40_000).map(|i| 3 * i + 1).collect();
+        let members: Vec<Rank> = (0..40_000).map(|i| Rank(3 * i + 1)).collect();
         let mut filter = RepeatFilter::default();
         // Of each number of keys some are in pairs, some in large buckets; `shift` says where they differ.
         for (n_keys, shift) in
@@ -181,7 +183,7 @@ mod tests {
     proptest! {
         #[test]
         fn exactly_the_repeated_keys_are_left(keys in prop::collection::vec(prop_oneof![0u64..40, any::<u64>(), (0u64..9).prop_map(|k| k << 56)], 0..300)) {
-            let members: Vec<u32> = (0..keys.len() as u32).map(|i| 2 * i).collect();
+            let members: Vec<Rank> = (0..keys.len() as u32).map(|i| Rank(2 * i)).collect();
             let expected = expected(&keys, &members);
             let mut filter = RepeatFilter::default();
             for _ in 0..2 {

@@ -32,6 +32,8 @@ use std::sync::atomic::AtomicUsize;
 
 use benzer_flow::{Result, Workers, Workspace, sort::Sorted, workers::on_threads};
 
+use crate::Rank;
+
 pub use frequencies::Frequencies;
 use prefix::Listing;
 use probe::Prober;
@@ -44,7 +46,7 @@ pub use sets::{Elements, Source};
 #[derive(Debug)]
 pub struct Found {
     /// As the rule tells them, in order, each once.
-    pub pairs: Sorted<(u32, u32)>,
+    pub pairs: Sorted<(Rank, Rank)>,
     /// How often two sets of similar size met in a bucket.
     pub n_bucket_pairs: u64,
     /// The members of the largest bucket.
@@ -56,7 +58,7 @@ pub struct Found {
 /// # Errors
 /// Sets that cannot be had, files that cannot be written or read, the wish to stop.
 pub fn candidates(
-    members: &[u32],
+    members: &[Rank],
     source: &dyn Source,
     rule: Rule,
     workspace: Workspace<'_>,

@@ -9,13 +9,14 @@ use benzer_flow::{Result, Workers, Workspace};
 use super::Rule;
 use super::frequencies::{Frequencies, element, is_shared};
 use super::sets::{CHUNK, Elements, Sets, Source};
+use crate::Rank;
 
 /// An element, the number of a set that is listed under it, and its place in the set.
 pub(super) type Posting = (u64, u32, u32);
 
 /// Sets that are to be listed.
 pub(super) struct Listing<'a> {
-    pub members: &'a [u32],
+    pub members: &'a [Rank],
     pub source: &'a dyn Source,
     pub sets: &'a Sets,
     pub frequencies: &'a Frequencies,
@@ -56,7 +57,7 @@ impl Listing<'_> {
 }
 
 impl Writer<'_> {
-    fn write(&mut self, rank: u32, set: u32, frequencies: &Frequencies, rule: &Rule) -> Result<()> {
+    fn write(&mut self, rank: Rank, set: u32, frequencies: &Frequencies, rule: &Rule) -> Result<()> {
         let Self { elements, keys, postings } = self;
         keys.clear();
         keys.extend(elements.of(rank)?.iter().map(|&element| frequencies.key(element)));

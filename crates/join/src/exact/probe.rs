@@ -8,13 +8,14 @@ use benzer_flow::workers::next_range;
 
 use super::rule::{Join, Measure};
 use super::segment::{Probe, Segment};
+use crate::Rank;
 
 /// Probes that a thread takes at a time.
 const CHUNK: usize = 1 << 12;
 
 /// What a thread finds.
 pub(super) struct Prober {
-    pairs: Sorter<(u32, u32)>,
+    pairs: Sorter<(Rank, Rank)>,
     /// A bit for each set that was met, and their list.
     is_met: Vec<u64>,
     met: Vec<u32>,
@@ -22,7 +23,7 @@ pub(super) struct Prober {
 }
 
 impl Prober {
-    pub fn new(n_sets: usize, pairs: Sorter<(u32, u32)>) -> Self {
+    pub fn new(n_sets: usize, pairs: Sorter<(Rank, Rank)>) -> Self {
         Self { pairs, is_met: vec![0; n_sets.div_ceil(64)], met: Vec::new(), n_bucket_pairs: 0 }
     }
 
@@ -83,7 +84,7 @@ impl Prober {
     }
 
     /// The pairs in order.
-    pub fn finish(self) -> Result<Sorted<(u32, u32)>> {
+    pub fn finish(self) -> Result<Sorted<(Rank, Rank)>> {
         Ok(self.pairs.finish()?)
     }
 }

@@ -3,6 +3,7 @@
 use benzer_core::Threshold;
 
 use super::sets::Set;
+use crate::Rank;
 
 /// What must reach the threshold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -22,7 +23,7 @@ pub enum Sides {
     /// All with all, as (earlier, later); of containment as (contained, containing).
     One,
     /// Those below a rank with those from it on, in this order.
-    Two(u32),
+    Two(Rank),
 }
 
 /// What a join is to find.
@@ -50,7 +51,7 @@ impl Rule {
     }
 
     /// True if a set looks for others, if it may be found by others.
-    pub(super) fn roles(&self, rank: u32) -> (bool, bool) {
+    pub(super) fn roles(&self, rank: Rank) -> (bool, bool) {
         match (self.measure, self.sides) {
             (Measure::Containment, Sides::Two(split)) => (rank < split, rank >= split),
             _ => (true, true),
@@ -58,7 +59,7 @@ impl Rule {
     }
 
     /// The side of a set: pairs are made between different ones, or within the only one.
-    pub(super) fn side(&self, rank: u32) -> usize {
+    pub(super) fn side(&self, rank: Rank) -> usize {
         match self.sides {
             Sides::Two(split) => usize::from(rank >= split),
             _ => 0,
@@ -72,7 +73,7 @@ impl Rule {
     }
 
     /// How many of its first elements a set with at least one is listed under.
-    pub(super) fn listed(&self, rank: u32, size: u32) -> u32 {
+    pub(super) fn listed(&self, rank: Rank, size: u32) -> u32 {
         match self.measure {
             Measure::Containment if self.roles(rank).1 => size,
             _ => self.prefix(size),
@@ -113,7 +114,7 @@ impl Rule {
 
     /// How a pair is told, by ranks.
     #[inline]
-    pub(super) fn pair(&self, looking: u32, found: u32) -> (u32, u32) {
+    pub(super) fn pair(&self, looking: Rank, found: Rank) -> (Rank, Rank) {
         match (self.measure, self.sides) {
             (Measure::Containment, _) => (looking, found),
             (Measure::Jaccard, Sides::LaterFirst) => (looking.max(found), looking.min(found)),

@@ -3,6 +3,7 @@
 use benzer_flow::{Result, Workers, workers::in_parallel};
 
 use super::frequencies::Frequencies;
+use crate::Rank;
 use crate::verify::{ElementCounter, FeatureSource};
 
 /// Documents that a thread takes at a time.
@@ -13,7 +14,7 @@ const ELEMENT_BYTES: u64 = 4;
 /// A document as a set.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Set {
-    pub rank: u32,
+    pub rank: Rank,
     /// Distinct elements.
     pub size: u32,
     pub signature: Signature,
@@ -52,7 +53,7 @@ impl Signature {
 /// Where the sets are.
 pub trait Source: Sync {
     /// About how many elements a set has.
-    fn about(&self, rank: u32) -> Result<u64>;
+    fn about(&self, rank: Rank) -> Result<u64>;
 
     /// Gives the elements of sets. Each thread has its own.
     fn elements(&self) -> Box<dyn Elements + '_>;
@@ -61,12 +62,12 @@ pub trait Source: Sync {
 /// Gives the distinct elements of sets.
 pub trait Elements: Send {
     /// Those of a set, in no order.
-    fn of(&mut self, rank: u32) -> Result<&[u64]>;
+    fn of(&mut self, rank: Rank) -> Result<&[u64]>;
 }
 
 /// Texts are sets of shingles.
 impl Source for FeatureSource<'_> {
-    fn about(&self, rank: u32) -> Result<u64> {
+    fn about(&self, rank: Rank) -> Result<u64> {
         Ok(self.texts.bytes(rank)? / ELEMENT_BYTES)
     }
 
@@ -81,25 +82,25 @@ struct Shingles<'a> {
 }
 
 impl Elements for Shingles<'_> {
-    fn of(&mut self, rank: u32) -> Result<&[u64]> {
+    fn of(&mut self, rank: Rank) -> Result<&[u64]> {
         self.counter.of(rank, self.sources)
     }
 }
 
 /// Reads all members once.
 pub(super) fn measure(
-    members: &[u32],
+    members: &[Rank],
     source: &dyn Source,
     workers: Workers<'_>,
 ) -> Result<(Sets, Frequencies)> {
     let n_elements = members.iter().map(|&rank| source.about(rank)).sum::<Result<u64>>()?;
     let frequencies = Frequencies::new(n_elements);
-    let measure_one = |rank: u32, elements: &mut Box<dyn Elements + '_>| -> Result<Set> {
+    let measure_one = |rank: Rank, elements: &mut Box<dyn Elements + '_>| -> Result<Set> {
         let elements = elements.of(rank)?;
         frequencies.add(elements);
         Ok(Set { rank, size: elements.len() as u32, signature: Signature::new(elements) })
     };
-    let chunks: Vec<&[u32]> = members.chunks(CHUNK).collect();
+    let chunks: Vec<&[Rank]> = members.chunks(CHUNK).collect();
     let measured = in_parallel(
         chunks.len(),
         workers.threads,

@@ -17,12 +17,12 @@ use crate::verify::{FeatureSource, PairFilter, Texts, verify};
 struct Corpus(Vec<String>);
 
 impl Texts for Corpus {
-    fn bytes(&self, rank: u32) -> Result<u64> {
-        Ok(self.0[rank as usize].len() as u64)
+    fn bytes(&self, rank: Rank) -> Result<u64> {
+        Ok(self.0[rank.index()].len() as u64)
     }
 
-    fn with_text(&self, rank: u32, visit: &mut dyn FnMut(&str)) -> Result<()> {
-        visit(&self.0[rank as usize]);
+    fn with_text(&self, rank: Rank, visit: &mut dyn FnMut(&str)) -> Result<()> {
+        visit(&self.0[rank.index()]);
         Ok(())
     }
 }
@@ -49,19 +49,21 @@ impl Corpus {
         Self((0..n).map(text).collect())
     }
 
-    fn members(&self) -> Vec<u32> {
-        (0..self.0.len() as u32).collect()
+    fn members(&self) -> Vec<Rank> {
+        Rank::all(self.0.len() as u32).collect()
     }
 
-    fn all_pairs(&self) -> Vec<(u32, u32)> {
-        (0..self.0.len() as u32).flat_map(|later| (0..later).map(move |earlier| (later, earlier))).collect()
+    fn all_pairs(&self) -> Vec<(Rank, Rank)> {
+        (0..self.0.len() as u32)
+            .flat_map(|later| Rank::all(later).map(move |earlier| (Rank(later), earlier)))
+            .collect()
     }
 
     fn source<'a>(&'a self, shingler: &'a Shingler) -> FeatureSource<'a> {
         FeatureSource { texts: self, shingler, remembered: 1 << 16 }
     }
 
-    fn reaching(&self, pairs: &[(u32, u32)], shingler: &Shingler, threshold: Threshold) -> Vec<Edge> {
+    fn reaching(&self, pairs: &[(Rank, Rank)], shingler: &Shingler, threshold: Threshold) -> Vec<Edge> {
         let mut edges = Vec::new();
         let wanted = PairFilter::Reaching(threshold);
         verify(pairs.iter().copied().map(Ok), self.source(shingler), wanted, 1, |_, made| {
@@ -87,7 +89,7 @@ impl Corpus {
 
 #[derive(Debug, PartialEq)]
 struct Joined {
-    pairs: Vec<(u32, u32)>,
+    pairs: Vec<(Rank, Rank)>,
     n_bucket_pairs: u64,
     largest: u64,
     spilled: bool,
@@ -150,7 +152,7 @@ fn a_small_budget_spills() {
 fn texts_shorter_than_a_shingle_are_sets_of_one_element() {
     let corpus = Corpus(["a b", "c", "A, b!", "c d", "C"].map(String::from).to_vec());
     let found = corpus.join(&shingler(3), "1".parse().unwrap(), 1, 0);
-    assert_eq!(found.pairs, [(2, 0), (4, 1)]);
+    assert_eq!(found.pairs, [(2, 0), (4, 1)].map(|(later, earlier)| (Rank(later), Rank(earlier))));
 }
 
 #[test]
@@ -161,28 +163,29 @@ fn members_are_any_documents_and_their_ranks_are_told() {
     let workspace = Workspace { bytes: 0, folder: folder.path(), files: &Files::new() };
     let workers = Workers { threads: 2, progress: &Progress::silent() };
     let (shingler, rule) = (shingler(2), Rule::duplicates("1".parse().unwrap()));
-    let found = candidates(&[1, 2, 4, 5], &corpus.source(&shingler), rule, workspace, workers).unwrap();
+    let found =
+        candidates(&[1, 2, 4, 5].map(Rank), &corpus.source(&shingler), rule, workspace, workers).unwrap();
     let pairs: Vec<_> = found.pairs.map(|pair| pair.unwrap()).collect();
-    assert_eq!(pairs, [(4, 1), (5, 2)]);
+    assert_eq!(pairs, [(Rank(4), Rank(1)), (Rank(5), Rank(2))]);
 }
 
 #[test]
 fn a_text_that_cannot_be_read_ends_the_join() {
     struct Broken;
     impl Texts for Broken {
-        fn bytes(&self, _: u32) -> Result<u64> {
+        fn bytes(&self, _: Rank) -> Result<u64> {
             Ok(10)
         }
 
-        fn with_text(&self, rank: u32, visit: &mut dyn FnMut(&str)) -> Result<()> {
+        fn with_text(&self, rank: Rank, visit: &mut dyn FnMut(&str)) -> Result<()> {
             visit("to be or not to be");
             let error =
                 || benzer_flow::Error::source(std::io::Error::other("`text` must be readable, got noise"));
-            if rank == 700 { Err(error()) } else { Ok(()) }
+            if rank == Rank(700) { Err(error()) } else { Ok(()) }
         }
     }
     let folder = tempfile::tempdir().unwrap();
-    let members: Vec<u32> = (0..1_000).collect();
+    let members: Vec<Rank> = Rank::all(1_000).collect();
     for threads in 1..4 {
         let workspace = Workspace { bytes: 1 << 20, folder: folder.path(), files: &Files::new() };
         let workers = Workers { threads, progress: &Progress::silent() };

@@ -9,7 +9,7 @@ use benzer_flow::Result;
 use super::features::{FeatureSource, Features};
 use super::first::First;
 use super::id_map::IdMap;
-use crate::{bands::RepeatFilter, prefetch};
+use crate::{Rank, bands::RepeatFilter, prefetch};
 
 /// Words of all sets of bits of the first document's elements, at most, and other elements: what a cache holds.
 const MAX_WORDS: usize = 1 << 19;
@@ -96,7 +96,7 @@ impl Bits {
     /// Holds these documents; false if their sets would be too large.
     pub fn hold(
         &mut self,
-        ranks: &[u32],
+        ranks: &[Rank],
         features: &mut Features,
         sources: FeatureSource<'_>,
     ) -> Result<bool> {
@@ -109,7 +109,7 @@ impl Bits {
     }
 
     /// Splits the elements of each document into those of the first one and others; false if they are too many.
-    fn split(&mut self, ranks: &[u32], features: &mut Features, sources: FeatureSource<'_>) -> Result<bool> {
+    fn split(&mut self, ranks: &[Rank], features: &mut Features, sources: FeatureSource<'_>) -> Result<bool> {
         self.sizes.clear();
         self.ends.clear();
         let mut start = 0;
@@ -266,11 +266,11 @@ mod tests {
             let (texts, shingler) = (Few(sets.iter().map(text).collect()), unigrams());
             let sources = FeatureSource { texts: &texts, shingler: &shingler, remembered: 1000 };
             let (mut bits, mut features, mut counts) = (Bits::default(), Features::default(), Vec::new());
-            let ranks: Vec<u32> = (0..sets.len() as u32).collect();
+            let ranks: Vec<Rank> = Rank::all(sets.len() as u32).collect();
             for _ in 0..2 {
                 prop_assert!(bits.hold(&ranks, &mut features, sources).unwrap());
                 for (one, set) in sets.iter().enumerate() {
-                    let others: Vec<u32> = ranks.iter().copied().filter(|other| *other != one as u32).collect();
+                    let others: Vec<u32> = (0..sets.len() as u32).filter(|other| *other != one as u32).collect();
                     let expected: Vec<u32> = others.iter().map(|other| set.intersection(&sets[*other as usize]).count() as u32).collect();
                     bits.count(one, &others, &mut counts);
                     prop_assert_eq!(&counts, &expected);
@@ -287,7 +287,8 @@ mod tests {
         let sources = FeatureSource { texts: &texts, shingler: &shingler, remembered: 1000 };
         let (mut bits, mut features) = (Bits::default(), Features::default());
         let mut holds = |first, n| {
-            let ranks: Vec<u32> = std::iter::once(first).chain(std::iter::repeat_n(1, n)).collect();
+            let ranks: Vec<Rank> =
+                std::iter::once(Rank(first)).chain(std::iter::repeat_n(Rank(1), n)).collect();
             bits.hold(&ranks, &mut features, sources).unwrap()
         };
         assert!(holds(1, 8) && !holds(1, 80), "too many elements of the first");

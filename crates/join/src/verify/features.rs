@@ -7,6 +7,7 @@ use benzer_core::slots::ElementSet;
 use benzer_flow::Result;
 
 use super::{Texts, first::First, pair::PairCount};
+use crate::Rank;
 
 /// Where features come from.
 #[derive(Clone, Copy)]
@@ -35,7 +36,7 @@ impl ElementCounter {
     }
 
     /// The distinct elements of a document, in no order.
-    pub(crate) fn of(&mut self, rank: u32, sources: FeatureSource<'_>) -> Result<&[u64]> {
+    pub(crate) fn of(&mut self, rank: Rank, sources: FeatureSource<'_>) -> Result<&[u64]> {
         let mut n = 0;
         sources.texts.with_text(rank, &mut |text| n = self.count(text, sources.shingler))?;
         Ok(&self.elements[..n as usize])
@@ -49,7 +50,7 @@ pub(super) struct Features {
     set: ElementSet,
     elements: Vec<u64>,
     end: usize,
-    places: HashMap<u32, Range<usize>>,
+    places: HashMap<Rank, Range<usize>>,
     /// Of two documents that are compared: the earlier one, which of its elements the later one has, and what else that has.
     first: First,
     bits: Vec<u64>,
@@ -58,7 +59,7 @@ pub(super) struct Features {
 
 impl Features {
     /// The distinct elements of a document.
-    pub fn of(&mut self, rank: u32, sources: FeatureSource<'_>) -> Result<&[u64]> {
+    pub fn of(&mut self, rank: Rank, sources: FeatureSource<'_>) -> Result<&[u64]> {
         if !self.places.contains_key(&rank) {
             self.forget(sources.remembered);
         }
@@ -67,7 +68,7 @@ impl Features {
     }
 
     /// The elements of a document, some of them more than once. They are not remembered.
-    pub fn with_repetitions(&mut self, rank: u32, sources: FeatureSource<'_>) -> Result<&[u64]> {
+    pub fn with_repetitions(&mut self, rank: Rank, sources: FeatureSource<'_>) -> Result<&[u64]> {
         self.forget(sources.remembered);
         let Self { scratch, elements, end, .. } = self;
         let (start, mut written) = (*end, *end);
@@ -78,7 +79,7 @@ impl Features {
     }
 
     /// What two documents share. They are not remembered.
-    pub fn compare(&mut self, later: u32, earlier: u32, sources: FeatureSource<'_>) -> Result<PairCount> {
+    pub fn compare(&mut self, later: Rank, earlier: Rank, sources: FeatureSource<'_>) -> Result<PairCount> {
         let elements = self.with_repetitions(earlier, sources)?.len();
         let start = self.end;
         self.first.fill(&self.elements[start..start + elements]);
@@ -102,7 +103,7 @@ impl Features {
     }
 
     /// Where the elements of a document are.
-    fn place(&mut self, rank: u32, sources: FeatureSource<'_>) -> Result<Range<usize>> {
+    fn place(&mut self, rank: Rank, sources: FeatureSource<'_>) -> Result<Range<usize>> {
         if let Some(place) = self.places.get(&rank) {
             return Ok(place.clone());
         }
@@ -113,7 +114,7 @@ impl Features {
     }
 
     /// Makes the distinct elements of a document, from `start` on.
-    fn distinct(&mut self, rank: u32, start: usize, sources: FeatureSource<'_>) -> Result<Range<usize>> {
+    fn distinct(&mut self, rank: Rank, start: usize, sources: FeatureSource<'_>) -> Result<Range<usize>> {
         let Self { scratch, set, elements, .. } = self;
         let mut end = start;
         sources.texts.with_text(rank, &mut |text| {

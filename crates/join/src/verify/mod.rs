@@ -18,7 +18,7 @@ mod pair;
 use benzer_flow::{Result, workers::in_parallel};
 
 use crate::bands::{CandidateLists, Candidates};
-use crate::{Prefetch, prefetch};
+use crate::{Prefetch, Rank, prefetch};
 use clusters::ClusterComparer;
 pub use edges::EdgeLists;
 use edges::TaskEdges;
@@ -36,18 +36,18 @@ const LAST_BYTES: u64 = 256 << 10;
 /// The texts of documents by rank.
 pub trait Texts: Sync {
     /// The length of a text.
-    fn bytes(&self, rank: u32) -> Result<u64>;
+    fn bytes(&self, rank: Rank) -> Result<u64>;
 
     /// Hands a text to `visit`.
-    fn with_text(&self, rank: u32, visit: &mut dyn FnMut(&str)) -> Result<()>;
+    fn with_text(&self, rank: Rank, visit: &mut dyn FnMut(&str)) -> Result<()>;
 
     /// A text will be wanted soon: brings into the cache what is in memory, first where it is, then itself.
-    fn prefetch(&self, _rank: u32, _what: Prefetch) {}
+    fn prefetch(&self, _rank: Rank, _what: Prefetch) {}
 }
 
 /// Measures pairs that come sorted by (later, earlier), and hands those that are wanted to `sink`, in the same order, with the number of pairs looked at.
 pub fn verify(
-    pairs: impl Iterator<Item = Result<(u32, u32)>>,
+    pairs: impl Iterator<Item = Result<(Rank, Rank)>>,
     sources: FeatureSource<'_>,
     wanted: PairFilter,
     threads: usize,
@@ -158,12 +158,12 @@ mod tests {
     pub(super) struct Few(pub Vec<String>);
 
     impl Texts for Few {
-        fn bytes(&self, rank: u32) -> Result<u64> {
-            Ok(self.0[rank as usize].len() as u64)
+        fn bytes(&self, rank: Rank) -> Result<u64> {
+            Ok(self.0[rank.index()].len() as u64)
         }
 
-        fn with_text(&self, rank: u32, visit: &mut dyn FnMut(&str)) -> Result<()> {
-            visit(&self.0[rank as usize]);
+        fn with_text(&self, rank: Rank, visit: &mut dyn FnMut(&str)) -> Result<()> {
+            visit(&self.0[rank.index()]);
             Ok(())
         }
     }
@@ -174,13 +174,13 @@ mod tests {
         let shingler = Shingler::new(&TextOptions { n, ..TextOptions::default() }).unwrap();
         let threshold: Threshold = "0.7".parse().unwrap();
         let n = texts.0.len() as u32;
-        let pairs: Vec<(u32, u32)> = (0..n).flat_map(|b| (0..b).map(move |a| (b, a))).collect();
+        let pairs: Vec<(Rank, Rank)> = (0..n).flat_map(|b| Rank::all(b).map(move |a| (Rank(b), a))).collect();
         let sets: Vec<BTreeSet<u64>> =
             texts.0.iter().map(|text| shingler.features(text).elements().iter().copied().collect()).collect();
         let expected: Vec<Edge> = pairs
             .iter()
             .filter_map(|&(later, earlier)| {
-                let (a, b) = (&sets[earlier as usize], &sets[later as usize]);
+                let (a, b) = (&sets[earlier.index()], &sets[later.index()]);
                 let both = a.intersection(b).count();
                 let union = (a.len() + b.len() - both) as u32;
                 let edge = Edge { later, earlier, intersection: both as u32, union };
@@ -221,7 +221,7 @@ mod tests {
     fn tasks_become_smaller_towards_the_end_where_several_threads_share_them() {
         let texts = Few(vec!["x".repeat(10_000); 4_000]);
         let groups: Vec<Candidates<'_>> =
-            (1..4_000).map(|later| Candidates { later, earlier: &[0] }).collect();
+            (1..4_000).map(|later| Candidates { later: Rank(later), earlier: &[Rank(0)] }).collect();
         let order = by_origin(&groups);
         for threads in 1..5 {
             let tasks = tasks(&order, &groups, &texts, threads).unwrap();

@@ -10,6 +10,7 @@ use super::features::{FeatureSource, Features};
 use super::id_map::IdMap;
 use super::lanes::{Counts, LaneIndex};
 use super::pair::PairCount;
+use crate::Rank;
 use crate::bands::Candidates;
 
 /// Elements of earlier documents that are numbered together, if one document does not have more.
@@ -22,7 +23,7 @@ pub(super) struct NumberedSets {
     few: Lanes<1>,
     many: Lanes<8>,
     /// All earlier documents, in order.
-    earlier: Vec<u32>,
+    earlier: Vec<Rank>,
     /// Some of them as sets, and the later ones.
     earlier_sets: NumberLists,
     later_sets: NumberLists,
@@ -134,7 +135,7 @@ impl NumberedSets {
 /// Earlier documents that get a lane each.
 #[derive(Clone, Copy)]
 struct LaneSets<'a> {
-    ranks: &'a [u32],
+    ranks: &'a [Rank],
     /// Where their sets begin.
     first: usize,
     sets: &'a NumberLists,

@@ -2,7 +2,7 @@
 
 use benzer_core::Threshold;
 
-use crate::Edge;
+use crate::{Edge, Rank};
 
 /// What two documents share.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(super) struct PairCount {
 impl PairCount {
     /// The two as an edge.
     #[inline]
-    pub fn edge(self, later: u32, earlier: u32) -> Edge {
+    pub fn edge(self, later: Rank, earlier: Rank) -> Edge {
         let Self { intersection, sizes } = self;
         Edge { later, earlier, intersection, union: sizes - intersection }
     }

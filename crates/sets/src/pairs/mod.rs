@@ -12,6 +12,7 @@ pub(crate) mod tests;
 use benzer_core::Threshold;
 use benzer_flow::{Progress, Workers, workers::in_parallel};
 use benzer_io::{Error, Result};
+use benzer_join::Rank;
 use benzer_join::exact::{self, Measure, Rule, Sides};
 
 use crate::{Resources, SetStore, overlap::overlap, store::ElementBuffer};
@@ -82,8 +83,8 @@ pub fn find<E: From<Error>>(
     resources: &Resources,
     mut sink: impl FnMut(&[Pair]) -> Result<(), E>,
 ) -> Result<Found, E> {
-    let members: Vec<u32> = (0..store.len()).filter(|&set| store.size(set) > 0).collect();
-    let sides = wanted.split.map_or(Sides::One, Sides::Two);
+    let members: Vec<Rank> = Rank::all(store.len()).filter(|set| store.size(set.0) > 0).collect();
+    let sides = wanted.split.map_or(Sides::One, |split| Sides::Two(Rank(split)));
     let rule = Rule { measure: wanted.measure, threshold: wanted.threshold, sides };
     let workspace = resources.workspace(store.len().into())?;
     let workers = Workers { threads: resources.threads(), progress: &Progress::silent() };
@@ -109,19 +110,19 @@ pub fn find<E: From<Error>>(
 
 /// Those of some candidates, which are sorted, that reach the threshold, measured exactly.
 fn measure(
-    candidates: &[(u32, u32)],
+    candidates: &[(Rank, Rank)],
     store: &SetStore,
     wanted: &Wanted,
     threads: usize,
 ) -> Result<Vec<Pair>> {
-    let tasks: Vec<&[(u32, u32)]> = candidates.chunks(TASK).collect();
+    let tasks: Vec<&[(Rank, Rank)]> = candidates.chunks(TASK).collect();
     let buffers = || (ElementBuffer::default(), ElementBuffer::default());
     let made = in_parallel(tasks.len(), threads, buffers, |task, (of_a, of_b)| -> Result<Vec<Pair>> {
         let mut pairs = Vec::new();
         for group in tasks[task].chunk_by(|one, other| one.0 == other.0) {
-            let a = group[0].0;
+            let Rank(a) = group[0].0;
             let elements = store.elements_of(a, of_a)?;
-            for &(_, b) in group {
+            for &(_, Rank(b)) in group {
                 let (size_a, size_b) = (store.size(a), store.size(b));
                 let min_shared = match wanted.measure {
                     Measure::Jaccard => wanted.threshold.min_shared(u64::from(size_a) + u64::from(size_b)),

@@ -121,9 +121,9 @@ fn candidates_do_not_depend_on_the_budget_of_the_join() {
     let folder = tempfile::tempdir().unwrap();
     let resources = resources(folder.path(), 2);
     let store = stored(&sets(9, 150, (4, 60)), usize::MAX, &resources);
-    let members: Vec<u32> = (0..store.len()).filter(|&set| store.size(set) > 0).collect();
+    let members: Vec<Rank> = Rank::all(store.len()).filter(|set| store.size(set.0) > 0).collect();
     for measure in [Measure::Jaccard, Measure::Containment] {
-        for sides in [Sides::One, Sides::Two(60)] {
+        for sides in [Sides::One, Sides::Two(Rank(60))] {
             let rule = Rule { measure, threshold: "0.4".parse().unwrap(), sides };
             let within = |budget: usize| {
                 let workspace = Workspace { bytes: budget, ..resources.workspace(0).unwrap() };

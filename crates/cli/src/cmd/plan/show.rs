@@ -1,6 +1,5 @@
 //! A plan as text: the choice in words, the alternatives side by side, the curve.
 
-use benzer_core::field::text::Unit;
 use benzer_core::plan::footprint::human;
 use benzer_core::plan::{Choice, Constraint, Shortfall, curve_text};
 use benzer_core::sketch::{Bits, Packing};
@@ -102,11 +101,6 @@ fn misses(rows: &[(String, &Choice)]) -> String {
 
 fn about(PresetChoice { settings, .. }: &PresetChoice) -> String {
     let whole = settings.recall_of_whole_registers();
-    let unit = match settings.unit {
-        Unit::Words => "words",
-        Unit::Characters => "characters",
-        Unit::Bytes => "bytes",
-    };
     format!(
         "preset {}: shingles of {} {}, {} x {}, threshold {},\n  recall {} there ({} with whole registers)\n",
         settings.name,

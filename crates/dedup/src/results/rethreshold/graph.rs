@@ -9,16 +9,16 @@ use crate::error::{Error, Result};
 use crate::results::{Pair, Removed, each, evidence, pairs};
 use crate::tables::{Column, EvidenceColumn, PlacesColumn};
 use benzer_core::Threshold;
-use benzer_join::Edge;
 use benzer_join::resolve::Leaders;
+use benzer_join::{Edge, Rank};
 
 /// All pairs of a run.
 pub(super) struct Graph {
     /// In the order in which they are resolved.
     edges: Vec<Edge>,
     pub copies: Vec<Edge>,
-    documents: HashMap<u32, PairedDocument>,
-    facts: HashMap<(u32, u32), RemovalFacts>,
+    documents: HashMap<Rank, PairedDocument>,
+    facts: HashMap<(Rank, Rank), RemovalFacts>,
 }
 
 /// A document that is in a pair.
@@ -54,7 +54,8 @@ impl Graph {
     pub fn read(folder: &Path) -> Result<Self> {
         let (mut edges, mut copies, mut documents) = (Vec::new(), Vec::new(), HashMap::new());
         pairs(folder, |pair| {
-            let Pair { id_a, id_b, a_is_old, exact_copy, ranks: [earlier, later], .. } = pair;
+            let Pair { id_a, id_b, a_is_old, exact_copy, ranks, .. } = pair;
+            let [earlier, later] = ranks.map(Rank);
             let (both, of) = (pair.intersection.unwrap_or(0), pair.union.or(pair.size).unwrap_or(0));
             let edge = Edge { later, earlier, intersection: both, union: of };
             let mut document = |rank, id, is_old| {
@@ -83,9 +84,9 @@ impl Graph {
     }
 
     /// The old documents that reach a threshold with a document of the input, or have the text of one, by rank.
-    pub fn matched(&self, threshold: Threshold) -> Vec<u32> {
+    pub fn matched(&self, threshold: Threshold) -> Vec<Rank> {
         let all = self.edges(threshold).chain(&self.copies).map(|edge| edge.earlier);
-        let mut ranks: Vec<u32> = all.filter(|rank| self.is_old(*rank)).collect();
+        let mut ranks: Vec<Rank> = all.filter(|rank| self.is_old(*rank)).collect();
         ranks.sort_unstable();
         ranks.dedup();
         ranks
@@ -122,7 +123,7 @@ impl Graph {
             return each(folder, |rows, i| {
                 let file = rows.maybe_text(PlacesColumn::File, i);
                 let at = file.zip(rows.maybe_long(PlacesColumn::Row, i));
-                if let Some(document) = self.documents.get_mut(&rows.number(PlacesColumn::Rank, i)?) {
+                if let Some(document) = self.documents.get_mut(&Rank(rows.number(PlacesColumn::Rank, i)?)) {
                     document.place = at.map(|(file, row)| (files.name(file), row));
                 }
                 Ok(())
@@ -152,11 +153,11 @@ impl Graph {
     }
 
     /// A document that is in a pair.
-    pub fn document(&self, rank: u32) -> &PairedDocument {
+    pub fn document(&self, rank: Rank) -> &PairedDocument {
         &self.documents[&rank]
     }
 
-    pub fn is_old(&self, rank: u32) -> bool {
+    pub fn is_old(&self, rank: Rank) -> bool {
         self.document(rank).is_old
     }
 
@@ -168,7 +169,7 @@ impl Graph {
     /// Documents of removals whose places are not known.
     pub fn unknown_places(&self, removals: &[Removal]) -> usize {
         let ranks = removals.iter().flat_map(|removal| [removal.removed(), removal.kept()]);
-        let mut unknown: Vec<u32> = ranks.filter(|rank| self.document(*rank).place.is_none()).collect();
+        let mut unknown: Vec<Rank> = ranks.filter(|rank| self.document(*rank).place.is_none()).collect();
         unknown.sort_unstable();
         unknown.dedup();
         unknown.len()

@@ -22,6 +22,7 @@ use crate::outcome;
 use crate::request::Measure;
 use crate::summary::{Counts, NAMED, Summary};
 use benzer_core::Threshold;
+use benzer_join::Rank;
 use benzer_join::resolve::Cluster;
 use benzer_storage::{FileEntry, Files};
 use graph::{Graph, similarity};
@@ -61,7 +62,7 @@ pub fn rethreshold(folder: &Path, threshold: Threshold, out: &Path) -> Result<Re
     by_keeper
         .sort_unstable_by_key(|removal| (graph.is_old(removal.kept()), removal.kept(), removal.removed()));
     let decided = Decided { threshold, removals, by_keeper };
-    let gone = |removals: &[Removal]| removals.iter().map(Removal::removed).collect::<HashSet<u32>>();
+    let gone = |removals: &[Removal]| removals.iter().map(Removal::removed).collect::<HashSet<Rank>>();
     let (gone_before, gone_now) = (gone(&before), gone(&decided.removals));
     let outcome = Rethresholded {
         threshold: threshold.value(),

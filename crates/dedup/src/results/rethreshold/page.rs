@@ -14,7 +14,7 @@ use crate::report::{
 };
 use crate::request::Measure;
 use crate::summary::Summary;
-use benzer_join::Edge;
+use benzer_join::{Edge, Rank};
 
 /// The name of the page.
 pub(super) const NAME: &str = "report.html";
@@ -73,7 +73,7 @@ fn groups(run: &FinishedRun<'_>, graph: &Graph, decided: &Decided) -> Vec<Group>
     let by_similarity = |edge: &Edge| ((share(edge) * 1e9) as u64, edge.later, *edge);
     let verified = decided.removals.iter().filter(|removal| removal.rule == Rule::Verified);
     let removed = smallest(SHOWN, verified.map(|removal| by_similarity(&removal.edge)));
-    let gone: HashSet<u32> = decided.removals.iter().map(Removal::removed).collect();
+    let gone: HashSet<Rank> = decided.removals.iter().map(Removal::removed).collect();
     let stays = |edge: &&Edge| !gone.contains(&edge.earlier) && !gone.contains(&edge.later);
     let below = |edge: &&Edge| !decided.threshold.is_reached(edge.intersection.into(), edge.union.into());
     let all = graph.edges(run.threshold).filter(below).filter(stays);
@@ -81,7 +81,7 @@ fn groups(run: &FinishedRun<'_>, graph: &Graph, decided: &Decided) -> Vec<Group>
         SHOWN,
         all.map(by_similarity).map(|(similarity, later, edge)| (u64::MAX - similarity, later, edge)),
     );
-    let pairs = |edges: Vec<(u64, u32, Edge)>| edges.iter().map(|(_, _, edge)| pair(graph, edge)).collect();
+    let pairs = |edges: Vec<(u64, Rank, Edge)>| edges.iter().map(|(_, _, edge)| pair(graph, edge)).collect();
     vec![
         Group {
             heading: "Just removed",

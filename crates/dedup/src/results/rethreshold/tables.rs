@@ -9,7 +9,7 @@ use crate::decide::Rule;
 use crate::error::Result;
 use crate::tables::{ClustersColumn, Column, EvidenceColumn, PairsColumn, PlacesColumn};
 use benzer_io::result_table::{Cell, Table};
-use benzer_join::Edge;
+use benzer_join::{Edge, Rank};
 use benzer_storage::{FileEntry, FileWriter, Files};
 
 /// Whether a run always knows a column of the evidence, and its pairs may not.
@@ -48,8 +48,8 @@ impl Graph {
                 PairsColumn::Union => either,
                 PairsColumn::Similarity => Cell::Share(if is_copy { 1.0 } else { share(edge) }),
                 PairsColumn::ExactCopy => Cell::Flag(is_copy),
-                PairsColumn::RankA => Cell::Number(earlier),
-                PairsColumn::RankB => Cell::Number(later),
+                PairsColumn::RankA => Cell::Number(earlier.0),
+                PairsColumn::RankB => Cell::Number(later.0),
                 PairsColumn::Size => size,
                 PairsColumn::AIsOld => Cell::Flag(a.is_old),
             }))?;
@@ -118,7 +118,7 @@ impl Graph {
     }
 
     fn places(&self, out: FileWriter, decided: &Decided) -> Result<FileWriter> {
-        let mut others: BTreeMap<u32, &PairedDocument> = BTreeMap::new();
+        let mut others: BTreeMap<Rank, &PairedDocument> = BTreeMap::new();
         for edge in self.edges(decided.threshold) {
             others.extend([edge.earlier, edge.later].map(|rank| (rank, self.document(rank))));
         }
@@ -133,7 +133,7 @@ impl Graph {
                     PlacesColumn::Id => Cell::Text(&document.id),
                     PlacesColumn::File => file(document),
                     PlacesColumn::Row => row(document),
-                    PlacesColumn::Rank => Cell::Number(rank),
+                    PlacesColumn::Rank => Cell::Number(rank.0),
                 }))?;
             }
         }
