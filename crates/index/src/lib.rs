@@ -17,8 +17,8 @@
 //! index       all of it together: Index::insert, Index::search
 //! ```
 //!
-//! Inserting and searching make records through one function ([`Recorder`]), so they cannot disagree. The store never sketches; the sketcher never stores. Beside the line stand [`export`],
-//! [`compare`], and the [`conformance`] suite of stores.
+//! Inserting and searching make records through one function ([`Recorder`]), so they cannot disagree. The store never sketches; the sketcher never stores. Beside the line stand [`export`]
+//! and [`compare`].
 //!
 //! ```
 //! use benzer_core::field::{Content, Document, Schema};
@@ -43,7 +43,6 @@ mod answer;
 mod bit_set;
 mod candidates;
 pub mod compare;
-pub mod conformance;
 mod error;
 pub mod export;
 mod hints;
@@ -53,6 +52,8 @@ mod record;
 mod score;
 mod settings;
 pub mod store;
+#[cfg(test)]
+mod tests;
 
 pub use answer::{Answer, Explanation, FieldMatch, Match, Piece, RatioRecall};
 pub use error::{Error, Result};

@@ -469,3 +469,28 @@ fn rejects_can_be_told_apart_by_reason() {
     assert_eq!(&*reject.file, Path::new("s"));
     assert_eq!(reject.reason, RejectReason::MissingField { field: "text".into() });
 }
+
+#[test]
+fn a_text_whose_line_was_overwritten_meanwhile_is_an_error() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("a.jsonl");
+    let line = r#"{"a":"one\ntwo","b":"three"}"#;
+    let options = ReadOptions {
+        text_fields: vec!["a".parse().unwrap(), "b".parse().unwrap()],
+        ..ReadOptions::default()
+    };
+    for blank in [" ".repeat(line.len()), format!("{:<1$}", r#"{"a":5}"#, line.len())] {
+        fs::write(&path, format!("{line}\n")).unwrap();
+        let mut reader = read::open(Inputs::new().path(&path), options.clone()).unwrap();
+        let rereader = read::Rereader::new(reader.inputs(), false).unwrap().unwrap();
+        let mut batch = read::parse(reader.next().unwrap().unwrap());
+        batch.shed();
+        batch.forget_lines();
+        let mut text = String::new();
+        batch.reread_text(0, &rereader, &mut |found| text.push_str(found)).unwrap();
+        assert_eq!(text, "one\ntwo\nthree");
+        fs::write(&path, format!("{blank}\n")).unwrap();
+        let changed = batch.reread_text(0, &rereader, &mut |_| {});
+        assert!(matches!(changed, Err(Error::Changed)), "{changed:?}");
+    }
+}

@@ -1,7 +1,7 @@
 //! Where collections are kept.
 //!
 //! A [`Store`] is synchronous and batch-shaped: one call is one round trip, whatever the number of documents. It knows records and band keys, never documents' meaning.
-//! Every store passes the same [`conformance`](crate::conformance) suite.
+//! Every store passes the same suite, `tests/conformance`.
 
 mod collections;
 mod disk;
@@ -24,45 +24,30 @@ pub use disk::make_folders;
 pub use open::{disk, memory, open};
 
 /// Keeps the records of one collection.
+///
+/// # Errors
+/// What the store says: then no record was added or removed, and none is lost.
 pub trait Store: Debug + Send + Sync {
     /// What the collection is.
     fn settings(&self) -> &Settings;
 
     /// Adds records, and replaces those that have the same id: all of them, or on an error none (on Redis each document whole or not at all, and the batch can be sent again). When it
     /// returns, they are as durable as the store is.
-    ///
-    /// # Errors
-    /// What the store says; then nothing has changed.
     fn put(&self, records: Records) -> Result<()>;
 
     /// Removes the records of some ids; how many there were.
-    ///
-    /// # Errors
-    /// What the store says; then nothing has changed.
     fn remove(&self, ids: &[&[u8]]) -> Result<u64>;
 
     /// Removes the records that are gone at `now`, in seconds since 1970; how many there were.
-    ///
-    /// # Errors
-    /// What the store says.
     fn expire(&self, now: u64) -> Result<u64>;
 
     /// The collection as it is now. What comes later does not show in it; on Redis it may, document by document.
-    ///
-    /// # Errors
-    /// What the store says.
     fn view(&self) -> Result<Box<dyn View + '_>>;
 
     /// Brings everything into the shape that is searched fastest, and frees what removed records held.
-    ///
-    /// # Errors
-    /// What the store says; then nothing is lost.
     fn compact(&self) -> Result<()>;
 
     /// Finishes what goes on behind the scenes. Closing does so too as far as it is quick, and cannot say what failed.
-    ///
-    /// # Errors
-    /// What the store says; then nothing is lost.
     fn settle(&self) -> Result<()> {
         Ok(())
     }
@@ -79,23 +64,17 @@ pub trait Store: Debug + Send + Sync {
 }
 
 /// A collection at one moment.
+///
+/// # Errors
+/// What the store says, or what `visit` returns.
 pub trait View {
     /// For each key the records that have it, in the order of their numbers. There may be a few others among them, which the index leaves out.
-    ///
-    /// # Errors
-    /// What the store says.
     fn postings(&self, keys: &[BandKey], postings: &mut Postings) -> Result<()>;
 
     /// For each range of keys the records that have one of them, in any order, and maybe a few others. Keys keep the order of the registers, so that a store finds a range where its first key is.
-    ///
-    /// # Errors
-    /// What the store says.
     fn ranges(&self, layout: &Layout, ranges: &[BandRange], postings: &mut Postings) -> Result<()>;
 
     /// Hands the records of some numbers to `visit`, in the order of the list and with the place of the number in it. Numbers without a record are left out.
-    ///
-    /// # Errors
-    /// What the store says, or what `visit` returns.
     fn records(&self, numbers: &[DocNo], parts: Parts, visit: Visit<'_>) -> Result<()>;
 
     /// How many searches are best looked up together: many enough to work on all of them at once, few enough for the cache.
@@ -104,15 +83,9 @@ pub trait View {
     }
 
     /// The numbers of some ids.
-    ///
-    /// # Errors
-    /// What the store says.
     fn numbers(&self, ids: &[&[u8]]) -> Result<Vec<Option<DocNo>>>;
 
     /// Hands records to `visit`, with their numbers, each once, from one place on and about so many at most; where to go on, if there may be more.
-    ///
-    /// # Errors
-    /// What the store says, or what `visit` returns.
     fn scan(
         &self,
         from: Cursor,
@@ -122,9 +95,6 @@ pub trait View {
     ) -> Result<Option<Cursor>>;
 
     /// Numbers of the collection.
-    ///
-    /// # Errors
-    /// What the store says.
     fn stats(&self) -> Result<Stats>;
 }
 

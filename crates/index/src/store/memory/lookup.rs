@@ -5,6 +5,7 @@ use benzer_core::lsh::BandKey;
 use super::state::{Part, State};
 use crate::error::Result;
 use crate::record::DocNo;
+use crate::settings::{BandRange, Layout};
 use crate::store::{Postings, Visit};
 
 /// Keys whose lines are on their way into the cache while one is looked up. More at a time are slower: the processor has room for so many.
@@ -87,6 +88,23 @@ impl State {
             });
         }
         postings.end_key();
+    }
+
+    /// Appends the numbers of records that have a key of each range, and of a few others: lines are in the order of keys.
+    pub fn ranges(&self, layout: &Layout, ranges: &[BandRange], postings: &mut Postings) {
+        for range in ranges {
+            for part in &**self.runs {
+                part.run.bands().each_between(range.band as usize, &range.keys, |local| {
+                    if part.has(local as usize) {
+                        postings.push(part.run.number(local as usize));
+                    }
+                });
+            }
+            let newest = (0..self.len).filter(|place| !self.is_removed_newest(*place));
+            let newest = newest.filter(|place| range.has(layout, self.newest.record(*place).words));
+            postings.extend(newest.map(|place| self.first.plus(place)));
+            postings.end_key();
+        }
     }
 }
 

@@ -13,7 +13,6 @@ mod directory;
 mod line;
 mod lookup;
 mod newest;
-mod ranges;
 mod run;
 mod state;
 
@@ -156,7 +155,7 @@ impl View for Snapshot {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::conformance;
+    use crate::tests::conformance;
 
     #[test]
     fn memory_conforms() {

@@ -136,7 +136,9 @@ impl Batch {
         match (&self.plan, row.text.buffer) {
             (Some(plan), Buffer::Decoded) if self.is_shed => {
                 let text = match row.quoted.range() {
-                    none if none.is_empty() => text::text_of(&self.data[row.raw.range()], plan),
+                    none if none.is_empty() => {
+                        text::text_of(&self.data[row.raw.range()], plan).unwrap_or_default()
+                    }
                     quoted => {
                         let mut text = Decoded::default();
                         text.unescape(&self.data.as_bytes()[quoted]).expect(SCANNED);

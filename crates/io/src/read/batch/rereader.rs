@@ -222,7 +222,7 @@ impl Batch {
                     rereader.read(segment, row.raw.range(), &mut bytes)?;
                     let line = utf8::check(&bytes).map_err(|_| Error::Changed)?;
                     text = Decoded::default();
-                    text.extend_from_slice(&text::text_of(line, plan));
+                    text.extend_from_slice(&text::text_of(line, plan).ok_or(Error::Changed)?);
                 } else {
                     let quoted = rereader.bytes(segment, quoted, &mut bytes)?;
                     text.unescape(quoted).ok_or(Error::Changed)?;

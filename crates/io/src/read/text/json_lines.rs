@@ -18,12 +18,12 @@ pub(super) fn parse(parser: &mut Parser<'_>, number: u32, segment: &Segment) {
     }
 }
 
-/// The text of one line that was parsed before, which is all of `line`.
-pub(in crate::read) fn text_of(line: &str, plan: &Plan) -> Vec<u8> {
+/// The text of one line that was parsed before, which is all of `line`; nothing if it is no document any more.
+pub(in crate::read) fn text_of(line: &str, plan: &Plan) -> Option<Vec<u8>> {
     let mut parser = Parser::new(line, Vec::new(), plan);
-    let (_, Parsed::Document(Row { text, .. })) = parser.line(0) else { return Vec::new() };
+    let (_, Parsed::Document(Row { text, .. })) = parser.line(0) else { return None };
     let bytes = if text.buffer == Buffer::Data { line.as_bytes() } else { parser.decoded.bytes() };
-    bytes[text.span.range()].to_vec()
+    Some(bytes[text.span.range()].to_vec())
 }
 
 /// The end of the line that goes through `from`.
@@ -40,7 +40,7 @@ impl Parser<'_> {
             return (newline(bytes, start), bad.parsed());
         }
         let first = json::space(bytes, start);
-        if bytes[first] == b'\n' {
+        if bytes.get(first).is_none_or(|byte| *byte == b'\n') {
             return (first, Parsed::Blank);
         }
         let (end, row) =

@@ -14,10 +14,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use benzer_core::hash::mix;
 
 use super::*;
-use crate::conformance;
 use crate::record::Records;
 use crate::settings::Keeps;
 use crate::store::{Cursor, Parts, Store};
+use crate::tests::conformance;
 
 /// Small segments, so that little makes files and merges.
 const SMALL: Sizes = Sizes { few: 4, at_once: 16, file: 48, backlog: 4096 };

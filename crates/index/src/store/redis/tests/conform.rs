@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::lab::{Cluster, Server, documents, made};
-use crate::conformance::{Atomic, run_atomic};
 use crate::query::Query;
 use crate::settings::Keeps;
 use crate::store::redis::OnRedis;
 use crate::store::redis::home::Home;
 use crate::store::{Collections, Store};
+use crate::tests::conformance::{Atomic, run_atomic};
 
 fn conforms(url: &str) {
     let collections = OnRedis::new(url).unwrap();

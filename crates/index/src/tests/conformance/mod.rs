@@ -28,7 +28,8 @@ pub type Make<'a> = &'a mut dyn FnMut(Settings) -> Result<Arc<dyn Store>>;
 pub enum Atomic {
     /// A batch; a view does not change.
     Batch,
-    /// A document; a view shows what comes later.
+    /// A document; a view shows what comes later. Only Redis is so.
+    #[cfg_attr(not(feature = "redis"), expect(dead_code))]
     Document,
 }
 
