@@ -23,7 +23,8 @@ pub struct RepeatFilter {
 /// The members of each key that has more than one, in order of the keys.
 #[derive(Debug, Default)]
 pub struct Buckets {
-    members: Vec<u32>,
+    /// Those of all keys, one after the other.
+    pub(super) members: Vec<u32>,
     ends: Vec<u32>,
 }
 
@@ -37,11 +38,6 @@ impl Buckets {
     fn push(&mut self, members: impl Iterator<Item = u32>) {
         self.members.extend(members);
         self.ends.push(self.members.len() as u32);
-    }
-
-    /// The members of all buckets.
-    pub fn members(&self) -> &[u32] {
-        &self.members
     }
 }
 
@@ -187,7 +183,7 @@ mod tests {
             for _ in 0..2 {
                 let buckets = filter.repeated(&keys, &members);
                 prop_assert_eq!(buckets.iter().collect::<Vec<_>>(), expected.iter().collect::<Vec<_>>());
-                prop_assert_eq!(buckets.members(), expected.concat());
+                prop_assert_eq!(&buckets.members, &expected.concat());
             }
         }
     }
