@@ -100,6 +100,7 @@ where
             catch_unwind(AssertUnwindSafe(|| self.work.make(batch.map_err(W::Error::from)?, scratch)));
         Some((number, outcome))
     }
+
     /// The part of the other threads.
     fn work_all(&self, send_made: &SyncSender<Numbered<Outcome<W>>>) {
         let mut scratch = W::Scratch::default();

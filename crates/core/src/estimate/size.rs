@@ -50,6 +50,11 @@ pub fn three_way_intersection_at(jaccard: f64, sizes: [f64; 3], pairs: [f64; 3])
     jaccard / (1.0 - jaccard) * (sizes.iter().sum::<f64>() - pairs.iter().sum::<f64>())
 }
 
+/// The sizes of each two of three sets: 12, 13, 23.
+pub(crate) fn pairs([f1, f2, f3]: [f64; 3]) -> [[f64; 2]; 3] {
+    [[f1, f2], [f1, f3], [f2, f3]]
+}
+
 /// The similarities that sets of these sizes, if they are known, can have: from 0 to `min / max`.
 pub fn jaccard_range<const N: usize>(sizes: Option<[f64; N]>) -> Result<[f64; 2]> {
     let Some(sizes) = sizes else { return Ok([0.0, 1.0]) };

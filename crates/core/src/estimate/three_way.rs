@@ -140,9 +140,8 @@ fn feasible_pairs(jaccard: f64, pairs: [f64; 3]) -> f64 {
 /// Elements of the union: the pair intersections are held, the common elements follow from `jaccard`.
 fn union(jaccard: f64, pairs: [f64; 3], sizes: [f64; 3]) -> f64 {
     let [f1, f2, f3] = sizes;
-    let of_pairs = [[f1, f2], [f1, f3], [f2, f3]];
-    let overlap: f64 =
-        pairs.iter().zip(of_pairs).map(|(&j, f)| size::intersection_at(j, f).min(f[0].min(f[1]))).sum();
+    let shared = |(&j, f): (&f64, [f64; 2])| size::intersection_at(j, f).min(f[0].min(f[1]));
+    let overlap: f64 = pairs.iter().zip(size::pairs(sizes)).map(shared).sum();
     let max = f1 + f2 + f3;
     ((max - overlap) / (1.0 - jaccard).max(1e-9)).clamp(f1.max(f2).max(f3), max)
 }

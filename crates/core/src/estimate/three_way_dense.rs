@@ -184,19 +184,13 @@ struct Pairs {
 impl Pairs {
     fn new(rates: Rates, bits: ThreeWayBits, densities: [f64; 3]) -> Result<Self> {
         input::densities(&densities)?;
-        let [r1, r2, r3] = densities;
-        let of = |i: usize, pair: [f64; 2]| -> Result<(Collision, f64)> {
-            let line = Collision::dense(bits.get(), pair)?;
+        let (mut lines, mut jaccards) = ([Collision::sparse(bits.get()); 3], rates.pairs);
+        for ((line, jaccard), pair) in lines.iter_mut().zip(&mut jaccards).zip(size::pairs(densities)) {
+            *line = Collision::dense(bits.get(), pair)?;
             let [low, high] = size::jaccard_range_dense(pair)?;
-            Ok((line, line.jaccard(rates.pairs[i]).clamp(low, high)))
-        };
-        let (first, second, third) = (of(0, [r1, r2])?, of(1, [r1, r3])?, of(2, [r2, r3])?);
-        Ok(Self {
-            bits,
-            densities,
-            lines: [first.0, second.0, third.0],
-            jaccards: [first.1, second.1, third.1],
-        })
+            *jaccard = line.jaccard(*jaccard).clamp(low, high);
+        }
+        Ok(Self { bits, densities, lines, jaccards })
     }
 
     fn intersections(&self) -> [f64; 3] {
@@ -204,13 +198,8 @@ impl Pairs {
     }
 
     fn intersections_at(&self, jaccards: [f64; 3]) -> [f64; 3] {
-        let [r1, r2, r3] = self.densities;
-        let [j12, j13, j23] = jaccards;
-        [
-            size::intersection_at(j12, [r1, r2]),
-            size::intersection_at(j13, [r1, r3]),
-            size::intersection_at(j23, [r2, r3]),
-        ]
+        let pairs = size::pairs(self.densities);
+        std::array::from_fn(|i| size::intersection_at(jaccards[i], pairs[i]))
     }
 
     fn solve(&self, all: f64, jaccards: [f64; 3]) -> f64 {

@@ -26,7 +26,6 @@
 //! assert_eq!(features["body"].len(), 3); // "the quick", "quick brown", "brown fox"
 //! ```
 
-mod defaults;
 mod document;
 #[cfg(feature = "image")]
 pub mod image;
@@ -35,7 +34,21 @@ mod schema;
 pub mod text;
 pub mod values;
 
-pub use defaults::Defaults;
+use serde::{Deserialize, Serialize};
+
 pub use document::{Content, Document, Value};
 pub use pipeline::PipelineId;
 pub use schema::{FieldSpec, Kind, Schema};
+
+/// The sketch and the threshold of a kind of field, unless others are given.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Defaults {
+    /// Registers of a sketch.
+    pub registers: u32,
+    /// Bits kept of each register.
+    pub bits: u32,
+    /// The similarity from which on documents count as similar.
+    pub threshold: f64,
+    /// The share of pairs at the threshold that must be found; bands and rows follow from it ([`crate::lsh::choose()`]).
+    pub recall: f64,
+}

@@ -113,11 +113,11 @@ impl<T: Record> RunWriter<T> {
 /// A run that was written. The file is opened for the first record; from then on one block is in memory.
 #[derive(Debug)]
 pub(super) struct RunReader<T> {
-    place: Place,
+    pub place: Place,
     run: Scratch,
     file: Option<File>,
-    /// Records that are not in a block yet.
-    n_records: u64,
+    /// Records that are not in a block yet; all of the run, before the first is read.
+    pub n_records: u64,
     n_blocks: u64,
     block: Vec<u8>,
     /// Where in the block the next record begins, and where the last one ends.
@@ -127,18 +127,9 @@ pub(super) struct RunReader<T> {
 }
 
 impl<T: Record> RunReader<T> {
-    /// Records of the run, before the first is read.
-    pub fn n_records(&self) -> u64 {
-        self.n_records
-    }
-
     /// Its size on disk.
     pub fn bytes(&self) -> u64 {
         self.run.bytes()
-    }
-
-    pub fn place(&self) -> &Place {
-        &self.place
     }
 
     #[inline]

@@ -34,7 +34,7 @@ impl<T: Record> Sorted<T> {
         max_runs: usize,
         spilled: u64,
     ) -> Result<Self> {
-        let left = runs.iter().map(RunReader::n_records).sum();
+        let left = runs.iter().map(|run| run.n_records).sum();
         let sources = runs.into_iter().map(Source::Run).collect();
         let mut sorted = Self { spilled, ..Self::new(sources, left, dedup) };
         sorted.shorten(max_runs.clamp(2, MAX_RUNS))?;
@@ -85,7 +85,7 @@ impl<T: Record> Sorted<T> {
             }
         }
         while runs.len() > max_runs {
-            runs.sort_by_key(|run| std::cmp::Reverse(run.n_records()));
+            runs.sort_by_key(|run| std::cmp::Reverse(run.n_records));
             let n = max_runs.min(runs.len() - max_runs + 1);
             let merged = self.merge_runs(runs.split_off(runs.len() - n))?;
             runs.push(merged);
@@ -97,15 +97,15 @@ impl<T: Record> Sorted<T> {
 
     fn merge_runs(&mut self, runs: Vec<RunReader<T>>) -> Result<RunReader<T>> {
         // Blocks as small as those that they replace keep the memory within what it was.
-        let place = runs.iter().map(RunReader::place).min_by_key(|place| place.block_bytes::<T>());
+        let place = runs.iter().map(|run| &run.place).min_by_key(|place| place.block_bytes::<T>());
         let mut writer = RunWriter::create(place.expect("at least two runs are merged"))?;
-        let n_records: u64 = runs.iter().map(RunReader::n_records).sum();
+        let n_records: u64 = runs.iter().map(|run| run.n_records).sum();
         for record in Self::new(runs.into_iter().map(Source::Run).collect(), n_records, self.dedup) {
             writer.push(&record?)?;
         }
         let run = writer.finish()?;
         self.spilled += run.bytes();
-        self.left -= n_records - run.n_records();
+        self.left -= n_records - run.n_records;
         Ok(run)
     }
 

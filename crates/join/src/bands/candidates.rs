@@ -61,7 +61,7 @@ pub fn candidates(
         workers.progress.add(ranks.len() as u64)?;
         Ok(lister.lists(ranks, &memberships, sketches, rules.prefilter))
     });
-    Ok((found.into_iter().collect::<Result<_>>()?, memberships.counts()))
+    Ok((found.into_iter().collect::<Result<_>>()?, memberships.counts))
 }
 
 /// The buckets of all bands, some bands in each part.

@@ -19,7 +19,7 @@ pub fn copies(
 ) -> Result<Vec<(Rank, Rank)>> {
     let halves: Vec<u64> = ranks.iter().map(|&rank| hash(rank) as u64).collect();
     let repeated = RepeatFilter::default().repeated(&halves, ranks);
-    let mut repeated: Vec<(u128, Rank)> = repeated.members().iter().map(|&rank| (hash(rank), rank)).collect();
+    let mut repeated: Vec<(u128, Rank)> = repeated.members.iter().map(|&rank| (hash(rank), rank)).collect();
     repeated.sort_unstable();
     let sorted = (0..repeated.len()).map(|i| {
         for (ahead, what) in prefetch::DISTANCES {

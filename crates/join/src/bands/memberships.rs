@@ -42,7 +42,7 @@ pub(super) struct Memberships {
     memberships: Vec<Membership>,
     /// Where the memberships of each document end.
     ends: Vec<usize>,
-    counts: BucketCounts,
+    pub counts: BucketCounts,
 }
 
 /// Whom a document in a bucket is paired with.
@@ -99,11 +99,6 @@ impl Memberships {
         };
         let (memberships, (first, large)) = both(threads, list_memberships, list_first);
         Self { numbering, first, large, memberships, ends, counts }
-    }
-
-    /// How documents met in the buckets.
-    pub fn counts(&self) -> BucketCounts {
-        self.counts
     }
 
     /// The document of a number.

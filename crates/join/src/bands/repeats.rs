@@ -25,7 +25,8 @@ pub struct RepeatFilter {
 /// The members of each key that has more than one, in order of the keys.
 #[derive(Debug, Default)]
 pub struct Buckets {
-    members: Vec<Rank>,
+    /// Those of all keys, one after the other.
+    pub(super) members: Vec<Rank>,
     ends: Vec<u32>,
 }
 
@@ -39,11 +40,6 @@ impl Buckets {
     fn push(&mut self, members: impl Iterator<Item = Rank>) {
         self.members.extend(members);
         self.ends.push(self.members.len() as u32);
-    }
-
-    /// The members of all buckets.
-    pub fn members(&self) -> &[Rank] {
-        &self.members
     }
 }
 
@@ -189,7 +185,7 @@ mod tests {
             for _ in 0..2 {
                 let buckets = filter.repeated(&keys, &members);
                 prop_assert_eq!(buckets.iter().collect::<Vec<_>>(), expected.iter().collect::<Vec<_>>());
-                prop_assert_eq!(buckets.members(), expected.concat());
+                prop_assert_eq!(&buckets.members, &expected.concat());
             }
         }
     }

@@ -78,10 +78,6 @@ impl Index {
         self.sizes[set as usize]
     }
 
-    fn n_sets(&self) -> usize {
-        self.sizes.len()
-    }
-
     fn postings(&self, element: u64) -> &[Posting] {
         let slot = slot(element, self.shift);
         let start = if slot == 0 { 0 } else { self.ends[slot - 1] };
@@ -102,7 +98,7 @@ pub struct Counter {
 impl Counter {
     /// Calls `visit` with each set that shares one of some distinct elements, in order, and with how many it shares.
     pub fn count(&mut self, index: &Index, elements: &[u64], mut visit: impl FnMut(u32, u32)) {
-        self.counts.resize(index.n_sets(), 0);
+        self.counts.resize(index.sizes.len(), 0);
         for &element in elements {
             for posting in index.postings(element) {
                 let count = &mut self.counts[posting.set as usize];

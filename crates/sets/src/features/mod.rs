@@ -213,9 +213,7 @@ impl<'a> Work for Worker<'a> {
         let batch = read::parse(raw);
         let mut made = MadeBatch { rows: Rows::new(self.recipe), rejected: Rejected::of_batch(&batch) };
         for document in batch.documents() {
-            if let Err(reject) = self.row(&document, buffers, &mut made.rows)? {
-                made.rejected.push(reject);
-            }
+            made.rejected.extend(self.row(&document, buffers, &mut made.rows)?);
         }
         made.rejected.sort_by_key(|rejected| (rejected.reject.input, rejected.reject.line));
         made.rows.finish()?;
@@ -224,29 +222,24 @@ impl<'a> Work for Worker<'a> {
 }
 
 impl Worker<'_> {
+    /// Adds the row of a document, or rejects it.
     fn row(
         &self,
         document: &Document<'_>,
         buffers: &mut ParseBuffers,
         rows: &mut Rows<'_>,
-    ) -> Result<Result<(), Rejected>> {
+    ) -> Result<Option<Rejected>> {
+        let unfit = |expected, got| Ok(Some(Rejected::unfit(&self.inputs, document, expected, got)));
         let Some((id, elements)) = self.content.elements(document.text, buffers) else {
-            return Ok(Err(Rejected::unfit(&self.inputs, document, NO_ID, document.text)));
+            return unfit(NO_ID, document.text);
         };
         let label = match (self.recipe.labels, document.order) {
             (LabelFrom::Nothing, _) => Label::None,
             (LabelFrom::Id, _) => Label::of_text(id),
             (LabelFrom::Field, Some(Order::Number(number))) => Label::Number(number.to_string()),
             (LabelFrom::Field, Some(Order::Text(text))) => Label::of_text(text),
-            (LabelFrom::Field, None) => {
-                return Ok(Err(Rejected::unfit(
-                    &self.inputs,
-                    document,
-                    "a number or a text as the label",
-                    "neither",
-                )));
-            }
+            (LabelFrom::Field, None) => return unfit("a number or a text as the label", "neither"),
         };
-        rows.push(elements, label).map(Ok)
+        rows.push(elements, label).map(|()| None)
     }
 }

@@ -27,7 +27,8 @@ pub(super) struct Edges<'a> {
     max_held: usize,
     memory: Vec<Edge>,
     disk: Option<(Scratch, Option<File>)>,
-    n: u64,
+    /// How many there are.
+    pub n: u64,
 }
 
 impl<'a> Edges<'a> {
@@ -61,10 +62,6 @@ impl<'a> Edges<'a> {
             self.memory = Vec::new();
         }
         Ok(())
-    }
-
-    pub fn len(&self) -> u64 {
-        self.n
     }
 
     /// Up to `n` edges from a place on.
@@ -129,7 +126,7 @@ impl Held {
             held.extend_from_slice(&piece);
             let last = held.last().map_or(0, |edge: &Edge| edge.a);
             let whole = held.partition_point(|edge| edge.a < last);
-            let at_end = start + held.len() as u64 == edges.len();
+            let at_end = start + held.len() as u64 == edges.n;
             if at_end || (held.len() > max_held && whole > 0) {
                 if !at_end {
                     held.truncate(whole);

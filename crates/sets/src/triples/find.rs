@@ -56,14 +56,14 @@ pub(super) fn within<E: From<Error>>(
     pairs::find(store, &similar, resources, |pairs| edges.append(pairs))?;
     edges.finish()?;
     let judge = Judge { store, wanted, sketches: sketches.as_ref() };
-    let mut found = Found { n_pairs: edges.len(), ..Found::default() };
+    let mut found = Found { n_pairs: edges.n, ..Found::default() };
     let mut records = share.sorter(1);
     let (mut start, mut passing) = (0, Vec::new());
-    while start < edges.len() {
+    while start < edges.n {
         let max_held = share.bytes / (3 * size_of::<Edge>());
         let (held, next) = Held::load(&edges, start, store.len(), max_held)?;
         let mut at = start;
-        while at < edges.len() {
+        while at < edges.n {
             resources.check()?;
             edges.read(at, PASSING, &mut passing)?;
             passing.truncate(slice(&passing, &held));

@@ -102,7 +102,7 @@ impl Shingler {
         if !options.stop_words.is_empty() {
             let tokenize = |word: &str| shingler.tokens(word).iter().map(|token| token.hash).collect();
             let stop = StopWords::new(&options.stop_words, tokenize)?;
-            shingler.pipeline = options.pipeline(Some(stop.name()));
+            shingler.pipeline = options.pipeline(Some(&stop.name));
             shingler.stop = Some(stop);
         }
         Ok(shingler)

@@ -23,7 +23,8 @@ pub fn stop_word_languages() -> impl Iterator<Item = &'static str> {
 /// A set of token hashes.
 #[derive(Debug, Clone)]
 pub(super) struct StopWords {
-    name: String,
+    /// The languages and a fingerprint of the words, for the pipeline id.
+    pub name: String,
     /// Finished once more: their lowest bits say where they lie.
     hashes: ElementSet,
 }
@@ -47,11 +48,6 @@ impl StopWords {
         set.reset(2 * hashes.len());
         hashes.iter().for_each(|token| _ = set.insert(hash::finish(*token)));
         Ok(Self { name, hashes: set })
-    }
-
-    /// The languages and a fingerprint of the words, for the pipeline id.
-    pub fn name(&self) -> &str {
-        &self.name
     }
 
     #[inline]
@@ -85,9 +81,9 @@ mod tests {
 
     #[test]
     fn the_name_tells_the_languages_and_the_words() {
-        assert!(english().name().starts_with("stop=en~"));
+        assert!(english().name.starts_with("stop=en~"));
         let other = StopWords::new(&["en".to_owned()], |_| vec![1]).unwrap();
-        assert_ne!(english().name(), other.name());
+        assert_ne!(english().name, other.name);
     }
 
     #[test]

@@ -61,33 +61,27 @@ const OVER_DIRECTIONS: [[i32; DIRECTIONS]; 6] = [
 
 /// The two elements of a descriptor.
 pub(super) fn elements(descriptor: &Descriptor) -> [u64; 2] {
-    let (ours, theirs) = (Word::of(descriptor), Word::of(&mirrored(descriptor)));
-    let word = if ours.signs <= theirs.signs { ours } else { theirs };
-    [word.signs, word.signs ^ (1 << word.least_certain)].map(|signs| hash::element(&signs.to_le_bytes()))
+    let (ours, theirs) = (word(descriptor), word(&mirrored(descriptor)));
+    let (signs, least_certain) = if ours.0 <= theirs.0 { ours } else { theirs };
+    [signs, signs ^ (1 << least_certain)].map(|signs| hash::element(&signs.to_le_bytes()))
 }
 
-struct Word {
-    signs: u32,
-    least_certain: usize,
-}
-
-impl Word {
-    fn of(descriptor: &Descriptor) -> Self {
-        let spectrum = spectrum(descriptor);
-        let (mut signs, mut least_certain, mut smallest) = (0, 0, f32::INFINITY);
-        for (bit, &(row, column, direction)) in PROJECTIONS.iter().enumerate() {
-            let value = spectrum[row][column][direction];
-            signs |= u32::from(value > 0) << bit;
-            let square = |weights: &[i32]| weights.iter().map(|w| w * w).sum::<i32>();
-            let norm =
-                square(&OVER_CELLS[row]) * square(&OVER_CELLS[column]) * square(&OVER_DIRECTIONS[direction]);
-            let certain = (value.abs() as f32) / (norm as f32).sqrt();
-            if certain < smallest {
-                (smallest, least_certain) = (certain, bit);
-            }
+/// The signs of all projections, and which of them is the least certain.
+fn word(descriptor: &Descriptor) -> (u32, usize) {
+    let spectrum = spectrum(descriptor);
+    let (mut signs, mut least_certain, mut smallest) = (0, 0, f32::INFINITY);
+    for (bit, &(row, column, direction)) in PROJECTIONS.iter().enumerate() {
+        let value = spectrum[row][column][direction];
+        signs |= u32::from(value > 0) << bit;
+        let square = |weights: &[i32]| weights.iter().map(|w| w * w).sum::<i32>();
+        let norm =
+            square(&OVER_CELLS[row]) * square(&OVER_CELLS[column]) * square(&OVER_DIRECTIONS[direction]);
+        let certain = (value.abs() as f32) / (norm as f32).sqrt();
+        if certain < smallest {
+            (smallest, least_certain) = (certain, bit);
         }
-        Self { signs, least_certain }
     }
+    (signs, least_certain)
 }
 
 /// All projections, one side after the other.

@@ -14,7 +14,6 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod edges;
-mod pairs;
 mod scalar;
 #[cfg(test)]
 mod tests;
@@ -22,7 +21,6 @@ mod tests;
 use crate::{Level, hash, lines::Lines};
 
 pub(super) use edges::Found;
-pub(super) use pairs::Pairs;
 
 /// How many bytes of the buffers lie behind the text, so that whole blocks can be read and written there.
 pub(super) const SLACK: usize = 128;
@@ -52,6 +50,29 @@ impl Path {
         }
         let _ = level;
         Self(Level::Scalar)
+    }
+}
+
+/// What characters of two bytes become, for table lookups in registers: for each first byte from 0xc0 to 0xdf and each low six bits of the second byte the two bytes that the
+/// character becomes; both are zero if it does not become two bytes in any place.
+#[derive(Debug)]
+pub(super) struct Pairs {
+    first: [[u8; 64]; 32],
+    second: [[u8; 64]; 32],
+}
+
+impl Pairs {
+    /// `becomes` tells what the character with a given number becomes.
+    pub fn new(becomes: impl Fn(u32) -> Option<[u8; 2]>) -> Self {
+        let mut pairs = Self { first: [[0; 64]; 32], second: [[0; 64]; 32] };
+        for code in 0x80..0x800 {
+            if let Some([first, second]) = becomes(code) {
+                let (row, column) = (code as usize >> 6, code as usize & 0x3f);
+                pairs.first[row][column] = first;
+                pairs.second[row][column] = second;
+            }
+        }
+        pairs
     }
 }
 
