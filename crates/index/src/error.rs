@@ -123,6 +123,10 @@ impl Error {
         Self::Parameter { name, expected: expected.into(), got: got.to_string() }
     }
 
+    pub(crate) fn damaged(path: impl Into<PathBuf>, what: impl Into<String>) -> Self {
+        Self::Damaged { path: path.into(), what: what.into() }
+    }
+
     pub(crate) fn incompatible(expected: impl ToString, found: impl ToString) -> Self {
         Self::Incompatible { expected: expected.to_string(), found: found.to_string() }
     }

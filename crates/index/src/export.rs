@@ -145,7 +145,7 @@ impl<R: Read> Import<R> {
         };
         let mut records = Records::default();
         let keeps = self.settings.keeps == Keeps::Documents;
-        for i in 0..n as usize {
+        for _ in 0..n {
             let id = u32::from_le_bytes(take(4)?.try_into().ok()?);
             let document = u32::from_le_bytes(take(4)?.try_into().ok()?);
             let expires = u64::from_le_bytes(take(8)?.try_into().ok()?);
@@ -154,10 +154,7 @@ impl<R: Read> Import<R> {
             if keeps {
                 records.documents.push(document);
             }
-            if expires > 0 || !records.expires.is_empty() {
-                records.expires.resize(i, 0);
-                records.expires.push(expires);
-            }
+            records.push_expiry(expires);
             let words = take(8 * self.stride)?;
             records.words.extend(words.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)));
         }

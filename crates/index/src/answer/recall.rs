@@ -63,7 +63,7 @@ impl Stated {
     /// Of a search by similarity, where similarities are exact or not.
     pub fn new(recorder: &Recorder, scorer: &Scorer, query: &ResolvedQuery, is_exact: bool) -> Self {
         let (settings, criteria) = (recorder.settings(), &query.criteria);
-        let found = |&i: &usize| recorder.layout().fields()[i].probability(criteria.enough(i));
+        let found = |&i: &usize| recorder.layout().fields()[i].banding.probability(criteria.enough(i));
         // Some field of a match is enough: the worst of them is the bound.
         let recall = criteria.fields.iter().map(found).fold(1.0, f64::min);
         let built = settings.threshold;

@@ -194,11 +194,8 @@ fn compared_field(
     if sizes.iter().all(|size| *size <= 0.0) {
         return Ok(None);
     }
-    let sketch = |subject: &Subject| {
-        let words = field.sketch(&subject.words).to_vec();
-        Sketch::from_parts(field.spec.clone(), field.size(&subject.words), words)
-    };
-    let sketches = subjects.iter().map(sketch).collect::<benzer_core::Result<Vec<_>>>()?;
+    let sketches = subjects.iter().map(|subject| field.to_sketch(&subject.words));
+    let sketches = sketches.collect::<benzer_core::Result<Vec<_>>>()?;
     let features: Vec<Option<&Features>> = subjects.iter().map(|subject| subject.features(place)).collect();
     let pair = |of: [usize; 2]| compared_pair(of, of.map(|i| &sketches[i]), of.map(|i| features[i]));
     let all_features: Option<Vec<&Features>> = features.iter().copied().collect();

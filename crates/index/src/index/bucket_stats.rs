@@ -28,9 +28,6 @@ pub struct BucketStats {
 
 impl Index {
     /// The buckets of up to 500 documents, spread evenly over the collection.
-    ///
-    /// # Errors
-    /// What the store says.
     pub fn bucket_stats(&self) -> Result<BucketStats> {
         let view = self.store().view()?;
         let stats = view.stats()?;
@@ -51,7 +48,7 @@ impl Index {
         for words in &records {
             keys.clear();
             postings.clear();
-            layout.keys_of(words, self.all_fields(), |key| keys.push(key));
+            layout.keys_of(words, &self.all_fields, |key| keys.push(key));
             view.postings(&keys, &mut postings)?;
             let sizes = (0..keys.len()).map(|i| postings.of(i).len() as u64);
             sizes.for_each(|size| {

@@ -72,7 +72,7 @@ impl Search<'_> {
             view.records(&numbers, Parts::Sketches, &mut |place, record| {
                 let (number, id, words) = later[place];
                 let pair = RecordPair { query: words, found: record.words };
-                index.scorer().parts(layout, criteria, pair, &mut parts)?;
+                index.scorer.parts(layout, criteria, pair, &mut parts)?;
                 let estimate = criteria.together(&parts);
                 if !criteria.accepts(&parts, &estimate, may_reach)
                     || query.is_gone(&record)

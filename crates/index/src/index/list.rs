@@ -20,9 +20,6 @@ pub struct ListedDocument {
 
 impl Index {
     /// Documents in the order in which they came, from a place on and at most so many; and the place to go on from, if there may be more.
-    ///
-    /// # Errors
-    /// What the store says.
     pub fn list(&self, from: Cursor, max: usize) -> Result<(Vec<ListedDocument>, Option<Cursor>)> {
         let (view, now) = (self.store().view()?, now());
         let mut listed = Vec::new();

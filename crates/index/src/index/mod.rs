@@ -28,6 +28,9 @@ pub use search_words::BatchMatches;
 pub use triples::Triple;
 
 /// A collection of documents that can be searched for similar ones.
+///
+/// # Errors
+/// Whatever a call does, it may return what the store says.
 #[derive(Debug)]
 pub struct Index {
     store: Arc<dyn Store>,
@@ -86,9 +89,6 @@ impl Index {
     }
 
     /// [`Index::insert`] of documents that are gone from some time on, in seconds since 1970.
-    ///
-    /// # Errors
-    /// As [`Index::insert`].
     pub fn insert_until(
         &self,
         documents: &[Document],
@@ -109,18 +109,12 @@ impl Index {
     }
 
     /// Removes documents; how many there were.
-    ///
-    /// # Errors
-    /// What the store says.
     pub fn remove<I: AsRef<str>>(&self, ids: &[I]) -> Result<u64> {
         let ids: Vec<&[u8]> = ids.iter().map(|id| id.as_ref().as_bytes()).collect();
         self.store.remove(&ids)
     }
 
     /// Removes what is gone by now; how many there were.
-    ///
-    /// # Errors
-    /// What the store says.
     pub fn expire(&self) -> Result<u64> {
         self.store.expire(now())
     }
@@ -142,18 +136,13 @@ impl Index {
     }
 
     /// The sketches of a document, by field; an empty field has none.
-    ///
-    /// # Errors
-    /// What the store says.
     pub fn sketch(&self, id: &str) -> Result<Option<Vec<(String, Sketch)>>> {
         let view = self.store.view()?;
         let mut sketches = Vec::new();
         let is_there = self.visit(&*view, id, Parts::Sketches, &mut |_, record| {
             for field in self.recorder.layout().fields() {
-                let size = field.size(record.words);
-                if size > 0.0 {
-                    let words = field.sketch(record.words).to_vec();
-                    sketches.push((field.name.clone(), Sketch::from_parts(field.spec.clone(), size, words)?));
+                if field.size(record.words) > 0.0 {
+                    sketches.push((field.name.clone(), field.to_sketch(record.words)?));
                 }
             }
             Ok(())
@@ -162,29 +151,15 @@ impl Index {
     }
 
     /// Brings the store into the shape that is searched fastest.
-    ///
-    /// # Errors
-    /// What the store says.
     pub fn compact(&self) -> Result<()> {
         self.store.compact()
     }
 
     /// How large the collection is.
-    ///
-    /// # Errors
-    /// What the store says.
     pub fn stats(&self) -> Result<Stats> {
         let stats = self.store.view()?.stats()?;
         let share = self.recorder.layout().containment_share();
         Ok(Stats { containment_bytes: (share * stats.posting_bytes as f64) as u64, ..stats })
-    }
-
-    fn scorer(&self) -> &Scorer {
-        &self.scorer
-    }
-
-    fn all_fields(&self) -> &[usize] {
-        &self.all_fields
     }
 
     /// Hands the record of a document to `visit`; false if there is none, or it has lived its time. A record that another writer replaces at this moment is looked for again.

@@ -46,18 +46,12 @@ impl Index {
     }
 
     /// [`Index::search`] or [`Index::search_id`].
-    ///
-    /// # Errors
-    /// As these.
     pub fn search_by(&self, document: QueryDocument<'_>, query: &Query) -> Result<Answer> {
         let mut answers = self.search_all([document].into_iter(), query)?;
         Ok(answers.pop().expect("one answer for each document"))
     }
 
-    /// [`Index::search`] for many documents in one go.
-    ///
-    /// # Errors
-    /// As [`Index::search`], for the first document that fails.
+    /// [`Index::search`] for many documents in one go; the first that fails is the error.
     pub fn search_many(&self, documents: &[Document], query: &Query) -> Result<Vec<Answer>> {
         self.search_all(documents.iter().map(QueryDocument::Document), query)
     }
@@ -101,12 +95,12 @@ impl<'a> Search<'a> {
     }
 
     pub fn matcher<'b>(&'b self, probe: &'b Probe, cutoff: Cutoff) -> Matcher<'b> {
-        Matcher::new(self.index.recorder(), self.index.scorer(), &self.query, probe, cutoff)
+        Matcher::new(self.index.recorder(), &self.index.scorer, &self.query, probe, cutoff)
     }
 
     /// What is said of a search by similarity, where similarities are exact or not.
     pub fn stated(&self, is_exact: bool) -> Stated {
-        let mut stated = Stated::new(self.index.recorder(), self.index.scorer(), &self.query, is_exact);
+        let mut stated = Stated::new(self.index.recorder(), &self.index.scorer, &self.query, is_exact);
         stated.warnings.extend(self.index.store().damage());
         stated
     }

@@ -72,7 +72,7 @@ impl Index {
         time: &mut Option<u64>,
         found: &mut BatchMatches,
     ) -> Result<()> {
-        let (layout, fields, only) = (self.recorder().layout(), self.all_fields(), OnlyField::new(self));
+        let (layout, fields, only) = (self.recorder().layout(), &self.all_fields, OnlyField::new(self));
         let BatchMatches { ids, estimates, ends, candidates } = found;
         let n_ends = ends.len() + words.len() / layout.words();
         let query = |i: usize| &words[i * layout.words()..(i + 1) * layout.words()];
@@ -88,7 +88,7 @@ impl Index {
             let measured = match &only {
                 Some(only) => only.estimate(pair).and_then(Estimate::measured),
                 None => {
-                    of_several = self.scorer().score(layout, fields, pair)?;
+                    of_several = self.scorer.score(layout, fields, pair)?;
                     of_several.measured()
                 }
             };
@@ -115,7 +115,7 @@ struct OnlyField<'a> {
 
 impl<'a> OnlyField<'a> {
     fn new(index: &'a Index) -> Option<Self> {
-        let (bits, by_equal) = index.scorer().by_equal(index.all_fields())?;
+        let (bits, by_equal) = index.scorer.by_equal(&index.all_fields)?;
         Some(Self { field: &index.recorder().layout().fields()[0], bits, by_equal })
     }
 
@@ -171,7 +171,7 @@ mod tests {
             let mut n_found = 0;
             for (i, query) in rows.iter().enumerate().step_by(7) {
                 let reaches = |row: &&[u64]| {
-                    let score = index.scorer().score(layout, &[0], RecordPair { query, found: row }).unwrap();
+                    let score = index.scorer.score(layout, &[0], RecordPair { query, found: row }).unwrap();
                     score.value().unwrap_or_default() >= 0.7 && layout.share_key(&[0], query, row)
                 };
                 let expected: Vec<String> =

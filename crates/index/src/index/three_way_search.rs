@@ -4,7 +4,6 @@
 //! to be found by their bands.
 
 use benzer_core::estimate::{Estimate, of};
-use benzer_core::sketch::Sketch;
 
 use super::Index;
 use super::search::Search;
@@ -57,7 +56,7 @@ impl Search<'_> {
     fn far_apart(&self, [first, second]: &[Probe; 2]) -> Result<Option<String>> {
         let (criteria, mut parts) = (&self.query.criteria, Vec::new());
         let pair = RecordPair { query: &first.words, found: &second.words };
-        self.index.scorer().parts(self.layout(), criteria, pair, &mut parts)?;
+        self.index.scorer.parts(self.layout(), criteria, pair, &mut parts)?;
         let together = criteria.together(&parts);
         if criteria.accepts(&parts, &together, may_reach) {
             return Ok(None);
@@ -112,11 +111,8 @@ impl Search<'_> {
                 parts.push((i, Estimate::exact(0.0)));
                 continue;
             }
-            let sketch = |record: &[u64]| {
-                Sketch::from_parts(field.spec.clone(), field.size(record), field.sketch(record).to_vec())
-            };
-            let [a, b, c] = records;
-            parts.push((i, of::three_way(&sketch(a)?, &sketch(b)?, &sketch(c)?)?));
+            let [a, b, c] = records.map(|record| field.to_sketch(record));
+            parts.push((i, of::three_way(&a?, &b?, &c?)?));
         }
         Ok(parts)
     }

@@ -52,7 +52,7 @@ impl<'a> Ranker<'a> {
         }
         self.n_compared += 1;
         let pair = RecordPair { query: &self.probe.words, found: record.words };
-        index.scorer().rank(index.recorder().layout(), &query.criteria, pair, &mut self.parts)
+        index.scorer.rank(index.recorder().layout(), &query.criteria, pair, &mut self.parts)
     }
 }
 

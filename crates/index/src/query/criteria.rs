@@ -30,9 +30,6 @@ pub(crate) struct Criteria {
 
 impl Criteria {
     /// What a query means for a collection.
-    ///
-    /// # Errors
-    /// Fields that there are not; thresholds and weights out of range.
     pub fn new(settings: &Settings, query: &Query) -> Result<Self> {
         let place = |name: &'static str, wanted: &str| {
             let found = settings.fields.iter().position(|field| field.name == wanted);

@@ -5,7 +5,6 @@ mod mean;
 mod measure;
 mod probe;
 mod resolved;
-mod rule;
 
 use std::collections::BTreeMap;
 
@@ -19,7 +18,6 @@ pub use measure::Measure;
 pub(crate) use probe::Probe;
 pub use probe::QueryDocument;
 pub(crate) use resolved::ResolvedQuery;
-pub use rule::Rule;
 
 /// A search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -47,6 +45,19 @@ pub struct Query {
     pub ratio: Option<f64>,
     /// The most similar documents, so many, whatever their similarity; instead of `threshold`, `limit` and `offset`.
     pub top: Option<usize>,
+}
+
+/// When the fields of two documents match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Rule {
+    /// If their weighted mean reaches the threshold, and every field its own where it was given one.
+    #[default]
+    Mean,
+    /// If some field reaches its threshold. The similarity is that of the most similar field.
+    Any,
+    /// If every field reaches its threshold. The similarity is that of the least similar field.
+    All,
 }
 
 impl Default for Query {

@@ -16,8 +16,6 @@ pub(crate) struct ResolvedQuery {
 }
 
 impl ResolvedQuery {
-    /// # Errors
-    /// A query that makes no sense, or none for this collection.
     pub fn new(settings: &Settings, layout: &Layout, query: &Query) -> Result<Self> {
         query.check()?;
         let criteria = Criteria::new(settings, query)?;
@@ -38,10 +36,7 @@ impl ResolvedQuery {
     }
 }
 
-/// The ratio up to which a search for containment looks, if it is one.
-///
-/// # Errors
-/// A collection that is not made for it; a ratio at which it does not find what it promises.
+/// The ratio up to which a search for containment looks, if it is one. Refuses a collection that is not made for it, and a ratio at which it does not find what it promises.
 fn containment_ratio(
     settings: &Settings,
     layout: &Layout,

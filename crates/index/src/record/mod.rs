@@ -169,9 +169,14 @@ impl Records {
             }
             self.documents.push(record.document);
         }
-        if record.expires > 0 || !self.expires.is_empty() {
+        self.push_expiry(record.expires);
+    }
+
+    /// When the last record is gone.
+    pub(crate) fn push_expiry(&mut self, expires: u64) {
+        if expires > 0 || !self.expires.is_empty() {
             self.expires.resize(self.ids.len() - 1, 0);
-            self.expires.push(record.expires);
+            self.expires.push(expires);
         }
     }
 

@@ -85,10 +85,7 @@ impl Recorder {
             records.documents.push(&fields);
         }
         records.ids.push(document.id.as_bytes());
-        if expires > 0 || !records.expires.is_empty() {
-            records.expires.resize(records.ids.len() - 1, 0);
-            records.expires.push(expires);
-        }
+        records.push_expiry(expires);
         Ok(())
     }
 }

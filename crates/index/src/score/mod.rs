@@ -5,7 +5,7 @@ mod overlap;
 mod ranking;
 
 use benzer_core::estimate::{Estimate, Measured, Registers, Scheme, mle, of, two_way};
-use benzer_core::sketch::{Bits, Family, Packing, Sketch, count};
+use benzer_core::sketch::{Bits, Family, Packing, count};
 
 use crate::error::Result;
 use crate::query::{Criteria, mean};
@@ -266,17 +266,14 @@ impl FieldScorer {
 
     #[inline]
     fn estimate(&self, field: &FieldLayout, pair: RecordPair<'_>) -> Result<Estimate> {
-        let (x, y) = (field.sketch(pair.query), field.sketch(pair.found));
         if let Some((bits, by_equal)) = &self.by_equal {
             let k = by_equal.len() - 1;
             // What a family keeps behind its registers does not count.
-            let words = bits.words(k);
-            let equal = k - (count::mismatches(&x[..words], &y[..words], *bits) as usize).min(k);
+            let [x, y] = [pair.query, pair.found].map(|record| &field.sketch(record)[..bits.words(k)]);
+            let equal = k - (count::mismatches(x, y, *bits) as usize).min(k);
             return Ok(by_equal[equal]);
         }
-        let sketch = |words: &[u64], size| Sketch::from_parts(field.spec.clone(), size, words.to_vec());
-        let [size_x, size_y] = pair.sizes(field);
-        Ok(of::jaccard(&sketch(x, size_x)?, &sketch(y, size_y)?)?)
+        Ok(of::jaccard(&field.to_sketch(pair.query)?, &field.to_sketch(pair.found)?)?)
     }
 }
 

@@ -4,7 +4,7 @@ use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
 use benzer_core::lsh::{BandKey, Banding};
-use benzer_core::sketch::SketchSpec;
+use benzer_core::sketch::{Sketch, SketchSpec};
 
 use super::containment::{self, ContainmentBands};
 use super::{FieldSettings, Settings};
@@ -47,14 +47,14 @@ impl FieldLayout {
         &record[self.at + 1..self.at + 1 + self.words]
     }
 
+    /// Its sketch.
+    pub fn to_sketch(&self, record: &[u64]) -> benzer_core::Result<Sketch> {
+        Sketch::from_parts(self.spec.clone(), self.size(record), self.sketch(record).to_vec())
+    }
+
     /// Where size and sketch are.
     pub fn range(&self) -> Range<usize> {
         self.at..self.at + 1 + self.words
-    }
-
-    /// The chance that a document of some similarity is found by this field.
-    pub fn probability(&self, jaccard: f64) -> f64 {
-        self.banding.probability(jaccard)
     }
 
     fn end_band(&self) -> usize {
@@ -85,15 +85,9 @@ impl Settings {
     /// # Errors
     /// A spec that cannot be sketched.
     pub fn layout(&self) -> Result<Layout> {
-        Layout::new(self)
-    }
-}
-
-impl Layout {
-    fn new(settings: &Settings) -> Result<Self> {
         let (mut words, mut bands) = (0, 0);
         let mut fields = Vec::new();
-        for FieldSettings { name, spec, banding, weight, .. } in &settings.fields {
+        for FieldSettings { name, spec, banding, weight, .. } in &self.fields {
             spec.validate()?;
             let field = FieldLayout {
                 name: name.clone(),
@@ -110,15 +104,17 @@ impl Layout {
         }
         let own_bands = bands;
         let mut containment = Vec::new();
-        for (field, settings) in settings.fields.iter().enumerate() {
+        for (field, settings) in self.fields.iter().enumerate() {
             for banding in &settings.containment_bands {
                 containment.push(ContainmentBands { field, banding: *banding, first_band: bands });
                 bands += banding.bands();
             }
         }
-        Ok(Self { fields, containment, words, own_bands, bands })
+        Ok(Layout { fields, containment, words, own_bands, bands })
     }
+}
 
+impl Layout {
     /// Words of a record.
     pub fn words(&self) -> usize {
         self.words

@@ -13,53 +13,38 @@ use crate::settings::Settings;
 const MAX_NAME: usize = 100;
 
 /// Collections by name.
+///
+/// # Errors
+/// No such collection; another writer to one that is to be changed; what the store says.
 pub trait Collections: Debug + Send + Sync {
     /// The names of all collections, in order.
-    ///
-    /// # Errors
-    /// What the store says.
     fn list(&self) -> Result<Vec<String>>;
 
     /// Makes an empty collection.
     ///
     /// # Errors
-    /// A name that is taken or not a name; settings that make no sense; what the store says.
+    /// A name that is taken or not a name; settings that make no sense.
     fn create(&self, name: &str, settings: Settings) -> Result<Arc<dyn Store>>;
 
     /// Opens a collection to change and search it.
-    ///
-    /// # Errors
-    /// No such collection; another writer; what the store says.
     fn open(&self, name: &str) -> Result<Arc<dyn Store>>;
 
     /// Opens a collection to search it, whoever writes to it.
-    ///
-    /// # Errors
-    /// No such collection; what the store says.
     fn read(&self, name: &str) -> Result<Arc<dyn Store>>;
 
     /// Removes a collection with all its documents.
-    ///
-    /// # Errors
-    /// No such collection; another writer; what the store says.
     fn remove(&self, name: &str) -> Result<()>;
 
     /// Reads everything of a collection, and says what is wrong with it.
-    ///
-    /// # Errors
-    /// No such collection; what the store says.
     fn verify(&self, name: &str) -> Result<Report>;
 
     /// Makes right what [`Collections::verify`] finds, as far as it can be.
-    ///
-    /// # Errors
-    /// No such collection; another writer; what the store says.
     fn repair(&self, name: &str) -> Result<Report>;
 
     /// Lays a collection out for another number of documents, where that is decided when it is made.
     ///
     /// # Errors
-    /// No such collection; a store that has nothing to lay out; what the store says.
+    /// A store that has nothing to lay out.
     fn reshard(&self, _name: &str, _expected_documents: u64) -> Result<()> {
         Err(Error::parameter(
             "db",

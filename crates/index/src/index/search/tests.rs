@@ -396,7 +396,7 @@ fn what_is_stated_of_the_best_is_found_by_estimates_and_in_truth() {
         let others = (0..n).filter(|j| *j != i);
         let estimate = |j: u64| {
             let pair = RecordPair { query: rows[i as usize], found: rows[j as usize] };
-            (index.scorer().score(layout, &[0], pair).unwrap().value().unwrap_or_default(), j)
+            (index.scorer.score(layout, &[0], pair).unwrap().value().unwrap_or_default(), j)
         };
         let own = set(i);
         let exact = |j: u64| {

@@ -140,7 +140,7 @@ fn gather(
 }
 
 fn out_of_log() -> Error {
-    Error::Damaged { path: PathBuf::new(), what: "a place is not in the log".to_owned() }
+    Error::damaged("", "a place is not in the log")
 }
 
 /// Where the words of a segment go.

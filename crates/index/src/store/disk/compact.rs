@@ -139,10 +139,7 @@ impl Shared {
             at = block.end;
         }
         if at != log.end {
-            return Err(Error::Damaged {
-                path: log.path.clone(),
-                what: "it cannot be read again".to_owned(),
-            });
+            return Err(Error::damaged(&log.path, "it cannot be read again"));
         }
         let end = End { place: log.end, n_rows: numbers.len() as u64, next };
         let source = Source { rows: &log.rows, numbers: &numbers, places: &places, from: HEADER, to: end };
@@ -179,10 +176,7 @@ impl Copy {
                     self.read = self.read.after(&block);
                 }
                 (Next::Lost { until }, OnDamage::LeaveOut) => self.read.place = until,
-                _ => {
-                    let path = shared.folder.path.clone();
-                    return Err(Error::Damaged { path, what: "a batch cannot be read".to_owned() });
-                }
+                _ => return Err(Error::damaged(&shared.folder.path, "a batch cannot be read")),
             }
         }
         self.log.sync()?;
@@ -190,8 +184,7 @@ impl Copy {
         let in_files = self.state.parts.iter().take_while(|part| part.segment.path.is_some()).count();
         shared.folder.replay(&mut self.state, shared.folder.heap_limits(in_files))?;
         if self.state.end.place != self.log.end {
-            let path = self.log.path.clone();
-            return Err(Error::Damaged { path, what: "it cannot be read again".to_owned() });
+            return Err(Error::damaged(&self.log.path, "it cannot be read again"));
         }
         Ok(())
     }

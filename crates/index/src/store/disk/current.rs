@@ -59,10 +59,6 @@ pub(super) struct ListedSegment {
 impl Current {
     /// The segments that are in files, up to the first that is not.
     pub fn of(state: &State, log: String) -> Self {
-        let listed = |file: &Path, from, to| {
-            let file = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            ListedSegment { file, from, to }
-        };
         let parts = state.parts.iter().map_while(|part| Some((part, part.segment.path.as_ref()?)));
         let mut current = Self {
             log,
@@ -75,7 +71,8 @@ impl Current {
         };
         for (part, path) in parts {
             let shape = &part.segment.shape;
-            current.segments.push(listed(path, shape.from, shape.to));
+            let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            current.segments.push(ListedSegment { file, from: shape.from, to: shape.to });
             current.removed.extend(part.removed());
             current.covered = shape.to;
         }
@@ -93,7 +90,7 @@ pub(super) fn write(files: &dyn Files, path: &Path, kind: &str, value: &impl Ser
 /// Reads one of the files.
 pub(super) fn read<T: DeserializeOwned>(path: &Path, kind: &str) -> Result<T> {
     let text = fs::read_to_string(path).map_err(trouble("read", path))?;
-    let damaged = |what: &str| Error::Damaged { path: path.into(), what: what.to_owned() };
+    let damaged = |what: &str| Error::damaged(path, what);
     let (first, json) = text.split_once('\n').ok_or_else(|| damaged("it has no first line"))?;
     let parts: Vec<&str> = first.split(' ').collect();
     let [magic, found, version, checksum] = parts[..] else {

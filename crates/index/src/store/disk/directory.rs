@@ -89,9 +89,7 @@ impl Place {
             }
         }
     }
-}
 
-impl Place {
     /// Hands the local numbers of records whose keys lie within a range to `visit`, and a few others. Damaged buckets have none.
     pub fn each_between(&self, words: &[u64], keys: &RangeInclusive<u64>, mut visit: impl FnMut(u32)) {
         let [first, last] = [*keys.start(), *keys.end()].map(|key| (self.at(key), rest(key, self.bits)));

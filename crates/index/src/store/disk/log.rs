@@ -89,10 +89,7 @@ impl Log {
     /// Appends a batch without syncing it.
     pub fn write(&mut self, first: DocNo, batch: &Batch) -> Result<usize> {
         if self.is_broken {
-            return Err(Error::Damaged {
-                path: self.path.clone(),
-                what: "an earlier write failed; open the collection again".to_owned(),
-            });
+            return Err(Error::damaged(&self.path, "an earlier write failed; open the collection again"));
         }
         let at = self.end;
         let block = batch.encode(first, self.rows.salt, at);
@@ -168,7 +165,7 @@ pub(super) struct Known {
 
 /// Checks the header of a log; its salt.
 pub(super) fn check_header(words: &[u64], known: &Known, path: &Path) -> Result<u64> {
-    let damaged = |what: &str| Error::Damaged { path: path.into(), what: what.to_owned() };
+    let damaged = |what: &str| Error::damaged(path, what);
     let header = words.get(..HEADER).ok_or_else(|| damaged("it has no header"))?;
     if hash::element(bytes(&header[..HEADER - 1])) != header[HEADER - 1] {
         return Err(damaged("its header does not have its checksum"));

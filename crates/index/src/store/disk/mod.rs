@@ -129,7 +129,7 @@ impl Drop for Disk {
     fn drop(&mut self) {
         if self.worker.take().is_some() {
             // If it fails, the next opening derives it from the log.
-            self.shared.flush().ok();
+            self.shared.flush(usize::MAX).ok();
             if let Ok(log) = self.shared.log() {
                 // If it fails, the next opening takes the end for what it looks like.
                 self.shared.folder.publish(&log, &self.shared.state()).ok();
@@ -224,10 +224,7 @@ impl Disk {
         Ok(report)
     }
 
-    /// Waits while too much is on the heap.
-    ///
-    /// # Errors
-    /// It is too much because merging fails.
+    /// Waits while too much is on the heap; an error if that is so because merging fails.
     fn wait_for_worker(&self) -> Result<()> {
         let Some(worker) = &self.worker else { return Ok(()) };
         let is_too_much = || self.shared.state().n_on_heap() > self.shared.folder.sizes.backlog;
@@ -293,7 +290,6 @@ pub(super) fn remove(path: &Path) -> Result<()> {
 }
 
 impl Folder {
-    /// Makes a state the one that is found when the collection is opened. What its segments do not have is in the log.
     /// An empty log, and no other file.
     fn begin(&self) -> Result<()> {
         let log = self.new_file("records", "log");
@@ -304,6 +300,7 @@ impl Folder {
         self.publish(&log, &state)
     }
 
+    /// Makes a state the one that is found when the collection is opened. What its segments do not have is in the log.
     fn publish(&self, log: &Log, state: &State) -> Result<()> {
         let name = log.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         current::write(&*self.files, &self.path.join(CURRENT), "current", &Current::of(state, name))
@@ -342,13 +339,9 @@ impl Shared {
 
     fn damaged(&self, number: DocNo) -> Error {
         let state = self.state();
-        let id = state
-            .id_of(number)
-            .map(|id| format!(" (id `{}`, unless that is damaged)", String::from_utf8_lossy(id)));
-        Error::Damaged {
-            path: self.folder.path.clone(),
-            what: format!("record {number}{} does not have its checksum", id.unwrap_or_default()),
-        }
+        let id = |id: &[u8]| format!(" (id `{}`, unless that is damaged)", String::from_utf8_lossy(id));
+        let id = state.id_of(number).map(id).unwrap_or_default();
+        Error::damaged(&self.folder.path, format!("record {number}{id} does not have its checksum"))
     }
 }
 

@@ -94,15 +94,10 @@ impl Folder {
     }
 
     /// Reads the collection, and derives again what is missing, stale or damaged.
-    ///
-    /// # Errors
-    /// A log that ends before what its segments cover: records are lost then, which nobody should learn from missing answers.
     pub fn load(&self) -> Result<Found> {
         if let Some(path) = self.short_log() {
-            return Err(Error::Damaged {
-                path,
-                what: "its end is missing, with records that were acknowledged".to_owned(),
-            });
+            // Records are lost, which nobody should learn from missing answers.
+            return Err(Error::damaged(path, "its end is missing, with records that were acknowledged"));
         }
         let mut found = self.load_current();
         // A writer may have replaced the files between two looks.
@@ -160,7 +155,7 @@ impl Folder {
             let segment = Segment::open(&path, self.fingerprint, &self.layout)?;
             let shape = &segment.shape;
             if (shape.salt, shape.from, shape.to) != (current.salt, listed.from, listed.to) {
-                return Err(Error::Damaged { path, what: "it was made from other records".to_owned() });
+                return Err(Error::damaged(path, "it was made from other records"));
             }
             state.parts.push(Part::new(segment));
         }
@@ -198,8 +193,7 @@ impl Folder {
         let mut logs = self.names()?;
         logs.retain(|name| name.starts_with("records-") && name.ends_with(".log"));
         logs.sort_unstable();
-        let missing =
-            || Error::Damaged { path: self.path.clone(), what: "it has no file of records".to_owned() };
+        let missing = || Error::damaged(&self.path, "it has no file of records");
         let path = self.path.join(logs.last().ok_or_else(missing)?);
         let mut log = Log::open(&self.files, &path, self.access, &self.known(None))?;
         let current: Option<Current> = current::read(&self.path.join(CURRENT), "current").ok();

@@ -116,10 +116,7 @@ impl Shared {
         };
         let taken = match log.rows.next(at) {
             Next::Block(block) => state.apply(&[block], self.folder.format(), limits),
-            _ => Err(Error::Damaged {
-                path: log.path.clone(),
-                what: "what was written cannot be read".to_owned(),
-            }),
+            _ => Err(Error::damaged(&log.path, "what was written cannot be read")),
         };
         if taken.is_err() {
             log.refuse();

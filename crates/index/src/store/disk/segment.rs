@@ -98,7 +98,7 @@ impl Segment {
 
     /// Opens a file, of which the footer is checked, the rest is not.
     pub fn open(path: &Path, fingerprint: u64, layout: &Layout) -> Result<Self> {
-        let damaged = |what: &str| Error::Damaged { path: path.into(), what: what.to_owned() };
+        let damaged = |what: &str| Error::damaged(path, what);
         let file = File::open(path).map_err(trouble("open", path))?;
         let length = file.metadata().map_err(trouble("open", path))?.len() as usize;
         let map = Map::new(&file, length, length).map_err(trouble("map", path))?;

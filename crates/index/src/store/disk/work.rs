@@ -135,13 +135,8 @@ impl Shared {
         self.merge(|state| next_job(state, &self.folder.sizes))
     }
 
-    /// Puts what is on the heap into a file of its own, if there is so much that opening would take a while without it.
-    pub fn flush(&self) -> Result<()> {
-        self.flush_into(usize::MAX)
-    }
-
-    /// [`Shared::flush`] into files of which there are at most so many then.
-    fn flush_into(&self, files: usize) -> Result<()> {
+    /// Puts what is on the heap into a file, if there is so much that opening would take a while without it. There are at most so many files then.
+    pub fn flush(&self, files: usize) -> Result<()> {
         let sizes = &self.folder.sizes;
         let job = |state: &State| {
             let on_heap = state.parts.iter().position(|part| part.segment.path.is_none())?;
@@ -159,7 +154,7 @@ impl Shared {
     /// Does everything that is left to do.
     pub fn settle(&self) -> Result<()> {
         while self.merge_some()? {}
-        self.flush_into(FILES)?;
+        self.flush(FILES)?;
         self.set_trouble(None);
         Ok(())
     }

@@ -7,8 +7,7 @@ use benzer_core::hash;
 use super::columns::{BLOCK, Columns, first_half};
 use super::directory::{Cut, Directories};
 use crate::hints;
-use crate::record::Texts;
-use crate::record::{DocNo, Record, Records};
+use crate::record::{DocNo, Record, Records, Texts};
 use crate::settings::Layout;
 use crate::store::Stats;
 
@@ -16,7 +15,7 @@ use crate::store::Stats;
 const LINE: usize = 8;
 
 /// Records in the order of their numbers.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Run {
     numbers: Numbers,
     n: usize,
@@ -33,12 +32,6 @@ enum Numbers {
     From(DocNo),
     /// Some are missing.
     Listed(Vec<DocNo>),
-}
-
-impl Default for Numbers {
-    fn default() -> Self {
-        Self::From(DocNo::default())
-    }
 }
 
 /// The key by which an id is found.

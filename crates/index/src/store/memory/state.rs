@@ -5,8 +5,7 @@ use std::sync::Arc;
 use super::newest::{Newest, PLACES};
 use super::run::{Distinct, Run, id_key};
 use crate::bit_set::BitSet;
-use crate::record::Texts;
-use crate::record::{DocNo, Record, Records};
+use crate::record::{DocNo, Record, Records, Texts};
 use crate::settings::Layout;
 use crate::store::Stats;
 

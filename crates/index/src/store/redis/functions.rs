@@ -25,22 +25,9 @@ pub(super) enum Function {
 }
 
 impl Function {
-    /// The name under which the server knows it.
+    /// The name under which the server knows it: what it is called here, in lower case.
     pub fn name(self) -> String {
-        let name = match self {
-            Self::Put => "put",
-            Self::Remove => "remove",
-            Self::Scan => "scan",
-            Self::Numbers => "numbers",
-            Self::Fence => "fence",
-            Self::Compact => "compact",
-            Self::Settle => "settle",
-            Self::Recount => "recount",
-            Self::Advance => "advance",
-            Self::Turn => "turn",
-            Self::Publish => "publish",
-        };
-        format!("{}_{name}", prefix())
+        format!("{}_{self:?}", prefix()).to_ascii_lowercase()
     }
 }
 

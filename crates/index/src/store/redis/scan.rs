@@ -53,7 +53,6 @@ impl Live<'_> {
         Ok(slices.into_iter().zip(answers).collect())
     }
 
-    /// Goes through all id buckets from one on, until there was something; where to go on.
     /// Goes through all documents.
     pub fn scan_all(&self, parts: Parts, visit: VisitRaw<'_>) -> Result<()> {
         let mut next = Some(Cursor::START);
@@ -63,7 +62,7 @@ impl Live<'_> {
         Ok(())
     }
 
-    /// The place of a cursor is that of an id bucket.
+    /// Goes through all id buckets from one on, until there was something; where to go on. The place of a cursor is that of an id bucket.
     pub fn scan_raw(
         &self,
         from: Cursor,

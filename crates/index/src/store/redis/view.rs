@@ -66,6 +66,18 @@ impl<'a> Live<'a> {
         Ok(done)
     }
 
+    /// Blocks by their numbers, and where they were found.
+    fn blocks(&self, wanted: impl Fn(&Home) -> Vec<u32>) -> Result<(Arc<Home>, HashMap<u32, Vec<u8>>)> {
+        self.at_home(|home| {
+            let with_slice = |block| (home.slice_of_block(block), block);
+            let mut wanted: Vec<(u32, u32)> = wanted(home).into_iter().map(with_slice).collect();
+            wanted.sort_unstable();
+            wanted.dedup();
+            let blocks = self.store.blocks(home, &wanted)?;
+            Ok((Arc::clone(&self.home.borrow()), blocks))
+        })
+    }
+
     /// Fetches the records of some numbers in one round trip.
     fn fetch(&self, home: &Home, numbers: &[DocNo], parts: Parts) -> Result<(), Trouble> {
         let wants_documents = parts == Parts::All && home.entry.settings.keeps == Keeps::Documents;
@@ -134,17 +146,7 @@ fn damaged(home: &Home, number: DocNo) -> Trouble {
 
 impl View for Live<'_> {
     fn postings(&self, keys: &[BandKey], postings: &mut Postings) -> Result<()> {
-        let (home, blocks) = self.at_home(|home| {
-            let mut wanted: Vec<(u32, u32)> = keys
-                .iter()
-                .map(|key| home.block(*key))
-                .map(|block| (home.slice_of_block(block), block))
-                .collect();
-            wanted.sort_unstable();
-            wanted.dedup();
-            let blocks = self.store.blocks(home, &wanted)?;
-            Ok((Arc::clone(&self.home.borrow()), blocks))
-        })?;
+        let (home, blocks) = self.blocks(|home| keys.iter().map(|key| home.block(*key)).collect())?;
         let mut found = Vec::new();
         for key in keys {
             found.clear();
@@ -165,18 +167,12 @@ impl View for Live<'_> {
             [*range.keys.start(), *range.keys.end()]
                 .map(|key| (home.block(BandKey { band: range.band, key }), home.rest(key)))
         };
-        let (home, blocks) = self.at_home(|home| {
-            let blocks = ranges.iter().flat_map(|range| {
-                let [first, last] = ends(home, range);
-                first.0..=last.0
-            });
-            let mut wanted: Vec<(u32, u32)> =
-                blocks.map(|block| (home.slice_of_block(block), block)).collect();
-            wanted.sort_unstable();
-            wanted.dedup();
-            let blocks = self.store.blocks(home, &wanted)?;
-            Ok((Arc::clone(&self.home.borrow()), blocks))
-        })?;
+        let all = |home: &Home, range| {
+            let [first, last] = ends(home, range);
+            first.0..=last.0
+        };
+        let (home, blocks) =
+            self.blocks(|home| ranges.iter().flat_map(|range| all(home, range)).collect())?;
         for range in ranges {
             let [first, last] = ends(&home, range);
             for number in first.0..=last.0 {
