@@ -33,9 +33,6 @@ pub fn real(path: &Path) -> PathBuf {
 }
 
 /// Refuses a file of results that is an input, or that lies where an input folder or glob would read it.
-///
-/// # Errors
-/// Such a place, with both names.
 pub fn check_file(output: &Path, inputs: &[PathBuf]) -> Result<()> {
     if is_elsewhere(output) {
         return Ok(());
@@ -62,9 +59,6 @@ pub fn check_file(output: &Path, inputs: &[PathBuf]) -> Result<()> {
 }
 
 /// Refuses a folder of results that holds inputs, which would be replaced.
-///
-/// # Errors
-/// Such a folder, with the input.
 pub fn check_folder<'a>(output: &Path, inputs: impl IntoIterator<Item = &'a Path>) -> Result<()> {
     if is_elsewhere(output) {
         return Ok(());
@@ -75,9 +69,6 @@ pub fn check_folder<'a>(output: &Path, inputs: impl IntoIterator<Item = &'a Path
 }
 
 /// Refuses a folder of results inside of a folder that is read.
-///
-/// # Errors
-/// Such a folder, with the one that is read.
 pub fn check_outside<'a>(output: &Path, inputs: impl IntoIterator<Item = &'a Path>) -> Result<()> {
     if is_elsewhere(output) {
         return Ok(());

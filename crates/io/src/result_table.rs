@@ -55,7 +55,7 @@ pub enum Kind {
     Flag,
 }
 
-/// A Parquet file being written, row by row.
+/// A Parquet file being written, row by row. Every call may fail with what the output says.
 pub struct Table<W: Write + Send> {
     writer: ArrowWriter<W>,
     schema: SchemaRef,
@@ -65,9 +65,6 @@ pub struct Table<W: Write + Send> {
 
 impl<W: Write + Send> Table<W> {
     /// Begins a table with named columns; those whose name ends with `?` may be null.
-    ///
-    /// # Errors
-    /// An output that cannot be written.
     pub fn new(out: W, columns: &[(&str, Kind)]) -> parquet::errors::Result<Self> {
         let (writer, schema) = begin(out, columns)?;
         let columns = columns.iter().map(|(_, kind)| ColumnBuilder::new(*kind)).collect();
@@ -75,9 +72,6 @@ impl<W: Write + Send> Table<W> {
     }
 
     /// Appends a row of as many cells as there are columns.
-    ///
-    /// # Errors
-    /// An output that cannot be written.
     pub fn push<'a>(&mut self, cells: impl IntoIterator<Item = Cell<'a>>) -> parquet::errors::Result<()> {
         self.columns.iter_mut().zip(cells).for_each(|(column, cell)| column.push(cell));
         self.n += 1;
@@ -94,9 +88,6 @@ impl<W: Write + Send> Table<W> {
     }
 
     /// Writes what is left and gives the output back.
-    ///
-    /// # Errors
-    /// An output that cannot be written.
     pub fn finish(mut self) -> parquet::errors::Result<W> {
         self.flush()?;
         self.writer.into_inner()
@@ -104,9 +95,6 @@ impl<W: Write + Send> Table<W> {
 }
 
 /// Begins a table with named columns; those whose name ends with `?` may be null. Rows are given to the writer that this returns.
-///
-/// # Errors
-/// An output that cannot be written.
 pub fn begin<W: Write + Send>(
     out: W,
     columns: &[(&str, Kind)],

@@ -21,23 +21,19 @@ pub fn annotate_json(line: &str, annotation: &Annotation, out: &mut Vec<u8>) {
     };
     let members = line[..brace].trim_end();
     out.extend_from_slice(members.as_bytes());
-    if !members.ends_with('{') {
-        out.push(b',');
-    }
     let [cluster_id, cluster_size, dup_of, similarity, is_duplicate] = ANNOTATIONS;
     json_member(cluster_id, &annotation.cluster_id, out);
-    out.push(b',');
     json_member(cluster_size, &annotation.cluster_size, out);
-    out.push(b',');
     json_member(dup_of, &annotation.dup_of, out);
-    out.push(b',');
     json_member(similarity, &annotation.similarity, out);
-    out.push(b',');
     json_member(is_duplicate, &annotation.is_duplicate, out);
     out.extend_from_slice(&line.as_bytes()[members.len()..]);
 }
 
 fn json_member(name: &str, value: &impl serde::Serialize, out: &mut Vec<u8>) {
+    if !out.ends_with(b"{") {
+        out.push(b',');
+    }
     write!(out, "\"{name}\":").expect("memory takes all bytes");
     serde_json::to_writer(out, value).expect("strings, numbers and booleans are JSON");
 }

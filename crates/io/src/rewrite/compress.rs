@@ -11,7 +11,7 @@ use crate::read::Compression;
 const GZIP_LEVEL: u32 = 6;
 const ZSTD_LEVEL: i32 = 3;
 
-/// An output file that compresses what it is given.
+/// An output file that compresses what it is given. Errors name the file.
 pub enum LineWriter {
     /// As it is.
     Plain(FileWriter),
@@ -52,9 +52,6 @@ impl LineWriter {
     }
 
     /// Appends bytes.
-    ///
-    /// # Errors
-    /// What the operating system says, with the file's name.
     pub fn append(&mut self, bytes: &[u8]) -> Result<()> {
         match self {
             Self::Plain(out) => Ok(out.append(bytes)?),
@@ -64,9 +61,6 @@ impl LineWriter {
     }
 
     /// Ends the compression; the file still waits for its commit.
-    ///
-    /// # Errors
-    /// As [`LineWriter::append`].
     pub fn finish(self) -> Result<FileWriter> {
         match self {
             Self::Plain(out) => Ok(out),
@@ -76,9 +70,6 @@ impl LineWriter {
     }
 
     /// Ends the compression and puts the file in its place.
-    ///
-    /// # Errors
-    /// As [`LineWriter::append`].
     pub fn commit(self) -> Result<Stamp> {
         Ok(self.finish()?.commit()?)
     }

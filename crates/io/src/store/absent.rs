@@ -68,9 +68,6 @@ pub enum Folder {}
 
 impl Folder {
     /// Refuses every address.
-    ///
-    /// # Errors
-    /// Always.
     pub fn open(address: Address) -> Result<Self> {
         Err(refused(&address))
     }

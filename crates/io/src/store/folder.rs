@@ -24,6 +24,9 @@ const MAX_PARTS: u64 = 9_000;
 const AT_ONCE: usize = 2;
 
 /// All objects below a prefix.
+///
+/// # Errors
+/// No connection, no permission, no such bucket.
 #[derive(Debug)]
 pub struct Folder {
     address: Address,
@@ -50,9 +53,6 @@ impl Folder {
     }
 
     /// What is in it, by name.
-    ///
-    /// # Errors
-    /// No connection, no permission, no such bucket.
     pub fn list(&self) -> Result<BTreeMap<String, Stored>> {
         let entry = |object: &object::Object| {
             let name = object.address.key.strip_prefix(&self.address.key)?.to_owned();
@@ -66,7 +66,7 @@ impl Folder {
     /// and ends the upload by giving false.
     ///
     /// # Errors
-    /// No connection, no permission, a file that cannot be read.
+    /// A file that cannot be read.
     pub fn put(&self, name: &str, file: &Path, progress: &mut dyn FnMut(u64) -> bool) -> Result<String> {
         let address = self.address.with_key(format!("{}{name}", self.address.key));
         let key = Key::parse(&address.key).map_err(|e| error::of("write", &address, &e.into()))?;
@@ -95,9 +95,6 @@ impl Folder {
     }
 
     /// Removes an object; one that is not there is no error.
-    ///
-    /// # Errors
-    /// No connection, no permission.
     pub fn remove(&self, name: &str) -> Result<()> {
         let address = self.address.with_key(format!("{}{name}", self.address.key));
         let key = Key::parse(&address.key).map_err(|e| error::of("remove", &address, &e.into()))?;

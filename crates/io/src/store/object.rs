@@ -71,9 +71,6 @@ impl Object {
 }
 
 /// The object at an address, or nothing if there is none.
-///
-/// # Errors
-/// No connection, no permission.
 pub fn stat(address: &Address) -> Result<Option<Object>> {
     let store = connect::connect(address)?;
     let fail = |error: &object_store::Error| error::of("open", address, error);
@@ -104,9 +101,6 @@ pub fn stat(address: &Address) -> Result<Option<Object>> {
 }
 
 /// All objects whose keys begin with the key of the address, taken as a folder; sorted by the bytes of the key.
-///
-/// # Errors
-/// No connection, no permission, no such bucket.
 pub fn list(address: &Address) -> Result<Vec<Object>> {
     let store = connect::connect(address)?;
     let fail = |error: &object_store::Error| error::of("list", address, error);

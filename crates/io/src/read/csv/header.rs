@@ -44,7 +44,10 @@ impl Header {
             let whole = scanner.next_end(&bytes[before.max(mark)..]).map(|n| before.max(mark) + n);
             let (raw, used) = match (whole, &end) {
                 (Some(whole), _) => (mark..whole - 1, whole),
-                (None, End::More) if bytes.len() > MAX_BYTES => return Err(Self::endless(path)),
+                (None, End::More) if bytes.len() > MAX_BYTES => {
+                    let detail = format!("it does not end within {MAX_BYTES} bytes");
+                    return Err(Error::Header { path: path.into(), detail });
+                }
                 (None, End::More) => {
                     n = 2 * bytes.len();
                     continue;
@@ -75,10 +78,6 @@ impl Header {
         }
         let n_lines = memchr::memchr_iter(b'\n', &raw).count() as u64 + 1;
         Ok(Self { delimiter, n_columns: names.len(), columns, n_lines, n_bytes: 0, raw })
-    }
-
-    fn endless(path: &Path) -> Error {
-        Error::Header { path: path.into(), detail: format!("it does not end within {MAX_BYTES} bytes") }
     }
 }
 

@@ -19,10 +19,9 @@ use std::sync::{Arc, OnceLock};
 
 use benzer_core::Parameter;
 
-use super::names::{is_glob, is_hidden};
 use super::objects::{self, FoundObject};
 use super::start::{NO_FIELDS, Start};
-use super::{Input, Inputs, NamedInput};
+use super::{Input, Inputs, NamedInput, is_glob, is_hidden};
 use crate::error::{Error, Result};
 use crate::read::format::Format;
 use crate::read::options::Plan;

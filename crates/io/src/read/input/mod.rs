@@ -7,11 +7,11 @@
 mod estimate;
 mod field_names;
 mod find;
-mod names;
 mod objects;
 mod seekable;
 mod start;
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -19,13 +19,13 @@ use std::sync::{Arc, OnceLock};
 use std::time::UNIX_EPOCH;
 
 use super::format::{Compression, Format};
+use super::reject::{Reject, RejectReason};
 use crate::error::{Error, Result};
 use crate::store::Object;
 pub use estimate::estimated_documents;
 pub use field_names::field_names;
 pub(crate) use find::files_of;
 pub(super) use find::{FoundInput, Lookup, find};
-pub(crate) use names::is_hidden;
 pub(crate) use seekable::Seekable;
 pub(super) use start::Start;
 
@@ -157,8 +157,23 @@ impl Input {
         File::open(&self.path).map_err(|error| Error::open(&*self.path, error))
     }
 
+    /// A reject of a line or row of it.
+    pub(in crate::read) fn reject(&self, line: u64, offset: u64, reason: RejectReason) -> Reject {
+        Reject { file: Arc::clone(&self.path), input: self.number, line, offset, reason }
+    }
+
     /// Keeps what its beginning tells; the first one to look is believed.
     pub(in crate::read) fn learn(&self, known: Known) {
         self.known.get_or_init(|| known);
     }
+}
+
+/// Whether a name is a pattern.
+fn is_glob(text: &str) -> bool {
+    text.contains(['*', '?', '['])
+}
+
+/// Whether what has such a name is passed over in folders.
+pub(crate) fn is_hidden(name: &OsStr) -> bool {
+    matches!(name.as_encoded_bytes().first(), Some(b'.' | b'_'))
 }

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::names::{is_glob, is_hidden};
 use super::start::Start;
+use super::{is_glob, is_hidden};
 use crate::error::{Error, Result};
 use crate::read::format::Format;
 use crate::read::options::Plan;

@@ -47,8 +47,7 @@ pub(super) enum TableItem {
 impl TableItem {
     /// A reject of all that follows in a file from a row on.
     fn rest(input: &Input, row: u64, reason: RejectReason) -> Self {
-        let (file, number) = (Arc::clone(&input.path), input.number);
-        Self::Rest(Reject { file, input: number, line: row + 1, offset: row, reason })
+        Self::Rest(input.reject(row + 1, row, reason))
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::column::{Column, Texts};
 use crate::read::input::Input;
 use crate::read::options::{MAX_BYTES, Plan};
-use crate::read::reject::{Reject, RejectReason};
+use crate::read::reject::RejectReason;
 use crate::read::rows::{Found, Row, Segment, StoredOrder};
 use crate::read::span::{Piece, Span};
 use crate::read::utf8;
@@ -77,8 +77,7 @@ impl<'a> Rows<'a> {
 
     fn reject_one(&mut self, reason: RejectReason) {
         let offset = self.first + u64::from(self.n);
-        let (file, input) = (Arc::clone(&self.input.path), self.input.number);
-        self.found.rejects.push(Reject { file, input, line: offset + 1, offset, reason });
+        self.found.rejects.push(self.input.reject(offset + 1, offset, reason));
         self.n += 1;
     }
 

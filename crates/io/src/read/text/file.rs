@@ -192,12 +192,6 @@ impl TextFile {
 
     /// A reject of the first line that is in no batch yet.
     fn reject(&self, reason: RejectReason) -> Reject {
-        Reject {
-            file: Arc::clone(&self.input.path),
-            input: self.input.number,
-            line: self.line,
-            offset: self.offset,
-            reason,
-        }
+        self.input.reject(self.line, self.offset, reason)
     }
 }

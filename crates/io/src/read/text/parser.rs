@@ -8,7 +8,7 @@ use super::cut::Cutter;
 use crate::read::format::Format;
 use crate::read::json::{Decoded, Slot};
 use crate::read::options::Plan;
-use crate::read::reject::{Reject, RejectReason};
+use crate::read::reject::RejectReason;
 use crate::read::rows::{Found, Row, Segment, SegmentKind};
 use crate::read::span::{Buffer, Piece, Span};
 use crate::read::utf8;
@@ -51,14 +51,9 @@ impl<'a> Parser<'a> {
             Parsed::Blank => self.found.n_blank += 1,
             Parsed::Document(row) => self.found.rows.push(Row { segment: number, line, ..row }),
             Parsed::Bad(reason, bytes) => {
-                let reject = Reject {
-                    file: segment.input.path.clone(),
-                    input: segment.input.number,
-                    line: segment.first_line + u64::from(line),
-                    offset: segment.first_offset + (start - segment.start) as u64,
-                    reason,
-                };
-                self.found.rejects.push(reject);
+                let offset = segment.first_offset + (start - segment.start) as u64;
+                let line = segment.first_line + u64::from(line);
+                self.found.rejects.push(segment.input.reject(line, offset, reason));
                 self.found.reject_lines.push(Some(bytes));
             }
         }

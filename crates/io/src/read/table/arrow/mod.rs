@@ -179,8 +179,7 @@ impl ArrowReader {
         }
         is_plausible(n_rows, believed(all, n_body))?;
         let per_row = size_of::<Row>() as f64 + all as f64 / n_rows.max(1) as f64 + self.mean_values(&wanted);
-        let message =
-            shared_batch::message(n_rows as i64, &columns.nodes, &places, &columns.variadic, columns.codec);
+        let message = shared_batch::message(n_rows as i64, &columns, &places);
         let batch = SharedBatch {
             message,
             body,

@@ -9,11 +9,10 @@ use std::sync::{Arc, OnceLock};
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_buffer::Buffer;
 use arrow_ipc::reader::RecordBatchDecoder;
-use arrow_ipc::{
-    BodyCompression, BodyCompressionArgs, CompressionType, FieldNode, MetadataVersion, RecordBatchArgs,
-};
+use arrow_ipc::{BodyCompression, BodyCompressionArgs, MetadataVersion, RecordBatchArgs};
 use arrow_schema::ArrowError;
 
+use super::select::Selected;
 use super::wanted::Wanted;
 use crate::read::format::Format;
 use crate::read::guard::guarded;
@@ -82,18 +81,12 @@ impl SharedBatch {
 }
 
 /// Writes a record batch of only some columns: `buffers` are their places in the new body.
-pub(super) fn message(
-    n_rows: i64,
-    nodes: &[FieldNode],
-    buffers: &[arrow_ipc::Buffer],
-    variadic: &[i64],
-    codec: Option<CompressionType>,
-) -> Vec<u8> {
+pub(super) fn message(n_rows: i64, columns: &Selected, buffers: &[arrow_ipc::Buffer]) -> Vec<u8> {
     let mut builder = flatbuffers::FlatBufferBuilder::new();
-    let nodes = builder.create_vector(nodes);
+    let nodes = builder.create_vector(&columns.nodes);
     let buffers = builder.create_vector(buffers);
-    let variadic = builder.create_vector(variadic);
-    let compression = codec.map(|codec| {
+    let variadic = builder.create_vector(&columns.variadic);
+    let compression = columns.codec.map(|codec| {
         BodyCompression::create(&mut builder, &BodyCompressionArgs { codec, ..Default::default() })
     });
     let arguments = RecordBatchArgs {

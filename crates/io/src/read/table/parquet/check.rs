@@ -13,9 +13,6 @@ const TAIL: u64 = 8;
 const HEADER: u64 = 256;
 
 /// Refuses an index that is none. One that is not where it should be is left to the decoder, who says so.
-///
-/// # Errors
-/// Such an index, a file that cannot be read.
 pub fn check_parquet_index(file: &mut (impl Read + Seek)) -> Result<(), ParquetError> {
     let n = file.seek(SeekFrom::End(0))?;
     let Some(tail) = n.checked_sub(TAIL) else { return Ok(()) };
@@ -29,14 +26,12 @@ pub fn check_parquet_index(file: &mut (impl Read + Seek)) -> Result<(), ParquetE
 }
 
 /// Refuses headers of pages that are none.
-///
-/// # Errors
-/// A page of the column whose header is none, a file that cannot be read.
 pub(crate) fn check_parquet_column(
     file: &mut (impl Read + Seek),
     column: &ColumnChunkMetaData,
 ) -> Result<(), ParquetError> {
-    let Some((mut at, end)) = place(column) else { return Err(no_place()) };
+    let no_place = || ParquetError::General("a column has no place in the file".into());
+    let (mut at, end) = place(column).ok_or_else(no_place)?;
     while at < end {
         let (mut wanted, left) = (HEADER, end - at);
         let page = loop {
@@ -53,9 +48,6 @@ pub(crate) fn check_parquet_column(
 }
 
 /// Refuses headers of pages that are none, in any column.
-///
-/// # Errors
-/// Such a header, a file that cannot be read.
 pub fn check_parquet_pages(
     file: &mut (impl Read + Seek),
     metadata: &ParquetMetaData,
@@ -70,10 +62,6 @@ pub(super) fn place(column: &ColumnChunkMetaData) -> Option<(u64, u64)> {
     let start = column.dictionary_page_offset().filter(|&at| at > 0).map_or(data, |at| at.min(data));
     let start = u64::try_from(start).ok()?;
     Some((start, start.checked_add(u64::try_from(column.compressed_size()).ok()?)?))
-}
-
-fn no_place() -> ParquetError {
-    ParquetError::General("a column has no place in the file".into())
 }
 
 /// Up to `n` bytes from a place on.

@@ -1,35 +1,21 @@
 //! The five columns that are added.
 
 use std::io::Write;
-use std::sync::Arc;
 
-use parquet::basic::{LogicalType, Repetition, Type as PhysicalType};
+use arrow_schema::Schema;
+use parquet::arrow::ArrowSchemaConverter;
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::{ParquetError, Result};
 use parquet::file::writer::SerializedRowGroupWriter;
-use parquet::schema::types::{Type, TypePtr};
+use parquet::schema::types::TypePtr;
 
 use crate::rewrite::Annotation;
-use crate::rewrite::annotate::ANNOTATIONS;
+use crate::rewrite::table::columns;
 
 /// Their types.
-pub(super) fn types() -> Result<[TypePtr; 5]> {
-    let [cluster_id, cluster_size, dup_of, similarity, is_duplicate] = ANNOTATIONS;
-    let (maybe, always) = (Repetition::OPTIONAL, Repetition::REQUIRED);
-    let string = |name| {
-        let bytes = Type::primitive_type_builder(name, PhysicalType::BYTE_ARRAY).with_repetition(maybe);
-        bytes.with_logical_type(Some(LogicalType::String)).build().map(Arc::new)
-    };
-    let plain = |name, physical, repetition| {
-        Type::primitive_type_builder(name, physical).with_repetition(repetition).build().map(Arc::new)
-    };
-    Ok([
-        string(cluster_id)?,
-        plain(cluster_size, PhysicalType::INT64, always)?,
-        string(dup_of)?,
-        plain(similarity, PhysicalType::DOUBLE, maybe)?,
-        plain(is_duplicate, PhysicalType::BOOLEAN, always)?,
-    ])
+pub(super) fn types() -> Result<Vec<TypePtr>> {
+    let schema = ArrowSchemaConverter::new().convert(&Schema::new(columns::fields().to_vec()))?;
+    Ok(schema.root_schema().get_fields().to_vec())
 }
 
 /// Writes their values; nothing if there are none.
