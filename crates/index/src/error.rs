@@ -53,7 +53,7 @@ pub enum Error {
         name: String,
     },
     /// Another process writes to the collection.
-    #[error("another writer{} has `{}` open; wait for it, stop it, or open the collection for reading", with_pid(*pid), folder.display())]
+    #[error("another writer{} has `{}` open; wait for it, stop it, or open the collection for reading", pid.map(|pid| format!(" (pid {pid})")).unwrap_or_default(), folder.display())]
     Locked {
         /// The folder of the collection.
         folder: PathBuf,
@@ -130,10 +130,6 @@ impl Error {
     pub(crate) fn incompatible(expected: impl ToString, found: impl ToString) -> Self {
         Self::Incompatible { expected: expected.to_string(), found: found.to_string() }
     }
-}
-
-fn with_pid(pid: Option<u32>) -> String {
-    pid.map_or_else(String::new, |pid| format!(" (pid {pid})"))
 }
 
 fn remedy(error: &io::Error) -> &'static str {

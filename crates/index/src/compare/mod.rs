@@ -136,14 +136,10 @@ impl Index {
         let number = view.numbers(&[id.as_bytes()])?.pop().flatten().ok_or_else(missing)?;
         let mut subject = None;
         view.records(&[number], Parts::All, &mut |_, record| {
-            let content = match record.document.is_empty() {
-                true => None,
-                false => {
-                    let document = record.to_document()?;
-                    let features = self.recorder().features(&document)?;
-                    Some((document, features))
-                }
-            };
+            let document = record.kept_document()?;
+            let features =
+                |document| self.recorder().features(&document).map(|features| (document, features));
+            let content = document.map(features).transpose()?;
             subject = Some(Subject { words: record.words.to_vec(), content });
             Ok(())
         })?;

@@ -26,8 +26,7 @@ impl Index {
         let next = view.scan(from, max, Parts::All, &mut |_, record| {
             if !record.is_gone(now) {
                 let id = String::from_utf8_lossy(record.id).into_owned();
-                let has_content = !record.document.is_empty();
-                let document = has_content.then(|| record.to_document()).transpose()?;
+                let document = record.kept_document()?;
                 listed.push(ListedDocument { id, fields: document.map(|document| document.fields) });
             }
             Ok(())

@@ -127,9 +127,7 @@ impl Index {
         let view = self.store.view()?;
         let mut found = None;
         self.visit(&*view, id, Parts::All, &mut |_, record| {
-            if !record.document.is_empty() {
-                found = Some(record.to_document()?);
-            }
+            found = record.kept_document()?;
             Ok(())
         })?;
         Ok(found)

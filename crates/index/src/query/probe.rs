@@ -39,7 +39,7 @@ impl Probe {
 
     /// Of a record of the collection.
     pub fn of_record(recorder: &Recorder, record: &Record<'_>) -> Result<Self> {
-        let document = (!record.document.is_empty()).then(|| record.to_document()).transpose()?;
+        let document = record.kept_document()?;
         let features = document.as_ref().map(|document| recorder.features(document)).transpose()?;
         let id = String::from_utf8_lossy(record.id).into_owned();
         Ok(Self { words: record.words.to_vec(), features: features.unwrap_or_default(), document, id })

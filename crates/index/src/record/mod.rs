@@ -62,6 +62,11 @@ impl Record<'_> {
         self.expires != 0 && self.expires <= now
     }
 
+    /// The document, if its contents are kept and wanted.
+    pub(crate) fn kept_document(&self) -> Result<Option<Document>> {
+        (!self.document.is_empty()).then(|| self.to_document()).transpose()
+    }
+
     /// The kept contents of the document.
     ///
     /// # Errors

@@ -138,8 +138,7 @@ impl State {
 
     /// The id of a record, which may be damaged.
     pub fn id_of(&self, number: DocNo) -> Option<&[u8]> {
-        let (part, local) = self.place(number)?;
-        self.rows.get(self.parts[part].segment.place(local)).map(|row| row.record.id)
+        self.rows.get(self.place_of(number)?).map(|row| row.record.id)
     }
 
     /// The numbers of records that are gone at some time.

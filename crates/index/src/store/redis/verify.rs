@@ -67,7 +67,7 @@ struct BlocksRead {
 impl Redis {
     pub(super) fn verify_all(&self) -> Result<Damages> {
         let home = self.home();
-        let counted = self.counts(&home)?;
+        let counted = self.field(&home, b"documents")?;
         let Expected { living, sums, n_documents, mut damages } = self.expected(&home)?;
         let BlocksRead { suspicious, highest } = self.read_blocks(&home, &living, sums)?;
         if !suspicious.is_empty() {
@@ -83,7 +83,7 @@ impl Redis {
             damages.report.derived.push(what);
         }
         // Only if nobody writes meanwhile can the counts be compared.
-        if counted == self.counts(&home)? && damages.damaged.is_empty() {
+        if counted == self.field(&home, b"documents")? && damages.damaged.is_empty() {
             let wrong = counted.iter().zip(&n_documents).zip(0..).filter(|((said, real), _)| said != real);
             damages.miscounted = wrong.map(|((said, real), slice)| (slice, [*said, *real])).collect();
             if !damages.miscounted.is_empty() {
@@ -212,16 +212,12 @@ impl Redis {
         Ok(())
     }
 
-    /// The counted documents of each slice.
-    fn counts(&self, home: &Home) -> Result<Vec<i64>, Trouble> {
-        self.field(home, b"documents")
-    }
-
     /// The last number that each slice has given out.
     fn ends(&self, home: &Home) -> Result<Vec<u32>, Trouble> {
         Ok(self.field(home, b"next")?.into_iter().map(|end| end.max(0) as u32).collect())
     }
 
+    /// A count of each slice.
     fn field(&self, home: &Home, field: &[u8]) -> Result<Vec<i64>, Trouble> {
         let mut requests = Requests::default();
         for at in &home.slices {
