@@ -8,8 +8,8 @@ use benzer_core::slots::ElementSet;
 use benzer_flow::Result;
 
 use super::features::{FeatureSource, Features};
-use super::first::First;
 use super::id_map::IdMap;
+use super::reference::ReferenceDocument;
 use crate::bands::RepeatFilter;
 use crate::{Rank, prefetch};
 
@@ -25,7 +25,7 @@ const MANY: usize = 32;
 #[derive(Debug, Default)]
 pub(super) struct Bits {
     /// The elements of the first document.
-    first: First,
+    first: ReferenceDocument,
     /// A row for each document: which of those it has, and behind them which of the other elements that many have.
     rows: Rows,
     /// How many elements each document has.

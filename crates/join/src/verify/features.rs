@@ -8,8 +8,8 @@ use benzer_core::slots::ElementSet;
 use benzer_flow::Result;
 
 use super::Texts;
-use super::first::First;
 use super::pair::PairCount;
+use super::reference::ReferenceDocument;
 use crate::Rank;
 
 /// Where features come from.
@@ -48,7 +48,7 @@ pub(super) struct Features {
     end: usize,
     places: HashMap<Rank, Range<usize>>,
     /// Of two documents that are compared: the earlier one, which of its elements the later one has, and what else that has.
-    first: First,
+    first: ReferenceDocument,
     bits: Vec<u64>,
     others: Vec<u64>,
 }
