@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use super::keys::{Cursor, HASHES};
-use super::segment::Row;
+use super::segment::OldRow;
 use super::{Archives, OldDocument};
 use crate::error::Result;
 use benzer_join::bands::BandRules;
@@ -19,7 +19,7 @@ pub(crate) struct Prober<'a> {
     archives: &'a Archives,
     cursors: Vec<Cursor<'a>>,
     /// The rows that the document at hand met.
-    rows: HashMap<OldDocument, Row>,
+    rows: HashMap<OldDocument, OldRow>,
     features: Vec<u64>,
     /// How often a new document met an old one in a bucket.
     pub n_bucket_pairs: u64,
@@ -120,7 +120,7 @@ impl<'a> Prober<'a> {
         Ok(number.filter(is_visible).map(|number| OldDocument { segment, number }))
     }
 
-    fn row(&mut self, old: OldDocument) -> Result<&Row> {
+    fn row(&mut self, old: OldDocument) -> Result<&OldRow> {
         if !self.rows.contains_key(&old) {
             self.rows.insert(old, self.archives.segment(old).row(old.number)?);
         }

@@ -28,7 +28,7 @@ pub(super) fn row_bytes(words: usize) -> usize {
 
 /// What is first looked at of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Row {
+pub(crate) struct OldRow {
     pub words: Vec<u64>,
     pub hash: u128,
     pub n_features: u32,
@@ -103,7 +103,7 @@ impl Segment {
         &self.spec
     }
 
-    pub fn row(&self, number: u32) -> Result<Row> {
+    pub fn row(&self, number: u32) -> Result<OldRow> {
         let n_words = self.spec.words();
         let stride = row_bytes(n_words);
         let mut bytes = Vec::new();
@@ -111,7 +111,7 @@ impl Segment {
         let (words, rest) = bytes.split_at(8 * n_words);
         let long = |i: usize| u64::from_le_bytes(rest[i..i + 8].try_into().expect("eight bytes"));
         let short = |i: usize| u32::from_le_bytes(rest[i..i + 4].try_into().expect("four bytes"));
-        Ok(Row {
+        Ok(OldRow {
             words: words.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect(),
             hash: u128::from(long(8)) << 64 | u128::from(long(0)),
             offset: long(16),
@@ -124,7 +124,7 @@ impl Segment {
         self.name_of(&self.row(number)?)
     }
 
-    pub fn name_of(&self, row: &Row) -> Result<Name> {
+    pub fn name_of(&self, row: &OldRow) -> Result<Name> {
         let mut bytes = Vec::new();
         self.contents.read_checked(row.offset, row.name_bytes as usize, &mut bytes)?;
         if bytes.len() < NAME {
@@ -145,7 +145,7 @@ impl Segment {
     }
 
     /// The elements of a document, sorted.
-    pub fn features(&self, row: &Row, into: &mut Vec<u64>) -> Result<()> {
+    pub fn features(&self, row: &OldRow, into: &mut Vec<u64>) -> Result<()> {
         let mut bytes = Vec::new();
         let n = 8 * row.n_features as usize;
         let at = row.offset.saturating_add(row.name_bytes.into());
