@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use super::keys::{Cursor, HASHES};
 use super::segment::OldRow;
-use super::{Archives, OldDocument};
+use super::{Archives, OldDocument, OldNumber};
 use crate::error::Result;
 use benzer_join::bands::BandRules;
 
@@ -117,7 +117,7 @@ impl<'a> Prober<'a> {
         let is_visible = |number: &u32| *number < self.archives.segments()[segment as usize].len();
         let number = record.filter(|record| (record.0, record.1) == (list, key)).map(|record| record.2);
         // Numbers of a key are in order: behind one that is hidden all are.
-        Ok(number.filter(is_visible).map(|number| OldDocument { segment, number }))
+        Ok(number.filter(is_visible).map(|number| OldDocument { segment, number: OldNumber(number) }))
     }
 
     fn row(&mut self, old: OldDocument) -> Result<&OldRow> {
