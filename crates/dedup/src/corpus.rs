@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use twox_hash::XxHash3_128;
 
-use crate::documents::{Documents, Memory, Row};
+use crate::documents::{Documents, Row, RowTable};
 use crate::error::Result;
 use crate::found_old::FoundOld;
 use crate::ranking::Ranking;
@@ -23,7 +23,7 @@ pub(crate) struct Corpus {
     /// All batches, if the table is in memory.
     pub held: HeldBatches,
     /// Where batches that gave up their lines find them again.
-    pub again: Option<Rereader>,
+    pub rereader: Option<Rereader>,
     /// Ids that were read from disk lately.
     pub ids: Mutex<HashMap<Row, Arc<str>>>,
 }
@@ -92,14 +92,14 @@ impl Corpus {
 
     /// The text of a row will be wanted soon.
     fn prefetch(&self, row: Row, what: Prefetch) {
-        let (Documents::Memory(table), Some(again)) = (&self.documents, &self.again) else { return };
+        let (Documents::Memory(table), Some(rereader)) = (&self.documents, &self.rereader) else { return };
         let (batch, index) = self.held.find(row);
         match what {
             Prefetch::Place => {
                 table.prefetch_hash(row);
                 batch.prefetch_place(index);
             }
-            Prefetch::Text => batch.prefetch_text(index, again),
+            Prefetch::Text => batch.prefetch_text(index, rereader),
         }
     }
 
@@ -108,8 +108,8 @@ impl Corpus {
         match &self.documents {
             Documents::Memory(table) => {
                 let (batch, index) = self.held.find(row);
-                match &self.again {
-                    Some(again) if batch.is_forgotten() => {
+                match &self.rereader {
+                    Some(rereader) if batch.is_forgotten() => {
                         let mut is_same = true;
                         let mut visit = |text: &str| {
                             is_same = XxHash3_128::oneshot(text.as_bytes()) == table.hash(row);
@@ -117,7 +117,7 @@ impl Corpus {
                                 visit(text);
                             }
                         };
-                        batch.reread_text(index, again, &mut visit)?;
+                        batch.reread_text(index, rereader, &mut visit)?;
                         return if is_same { Ok(()) } else { Err(benzer_io::Error::Changed.into()) };
                     }
                     _ => batch.with_text(index, visit),
@@ -230,7 +230,7 @@ impl Texts for CorpusView<'_> {
 /// The sketches in keep order, in memory.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RankedSketches<'a> {
-    pub table: &'a Memory,
+    pub table: &'a RowTable,
     pub ranking: &'a Ranking,
 }
 

@@ -30,7 +30,7 @@ pub(crate) struct EdgesWriter {
 #[derive(Debug)]
 pub(crate) enum Edges {
     Memory(Vec<Edge>),
-    Measured(Vec<EdgeLists>),
+    Lists(Vec<EdgeLists>),
     Disk {
         path: PathBuf,
         n: u64,
@@ -63,9 +63,9 @@ impl EdgesWriter {
     pub fn take(&mut self, edges: EdgeLists) -> Result<()> {
         edges.lists().try_for_each(|group| self.write(group))?;
         match &mut self.held {
-            Some(Edges::Measured(all)) => all.push(edges),
+            Some(Edges::Lists(all)) => all.push(edges),
             Some(Edges::Memory(all)) if !all.is_empty() => all.extend(edges.iter()),
-            Some(held) => *held = Edges::Measured(vec![edges]),
+            Some(held) => *held = Edges::Lists(vec![edges]),
             None => {}
         }
         Ok(())
@@ -108,7 +108,7 @@ impl Edges {
     pub fn len(&self) -> u64 {
         match self {
             Self::Memory(edges) => edges.len() as u64,
-            Self::Measured(edges) => edges.iter().map(|edges| edges.n_edges() as u64).sum(),
+            Self::Lists(edges) => edges.iter().map(|edges| edges.n_edges() as u64).sum(),
             Self::Disk { n, .. } => *n,
             Self::Both { old, new } => old.len() + new.len(),
         }
@@ -118,7 +118,7 @@ impl Edges {
     pub fn parts(&self, mut visit: impl FnMut(&[Edge]) -> Result<()>) -> Result<()> {
         match self {
             Self::Memory(edges) => visit(edges),
-            Self::Measured(edges) => edges.iter().flat_map(EdgeLists::lists).try_for_each(visit),
+            Self::Lists(edges) => edges.iter().flat_map(EdgeLists::lists).try_for_each(visit),
             Self::Disk { .. } | Self::Both { .. } => self.iter()?.try_for_each(|edge| visit(&[edge?])),
         }
     }
@@ -143,7 +143,7 @@ impl Edges {
                 })))
             }
             Self::Memory(edges) => Ok(Box::new(edges.iter().copied().map(Ok))),
-            Self::Measured(edges) => Ok(Box::new(edges.iter().flat_map(EdgeLists::iter).map(Ok))),
+            Self::Lists(edges) => Ok(Box::new(edges.iter().flat_map(EdgeLists::iter).map(Ok))),
             Self::Disk { path, n } => {
                 let fail = move |error| files::Error::disk("read", path, error);
                 let mut file = BufReader::with_capacity(1 << 18, File::open(path).map_err(fail)?);

@@ -143,11 +143,12 @@ impl FoundOld {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::archive::OldNumber;
 
     #[test]
     fn found_documents_come_before_the_input_in_the_order_of_their_archives() {
         let mut found_old = FoundOld::new(Archives::default(), 10);
-        let old = |segment, number| OldDocument { segment, number };
+        let old = |segment, number| OldDocument { segment, number: OldNumber(number) };
         let ranks: Vec<Rank> =
             [old(1, 4), old(0, 9), old(1, 4), old(1, 0)].map(|old| found_old.rank(old).unwrap()).into();
         assert_eq!(ranks, [10, 11, 10, 12].map(Rank));

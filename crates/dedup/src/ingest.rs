@@ -9,7 +9,7 @@ use benzer_flow::pipeline::Work;
 use benzer_io::read::{self, Batch, DocumentId, RawBatch};
 use twox_hash::XxHash3_128;
 
-use crate::documents::{Chunk, Layout, Span};
+use crate::documents::{Chunk, DocumentPlace, Layout};
 use crate::error::{Error, Result};
 use crate::keep::Keep;
 
@@ -100,7 +100,7 @@ impl Ingest {
                 end = self.shingler.write_elements(document.text, scratch, elements, start);
                 offsets.push(end);
                 rows.hashes.push(XxHash3_128::oneshot(document.text.as_bytes()));
-                rows.places.push(Span {
+                rows.places.push(DocumentPlace {
                     line: document.line,
                     offset: 0,
                     input: document.input,

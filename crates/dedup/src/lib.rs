@@ -18,6 +18,7 @@
 
 mod archive;
 mod audit;
+mod candidates_on_disk;
 mod corpus;
 pub mod decide;
 pub mod diff;
@@ -36,7 +37,6 @@ mod ranking;
 pub mod report;
 pub mod request;
 pub mod results;
-mod spilled;
 pub mod summary;
 pub mod tables;
 mod write;

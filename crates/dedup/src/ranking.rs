@@ -5,7 +5,7 @@
 
 use std::cmp::Ordering;
 
-use crate::documents::{Documents, Memory, Row, Table};
+use crate::documents::{DiskRowTable, Documents, Row, RowTable};
 use crate::error::Result;
 use crate::keep::Keep;
 use benzer_flow::sort::Sorter;
@@ -114,7 +114,7 @@ fn with_ranks(rows: Vec<Row>) -> (Vec<Row>, Vec<Rank>) {
 }
 
 /// Whether each id is greater than the one before: rows are in order then, and no id is repeated.
-fn has_rising_ids(table: &Memory) -> bool {
+fn has_rising_ids(table: &RowTable) -> bool {
     let mut before = None;
     Row::all(table.len()).all(|row| {
         let id = table.id(row);
@@ -123,7 +123,7 @@ fn has_rising_ids(table: &Memory) -> bool {
 }
 
 /// The rows by (policy key, id, row), or nothing if they are so already.
-fn in_memory(table: &Memory, keep: &Keep) -> Option<Vec<Row>> {
+fn in_memory(table: &RowTable, keep: &Keep) -> Option<Vec<Row>> {
     let with_keys = !matches!(keep, Keep::First | Keep::Last);
     let compare = |&a: &Row, &b: &Row| {
         let keys = || table.key(a).cmp(table.key(b));
@@ -140,7 +140,7 @@ fn in_memory(table: &Memory, keep: &Keep) -> Option<Vec<Row>> {
 
 /// The same on disk: by the sixteen bytes behind what all have in common, and where those are equal by the rest.
 fn on_disk(
-    table: &Table,
+    table: &DiskRowTable,
     with_keys: bool,
     sorter: &impl Fn() -> Sorter<(u128, Row)>,
     progress: &Progress<'_>,
@@ -178,7 +178,7 @@ fn on_disk(
 }
 
 /// Policy key and id of a row, by which rows are sorted.
-fn name(table: &Table, row: Row, with_keys: bool) -> Result<Vec<u8>> {
+fn name(table: &DiskRowTable, row: Row, with_keys: bool) -> Result<Vec<u8>> {
     // Keys are such that none is the beginning of another.
     let mut name = if with_keys { table.key(row)? } else { Vec::new() };
     name.extend(table.id(row)?.unwrap_or_default());

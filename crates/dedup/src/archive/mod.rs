@@ -43,23 +43,28 @@ pub(crate) use probe::{Prober, intersection};
 pub(crate) use segment::Segment;
 pub(crate) use writer::{SegmentWriter, Shape};
 
+/// The place of a document in its segment.
+#[repr(transparent)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct OldNumber(pub u32);
+
 /// A document of an archive: its segment, then its place there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct OldDocument {
     /// The number of the segment, over all archives of a run.
     pub segment: u32,
     /// The place in the segment.
-    pub number: u32,
+    pub number: OldNumber,
 }
 
 impl OldDocument {
     /// Both in one number of the same order.
     pub fn packed(self) -> u64 {
-        u64::from(self.segment) << 32 | u64::from(self.number)
+        u64::from(self.segment) << 32 | u64::from(self.number.0)
     }
 
     pub fn unpacked(packed: u64) -> Self {
-        Self { segment: (packed >> 32) as u32, number: packed as u32 }
+        Self { segment: (packed >> 32) as u32, number: OldNumber(packed as u32) }
     }
 }
 

@@ -8,8 +8,8 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use super::keys::{Cursor, HASHES};
-use super::segment::Row;
-use super::{Archives, OldDocument};
+use super::segment::OldRow;
+use super::{Archives, OldDocument, OldNumber};
 use crate::error::Result;
 use benzer_join::bands::BandRules;
 
@@ -19,7 +19,7 @@ pub(crate) struct Prober<'a> {
     archives: &'a Archives,
     cursors: Vec<Cursor<'a>>,
     /// The rows that the document at hand met.
-    rows: HashMap<OldDocument, Row>,
+    rows: HashMap<OldDocument, OldRow>,
     features: Vec<u64>,
     /// How often a new document met an old one in a bucket.
     pub n_bucket_pairs: u64,
@@ -117,10 +117,10 @@ impl<'a> Prober<'a> {
         let is_visible = |number: &u32| *number < self.archives.segments()[segment as usize].len();
         let number = record.filter(|record| (record.0, record.1) == (list, key)).map(|record| record.2);
         // Numbers of a key are in order: behind one that is hidden all are.
-        Ok(number.filter(is_visible).map(|number| OldDocument { segment, number }))
+        Ok(number.filter(is_visible).map(|number| OldDocument { segment, number: OldNumber(number) }))
     }
 
-    fn row(&mut self, old: OldDocument) -> Result<&Row> {
+    fn row(&mut self, old: OldDocument) -> Result<&OldRow> {
         if !self.rows.contains_key(&old) {
             self.rows.insert(old, self.archives.segment(old).row(old.number)?);
         }

@@ -10,6 +10,7 @@ use std::path::Path;
 use benzer_core::lsh::Banding;
 use benzer_core::sketch::SketchSpec;
 
+use super::OldNumber;
 use super::keys::Keys;
 use super::manifest::SegmentEntry;
 use super::part::{Kind, Part};
@@ -28,7 +29,7 @@ pub(super) fn row_bytes(words: usize) -> usize {
 
 /// What is first looked at of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Row {
+pub(crate) struct OldRow {
     pub words: Vec<u64>,
     pub hash: u128,
     pub n_features: u32,
@@ -103,15 +104,15 @@ impl Segment {
         &self.spec
     }
 
-    pub fn row(&self, number: u32) -> Result<Row> {
+    pub fn row(&self, number: OldNumber) -> Result<OldRow> {
         let n_words = self.spec.words();
         let stride = row_bytes(n_words);
         let mut bytes = Vec::new();
-        self.rows.read_checked(u64::from(number) * stride as u64, stride, &mut bytes)?;
+        self.rows.read_checked(u64::from(number.0) * stride as u64, stride, &mut bytes)?;
         let (words, rest) = bytes.split_at(8 * n_words);
         let long = |i: usize| u64::from_le_bytes(rest[i..i + 8].try_into().expect("eight bytes"));
         let short = |i: usize| u32::from_le_bytes(rest[i..i + 4].try_into().expect("four bytes"));
-        Ok(Row {
+        Ok(OldRow {
             words: words.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect(),
             hash: u128::from(long(8)) << 64 | u128::from(long(0)),
             offset: long(16),
@@ -120,11 +121,11 @@ impl Segment {
         })
     }
 
-    pub fn name(&self, number: u32) -> Result<Name> {
+    pub fn name(&self, number: OldNumber) -> Result<Name> {
         self.name_of(&self.row(number)?)
     }
 
-    pub fn name_of(&self, row: &Row) -> Result<Name> {
+    pub fn name_of(&self, row: &OldRow) -> Result<Name> {
         let mut bytes = Vec::new();
         self.contents.read_checked(row.offset, row.name_bytes as usize, &mut bytes)?;
         if bytes.len() < NAME {
@@ -145,7 +146,7 @@ impl Segment {
     }
 
     /// The elements of a document, sorted.
-    pub fn features(&self, row: &Row, into: &mut Vec<u64>) -> Result<()> {
+    pub fn features(&self, row: &OldRow, into: &mut Vec<u64>) -> Result<()> {
         let mut bytes = Vec::new();
         let n = 8 * row.n_features as usize;
         let at = row.offset.saturating_add(row.name_bytes.into());
@@ -220,7 +221,7 @@ mod tests {
     fn what_is_not_forged_is_read() {
         let segment = forged(|_, _| {}, None).unwrap();
         for number in 0..DOCUMENTS {
-            let (row, mut features) = (segment.row(number).unwrap(), Vec::new());
+            let (row, mut features) = (segment.row(OldNumber(number)).unwrap(), Vec::new());
             let id = (number % 2 == 0).then(|| "some id".to_owned());
             assert_eq!(
                 segment.name_of(&row).unwrap(),
@@ -257,12 +258,12 @@ mod tests {
             let segment = forged(forge, n_keys).unwrap();
             let mut features = Vec::new();
             for number in 0..DOCUMENTS {
-                let row = segment.row(number).unwrap();
+                let row = segment.row(OldNumber(number)).unwrap();
                 let _ = segment.name_of(&row);
                 let _ = segment.features(&row, &mut features);
                 prop_assert!(features.len() < 100);
             }
-            prop_assert!(segment.row(DOCUMENTS).is_err());
+            prop_assert!(segment.row(OldNumber(DOCUMENTS)).is_err());
             let mut cursor = Cursor::new(segment.keys());
             for (list, key) in [(0, 0), (1, 7), (u16::MAX, u64::MAX)] {
                 let _ = cursor.find(list, key).and_then(|place| cursor.record(place));

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use benzer_core::lsh::Banding;
 use benzer_core::sketch::SketchSpec;
 
-use super::Entry;
 use super::keys::{HASHES, Keys, KeysWriter};
 use super::manifest::SegmentEntry;
 use super::part::{Kind, seal};
 use super::segment::{NO_ID, Segment};
+use super::{Entry, OldNumber};
 use crate::error::{Error, Result};
 use benzer_flow::Workspace;
 use benzer_flow::sort::Sorter;
@@ -94,7 +94,7 @@ impl<'a> SegmentWriter<'a> {
     pub fn copy(&mut self, segment: &Segment) -> Result<()> {
         let mut features = Vec::new();
         for number in 0..segment.len() {
-            let row = segment.row(number)?;
+            let row = segment.row(OldNumber(number))?;
             let name = segment.name_of(&row)?;
             segment.features(&row, &mut features)?;
             self.push(&Entry {
@@ -131,7 +131,7 @@ pub(super) fn band_keys(
 ) -> Result<Keys> {
     let mut keys = KeySorter::new(Some(banding), workspace);
     for number in 0..segment.len() {
-        let row = segment.row(number)?;
+        let row = segment.row(OldNumber(number))?;
         keys.push(row.hash, words(&row.words, row.n_features as usize), number)?;
     }
     let path = workspace.folder.join(Kind::Keys.name(&format!("against-keys-{i}")));

@@ -1,7 +1,7 @@
 //! Who is compared with whom in a large corpus: documents drawn at random, each with its twins.
 //!
 //! Two documents drawn at random are hardly ever similar, and meeting a few hundred similar pairs by chance takes a fifth of the corpus. So while documents are read one more minimum is taken
-//! of each, by a hash that the sketch does not use ([`Span::minimum`](crate::documents::Span)): two documents have the same with probability J, their similarity. The twins of a document are those with the same
+//! of each, by a hash that the sketch does not use ([`DocumentPlace::minimum`](crate::documents::DocumentPlace)): two documents have the same with probability J, their similarity. The twins of a document are those with the same
 //! minimum. A drawn document is compared with its twins, exactly; a similar pair weighs 1/J, because that is how often it is met. Whether the bands find a pair does not matter to
 //! its minimum, so the pairs that they miss are met as often as those that they find.
 
@@ -9,7 +9,7 @@ use benzer_core::hash::split;
 use benzer_core::lsh::Prefilter;
 
 use crate::corpus::CorpusView;
-use crate::documents::{Documents, Row, Span};
+use crate::documents::{DocumentPlace, Documents, Row};
 use crate::error::Result;
 use benzer_join::Rank;
 use benzer_join::verify::Texts;
@@ -202,7 +202,7 @@ fn chosen(rank: Rank, group: &[Rank], seed: u64) -> (Vec<Rank>, f64) {
 }
 
 /// Hands rank and place of all documents to `visit`, in the order in which they lie.
-fn each(view: &CorpusView<'_>, mut visit: impl FnMut(Rank, &Span)) -> Result<()> {
+fn each(view: &CorpusView<'_>, mut visit: impl FnMut(Rank, &DocumentPlace)) -> Result<()> {
     if let Documents::Memory(table) = &view.corpus.documents {
         let places = table.chunks().iter().flat_map(|chunk| &chunk.places);
         places.zip((0..).map(Row)).for_each(|(place, row)| visit(view.ranking.rank(row), place));

@@ -12,7 +12,7 @@ const AHEAD: usize = 8;
 
 /// Where a document lies, and how large it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Span {
+pub(crate) struct DocumentPlace {
     /// Line or row, counted from 1.
     pub line: u64,
     /// Where its text begins, if all texts lie one after the other.
@@ -32,7 +32,7 @@ pub(crate) struct Span {
 pub(crate) struct Chunk {
     pub words: Vec<u64>,
     pub hashes: Vec<u128>,
-    pub places: Vec<Span>,
+    pub places: Vec<DocumentPlace>,
     pub ids: Strings,
     pub keys: Strings,
 }
@@ -82,7 +82,7 @@ impl Chunk {
     }
 
     pub(super) fn bytes(&self, layout: Layout) -> usize {
-        CHUNK * (8 * layout.words + size_of::<u128>() + size_of::<Span>())
+        CHUNK * (8 * layout.words + size_of::<u128>() + size_of::<DocumentPlace>())
             + self.ids.n_bytes()
             + self.keys.n_bytes()
     }

@@ -16,7 +16,7 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use super::{Chunk, Layout, Row, Span};
+use super::{Chunk, DocumentPlace, Layout, Row};
 use benzer_io::Strings;
 use benzer_storage::{self as files, FileWriter, Files, Manifest};
 
@@ -29,7 +29,7 @@ const AHEAD: usize = 4096;
 
 /// A table being written.
 #[derive(Debug)]
-pub(crate) struct TableWriter {
+pub(crate) struct DiskRowWriter {
     sketches: FileWriter,
     places: FileWriter,
     texts: FileWriter,
@@ -44,7 +44,7 @@ struct StringsWriter {
     ends: FileWriter,
 }
 
-impl TableWriter {
+impl DiskRowWriter {
     pub fn create(files: &Files, folder: &Path, layout: Layout) -> Result<Self> {
         let create = |name: &str| files.create(&folder.join(name));
         let strings = |name: &str| -> Result<_> {
@@ -114,7 +114,7 @@ impl StringsWriter {
 
 /// A table on disk.
 #[derive(Debug)]
-pub(crate) struct Table {
+pub(crate) struct DiskRowTable {
     layout: Layout,
     sketches: Column,
     places: Column,
@@ -151,7 +151,7 @@ struct StringsColumn {
     ends: Column,
 }
 
-impl Table {
+impl DiskRowTable {
     pub fn open(folder: &Path, layout: Layout) -> Result<Self> {
         let open = |name: &str| Column::open(folder, name);
         let strings = |name: &str| -> Result<_> {
@@ -190,14 +190,14 @@ impl Table {
     }
 
     /// The hash and the place of a row.
-    pub fn row(&self, row: Row) -> Result<(u128, Span)> {
+    pub fn row(&self, row: Row) -> Result<(u128, DocumentPlace)> {
         let mut bytes = [0; PLACE];
         self.places.read_at(u64::from(row.0) * PLACE as u64, &mut bytes)?;
         Ok(decode(&bytes))
     }
 
     /// All hashes and places, in order.
-    pub fn rows(&self) -> Result<impl Iterator<Item = Result<(u128, Span)>> + use<'_>> {
+    pub fn rows(&self) -> Result<impl Iterator<Item = Result<(u128, DocumentPlace)>> + use<'_>> {
         let file = File::open(&self.places.path)
             .map_err(|error| files::Error::disk("read", &self.places.path, error))?;
         let mut file = std::io::BufReader::with_capacity(AHEAD * PLACE, file);
@@ -209,7 +209,7 @@ impl Table {
         }))
     }
 
-    pub fn text(&self, place: &Span, bytes: &mut Vec<u8>) -> Result<()> {
+    pub fn text(&self, place: &DocumentPlace, bytes: &mut Vec<u8>) -> Result<()> {
         bytes.clear();
         bytes.resize(place.text_bytes as usize, 0);
         self.texts.read_at(place.offset, bytes)
@@ -238,13 +238,13 @@ impl StringsColumn {
     }
 }
 
-fn decode(bytes: &[u8; PLACE]) -> (u128, Span) {
+fn decode(bytes: &[u8; PLACE]) -> (u128, DocumentPlace) {
     let long = |i: usize| u64::from_le_bytes(bytes[i..i + 8].try_into().expect("eight bytes"));
     let short = |i: usize| u32::from_le_bytes(bytes[i..i + 4].try_into().expect("four bytes"));
     let hash = u128::from(long(8)) << 64 | u128::from(long(0));
     (
         hash,
-        Span {
+        DocumentPlace {
             line: long(16),
             offset: long(24),
             input: short(32),

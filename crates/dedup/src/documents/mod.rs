@@ -11,8 +11,8 @@ use std::borrow::Cow;
 
 use benzer_core::hint::prefetch;
 
-pub(crate) use chunk::{Chunk, Span};
-pub(crate) use disk::{Table, TableWriter};
+pub(crate) use chunk::{Chunk, DocumentPlace};
+pub(crate) use disk::{DiskRowTable, DiskRowWriter};
 pub(crate) use row::Row;
 
 use crate::error::Result;
@@ -32,15 +32,15 @@ pub(crate) struct Layout {
 }
 
 /// The hash of each text, and where it lies.
-type Rows<'a> = Box<dyn Iterator<Item = Result<(u128, Span)>> + 'a>;
+type Rows<'a> = Box<dyn Iterator<Item = Result<(u128, DocumentPlace)>> + 'a>;
 
 /// The table, in memory or on disk.
 #[derive(Debug)]
 pub(crate) enum Documents {
     /// In memory.
-    Memory(Memory),
+    Memory(RowTable),
     /// On disk.
-    Disk(Table),
+    Disk(DiskRowTable),
 }
 
 impl Documents {
@@ -65,7 +65,7 @@ impl Documents {
     }
 
     /// Where it lies.
-    pub fn place(&self, row: Row) -> Result<Span> {
+    pub fn place(&self, row: Row) -> Result<DocumentPlace> {
         match self {
             Self::Memory(table) => Ok(table.place(row)),
             Self::Disk(table) => Ok(table.row(row)?.1),
@@ -105,13 +105,13 @@ impl Documents {
 
 /// The table in memory.
 #[derive(Debug)]
-pub(crate) struct Memory {
+pub(crate) struct RowTable {
     layout: Layout,
     chunks: Vec<Chunk>,
     n: u32,
 }
 
-impl Memory {
+impl RowTable {
     pub fn new(layout: Layout) -> Self {
         Self { layout, chunks: Vec::new(), n: 0 }
     }
@@ -157,7 +157,7 @@ impl Memory {
 
     /// Where it lies.
     #[inline]
-    pub fn place(&self, row: Row) -> Span {
+    pub fn place(&self, row: Row) -> DocumentPlace {
         let (chunk, i) = self.at(row);
         chunk.places[i]
     }

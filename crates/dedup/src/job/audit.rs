@@ -3,7 +3,7 @@
 use benzer_core::lsh::Prefilter;
 use benzer_join::Rank;
 
-use super::decided::Decided;
+use super::result_writer::Decided;
 use super::setup::Job;
 use crate::audit::{AuditWorkspace, AuditedRun, Findings};
 use crate::error::Result;

@@ -8,12 +8,12 @@ use benzer_join::bands::{self, BandRules, BucketCounts, CandidateLists};
 use benzer_join::exact;
 
 use super::setup::Job;
+use crate::candidates_on_disk::CandidatesOnDisk;
 use crate::corpus::{CorpusView, RankedSketches};
 use crate::documents::Documents;
 use crate::error::Result;
 use crate::progress::Stage;
 use crate::request::{Measure, Search};
-use crate::spilled::Spilled;
 use crate::summary::Summary;
 
 /// Pairs to compare, in order.
@@ -94,8 +94,9 @@ impl Job<'_> {
                 self.observer.begin(Stage::Candidates, Some(2 * n + u64::from(table.len())));
                 let n_words = self.ingest.layout().words;
                 let (ranking, workspace) = (view.ranking, self.workspace());
-                let spilled = Spilled { table, ranking, members: compared, workspace, progress: &progress };
-                let (pairs, buckets) = spilled.candidates(rules, n_words)?;
+                let on_disk =
+                    CandidatesOnDisk { table, ranking, members: compared, workspace, progress: &progress };
+                let (pairs, buckets) = on_disk.candidates(rules, n_words)?;
                 Ok(Found { candidates: Candidates::Sorted(pairs), buckets })
             }
         }

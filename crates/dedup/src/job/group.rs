@@ -9,7 +9,7 @@ use benzer_join::{Edge, Rank};
 
 use super::setup::Job;
 use crate::corpus::{Corpus, CorpusView};
-use crate::documents::{Documents, Memory, Row, Span};
+use crate::documents::{DocumentPlace, Documents, Row, RowTable};
 use crate::error::Result;
 use crate::found_old::FoundOld;
 use crate::progress::Stage;
@@ -36,7 +36,7 @@ pub(super) struct Distinct {
 
 impl Distinct {
     /// Takes a document, unless its text is empty.
-    fn push(&mut self, rank: Rank, place: &Span) -> bool {
+    fn push(&mut self, rank: Rank, place: &DocumentPlace) -> bool {
         match (place.shingles, place.text_bytes) {
             (0, 0) => return false,
             (0, _) => self.wordless.push(rank),
@@ -139,7 +139,7 @@ impl Job<'_> {
 /// The pairs of documents in memory that are equal, each with the first of its text.
 fn copies_in_memory(
     view: &CorpusView<'_>,
-    table: &Memory,
+    table: &RowTable,
     distinct: &mut Distinct,
     mut equal: impl FnMut(Rank, Rank) -> benzer_flow::Result<bool>,
 ) -> Result<Vec<(Rank, Rank)>> {

@@ -9,7 +9,7 @@ use benzer_join::verify::Texts;
 
 use super::against::{OldEdge, each_document, with_ranks};
 use super::setup::Job;
-use crate::archive::{Archives, OldDocument, Prober, sorted_elements};
+use crate::archive::{Archives, OldDocument, OldNumber, Prober, sorted_elements};
 use crate::corpus::CorpusView;
 use crate::decide::{Removal, Rule};
 use crate::edges::{EdgesWriter, OLD_EDGES};
@@ -146,15 +146,19 @@ struct OldSets<'a> {
 
 impl<'a> OldSets<'a> {
     fn new(archives: &'a Archives) -> Self {
-        Self { archives, prober: Prober::new(archives), next: OldDocument { segment: 0, number: 0 } }
+        Self {
+            archives,
+            prober: Prober::new(archives),
+            next: OldDocument { segment: 0, number: OldNumber(0) },
+        }
     }
 
     /// An index of as many as there is room for. Nothing when all were given.
     fn next(&mut self, budget_bytes: usize) -> Result<Option<IndexPart>> {
         let (mut builder, mut olds, mut features) = (IndexBuilder::new(budget_bytes), Vec::new(), Vec::new());
         while let Some(segment) = self.archives.segments().get(self.next.segment as usize) {
-            if self.next.number >= segment.len() {
-                self.next = OldDocument { segment: self.next.segment + 1, number: 0 };
+            if self.next.number.0 >= segment.len() {
+                self.next = OldDocument { segment: self.next.segment + 1, number: OldNumber(0) };
                 continue;
             }
             let row = segment.row(self.next.number)?;
@@ -166,7 +170,7 @@ impl<'a> OldSets<'a> {
                 builder.push(&features);
                 olds.push(self.next);
             }
-            self.next.number += 1;
+            self.next.number.0 += 1;
         }
         Ok((!olds.is_empty()).then(|| IndexPart { index: builder.build(), olds }))
     }

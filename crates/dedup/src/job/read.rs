@@ -12,7 +12,7 @@ use benzer_storage::FileWriter;
 use super::budget::Budget;
 use super::setup::{Checkpoints, Setup, check_cancelled};
 use crate::corpus::{Corpus, HeldBatches};
-use crate::documents::{Documents, Memory as Rows, Row, Table, TableWriter};
+use crate::documents::{DiskRowTable, DiskRowWriter, Documents, Row, RowTable};
 use crate::error::{Error, Result};
 use crate::folders::REJECTS;
 use crate::ingest::Ingested;
@@ -24,7 +24,7 @@ use crate::summary::{Counts, Summary};
 const NAMED: usize = 5;
 
 /// What was read.
-pub(super) struct Read {
+pub(super) struct ReadCorpus {
     pub corpus: Corpus,
     /// What is left of the memory.
     pub budget: Budget,
@@ -40,23 +40,23 @@ impl Setup<'_> {
         mut budget: Budget,
         checkpoints: &Checkpoints,
         summary: &mut Summary,
-    ) -> Result<Read> {
+    ) -> Result<ReadCorpus> {
         let inputs = reader.inputs().to_vec();
         if let Some(manifest) = checkpoints.load(Stage::Read) {
             summary.counts = Counts::from_manifest(&manifest);
             summary.resumed(Stage::Read);
             summary.rejects = first_rejects(&self.folders.work);
-            return Ok(Read { corpus: self.open_table(inputs)?, budget, saves: true });
+            return Ok(ReadCorpus { corpus: self.open_table(inputs)?, budget, saves: true });
         }
         let total = reader.progress().bytes_total();
         let saves = total.is_none_or(|bytes| bytes >= self.request.resources.checkpoint);
-        let again = self.again(&inputs, total, &mut budget)?;
-        if let Some(again) = &again {
-            reader.use_maps(again);
+        let rereader = self.rereader(&inputs, total, &mut budget)?;
+        if let Some(rereader) = &rereader {
+            reader.use_maps(rereader);
         }
-        let mut rows = RowCollector::new(self, budget, again);
+        let mut rows = RowCollector::new(self, budget, rereader);
         // What can be read again is not written a second time: a resumed run reads it.
-        if saves && rows.again.is_none() {
+        if saves && rows.rereader.is_none() {
             rows.checkpoint = Some(rows.create_table()?);
         }
         if self.request.resources.in_memory == 0 {
@@ -70,11 +70,11 @@ impl Setup<'_> {
             check_cancelled(self.observer)
         })?;
         let (corpus, is_on_disk) = rows.finish(inputs, checkpoints, summary)?;
-        Ok(Read { corpus, budget, saves: saves || is_on_disk })
+        Ok(ReadCorpus { corpus, budget, saves: saves || is_on_disk })
     }
 
     /// Where lines are found again, if they are too many to be held. Maps of them take their part of the memory.
-    fn again(
+    fn rereader(
         &self,
         inputs: &[Arc<Input>],
         total: Option<u64>,
@@ -83,17 +83,17 @@ impl Setup<'_> {
         let resources = &self.request.resources;
         let Some(bytes) = total.filter(|bytes| *bytes > resources.held) else { return Ok(None) };
         let maps = resources.maps && budget.has_room_for_maps(bytes);
-        let again = Rereader::new(inputs, maps)?;
-        if maps && again.is_some() {
+        let rereader = Rereader::new(inputs, maps)?;
+        if maps && rereader.is_some() {
             budget.take(bytes);
         }
-        Ok(again)
+        Ok(rereader)
     }
 
     /// The table that is in the work folder.
     fn open_table(&self, inputs: Vec<Arc<Input>>) -> Result<Corpus> {
-        let documents = Documents::Disk(Table::open(&self.folders.work, self.ingest.layout())?);
-        Ok(Corpus { inputs, documents, held: HeldBatches::default(), again: None, ids: Mutex::default() })
+        let documents = Documents::Disk(DiskRowTable::open(&self.folders.work, self.ingest.layout())?);
+        Ok(Corpus { inputs, documents, held: HeldBatches::default(), rereader: None, ids: Mutex::default() })
     }
 }
 
@@ -112,14 +112,14 @@ fn first_rejects(work: &Path) -> Vec<String> {
 struct RowCollector<'a> {
     setup: &'a Setup<'a>,
     budget: Budget,
-    rows: Rows,
+    rows: RowTable,
     held: HeldBatches,
-    again: Option<Rereader>,
+    rereader: Option<Rereader>,
     held_bytes: u64,
     /// Once they are on disk only.
-    disk: Option<TableWriter>,
+    disk: Option<DiskRowWriter>,
     /// While they are in memory: the same on disk, for a run that resumes this one.
-    checkpoint: Option<TableWriter>,
+    checkpoint: Option<DiskRowWriter>,
     /// Documents so far.
     n: u64,
     rejects: RejectList,
@@ -135,13 +135,13 @@ struct RejectList {
 }
 
 impl<'a> RowCollector<'a> {
-    fn new(setup: &'a Setup<'a>, budget: Budget, again: Option<Rereader>) -> Self {
+    fn new(setup: &'a Setup<'a>, budget: Budget, rereader: Option<Rereader>) -> Self {
         Self {
             setup,
             budget,
-            rows: Rows::new(setup.ingest.layout()),
+            rows: RowTable::new(setup.ingest.layout()),
             held: HeldBatches::default(),
-            again,
+            rereader,
             held_bytes: 0,
             disk: None,
             checkpoint: None,
@@ -186,7 +186,7 @@ impl<'a> RowCollector<'a> {
         }
         self.rows.append(&rows);
         spare.give(rows);
-        if self.again.is_some() {
+        if self.rereader.is_some() {
             batch.forget_lines();
         }
         self.held_bytes += batch.bytes() as u64;
@@ -217,15 +217,15 @@ impl<'a> RowCollector<'a> {
         Ok(file.append(&lines)?)
     }
 
-    fn create_table(&self) -> Result<TableWriter> {
+    fn create_table(&self) -> Result<DiskRowWriter> {
         let Setup { files, folders, .. } = self.setup;
-        Ok(TableWriter::create(files, &folders.work, self.rows.layout())?)
+        Ok(DiskRowWriter::create(files, &folders.work, self.rows.layout())?)
     }
 
     /// From here on rows and texts are on disk only.
     fn move_to_disk(&mut self) -> Result<()> {
         let layout = self.rows.layout();
-        let rows = std::mem::replace(&mut self.rows, Rows::new(layout));
+        let rows = std::mem::replace(&mut self.rows, RowTable::new(layout));
         if let Some(checkpoint) = self.checkpoint.take() {
             self.held = HeldBatches::default();
             self.disk = Some(checkpoint);
@@ -238,16 +238,16 @@ impl<'a> RowCollector<'a> {
         // One buffer for all: the memory is needed elsewhere.
         let mut lines = Vec::new();
         for batch in std::mem::take(&mut self.held).batches {
-            match &self.again {
-                Some(again) if batch.is_forgotten() => {
-                    let whole = batch.reread(again, lines)?;
+            match &self.rereader {
+                Some(rereader) if batch.is_forgotten() => {
+                    let whole = batch.reread(rereader, lines)?;
                     append_texts(&whole, &mut disk)?;
                     lines = whole.into_lines();
                 }
                 _ => append_texts(&batch, &mut disk)?,
             }
         }
-        self.again.as_ref().map_or(Ok(()), Rereader::check)?;
+        self.rereader.as_ref().map_or(Ok(()), Rereader::check)?;
         self.held_bytes = 0;
         self.disk = Some(disk);
         Ok(())
@@ -277,7 +277,7 @@ impl<'a> RowCollector<'a> {
                 inputs,
                 documents: Documents::Memory(self.rows),
                 held: self.held,
-                again: self.again,
+                rereader: self.rereader,
                 ids: Mutex::default(),
             },
         };
@@ -289,7 +289,7 @@ impl Setup<'_> {
     /// Ends the stage on disk, so that a resumed run can take it over. Gives the bytes that were written.
     fn end_table(
         &self,
-        table: TableWriter,
+        table: DiskRowWriter,
         rejects: Option<FileWriter>,
         checkpoints: &Checkpoints,
         counts: &Counts,
@@ -304,7 +304,7 @@ impl Setup<'_> {
     }
 }
 
-fn append_texts(batch: &Batch, disk: &mut TableWriter) -> Result<()> {
+fn append_texts(batch: &Batch, disk: &mut DiskRowWriter) -> Result<()> {
     for i in 0..batch.n_documents() {
         let mut outcome = Ok(());
         batch.with_text(i, &mut |text| outcome = disk.append_text(text));

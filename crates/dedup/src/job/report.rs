@@ -10,7 +10,7 @@ use benzer_join::verify::Texts;
 use benzer_join::{Edge, Rank};
 use benzer_storage::FileWriter;
 
-use super::decided::ResultWriter;
+use super::result_writer::ResultWriter;
 use super::setup::Job;
 use crate::decide::{Removal, Rule};
 use crate::error::Result;

@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
-use super::decided::Decided;
 use super::open::Opened;
-use super::read::Read;
+use super::read::ReadCorpus;
+use super::result_writer::Decided;
 use super::setup::{Job, Setup};
 use crate::corpus::CorpusView;
 use crate::error::Result;
@@ -42,7 +42,7 @@ fn stages(setup: &Setup<'_>) -> Result<Finished> {
 
     let (old, job, corpus) = timed(Stage::Read, summary, |summary| {
         let Opened { reader, old, budget, checkpoints } = setup.open(summary)?;
-        let Read { corpus, budget, saves } = setup.read(reader, budget, &checkpoints, summary)?;
+        let ReadCorpus { corpus, budget, saves } = setup.read(reader, budget, &checkpoints, summary)?;
         Ok((old, Job::new(setup, budget, checkpoints.saving(saves)), corpus))
     })?;
     job.check_read(&corpus.inputs, summary)?;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use benzer_io::rewrite::Annotation;
 use benzer_join::{Estimates, Rank};
 
-use super::decided::ResultWriter;
+use super::result_writer::ResultWriter;
 use crate::corpus::CorpusView;
 use crate::decide::{Removal, Rule};
 use crate::documents::Row;

@@ -6,9 +6,9 @@ use benzer_flow::pipeline::{self, Work};
 use benzer_io::read::{self, Batch, RawBatch};
 use benzer_storage::{FileWriter, Stamp};
 
-use super::decided::{Decided, ResultWriter};
 use super::old::ArchiveGrowth;
 use super::open::open_inputs;
+use super::result_writer::{Decided, ResultWriter};
 use super::setup::Job;
 use super::verdicts::RunVerdicts;
 use crate::audit::Findings;
@@ -175,22 +175,22 @@ fn write_held(
 ) -> Result<()> {
     let mut buffer = Vec::new();
     for batch in &corpus.held.batches {
-        match &corpus.again {
-            Some(again) if is_verbatim && batch.is_forgotten() && batch.has_lines() => {
-                write(batch, batch.reread_lines(again, &mut buffer)?)?;
+        match &corpus.rereader {
+            Some(rereader) if is_verbatim && batch.is_forgotten() && batch.has_lines() => {
+                write(batch, batch.reread_lines(rereader, &mut buffer)?)?;
             }
-            Some(again) if batch.is_forgotten() => {
-                let whole = batch.reread(again, buffer)?;
+            Some(rereader) if batch.is_forgotten() => {
+                let whole = batch.reread(rereader, buffer)?;
                 write(&whole, whole.lines())?;
                 buffer = whole.into_lines();
             }
             _ => write(batch, batch.lines())?,
         }
     }
-    if let Some(again) = &corpus.again {
-        again.check()?;
+    if let Some(rereader) = &corpus.rereader {
+        rereader.check()?;
         // Now, while the disk is waited for.
-        again.release();
+        rereader.release();
     }
     Ok(())
 }

@@ -7,8 +7,8 @@ use benzer_core::{sketch::count::common_bits, slots::ElementSet};
 use benzer_flow::Result;
 
 use super::features::{FeatureSource, Features};
-use super::first::First;
 use super::id_map::IdMap;
+use super::reference::ReferenceDocument;
 use crate::{Rank, bands::RepeatFilter, prefetch};
 
 /// Words of all sets of bits of the first document's elements, at most, and other elements: what a cache holds.
@@ -23,7 +23,7 @@ const MANY: usize = 32;
 #[derive(Debug, Default)]
 pub(super) struct Bits {
     /// The elements of the first document.
-    first: First,
+    first: ReferenceDocument,
     /// A row for each document: which of those it has, and behind them which of the other elements that many have.
     rows: Rows,
     /// How many elements each document has.

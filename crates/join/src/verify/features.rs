@@ -6,7 +6,7 @@ use benzer_core::field::text::{Scratch, Shingler};
 use benzer_core::slots::ElementSet;
 use benzer_flow::Result;
 
-use super::{Texts, first::First, pair::PairCount};
+use super::{Texts, pair::PairCount, reference::ReferenceDocument};
 use crate::Rank;
 
 /// Where features come from.
@@ -52,7 +52,7 @@ pub(super) struct Features {
     end: usize,
     places: HashMap<Rank, Range<usize>>,
     /// Of two documents that are compared: the earlier one, which of its elements the later one has, and what else that has.
-    first: First,
+    first: ReferenceDocument,
     bits: Vec<u64>,
     others: Vec<u64>,
 }

@@ -8,12 +8,12 @@ mod clusters;
 mod documents;
 mod edges;
 mod features;
-mod first;
 mod id_map;
 mod lanes;
 mod numbered;
 mod origins;
 mod pair;
+mod reference;
 
 use benzer_flow::{Result, workers::in_parallel};
 

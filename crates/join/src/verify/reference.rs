@@ -11,7 +11,7 @@ const SPARE: usize = 2;
 
 /// Its elements, and where they stand.
 #[derive(Debug, Default)]
-pub(super) struct First {
+pub(super) struct ReferenceDocument {
     /// In the order of the text.
     elements: Vec<u64>,
     /// One more than where an element stands first, by its low bits; zero where nothing is.
@@ -20,7 +20,7 @@ pub(super) struct First {
     again: Vec<(u32, u32)>,
 }
 
-impl First {
+impl ReferenceDocument {
     /// Holds these elements, in the order of the text.
     pub fn fill(&mut self, elements: &[u64]) {
         let Self { elements: held, table, again } = self;
@@ -160,7 +160,7 @@ mod tests {
     proptest! {
         #[test]
         fn each_element_is_a_bit_or_among_the_others((list, copy) in copies()) {
-            let mut first = First::default();
+            let mut first = ReferenceDocument::default();
             for _ in 0..2 {
                 first.fill(&list);
                 let (mut bits, mut others) = (vec![0; list.len() / 64 + 1], vec![0; copy.len()]);

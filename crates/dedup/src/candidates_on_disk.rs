@@ -6,7 +6,7 @@
 
 use benzer_core::lsh::Banding;
 
-use crate::documents::{Row, Table};
+use crate::documents::{DiskRowTable, Row};
 use crate::error::Result;
 use crate::ranking::Ranking;
 use benzer_flow::Workspace;
@@ -17,15 +17,15 @@ use benzer_join::bands::{BandRules, BucketCounts};
 
 /// Rows whose sketches are looked at together.
 struct Blocks<'a> {
-    table: &'a Table,
+    table: &'a DiskRowTable,
     rows: u32,
     loaded: [(Option<u32>, Vec<u64>); 2],
     n_words: usize,
 }
 
 /// Documents whose candidates are looked for, and what sorting may use.
-pub(crate) struct Spilled<'a> {
-    pub table: &'a Table,
+pub(crate) struct CandidatesOnDisk<'a> {
+    pub table: &'a DiskRowTable,
     pub ranking: &'a Ranking,
     /// Their ranks, in order.
     pub members: &'a [Rank],
@@ -35,7 +35,7 @@ pub(crate) struct Spilled<'a> {
 
 type BlockPair = (u32, u32, Row, Row);
 
-impl Spilled<'_> {
+impl CandidatesOnDisk<'_> {
     /// The candidate pairs, in order. Each member counts twice on the way, and each row of the table once.
     pub fn candidates(
         &self,
