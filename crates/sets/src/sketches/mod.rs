@@ -5,7 +5,7 @@
 //!        any number of threads, input order        temporary name, fsync, rename
 //! ```
 //!
-//! To sketch a corpus, each thread takes the next batch of the reader, parses, shingles and sketches it ([`Recipe`]); [`make()`] gives the records in the order of the input, whatever the number of threads.
+//! To sketch a corpus, each thread takes the next batch of the reader, parses, shingles and sketches it ([`Recipe`]); `benzer_flow::pipeline::run` gives the records in the order of the input, whatever the number of threads.
 //!
 //! ```text
 //! header  "BNZK", u16 format version 1, u32 length of the rest:
