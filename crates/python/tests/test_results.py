@@ -203,7 +203,7 @@ def test_a_pickle_is_a_result_of_its_own(tmp_path: Path) -> None:
 
 
 def test_too_much_for_a_pickle_is_said_when_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benzer.folders._MOST_BYTES", 1000)
+    monkeypatch.setattr("benzer.folders._MAX_BYTES", 1000)
     with pytest.raises(pickle.PicklingError, match="give `output="):
         pickle.dumps(benzer.dedup(clusters(1, n=20)))
 
