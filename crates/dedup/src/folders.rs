@@ -29,23 +29,6 @@ pub(crate) const RESULTS: [&str; 9] = [
     MANIFEST,
 ];
 
-/// What a run without a manifest has left.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Remains {
-    /// A work folder: it goes on with `--resume`.
-    Work,
-    /// Results alone.
-    Results,
-}
-
-/// What a run that is not finished has left in its output folder.
-pub(crate) fn remains(output: &Path) -> Option<Remains> {
-    if output.join(WORK).is_dir() {
-        return Some(Remains::Work);
-    }
-    RESULTS.iter().any(|name| output.join(name).exists()).then_some(Remains::Results)
-}
-
 /// The folders that `rethreshold` has left in that of the results.
 pub(crate) fn rethresholded(output: &Path) -> Result<Vec<PathBuf>> {
     let entries = std::fs::read_dir(output).map_err(|error| Error::open(output, error))?.flatten();

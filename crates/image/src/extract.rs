@@ -19,31 +19,23 @@ use benzer_dedup::progress::Observer;
 use benzer_dedup::{Error, Result};
 use benzer_storage::Files;
 
-/// A picture.
 #[derive(Debug)]
 pub(super) struct Picture {
-    /// The number of its file.
     pub input: usize,
-    /// Hash of its bytes.
     pub hash: u128,
-    /// Columns and rows.
     pub size: (u32, u32),
-    /// Its visual words.
     pub features: Features,
     /// Their sketch; nothing if there are none.
     pub words: Vec<u64>,
-    /// Its keypoints.
     pub place: KeypointSpan,
 }
 
-/// A file that is no picture.
 #[derive(Debug)]
 pub(super) struct Reject {
     pub input: usize,
     pub reason: String,
 }
 
-/// All that was read.
 #[derive(Debug)]
 pub(super) struct Read {
     pub inputs: Vec<Input>,
@@ -55,12 +47,10 @@ pub(super) struct Read {
 }
 
 impl Read {
-    /// Where a picture's file is.
     pub fn path(&self, picture: &Picture) -> &Path {
         &self.inputs[picture.input].path
     }
 
-    /// The rejects as lines for people.
     pub fn rejected(&self) -> Vec<String> {
         let line =
             |reject: &Reject| format!("{}: {}", self.inputs[reject.input].path.display(), reject.reason);
@@ -105,7 +95,6 @@ pub(super) fn extract(
     Ok(Read { inputs, pictures, rejects, keypoints: writer.finish()?, spec })
 }
 
-/// What the threads share.
 struct Work<'a> {
     inputs: &'a [Input],
     options: &'a Options,

@@ -18,7 +18,6 @@ const CLUSTERS: usize = 60;
 const MEMBERS: usize = 11;
 /// The longer side of a preview.
 const SIDE: u32 = 180;
-/// Rejects that are shown.
 const REJECTS: usize = 20;
 /// What the sheet adds to the style of reports.
 const OWN_STYLE: &str = "\
@@ -28,7 +27,6 @@ const OWN_STYLE: &str = "\
 .sheet figcaption { overflow-wrap: anywhere; font-size: .82rem; }
 ";
 
-/// The page.
 pub(super) fn render(options: &Options, read: &Read, decided: &Decided) -> String {
     let counts = &decided.counts;
     let mut out = String::with_capacity(1 << 20);
@@ -68,7 +66,6 @@ pub(super) fn render(options: &Options, read: &Read, decided: &Decided) -> Strin
     out
 }
 
-/// What became of the kept files.
 fn what_became(kept: Kept) -> &'static str {
     match kept {
         Kept::Listed => "Nothing was copied or changed.",

@@ -89,16 +89,20 @@ pub fn stage(name: &str, settings: Settings) -> Result<Box<dyn Stage>> {
         "fetch" => Box::new(by_slice::BySlice::new(fetch::Fetch::new(&settings))),
         "compare" => Box::new(by_slice::BySlice::new(compare::Compare::new(settings)?)),
         "seen" => Box::new(seen::Seen),
-        "pairs" => Box::new(tables::Pairs::new(settings)),
+        "pairs" => Box::new(tables::Pairs { settings }),
         "forest" => Box::new(components::Forest::new(&settings)),
-        "large_star" => Box::new(by_slice::BySlice::new(components::Star::new(&settings, components::large))),
-        "small_star" => Box::new(by_slice::BySlice::new(components::Star::new(&settings, components::small))),
-        "first" => Box::new(blocks::First::new(&settings)),
-        "block" => Box::new(blocks::Block::new(&settings)),
+        "large_star" => {
+            Box::new(by_slice::BySlice::new(components::Star { settings, relink: components::large }))
+        }
+        "small_star" => {
+            Box::new(by_slice::BySlice::new(components::Star { settings, relink: components::small }))
+        }
+        "first" => Box::new(blocks::Blocks::first(&settings)),
+        "block" => Box::new(blocks::Blocks::block(&settings)),
         "resolve" => Box::new(resolve::Resolve::new(settings)?),
         "sketch" => Box::new(functions::Sketches::new(settings)?),
         "jaccard" => Box::new(functions::Jaccard),
-        "band_keys" => Box::new(functions::Keys::new(settings)),
+        "band_keys" => Box::new(functions::Keys { settings }),
         _ => return Err(Error::parameter("stage", "the name of a stage", format!("`{name}`"))),
     })
 }

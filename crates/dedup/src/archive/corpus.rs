@@ -13,7 +13,6 @@ use benzer_io::read::{Batch, RawBatch, Reader};
 pub(crate) struct UnmatchableCounts {
     /// Documents without features, which are taken if they have a text.
     pub empty: u64,
-    /// Documents shorter than one shingle.
     pub short: u64,
 }
 
@@ -59,7 +58,6 @@ struct Sets<'a> {
     ingest: &'a Ingest,
 }
 
-/// A batch with its sets.
 struct WithSets {
     ingested: Ingested,
     elements: Vec<u64>,
@@ -89,7 +87,6 @@ impl Work for Sets<'_> {
     }
 }
 
-/// The distinct elements of a text, sorted.
 pub(crate) fn sorted_elements<'a>(
     shingler: &benzer_core::field::text::Shingler,
     text: &str,

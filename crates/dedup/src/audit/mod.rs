@@ -82,7 +82,7 @@ pub struct Bin {
 const BIN: u32 = 50_000_000;
 
 /// A pair and what became of it.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
 pub(crate) struct Pair {
     pub edge: Edge,
     /// True if the later document is the one that was drawn.
@@ -99,15 +99,7 @@ pub(crate) struct Pair {
 impl Pair {
     /// One that stands for itself, before it is known what became of it.
     fn new(edge: Edge, later_is_drawn: bool) -> Self {
-        Self {
-            edge,
-            later_is_drawn,
-            weight: 1.0,
-            is_again: false,
-            found: false,
-            capped: false,
-            covered: false,
-        }
+        Self { edge, later_is_drawn, weight: 1.0, ..Self::default() }
     }
 }
 

@@ -30,7 +30,6 @@ impl Sizes {
     }
 }
 
-/// Both draws.
 #[derive(Debug)]
 pub(super) struct Sample {
     /// In keep order.

@@ -28,7 +28,6 @@ const READ: u64 = 1 << 19;
 /// Memory for a document that has the minimum of a drawn one.
 const LISTED_BYTES: usize = 16;
 
-/// A pair to compare.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Twin {
     pub later: Rank,
@@ -39,7 +38,6 @@ pub(super) struct Twin {
     pub factor: f64,
 }
 
-/// What is compared.
 #[derive(Debug)]
 pub(super) struct Twins {
     /// By (later, earlier); twice where both were drawn.
@@ -58,7 +56,6 @@ pub(super) struct TwinSource<'a> {
     pub removed: u64,
     pub text_bytes: u64,
     pub seed: u64,
-    /// Bytes of memory.
     pub bytes: u64,
     /// Passes whatever may reach the threshold, but for one pair in a billion: documents that share a notice are many, and not compared.
     pub filter: &'a Prefilter,
@@ -204,7 +201,7 @@ fn chosen(rank: Rank, group: &[Rank], seed: u64) -> (Vec<Rank>, f64) {
 /// Hands rank and place of all documents to `visit`, in the order in which they lie.
 fn each(view: &CorpusView<'_>, mut visit: impl FnMut(Rank, &Span)) -> Result<()> {
     if let Documents::Memory(table) = &view.corpus.documents {
-        let places = table.chunks().iter().flat_map(|chunk| &chunk.places);
+        let places = table.chunks.iter().flat_map(|chunk| &chunk.places);
         places.zip((0..).map(Row)).for_each(|(place, row)| visit(view.ranking.rank(row), place));
         return Ok(());
     }
@@ -214,7 +211,6 @@ fn each(view: &CorpusView<'_>, mut visit: impl FnMut(Rank, &Span)) -> Result<()>
     Ok(())
 }
 
-/// A set of ranks.
 struct Marks(Vec<u64>);
 
 impl Marks {

@@ -20,39 +20,30 @@ use crate::error::Result;
 /// Rows of a full chunk: 128 registers of eight bits each fill a huge page.
 pub(crate) const CHUNK: usize = 16384;
 
-/// What every document of a table has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Layout {
-    /// Words of a sketch.
     pub words: usize,
-    /// Whether there are ids.
     pub ids: bool,
-    /// Whether there are policy keys.
     pub keys: bool,
 }
 
 /// The hash of each text, and where it lies.
 type Rows<'a> = Box<dyn Iterator<Item = Result<(u128, Span)>> + 'a>;
 
-/// The table, in memory or on disk.
 #[derive(Debug)]
 pub(crate) enum Documents {
-    /// In memory.
     Memory(Memory),
-    /// On disk.
     Disk(Table),
 }
 
 impl Documents {
-    /// How many documents there are.
     pub fn len(&self) -> u32 {
         match self {
             Self::Memory(table) => table.n,
-            Self::Disk(table) => table.len(),
+            Self::Disk(table) => table.n,
         }
     }
 
-    /// The sketch of a document.
     pub fn words(&self, row: Row) -> Result<Cow<'_, [u64]>> {
         match self {
             Self::Memory(table) => Ok(Cow::Borrowed(table.words(row))),
@@ -64,7 +55,6 @@ impl Documents {
         }
     }
 
-    /// Where it lies.
     pub fn place(&self, row: Row) -> Result<Span> {
         match self {
             Self::Memory(table) => Ok(table.place(row)),
@@ -72,7 +62,6 @@ impl Documents {
         }
     }
 
-    /// The hash of its text.
     pub fn hash(&self, row: Row) -> Result<u128> {
         match self {
             Self::Memory(table) => Ok(table.hash(row)),
@@ -103,25 +92,16 @@ impl Documents {
     }
 }
 
-/// The table in memory.
 #[derive(Debug)]
 pub(crate) struct Memory {
-    layout: Layout,
-    chunks: Vec<Chunk>,
-    n: u32,
+    pub layout: Layout,
+    pub chunks: Vec<Chunk>,
+    pub n: u32,
 }
 
 impl Memory {
     pub fn new(layout: Layout) -> Self {
         Self { layout, chunks: Vec::new(), n: 0 }
-    }
-
-    pub fn layout(&self) -> Layout {
-        self.layout
-    }
-
-    pub fn len(&self) -> u32 {
-        self.n
     }
 
     /// Appends the rows of another chunk.
@@ -139,30 +119,23 @@ impl Memory {
         self.n += other.len() as u32;
     }
 
-    pub fn chunks(&self) -> &[Chunk] {
-        &self.chunks
-    }
-
     #[inline]
     fn at(&self, row: Row) -> (&Chunk, usize) {
         (&self.chunks[row.index() / CHUNK], row.index() % CHUNK)
     }
 
-    /// The sketch of a document.
     #[inline]
     pub fn words(&self, row: Row) -> &[u64] {
         let (chunk, i) = self.at(row);
         &chunk.words[i * self.layout.words..][..self.layout.words]
     }
 
-    /// Where it lies.
     #[inline]
     pub fn place(&self, row: Row) -> Span {
         let (chunk, i) = self.at(row);
         chunk.places[i]
     }
 
-    /// The hash of its text.
     #[inline]
     pub fn hash(&self, row: Row) -> u128 {
         let (chunk, i) = self.at(row);
@@ -199,7 +172,6 @@ impl Memory {
         if self.layout.keys { chunk.keys.get(i) } else { &[] }
     }
 
-    /// Bytes of memory in use.
     pub fn bytes(&self) -> usize {
         self.chunks.iter().map(|chunk| chunk.bytes(self.layout)).sum()
     }

@@ -14,7 +14,6 @@ impl Row {
         self.0 as usize
     }
 
-    /// All rows below `n`, in order.
     pub fn all(n: u32) -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator {
         (0..n).map(Self)
     }

@@ -79,7 +79,6 @@ impl Job<'_> {
         Ok(Matched { distinct, found_old, edges })
     }
 
-    /// Edges to old documents.
     fn similar_old(
         &self,
         view: &CorpusView<'_>,
@@ -269,14 +268,12 @@ impl Job<'_> {
     }
 }
 
-/// What one document found.
 struct Probed {
     met: u64,
     candidates: u64,
     edges: Vec<OldEdge>,
 }
 
-/// What a thread looks with.
 struct Searcher<'a> {
     archives: &'a Archives,
     prober: Prober<'a>,

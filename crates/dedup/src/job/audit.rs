@@ -15,7 +15,6 @@ use crate::summary::Summary;
 const MARGIN: f64 = 0.85;
 
 impl Job<'_> {
-    /// How many of the similar pairs were found.
     pub fn audit(&self, decided: &Decided<'_>, compared: &[Rank], summary: &mut Summary) -> Result<Findings> {
         let documents = compared.len() as u64;
         self.observer.begin(Stage::Audit, Some(documents));

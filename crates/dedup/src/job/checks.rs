@@ -13,7 +13,6 @@ use crate::folders::{OLD_REJECTS, REJECTS};
 use crate::request::{Measure, Output};
 use crate::summary::Summary;
 
-/// So many files are named.
 const NAMED: usize = 5;
 /// Of so many lines one may be rejected without a warning.
 const ONE_IN: u64 = 100;
@@ -75,7 +74,6 @@ impl Setup<'_> {
 }
 
 impl Job<'_> {
-    /// After reading.
     pub fn check_read(&self, inputs: &[Arc<Input>], summary: &mut Summary) -> Result<()> {
         let (rejected, read) = (summary.counts.rejected, summary.counts.read);
         let first = self.named_rejects(summary).into_iter().next().unwrap_or_default();
@@ -192,7 +190,6 @@ struct Rejected {
     remedy: &'static str,
 }
 
-/// The first of some files.
 fn named<'a>(paths: impl Iterator<Item = &'a Path>) -> String {
     let mut names: Vec<String> = paths.take(NAMED + 1).map(|path| format!("`{}`", path.display())).collect();
     if names.len() > NAMED {
@@ -201,7 +198,6 @@ fn named<'a>(paths: impl Iterator<Item = &'a Path>) -> String {
     names.join(", ")
 }
 
-/// The fields of an input, for a message.
 fn there(input: &Input) -> String {
     let fields = field_names(input);
     if fields.is_empty() {

@@ -9,7 +9,6 @@ use crate::decide::Removal;
 use crate::edges::Edges;
 use crate::summary::Summary;
 
-/// What was found, and who is removed for it.
 pub(super) struct Decided<'a> {
     pub view: CorpusView<'a>,
     pub edges: &'a Edges,

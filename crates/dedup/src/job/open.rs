@@ -17,7 +17,6 @@ use crate::error::{Error, Result};
 use crate::request::{Output, Request};
 use crate::summary::Summary;
 
-/// Inputs that are open, and what follows from them.
 pub(super) struct Opened {
     pub reader: Reader,
     /// Old documents that the input is compared with.
@@ -45,7 +44,6 @@ impl Setup<'_> {
         Ok(Opened { reader, old, budget, checkpoints })
     }
 
-    /// Opens the inputs for a pass over all of them.
     pub fn open_inputs(&self) -> Result<Reader> {
         open_inputs(self.request, &self.folders.work, self.target)
     }

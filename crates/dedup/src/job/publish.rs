@@ -35,11 +35,8 @@ use benzer_io::store::{Address, Folder, Stored};
 use benzer_storage::{Check, FileEntry, Files, Lock, Manifest, State, checksum_of};
 use journal::Journal;
 
-/// Where the results wait.
 const WAITING: &str = "results";
-/// Where the run works.
 const RUN: &str = "run";
-/// So many files are sent at a time.
 const AT_ONCE: usize = 4;
 
 /// A run whose results go to a store.
@@ -96,7 +93,6 @@ fn work_folder(address: &Address) -> PathBuf {
     ))
 }
 
-/// Refuses what would be overwritten.
 fn check(folder: &Folder, there: &BTreeMap<String, Stored>, request: &Request) -> Result<()> {
     if request.results.overwrite || request.resources.resume {
         return Ok(());
@@ -111,7 +107,6 @@ fn check(folder: &Folder, there: &BTreeMap<String, Stored>, request: &Request) -
     }
 }
 
-/// Whether a run writes something of this name.
 fn is_result(name: &str) -> bool {
     RESULTS.contains(&name) || name.strip_prefix(DOCUMENTS).is_some_and(|rest| rest.starts_with('/'))
 }
@@ -147,12 +142,10 @@ impl LocalRun<'_> {
         }
     }
 
-    /// What the results depend on.
     fn key(&self, fingerprint: &str) -> String {
         format!("{fingerprint} {:?}", self.request.results.write)
     }
 
-    /// Makes the results, in the work folder.
     fn make(&self) -> Result<Manifest> {
         let Self { files, work, .. } = self;
         let folder = &self.request.results.folder;
@@ -230,7 +223,6 @@ fn for_each<T: Sync>(items: &[T], work: impl Fn(&T) -> Result<()> + Sync) -> Res
     done.into_iter().collect()
 }
 
-/// Removes the results from this machine.
 fn remove(files: &Files, work: &Path, lock: Lock) -> Result<()> {
     // The manifest goes first: without it the other files mean nothing.
     files.remove(&Manifest::path(work, Stage::Upload.name()))?;

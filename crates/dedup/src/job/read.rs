@@ -20,13 +20,10 @@ use crate::keep;
 use crate::progress::Stage;
 use crate::summary::{Counts, Summary};
 
-/// Rejects that are named in the summary.
 const NAMED: usize = 5;
 
-/// What was read.
 pub(super) struct Read {
     pub corpus: Corpus,
-    /// What is left of the memory.
     pub budget: Budget,
     /// Whether the stages to come leave checkpoints.
     pub saves: bool,
@@ -90,7 +87,6 @@ impl Setup<'_> {
         Ok(again)
     }
 
-    /// The table that is in the work folder.
     fn open_table(&self, inputs: Vec<Arc<Input>>) -> Result<Corpus> {
         let documents = Documents::Disk(Table::open(&self.folders.work, self.ingest.layout())?);
         Ok(Corpus { inputs, documents, held: HeldBatches::default(), again: None, ids: Mutex::default() })
@@ -120,13 +116,11 @@ struct RowCollector<'a> {
     disk: Option<TableWriter>,
     /// While they are in memory: the same on disk, for a run that resumes this one.
     checkpoint: Option<TableWriter>,
-    /// Documents so far.
     n: u64,
     rejects: RejectList,
     counts: Counts,
 }
 
-/// Rejected lines.
 #[derive(Default)]
 struct RejectList {
     /// Begun by the first.
@@ -219,12 +213,12 @@ impl<'a> RowCollector<'a> {
 
     fn create_table(&self) -> Result<TableWriter> {
         let Setup { files, folders, .. } = self.setup;
-        Ok(TableWriter::create(files, &folders.work, self.rows.layout())?)
+        Ok(TableWriter::create(files, &folders.work, self.rows.layout)?)
     }
 
     /// From here on rows and texts are on disk only.
     fn move_to_disk(&mut self) -> Result<()> {
-        let layout = self.rows.layout();
+        let layout = self.rows.layout;
         let rows = std::mem::replace(&mut self.rows, Rows::new(layout));
         if let Some(checkpoint) = self.checkpoint.take() {
             self.held = HeldBatches::default();
@@ -232,7 +226,7 @@ impl<'a> RowCollector<'a> {
             return Ok(());
         }
         let mut disk = self.create_table()?;
-        for chunk in rows.chunks() {
+        for chunk in &rows.chunks {
             disk.append(chunk)?;
         }
         // One buffer for all: the memory is needed elsewhere.
@@ -253,7 +247,6 @@ impl<'a> RowCollector<'a> {
         Ok(())
     }
 
-    /// The corpus, and whether it is on disk.
     fn finish(
         mut self,
         inputs: Vec<Arc<Input>>,

@@ -13,7 +13,6 @@ use crate::error::Result;
 use crate::request::Output;
 use crate::write::{self, Verdicts};
 
-/// What becomes of each row of a run.
 pub(super) struct RunVerdicts<'a> {
     view: CorpusView<'a>,
     /// One bit for each row.
@@ -39,7 +38,6 @@ impl<'a> RunVerdicts<'a> {
         Self { view, removed, annotates, removals: decided.removals, sizes, estimates: job.estimates }
     }
 
-    /// The marks of a kept document.
     fn kept(&self, rank: Rank) -> Result<Annotation> {
         let size = self.sizes.get(&rank).copied();
         let cluster_id = size.map(|_| self.view.id(rank)).transpose()?.map(String::from);

@@ -17,7 +17,6 @@ use crate::request::Verify;
 use crate::summary::{Counts, Summary};
 
 impl Job<'_> {
-    /// The edges of an interrupted run.
     pub fn saved_edges(&self, summary: &mut Summary) -> Result<Option<Edges>> {
         let Some(manifest) = self.checkpoints.load(Stage::Verify) else { return Ok(None) };
         summary.counts = Counts::from_manifest(&manifest);

@@ -24,7 +24,6 @@ use crate::summary::Summary;
 use crate::write::{self, DocumentWriter, PairsWriter};
 
 impl Job<'_> {
-    /// Writes all results, the manifest last.
     pub fn write(
         &self,
         decided: &Decided<'_>,
@@ -195,7 +194,6 @@ fn write_held(
     Ok(())
 }
 
-/// Reads batches again.
 struct Parse;
 
 impl Work for Parse {

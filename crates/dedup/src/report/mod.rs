@@ -23,10 +23,8 @@ pub(crate) use sides::{Sides, side_by_side};
 /// The style sheet.
 pub const STYLE: &str = include_str!("style.css");
 
-/// Everything that is shown.
 #[derive(Debug)]
 pub(crate) struct Report {
-    /// The inputs as they were given.
     pub inputs: Vec<String>,
     pub counts: Counts,
     pub mode: Mode,
@@ -36,9 +34,7 @@ pub(crate) struct Report {
     pub groups: Vec<Group>,
     pub old: OldFacts,
     pub rejects: RejectFacts,
-    /// Names and values.
     pub settings: Vec<(&'static str, String)>,
-    /// The command that does it again.
     pub command: Option<String>,
     /// The run that one at a higher threshold was made from.
     pub earlier: Option<EarlierRun>,
@@ -73,7 +69,6 @@ pub(crate) struct OldFacts {
     pub spans: Vec<SpanFacts>,
 }
 
-/// What is no document.
 #[derive(Debug, Default)]
 pub(crate) struct RejectFacts {
     /// Reasons with their numbers.
@@ -81,7 +76,6 @@ pub(crate) struct RejectFacts {
     pub examples: Vec<String>,
 }
 
-/// A run at a lower threshold.
 #[derive(Debug)]
 pub(crate) struct EarlierRun {
     pub folder: String,
@@ -114,7 +108,6 @@ pub(crate) struct SpanFacts {
     pub text: String,
 }
 
-/// A cluster.
 #[derive(Debug)]
 pub(crate) struct ClusterFacts {
     pub id: String,
@@ -136,7 +129,6 @@ pub(crate) struct Group {
     pub pairs: Vec<PairFacts>,
 }
 
-/// Two documents.
 #[derive(Debug)]
 pub(crate) struct PairFacts {
     pub similarity: f64,
@@ -148,7 +140,6 @@ pub(crate) struct PairFacts {
 }
 
 impl Report {
-    /// The page.
     pub fn render(&self) -> String {
         let mut out = String::with_capacity(64 << 10);
         let what = if self.mode.is_contained { "Test items" } else { "Duplicates" };
@@ -186,7 +177,6 @@ impl Report {
     }
 }
 
-/// The last part of a path.
 fn file_name(path: &str) -> &str {
     path.rsplit('/').find(|part| !part.is_empty()).unwrap_or(path)
 }

@@ -104,7 +104,6 @@ pub fn explain(folder: &Path, name: &str) -> Result<Answer> {
 }
 
 impl Candidate {
-    /// How it can be told from others.
     fn name(&self) -> String {
         match &self.at {
             Some((file, line)) if self.id != format!("{file}:{line}") => {
@@ -116,7 +115,6 @@ impl Candidate {
     }
 }
 
-/// A name, and the places it may stand for.
 struct Named<'a> {
     source: &'a ReadAgain,
     name: &'a str,
@@ -134,7 +132,6 @@ impl<'a> Named<'a> {
         Self { source, name, written, files, is_exact }
     }
 
-    /// Whether a place is written so.
     fn is_at(&self, file: &str, row: u64) -> bool {
         let Some((written, line)) = self.written else { return false };
         let is_file = match self.source.inputs.is_empty() {
@@ -220,13 +217,11 @@ impl<'a> Named<'a> {
     }
 }
 
-/// File and line of an id that is a place.
 fn split(id: &str) -> Option<(String, u64)> {
     let (file, line) = id.rsplit_once(':')?;
     Some((file.to_owned(), line.parse().ok()?))
 }
 
-/// Everything the tables have about a document.
 fn all_of(folder: &Path, source: &ReadAgain, candidate: Candidate) -> Result<Explained> {
     let Candidate { is_old, at, id } = candidate;
     let mut found = Explained { id, at, is_old, ..Explained::default() };

@@ -16,7 +16,6 @@ pub(crate) trait Verdicts: Sync {
     /// Whether documents are marked instead of removed.
     fn annotates(&self) -> bool;
 
-    /// Whether it is left out of the output.
     fn is_removed(&self, row: Row) -> bool;
 
     /// The marks of a document, if documents are marked instead of removed.
@@ -39,7 +38,6 @@ pub(crate) fn check_annotation(inputs: &[Arc<Input>]) -> Result<()> {
     }
 }
 
-/// Writes documents as they come.
 pub(crate) struct DocumentWriter<'a> {
     files: &'a Files,
     root: PathBuf,
@@ -52,7 +50,6 @@ pub(crate) struct DocumentWriter<'a> {
     line: Vec<u8>,
 }
 
-/// The output of one input.
 enum Output {
     /// Records are appended.
     Lines(Box<LineWriter>),
@@ -84,7 +81,6 @@ impl<'a> DocumentWriter<'a> {
         }
     }
 
-    /// Rows that were written so far.
     pub fn row(&self) -> u32 {
         self.row.0
     }
@@ -126,7 +122,6 @@ impl<'a> DocumentWriter<'a> {
         Ok(n)
     }
 
-    /// Writes one document.
     fn one(&mut self, batch: &Batch, i: usize) -> Result<usize> {
         if let Some(document) = batch.document(i) {
             let row = self.row;

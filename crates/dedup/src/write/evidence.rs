@@ -115,7 +115,6 @@ impl<'a> EvidenceRows<'a> {
         Ok(Self { removals, view, estimates, equal, excerpts, removed_files, kept_files })
     }
 
-    /// A column of these rows.
     fn encode(&self, column: EvidenceColumn, keys: &EvidenceKeys, descr: &ColumnDescPtr) -> Result<Encoded> {
         use EvidenceColumn as C;
         let Self { removals, view, estimates, .. } = *self;

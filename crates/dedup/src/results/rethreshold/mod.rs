@@ -82,14 +82,12 @@ pub fn rethreshold(folder: &Path, threshold: Threshold, out: &Path) -> Result<Re
     Ok(outcome)
 }
 
-/// Writes a small file.
 fn written(files: &Files, out: &Path, name: &str, bytes: &[u8]) -> Result<FileEntry> {
     let mut file = files.create(&out.join(name))?;
     file.append(bytes)?;
     Ok(FileEntry { name: name.to_owned(), stamp: file.commit()? })
 }
 
-/// Who is removed at the higher threshold.
 struct Decided {
     threshold: Threshold,
     /// In keep order.
@@ -98,7 +96,6 @@ struct Decided {
     by_keeper: Vec<Removal>,
 }
 
-/// The run whose pairs these are.
 struct FinishedRun<'a> {
     folder: &'a Path,
     manifest: Value,
@@ -208,7 +205,6 @@ impl<'a> FinishedRun<'a> {
         self.manifest["from_threshold"].as_f64().unwrap_or(self.threshold.value())
     }
 
-    /// A list of texts in the manifest.
     fn texts(&self, name: &str) -> Vec<String> {
         serde_json::from_value(self.manifest[name].clone()).unwrap_or_default()
     }
