@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::results::manifest::{Manifest, NAME as MANIFEST, RUN};
-use crate::write::PLACES;
+use crate::tables::{Column, PlacesColumn};
 
 /// Where the documents go.
 pub(crate) const DOCUMENTS: &str = "documents";
@@ -23,7 +23,7 @@ pub(crate) const RESULTS: [&str; 9] = [
     "pairs.parquet",
     "evidence.parquet",
     "clusters.parquet",
-    PLACES,
+    PlacesColumn::FILE,
     "report.html",
     RUN,
     MANIFEST,

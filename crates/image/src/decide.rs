@@ -71,11 +71,8 @@ pub(super) fn decide(read: &Read, options: &Options, observer: &dyn Observer) ->
     let pictures = &read.pictures;
     let order = keep_order(read, options.keep);
     let copies = copies(read, &order)?;
-    let is_copy: Vec<bool> = {
-        let mut is_copy = vec![false; pictures.len()];
-        copies.iter().for_each(|(copy, _)| is_copy[*copy] = true);
-        is_copy
-    };
+    let mut is_copy = vec![false; pictures.len()];
+    copies.iter().for_each(|(copy, _)| is_copy[*copy] = true);
     let ranked: Vec<&Picture> = order.iter().map(|&number| &pictures[number]).collect();
     let ranks: Vec<Rank> = Rank::all(ranked.len() as u32)
         .filter(|&rank| !is_copy[order[rank.index()]] && !ranked[rank.index()].features.is_empty())

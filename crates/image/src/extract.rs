@@ -81,7 +81,8 @@ pub(super) fn extract(
             found: Mutex::default(),
         };
         let outcomes: Vec<Result<()>> = thread::scope(|scope| {
-            let workers: Vec<_> = (0..options.threads.max(1)).map(|_| scope.spawn(|| work.run())).collect();
+            let run = || work.read_all().inspect_err(|_| work.stop.store(true, Ordering::Relaxed));
+            let workers: Vec<_> = (0..options.threads.max(1)).map(|_| scope.spawn(run)).collect();
             let join = |worker: thread::ScopedJoinHandle<'_, _>| {
                 worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             };
@@ -108,14 +109,6 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn run(&self) -> Result<()> {
-        let outcome = self.read_all();
-        if outcome.is_err() {
-            self.stop.store(true, Ordering::Relaxed);
-        }
-        outcome
-    }
-
     fn read_all(&self) -> Result<()> {
         loop {
             let number = self.next.fetch_add(1, Ordering::Relaxed);

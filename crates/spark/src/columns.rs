@@ -16,8 +16,9 @@ impl Bytes {
         let column = batch.column_by_name(name).ok_or_else(Error::damaged)?;
         use DataType::*;
         match column.data_type() {
-            Binary | LargeBinary | BinaryView | Utf8 | LargeUtf8 | Utf8View => Ok(Self(column.clone())),
-            Null => Ok(Self(column.clone())),
+            Binary | LargeBinary | BinaryView | Utf8 | LargeUtf8 | Utf8View | Null => {
+                Ok(Self(column.clone()))
+            }
             other => Err(Error::Handed {
                 expected: "strings or bytes",
                 got: format!("{other} in column `{name}`"),

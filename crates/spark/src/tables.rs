@@ -16,7 +16,6 @@ use super::out::batch;
 use super::{Settings, Stage, kind};
 use crate::error::Result;
 
-/// Edges and copies as pairs.
 pub(super) struct Pairs {
     pub settings: Settings,
 }
@@ -43,7 +42,6 @@ impl Stage for Pairs {
     }
 }
 
-/// Rows of a batch.
 const ROWS: usize = 16 << 10;
 
 /// The reasons for removals, as they are collected.
@@ -124,7 +122,6 @@ impl<C: Column> TableBuilder<C> {
         self.n += 1;
     }
 
-    /// The rows so far.
     fn finish(&mut self) -> Result<RecordBatch> {
         self.n = 0;
         batch(self.columns.iter_mut().map(|(column, cells)| (column.name(), cells.finish())))

@@ -170,11 +170,12 @@ impl AuditedRun<'_> {
             workspace,
         )?;
         let documents = members.len() as u64;
+        let share = |n: u64| n as f64 / documents.max(1) as f64;
         let compared = Compared {
             documents,
             sampled: sample.drawn.len() as u64,
             compared: sample.n_compared,
-            design: Design::Draws([sample.share_drawn(documents), sample.share_compared(documents)]),
+            design: Design::Draws([share(sample.drawn.len() as u64), share(sample.n_compared)]),
         };
         self.judge(pairs, compared)
     }
@@ -275,7 +276,7 @@ impl AuditedRun<'_> {
                 to,
                 pairs: of_bin.iter().filter(|pair| !pair.is_again).count() as u64,
                 found: of_bin.iter().filter(|pair| !pair.is_again && pair.found).count() as u64,
-                met_share: shares.part(&of_bin).of(|pair| pair.found || pair.capped),
+                met_share: Shares::new(&of_bin, compared.design).of(|pair| pair.found || pair.capped),
             });
         }
         Audited {

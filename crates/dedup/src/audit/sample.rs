@@ -64,14 +64,6 @@ impl Sample {
     pub fn has(&self, drawn: Rank, compared: Rank) -> bool {
         self.is_compared(compared) && self.drawn.binary_search(&drawn).is_ok()
     }
-
-    pub fn share_drawn(&self, documents: u64) -> f64 {
-        self.drawn.len() as f64 / documents.max(1) as f64
-    }
-
-    pub fn share_compared(&self, documents: u64) -> f64 {
-        self.n_compared as f64 / documents.max(1) as f64
-    }
 }
 
 /// The `n` members whose numbers are smallest, in keep order. Two passes and few bytes, whatever the corpus: the first one finds the numbers that decide.

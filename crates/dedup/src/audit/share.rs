@@ -39,11 +39,6 @@ impl<'a> Shares<'a> {
         Self { pairs, numbers, n, design }
     }
 
-    /// The same for some of the pairs.
-    pub fn part<'b>(&self, pairs: &'b [Pair]) -> Shares<'b> {
-        Shares::new(pairs, self.design)
-    }
-
     /// The share of the pairs for which something is true.
     pub fn of(&self, is: impl Fn(&Pair) -> bool) -> Option<Share> {
         let tallies = [0, 1].map(|side| {

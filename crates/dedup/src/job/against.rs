@@ -68,7 +68,12 @@ impl Job<'_> {
                 found_old.load(&self.folders.work)?;
                 None
             }
-            None => Some(self.similar_old(view, &distinct.compared, &mut found_old, summary)?),
+            None => Some(match (self.request.compare.measure, self.request.compare.search) {
+                (Measure::Jaccard, Search::Bands(banding)) => {
+                    self.meeting_old(view, &distinct.compared, &banding, &mut found_old, &mut summary.counts)?
+                }
+                _ => self.overlapping_old(view, &distinct.compared, &mut found_old, &mut summary.counts)?,
+            }),
         };
         self.add_twins(&mut found_old, summary)?;
         found_old.settle();
@@ -77,21 +82,6 @@ impl Job<'_> {
         let id = |rank| matched.id(rank).map(String::from);
         summary.matched = found_old.firsts(NAMED).into_iter().map(id).collect::<Result<_>>()?;
         Ok(Matched { distinct, found_old, edges })
-    }
-
-    fn similar_old(
-        &self,
-        view: &CorpusView<'_>,
-        compared: &[Rank],
-        found_old: &mut FoundOld,
-        summary: &mut Summary,
-    ) -> Result<EdgesWriter> {
-        match (self.request.compare.measure, self.request.compare.search) {
-            (Measure::Jaccard, Search::Bands(banding)) => {
-                self.meeting_old(view, compared, &banding, found_old, &mut summary.counts)
-            }
-            _ => self.overlapping_old(view, compared, found_old, &mut summary.counts),
-        }
     }
 
     /// Only the first old document of a text is compared with. What matches it matches the others.

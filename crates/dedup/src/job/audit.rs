@@ -3,8 +3,8 @@
 use benzer_core::lsh::Prefilter;
 use benzer_join::Rank;
 
-use super::decided::Decided;
 use super::setup::Job;
+use super::write::Decided;
 use crate::audit::{AuditWorkspace, AuditedRun, Findings};
 use crate::error::Result;
 use crate::progress::Stage;

@@ -93,7 +93,6 @@ impl Job<'_> {
         match (found, self.request.compare.measure) {
             (0, Measure::Containment) => {
                 summary.warnings.push("there is nothing to look for among the old documents".to_owned());
-                Ok(())
             }
             // The archive that grows begins empty.
             (0, Measure::Jaccard)
@@ -107,10 +106,10 @@ impl Job<'_> {
                 summary
                     .warnings
                     .push("there are no old documents: the files of `against` are empty".to_owned());
-                Ok(())
             }
-            _ => Ok(()),
+            _ => {}
         }
+        Ok(())
     }
 
     /// Most lines rejected is a wrong setting rather than a bad corpus; more than one in a hundred should be known.

@@ -3,9 +3,9 @@
 use benzer_storage::Stamp;
 use serde_json::{Value, json};
 
-use super::decided::ResultWriter;
 use super::fingerprint;
 use super::folders::STDIN;
+use super::write::ResultWriter;
 use crate::error::Result;
 use crate::results::{inputs, manifest};
 

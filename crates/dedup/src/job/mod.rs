@@ -9,7 +9,6 @@ mod audit;
 mod budget;
 mod candidates;
 mod checks;
-mod decided;
 mod fingerprint;
 mod folders;
 mod group;
@@ -24,7 +23,6 @@ mod resolve;
 mod run;
 mod save;
 mod setup;
-mod verdicts;
 mod verify;
 mod write;
 

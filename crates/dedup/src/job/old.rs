@@ -250,15 +250,12 @@ fn check_folder(folder: &Path) -> Result<()> {
         return Ok(());
     }
     let entries = std::fs::read_dir(folder).map_err(|error| Error::open(folder, error))?;
-    let is_foreign = |name: &str| {
-        let is_ours = name == "lock" || name.starts_with('.') || archive::is_segment_file(name);
-        !is_ours
-    };
-    match entries.flatten().any(|entry| is_foreign(&entry.file_name().to_string_lossy())) {
-        true => Err(Error::Occupied {
+    let is_ours = |name: &str| name == "lock" || name.starts_with('.') || archive::is_segment_file(name);
+    match entries.flatten().all(|entry| is_ours(&entry.file_name().to_string_lossy())) {
+        false => Err(Error::Occupied {
             path: folder.to_owned(),
             what: "other files and no archive; name a new folder for the archive",
         }),
-        false => Ok(()),
+        true => Ok(()),
     }
 }

@@ -117,15 +117,10 @@ struct RowCollector<'a> {
     /// While they are in memory: the same on disk, for a run that resumes this one.
     checkpoint: Option<TableWriter>,
     n: u64,
-    rejects: RejectList,
-    counts: Counts,
-}
-
-#[derive(Default)]
-struct RejectList {
-    /// Begun by the first.
-    file: Option<FileWriter>,
+    /// The rejected lines; begun by the first.
+    rejects: Option<FileWriter>,
     named: Vec<String>,
+    counts: Counts,
 }
 
 impl<'a> RowCollector<'a> {
@@ -140,7 +135,8 @@ impl<'a> RowCollector<'a> {
             disk: None,
             checkpoint: None,
             n: 0,
-            rejects: RejectList::default(),
+            rejects: None,
+            named: Vec::new(),
             counts: Counts::default(),
         }
     }
@@ -199,12 +195,11 @@ impl<'a> RowCollector<'a> {
             return Ok(());
         }
         self.counts.rejected += batch.rejects().len() as u64;
-        let RejectList { file, named } = &mut self.rejects;
-        let left = NAMED.saturating_sub(named.len());
-        named.extend(batch.rejects().iter().take(left).map(ToString::to_string));
+        let left = NAMED.saturating_sub(self.named.len());
+        self.named.extend(batch.rejects().iter().take(left).map(ToString::to_string));
         let mut lines = Vec::new();
         benzer_io::rewrite::reject_lines(batch, &mut lines);
-        let file = match file {
+        let file = match &mut self.rejects {
             Some(file) => file,
             none => none.insert(self.setup.files.create(&self.setup.folders.work.join(REJECTS))?),
         };
@@ -255,14 +250,22 @@ impl<'a> RowCollector<'a> {
     ) -> Result<(Corpus, bool)> {
         self.counts.read = self.n + self.counts.rejected;
         summary.counts = self.counts;
-        summary.rejects = self.rejects.named;
+        summary.rejects = self.named;
         let is_on_disk = self.disk.is_some();
         match self.disk.or(self.checkpoint) {
             Some(table) => {
-                let bytes = self.setup.end_table(table, self.rejects.file, checkpoints, &summary.counts)?;
+                let Setup { files, folders, .. } = self.setup;
+                let mut manifest = checkpoints.begin(Stage::Read);
+                let rejects = self.rejects.map_or_else(|| files.create(&folders.work.join(REJECTS)), Ok)?;
+                manifest.add_file(REJECTS, rejects.commit()?);
+                table.commit(&mut manifest)?;
+                summary.counts.to_manifest(&mut manifest);
+                // So that a resumed run can take the stage over.
+                manifest.save(files, &folders.work)?;
+                let bytes: u64 = manifest.files().iter().map(|file| file.stamp.bytes).sum();
                 summary.spilled_bytes += if is_on_disk { bytes } else { 0 };
             }
-            None => drop(self.rejects.file.map(FileWriter::commit).transpose()?),
+            None => drop(self.rejects.map(FileWriter::commit).transpose()?),
         }
         let corpus = match is_on_disk {
             true => self.setup.open_table(inputs)?,
@@ -275,25 +278,6 @@ impl<'a> RowCollector<'a> {
             },
         };
         Ok((corpus, is_on_disk))
-    }
-}
-
-impl Setup<'_> {
-    /// Ends the stage on disk, so that a resumed run can take it over. Gives the bytes that were written.
-    fn end_table(
-        &self,
-        table: TableWriter,
-        rejects: Option<FileWriter>,
-        checkpoints: &Checkpoints,
-        counts: &Counts,
-    ) -> Result<u64> {
-        let mut manifest = checkpoints.begin(Stage::Read);
-        let rejects = rejects.map_or_else(|| self.files.create(&self.folders.work.join(REJECTS)), Ok)?;
-        manifest.add_file(REJECTS, rejects.commit()?);
-        table.commit(&mut manifest)?;
-        counts.to_manifest(&mut manifest);
-        manifest.save(self.files, &self.folders.work)?;
-        Ok(manifest.files().iter().map(|file| file.stamp.bytes).sum())
     }
 }
 

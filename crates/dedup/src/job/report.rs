@@ -10,8 +10,8 @@ use benzer_join::verify::Texts;
 use benzer_join::{Edge, Rank};
 use benzer_storage::FileWriter;
 
-use super::decided::ResultWriter;
 use super::setup::Job;
+use super::write::ResultWriter;
 use crate::decide::{Removal, Rule};
 use crate::error::Result;
 use crate::folders::REJECTS;

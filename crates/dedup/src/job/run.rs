@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
-use super::decided::Decided;
 use super::open::Opened;
 use super::read::Read;
 use super::setup::{Job, Setup};
+use super::write::Decided;
 use crate::corpus::CorpusView;
 use crate::error::Result;
 use crate::found_old::FoundOld;

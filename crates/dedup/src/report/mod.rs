@@ -5,7 +5,6 @@
 
 mod chart;
 mod html;
-mod pairs;
 mod phrase;
 mod recall;
 mod sections;
@@ -15,8 +14,7 @@ use benzer_core::lsh::Banding;
 
 use crate::audit::Audited;
 use crate::summary::Counts;
-pub use html::escape;
-pub use html::{counted, grouped};
+pub use html::{counted, escape, grouped};
 pub(crate) use phrase::{beginning, kind, quoted};
 pub(crate) use sides::{Sides, side_by_side};
 
@@ -86,15 +84,12 @@ pub(crate) struct EarlierRun {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Mode {
     pub threshold: f64,
-    /// Nothing is removed yet.
     pub is_dry: bool,
-    /// Similarities are estimated.
     pub is_estimated: bool,
     /// Chains of similar documents are enough.
     pub is_chained: bool,
     /// Documents are removed that contain an old one.
     pub is_contained: bool,
-    /// There are old documents.
     pub is_against: bool,
 }
 

@@ -105,13 +105,9 @@ pub fn explain(folder: &Path, name: &str) -> Result<Answer> {
 
 impl Candidate {
     fn name(&self) -> String {
-        match &self.at {
-            Some((file, line)) if self.id != format!("{file}:{line}") => {
-                format!("{file}:{line} (id {})", self.id)
-            }
-            Some((file, line)) => format!("{file}:{line}"),
-            None => self.id.clone(),
-        }
+        let Some((file, line)) = &self.at else { return self.id.clone() };
+        let place = format!("{file}:{line}");
+        if self.id == place { place } else { format!("{place} (id {})", self.id) }
     }
 }
 

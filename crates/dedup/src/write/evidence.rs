@@ -74,7 +74,6 @@ pub(crate) fn evidence(
     table.finish()
 }
 
-/// The rows of a row group of the evidence.
 struct EvidenceRows<'a> {
     removals: &'a [Removal],
     view: &'a CorpusView<'a>,

@@ -11,8 +11,6 @@ use benzer_io::result_table::{Cell, Table};
 use benzer_join::Rank;
 use benzer_storage::FileWriter;
 
-pub(crate) const PLACES: &str = PlacesColumn::FILE;
-
 /// Writes one row for each such document, in keep order.
 pub(crate) fn places(
     out: FileWriter,
