@@ -154,7 +154,11 @@ pub fn verify(path: &Path) -> Result<Option<Report>> {
     if !is_folder {
         return Ok(None);
     }
-    let stages = stages(path)?;
+    let is_stage = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("stage-") && name.ends_with(".json")
+    };
+    let stages: Vec<PathBuf> = entries(path)?.into_iter().filter(is_stage).collect();
     Ok(if path.join(archive::MANIFEST).exists() {
         Some(archive(path))
     } else if path.join(manifest::NAME).exists() {
@@ -260,14 +264,6 @@ fn unfinished(output: &Path) -> Option<Report> {
     };
     report.wrong.push(format!("there is no {}: {remedy}", manifest::NAME));
     Some(report)
-}
-
-fn stages(folder: &Path) -> Result<Vec<PathBuf>> {
-    let is_stage = |path: &PathBuf| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.starts_with("stage-") && name.ends_with(".json")
-    };
-    Ok(entries(folder)?.into_iter().filter(is_stage).collect())
 }
 
 fn entries(folder: &Path) -> Result<Vec<PathBuf>> {

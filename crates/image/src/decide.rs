@@ -233,13 +233,6 @@ fn leaders(edges: &[Edge], order: &[usize]) -> Vec<Removal> {
 }
 
 impl Reason {
-    pub fn rule(&self) -> &'static str {
-        match self {
-            Self::Copy => "exact-copy",
-            Self::Geometry(_) => "verified",
-        }
-    }
-
     /// How many keypoints lie upon each other; those of a copy are all.
     pub fn inliers(&self) -> usize {
         match self {

@@ -34,7 +34,9 @@ type Column = (&'static str, Kind, for<'a> fn(Row<'a>) -> Cell<'a>);
 const EVIDENCE: [Column; 12] = [
     ("removed_file", Kind::Text, |row| Cell::Text(row.removed)),
     ("kept_file", Kind::Text, |row| Cell::Text(row.kept)),
-    ("rule", Kind::Text, |row| Cell::Text(row.reason.rule())),
+    ("rule", Kind::Text, |row| {
+        Cell::Text(if matches!(row.reason, Reason::Copy) { "exact-copy" } else { "verified" })
+    }),
     ("inliers?", Kind::Number, |row| row.of(|found| Cell::Number(found.agreement.inliers.len() as u32))),
     ("alike?", Kind::Number, |row| row.of(|found| Cell::Number(found.agreement.n_alike as u32))),
     ("spread?", Kind::Share, |row| row.of(|found| Cell::Share(found.agreement.spread.into()))),

@@ -181,7 +181,7 @@ impl Job<'_> {
         let mut done = 0;
         for part in compared.chunks(TOGETHER) {
             let archives = &found_old.archives;
-            let find = |searcher: &mut Searcher<'_>, rank: Rank| -> Result<Vec<Probed>> {
+            let find = |searcher: &mut Searcher<'_>, rank: Rank| -> Result<Vec<_>> {
                 let words = view.words(rank)?;
                 let met = searcher.prober.n_bucket_pairs;
                 let found = searcher.prober.candidates(&words, rules)?;
@@ -190,11 +190,11 @@ impl Job<'_> {
                     Verify::Estimate => self.estimate_old(rank, &words, &found, searcher)?,
                     Verify::Exact => self.compare_old(view, rank, &found, searcher)?,
                 };
-                Ok(vec![Probed { met: searcher.prober.n_bucket_pairs - met, candidates: n, edges }])
+                Ok(vec![(searcher.prober.n_bucket_pairs - met, n, edges)])
             };
             let probed =
                 each_document(part, self.request.resources.threads, || Searcher::new(archives), find)?;
-            for Probed { met, candidates, edges: found } in probed {
+            for (met, candidates, found) in probed {
                 counts.met += met;
                 counts.candidates += candidates;
                 with_ranks(found, found_old)?.into_iter().try_for_each(|edge| edges.push(edge))?;
@@ -256,12 +256,6 @@ impl Job<'_> {
         }
         Ok(edges)
     }
-}
-
-struct Probed {
-    met: u64,
-    candidates: u64,
-    edges: Vec<OldEdge>,
 }
 
 struct Searcher<'a> {

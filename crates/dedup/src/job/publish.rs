@@ -51,7 +51,11 @@ pub(super) fn run(
             format!("`{}`; name a folder of this machine with --archive", request.results.folder.display());
         return Err(Error::parameter("save", "left out for results in an object store", got));
     }
-    let work = request.resources.work_dir.clone().unwrap_or_else(|| work_folder(&address));
+    // By default a folder of the current one, the same for the same address.
+    let work = request.resources.work_dir.clone().unwrap_or_else(|| {
+        let number = hash::element(address.with_key(address.prefix()).url().as_bytes());
+        PathBuf::from(format!(".benzer-work-{number:016x}"))
+    });
     let folder = Folder::open(address)?;
     let there = folder.list()?;
     check(&folder, &there, request)?;
@@ -83,14 +87,6 @@ pub(super) fn run(
     summary.timings.push(Timing { stage: Stage::Upload, took: start.elapsed(), resumed: false });
     remove(files, &work, lock)?;
     Ok(summary)
-}
-
-/// A folder of the current one, the same for the same address.
-fn work_folder(address: &Address) -> PathBuf {
-    PathBuf::from(format!(
-        ".benzer-work-{:016x}",
-        hash::element(address.with_key(address.prefix()).url().as_bytes())
-    ))
 }
 
 fn check(folder: &Folder, there: &BTreeMap<String, Stored>, request: &Request) -> Result<()> {

@@ -3,7 +3,7 @@
 //! A name is an id, or `FILE:LINE`, where the file is written as it was for the run, as its name in the results, or as any end of its path. What names exactly one document
 //! that way is that document, also where other paths end so. Of a document that is in no pair the results say nothing, so the inputs are asked.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -194,10 +194,8 @@ impl<'a> Named<'a> {
             for input in &self.files {
                 let at = (input.name.clone(), line);
                 match self.source.line(input, line)? {
-                    Line::Document(Some(id)) => found.push(candidate(at, id)),
-                    Line::Document(None) => {
-                        let id = format!("{}:{line}", input.name);
-                        found.push(candidate(at, id));
+                    Line::Document(id) => {
+                        found.push(candidate(at, id.unwrap_or_else(|| format!("{}:{line}", input.name))));
                     }
                     Line::Rejected(_) | Line::Nothing => {}
                 }
@@ -221,16 +219,16 @@ fn split(id: &str) -> Option<(String, u64)> {
 fn all_of(folder: &Path, source: &ReadAgain, candidate: Candidate) -> Result<Explained> {
     let Candidate { is_old, at, id } = candidate;
     let mut found = Explained { id, at, is_old, ..Explained::default() };
-    let mut places: BTreeMap<Option<(String, u64)>, ()> = BTreeMap::new();
+    let mut places: BTreeSet<Option<(String, u64)>> = BTreeSet::new();
     let is_it = |own: &Explained, is_old: bool, id: &str, at: &Option<(String, u64)>| {
         own.id == id && own.is_old == is_old && (own.at.is_none() || at.is_none() || own.at == *at)
     };
     evidence(folder, |row| {
         if !found.is_old && row.removed_id == found.id {
-            places.insert(row.removed_at.clone(), ());
+            places.insert(row.removed_at.clone());
         }
         if !row.kept_is_old && row.kept_id == found.id {
-            places.insert(row.kept_at.clone(), ());
+            places.insert(row.kept_at.clone());
         }
         if is_it(&found, false, &row.removed_id, &row.removed_at) {
             found.removed = Some(row);
@@ -248,7 +246,7 @@ fn all_of(folder: &Path, source: &ReadAgain, candidate: Candidate) -> Result<Exp
     })?;
     if source.repeats && !found.is_old {
         let all = source.with_id(&found.id).unwrap_or_default();
-        places.extend(all.into_iter().map(|at| (Some(at), ())));
+        places.extend(all.into_iter().map(Some));
         found.same_id = places.len() as u64;
     }
     let id = found.id.clone();

@@ -178,8 +178,7 @@ impl ReadAgain {
             let say = |error: benzer_io::Error| error.to_string();
             let reader = read::open(Inputs::new().path(path), self.options.clone()).map_err(say)?;
             let threads = std::thread::available_parallelism().map_or(1, Into::into);
-            let finder = Finder { id };
-            pipeline::run(reader, &finder, threads, |lines| -> Result<()> {
+            pipeline::run(reader, &Finder(id), threads, |lines| -> Result<()> {
                 found.extend(lines.into_iter().map(|line| (input.name.clone(), line)));
                 Ok(())
             })
@@ -207,9 +206,7 @@ fn plain(path: &Path) -> PathBuf {
     path.components().filter(|part| !matches!(part, Component::CurDir)).collect()
 }
 
-struct Finder<'a> {
-    id: &'a str,
-}
+struct Finder<'a>(&'a str);
 
 impl Work for Finder<'_> {
     type Batch = RawBatch;
@@ -219,7 +216,7 @@ impl Work for Finder<'_> {
 
     fn make(&self, raw: RawBatch, (): &mut ()) -> Result<Vec<u64>> {
         let batch: Batch = read::parse(raw);
-        let has_id = |id: DocumentId<'_>| matches!(id, DocumentId::Field(id) if id == self.id);
+        let has_id = |id: DocumentId<'_>| matches!(id, DocumentId::Field(id) if id == self.0);
         Ok(batch.documents().filter(|document| has_id(document.id)).map(|document| document.line).collect())
     }
 }
