@@ -29,7 +29,7 @@ impl Setup<'_> {
     /// Opens inputs and old documents, refuses what cannot work, and makes room for the results.
     pub fn open(&self, summary: &mut Summary) -> Result<Opened> {
         self.save_stdin()?;
-        let reader = self.open_inputs()?;
+        let reader = open_inputs(self.request, &self.folders.work, self.target)?;
         let budget = Budget::new(self.request, &reader)?;
         let old = self.open_old(&reader)?;
         check_names(reader.inputs())?;
@@ -42,10 +42,6 @@ impl Setup<'_> {
         let resume = self.request.resources.resume;
         let checkpoints = Checkpoints::new(&self.folders.work, old.fingerprint.clone(), resume);
         Ok(Opened { reader, old, budget, checkpoints })
-    }
-
-    pub fn open_inputs(&self) -> Result<Reader> {
-        open_inputs(self.request, &self.folders.work, self.target)
     }
 
     /// Standard input can be read once, and is needed twice.

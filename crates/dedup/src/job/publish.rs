@@ -21,6 +21,7 @@ use std::time::Instant;
 use benzer_core::hash;
 use serde::Deserialize;
 
+use super::open::open_inputs;
 use super::run::{self, Finished};
 use super::setup::{Setup, check_cancelled};
 use crate::error::{Error, Result};
@@ -127,7 +128,7 @@ impl LocalRun<'_> {
             return Ok(None);
         }
         let setup = self.setup()?;
-        let old = setup.open_old(&setup.open_inputs()?)?;
+        let old = setup.open_old(&open_inputs(self.request, &setup.folders.work, self.target)?)?;
         let fingerprint = self.key(&old.fingerprint);
         match Manifest::load(self.work, Stage::Upload.name(), &fingerprint, Check::Checksums) {
             State::Finished(manifest) => {
