@@ -60,7 +60,6 @@ impl<'a> Row<'a> {
     }
 }
 
-/// The output folder, locked.
 #[derive(Debug)]
 pub(super) struct Folder {
     files: Files,

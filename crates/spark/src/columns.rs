@@ -47,7 +47,6 @@ impl Bytes {
     }
 }
 
-/// Rows of an exchange.
 #[derive(Debug)]
 pub(super) struct Rows {
     slices: Int32Array,

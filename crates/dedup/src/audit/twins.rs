@@ -16,7 +16,6 @@ use benzer_join::verify::Texts;
 
 /// Documents to draw that have a twin, about.
 const WANTED: f64 = 400.0;
-/// Documents that can be drawn.
 const MAX_DRAWN: f64 = 131_072.0;
 /// Twins of a drawn document whose sketches are looked at.
 const MAX_LOOKED_AT: usize = 64;
@@ -52,7 +51,6 @@ pub(super) struct TwinSource<'a> {
     pub view: &'a CorpusView<'a>,
     /// The documents that were compared, in keep order.
     pub members: &'a [Rank],
-    /// How many of them were removed.
     pub removed: u64,
     pub text_bytes: u64,
     pub seed: u64,

@@ -134,7 +134,6 @@ impl Memory {
         Self { layout, chunks: Vec::new(), n: 0 }
     }
 
-    /// Appends the rows of another chunk.
     pub fn append(&mut self, other: &Chunk) {
         let mut done = 0;
         while done < other.len() {

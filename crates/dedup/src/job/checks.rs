@@ -83,7 +83,6 @@ impl Job<'_> {
         self.check_keep(inputs, summary)
     }
 
-    /// After reading old documents.
     pub fn check_old(&self, summary: &mut Summary) -> Result<()> {
         let (rejected, found) = (summary.counts.against_rejected, summary.counts.against);
         let (read, of) = (rejected + found, "lines of old documents");

@@ -43,7 +43,6 @@ impl Distinct {
         [&mut self.compared, &mut self.wordless]
     }
 
-    /// Leaves out what are copies.
     pub fn remove_copies(&mut self) {
         let Self { compared, wordless, copies } = self;
         for ranks in [compared, wordless] {

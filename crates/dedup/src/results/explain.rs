@@ -138,7 +138,6 @@ impl<'a> Named<'a> {
         row == line && is_file
     }
 
-    /// The documents of that name in the tables.
     fn in_results(&self, folder: &Path) -> Result<BTreeSet<Candidate>> {
         let (mut exact, mut by_end) = (BTreeSet::new(), BTreeSet::new());
         let mut look = |is_old: bool, id: &str, at: Option<&(String, u64)>| {
