@@ -67,14 +67,13 @@ impl CandidatesOnDisk<'_> {
         Ok((candidates.finish()?, counts))
     }
 
-    /// All band keys, sorted.
     fn keys(&self, banding: &Banding, n_words: usize) -> Result<Sorted<(u16, u64, Rank)>> {
         let Self { table, ranking, members, workspace, .. } = *self;
         let mut sorter = workspace.sorter::<(u16, u64, Rank)>(2);
         let mut words = Vec::new();
         const ROWS: u32 = 4096;
-        for start in (0..table.len()).step_by(ROWS as usize) {
-            let rows = start..(start + ROWS).min(table.len());
+        for start in (0..table.n).step_by(ROWS as usize) {
+            let rows = start..(start + ROWS).min(table.n);
             table.words(Row(rows.start)..Row(rows.end), &mut words)?;
             for (row, words) in rows.zip(words.chunks_exact(n_words)) {
                 let rank = ranking.rank(Row(row));
@@ -85,7 +84,7 @@ impl CandidatesOnDisk<'_> {
                     sorter.push((band as u16, banding.key(words, band), rank))?;
                 }
             }
-            self.progress.add(u64::from(ROWS.min(table.len() - start)))?;
+            self.progress.add(u64::from(ROWS.min(table.n - start)))?;
         }
         Ok(sorter.finish()?)
     }
@@ -131,7 +130,7 @@ impl Blocks<'_> {
         let (loaded, words) = &mut self.loaded[side];
         if *loaded != Some(block) {
             let start = block * self.rows;
-            let end = start.saturating_add(self.rows).min(self.table.len());
+            let end = start.saturating_add(self.rows).min(self.table.n);
             self.table.words(Row(start)..Row(end), words)?;
             *loaded = Some(block);
         }

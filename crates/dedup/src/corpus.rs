@@ -15,7 +15,6 @@ use benzer_join::bands::Sketches;
 use benzer_join::verify::Texts;
 use benzer_join::{Prefetch, Rank};
 
-/// Everything that was read.
 #[derive(Debug)]
 pub(crate) struct Corpus {
     pub inputs: Vec<Arc<Input>>,
@@ -28,7 +27,6 @@ pub(crate) struct Corpus {
     pub ids: Mutex<HashMap<Row, Arc<str>>>,
 }
 
-/// Batches, in order.
 #[derive(Debug, Default)]
 pub(crate) struct HeldBatches {
     /// The row of the first document of each.
@@ -50,7 +48,6 @@ impl HeldBatches {
         self.batches.push(batch);
     }
 
-    /// The batch that has a row, and where.
     #[inline]
     fn find(&self, row: Row) -> (&Batch, usize) {
         let mut i = self.index[(row.0 / STEP) as usize] as usize;
@@ -103,7 +100,6 @@ impl Corpus {
         }
     }
 
-    /// Hands the text of a row to `visit`.
     pub fn with_text(&self, row: Row, visit: &mut dyn FnMut(&str)) -> Result<()> {
         match &self.documents {
             Documents::Memory(table) => {
@@ -175,7 +171,6 @@ impl<'a> CorpusView<'a> {
         }
     }
 
-    /// True if a document is an old one.
     pub fn is_old(&self, rank: Rank) -> bool {
         rank.0 >= self.len()
     }
@@ -205,7 +200,6 @@ impl<'a> CorpusView<'a> {
         self.corpus.documents.words(self.ranking.row(rank))
     }
 
-    /// Hands two texts to `visit`.
     pub fn with_texts(&self, a: Rank, b: Rank, visit: &mut dyn FnMut(&str, &str)) -> Result<()> {
         let mut outcome = Ok(());
         self.with_text(a, &mut |a| outcome = self.with_text(b, &mut |b| visit(a, b)))?;
@@ -227,7 +221,6 @@ impl Texts for CorpusView<'_> {
     }
 }
 
-/// The sketches in keep order, in memory.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RankedSketches<'a> {
     pub table: &'a RowTable,

@@ -16,7 +16,6 @@ pub(crate) const OLD_EDGES: &str = "edges-against.bin";
 /// Bytes of an edge: later, earlier, intersection, union; little-endian.
 const BYTES: usize = 16;
 
-/// Edges being collected.
 #[derive(Debug)]
 pub(crate) struct EdgesWriter {
     /// Those in memory; nothing if they are on disk only.
@@ -26,7 +25,6 @@ pub(crate) struct EdgesWriter {
     buffer: Vec<u8>,
 }
 
-/// All edges.
 #[derive(Debug)]
 pub(crate) enum Edges {
     Memory(Vec<Edge>),
@@ -48,7 +46,6 @@ impl EdgesWriter {
         Self { held: holds.then(|| Edges::Memory(Vec::new())), file, n: 0, buffer: Vec::new() }
     }
 
-    /// Adds an edge.
     pub fn push(&mut self, edge: Edge) -> Result<()> {
         self.write(&[edge])?;
         match &mut self.held {
@@ -98,7 +95,6 @@ impl EdgesWriter {
 }
 
 impl Edges {
-    /// The edges of an earlier run.
     pub fn open(folder: &Path, name: &str) -> Result<Self> {
         let path = folder.join(name);
         let metadata = std::fs::metadata(&path).map_err(|error| files::Error::disk("read", &path, error))?;
@@ -123,7 +119,6 @@ impl Edges {
         }
     }
 
-    /// All of them, in order.
     pub fn iter(&self) -> Result<Box<dyn Iterator<Item = Result<Edge>> + '_>> {
         match self {
             Self::Both { old, new } => {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::results::manifest::{Manifest, NAME as MANIFEST, RUN};
-use crate::write::PLACES;
+use crate::tables::{Column, PlacesColumn};
 
 /// Where the documents go.
 pub(crate) const DOCUMENTS: &str = "documents";
@@ -23,28 +23,11 @@ pub(crate) const RESULTS: [&str; 9] = [
     "pairs.parquet",
     "evidence.parquet",
     "clusters.parquet",
-    PLACES,
+    PlacesColumn::FILE,
     "report.html",
     RUN,
     MANIFEST,
 ];
-
-/// What a run without a manifest has left.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Remains {
-    /// A work folder: it goes on with `--resume`.
-    Work,
-    /// Results alone.
-    Results,
-}
-
-/// What a run that is not finished has left in its output folder.
-pub(crate) fn remains(output: &Path) -> Option<Remains> {
-    if output.join(WORK).is_dir() {
-        return Some(Remains::Work);
-    }
-    RESULTS.iter().any(|name| output.join(name).exists()).then_some(Remains::Results)
-}
 
 /// The folders that `rethreshold` has left in that of the results.
 pub(crate) fn rethresholded(output: &Path) -> Result<Vec<PathBuf>> {

@@ -13,7 +13,6 @@ use benzer_storage::{self as files, Files, Manifest};
 /// The list of them, for a resumed run.
 const NAME: &str = "guests.bin";
 
-/// The old documents that a run found.
 #[derive(Debug)]
 pub(crate) struct FoundOld {
     pub archives: Archives,
@@ -68,17 +67,14 @@ impl FoundOld {
         Ok(())
     }
 
-    /// The others of the same text as one.
     pub fn twins(&self, rank: Rank) -> &[Rank] {
         self.twins.get(&rank).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether some have the same text.
     pub fn has_twins(&self) -> bool {
         !self.twins.is_empty()
     }
 
-    /// The ranks of all.
     pub fn ranks(&self) -> impl ExactSizeIterator<Item = Rank> {
         (self.first..self.first.saturating_add(self.found.len() as u32)).map(Rank)
     }
@@ -112,7 +108,6 @@ impl FoundOld {
         }
     }
 
-    /// Writes the list to a folder.
     pub fn save(&self, files: &Files, folder: &Path, manifest: &mut Manifest) -> Result<()> {
         let mut file = files.create(&folder.join(NAME))?;
         for old in &self.found {

@@ -16,7 +16,6 @@ use crate::keep::Keep;
 /// Documents whose shingles are sketched together: few enough to stay in the second-level cache.
 const RUN: usize = 256;
 
-/// How a document becomes a row.
 #[derive(Debug)]
 pub(crate) struct Ingest {
     pub shingler: Shingler,
@@ -38,7 +37,6 @@ impl Spare {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(chunk);
     }
 
-    /// A chunk without rows.
     fn take(&self) -> Chunk {
         let mut chunk = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
         chunk.clear();
@@ -46,14 +44,12 @@ impl Spare {
     }
 }
 
-/// A batch and its rows.
 #[derive(Debug)]
 pub(crate) struct Ingested {
     pub batch: Batch,
     pub rows: Chunk,
 }
 
-/// What a worker keeps from batch to batch.
 #[derive(Debug, Default)]
 pub(crate) struct Buffers {
     scratch: Scratch,

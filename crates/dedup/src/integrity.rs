@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use crate::archive;
 use crate::error::{Error, Result};
-use crate::folders::{self, Remains};
+use crate::folders;
 use crate::request::SAVED;
 use crate::results::checksum_of_pairs;
 use crate::results::manifest::{self, Manifest};
@@ -154,7 +154,11 @@ pub fn verify(path: &Path) -> Result<Option<Report>> {
     if !is_folder {
         return Ok(None);
     }
-    let stages = stages(path)?;
+    let is_stage = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("stage-") && name.ends_with(".json")
+    };
+    let stages: Vec<PathBuf> = entries(path)?.into_iter().filter(is_stage).collect();
     Ok(if path.join(archive::MANIFEST).exists() {
         Some(archive(path))
     } else if path.join(manifest::NAME).exists() {
@@ -162,7 +166,7 @@ pub fn verify(path: &Path) -> Result<Option<Report>> {
     } else if !stages.is_empty() {
         Some(checkpoints(&stages))
     } else {
-        folders::remains(path).map(unfinished)
+        unfinished(path)
     })
 }
 
@@ -196,7 +200,7 @@ fn results(folder: &Path) -> Result<Report> {
     }
     // An archive inside of the results may have grown since; it has a list of its own.
     let saved = folder.join(SAVED);
-    let in_archive = format!("{}/", SAVED);
+    let in_archive = format!("{SAVED}/");
     let has_archive = saved.join(archive::MANIFEST).exists();
     let files: Vec<_> = manifest
         .files
@@ -218,7 +222,7 @@ fn results(folder: &Path) -> Result<Report> {
             report.wrong(&run, why);
         }
     }
-    for below in folders(folder)?.iter().filter(|below| below.join(manifest::NAME).exists()) {
+    for below in entries(folder)?.iter().filter(|below| below.join(manifest::NAME).exists()) {
         report.add(results(below)?);
         report.stale(&manifest.json, below);
     }
@@ -249,26 +253,17 @@ fn checkpoints(stages: &[PathBuf]) -> Report {
 }
 
 /// What a run leaves that was interrupted, or whose manifest was removed.
-fn unfinished(remains: Remains) -> Report {
+fn unfinished(output: &Path) -> Option<Report> {
     let mut report = Report::new(Kind::Results);
-    let remedy = match remains {
-        Remains::Work => "the run is not finished; give its command again with --resume",
-        Remains::Results => "it is written last, so the results may not be whole; run again",
+    let remedy = if output.join(folders::WORK).is_dir() {
+        "the run is not finished; give its command again with --resume"
+    } else if folders::RESULTS.iter().any(|name| output.join(name).exists()) {
+        "it is written last, so the results may not be whole; run again"
+    } else {
+        return None;
     };
     report.wrong.push(format!("there is no {}: {remedy}", manifest::NAME));
-    report
-}
-
-fn stages(folder: &Path) -> Result<Vec<PathBuf>> {
-    let is_stage = |path: &PathBuf| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.starts_with("stage-") && name.ends_with(".json")
-    };
-    Ok(entries(folder)?.into_iter().filter(is_stage).collect())
-}
-
-fn folders(folder: &Path) -> Result<Vec<PathBuf>> {
-    Ok(entries(folder)?.into_iter().filter(|path| path.is_dir()).collect())
+    Some(report)
 }
 
 fn entries(folder: &Path) -> Result<Vec<PathBuf>> {

@@ -13,7 +13,7 @@
 //! 4. `against.rs`, `overlaps.rs`: the old documents in `archive/` that it matches.
 //! 5. `candidates.rs`: the documents that may be similar to it; `verify.rs`: those that are, as `edges.rs`.
 //! 6. `resolve.rs`: who goes for whom, as [`decide::Removal`]; `audit.rs`: how many similar pairs were found.
-//! 7. `write.rs`, with `verdicts.rs`: its line is written or not; `write/`: its rows of evidence, pairs and clusters; `report.rs`: the page about all of them.
+//! 7. `write.rs`, with `write/verdicts.rs`: its line is written or not; `write/`: its rows of evidence, pairs and clusters; `report.rs`: the page about all of them.
 //! 8. `manifest.rs`: the checksums of all of it, last. [`results`] and [`integrity`] begin there.
 
 mod archive;

@@ -14,7 +14,6 @@ const LARGE: u64 = 100;
 /// Bins of the histogram: 0.05 each from one half on, and one for equality.
 const BINS: usize = 11;
 
-/// How many clusters there are, and how many documents the largest has.
 pub(crate) fn clusters(by_keeper: &[Removal]) -> (u64, u64) {
     let clusters = by_keeper.chunk_by(|a, b| a.kept() == b.kept());
     let sizes = clusters.map(|cluster| cluster.len() as u64 + 1);
@@ -85,7 +84,6 @@ pub(crate) fn large_cluster(counts: &Counts, cluster: Cluster) -> Option<String>
         .then(|| format!("one cluster holds {:.0}% of the corpus: {chains}", 100.0 * share))
 }
 
-/// The first `n` in order.
 pub(crate) fn smallest<T: Ord>(n: usize, all: impl Iterator<Item = T>) -> Vec<T> {
     let mut heap = BinaryHeap::with_capacity(n + 1);
     for item in all {

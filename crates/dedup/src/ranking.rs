@@ -12,18 +12,15 @@ use benzer_flow::sort::Sorter;
 use benzer_flow::{Progress, ThreadProgress};
 use benzer_join::Rank;
 
-/// The keep order of a table.
 #[derive(Debug, Default)]
 pub(crate) struct Ranking {
     /// The row of each rank and the rank of each row; nothing where they are equal.
     orders: Option<(Vec<Row>, Vec<Rank>)>,
     /// How many rows have an id that an earlier one has.
     pub repeated_ids: u32,
-    /// A few of them.
     pub examples: Vec<String>,
 }
 
-/// Repeated ids that are named.
 const EXAMPLES: usize = 5;
 
 impl Ranking {
@@ -116,7 +113,7 @@ fn with_ranks(rows: Vec<Row>) -> (Vec<Row>, Vec<Rank>) {
 /// Whether each id is greater than the one before: rows are in order then, and no id is repeated.
 fn has_rising_ids(table: &RowTable) -> bool {
     let mut before = None;
-    Row::all(table.len()).all(|row| {
+    Row::all(table.n).all(|row| {
         let id = table.id(row);
         id.is_some() && std::mem::replace(&mut before, id) < id
     })
@@ -130,9 +127,9 @@ fn in_memory(table: &RowTable, keep: &Keep) -> Option<Vec<Row>> {
         let policy = if with_keys { keys() } else { Ordering::Equal };
         policy.then_with(|| table.id(a).cmp(&table.id(b))).then(a.cmp(&b))
     };
-    let is_sorted = (1..table.len()).all(|row| compare(&Row(row - 1), &Row(row)).is_lt());
+    let is_sorted = (1..table.n).all(|row| compare(&Row(row - 1), &Row(row)).is_lt());
     (!is_sorted).then(|| {
-        let mut rows: Vec<Row> = Row::all(table.len()).collect();
+        let mut rows: Vec<Row> = Row::all(table.n).collect();
         rows.sort_unstable_by(compare);
         rows
     })
@@ -148,9 +145,9 @@ fn on_disk(
     // Every name is read three times.
     let mut steps = ThreadProgress::new(progress, 3, 1);
     let name = |row: Row| name(table, row, with_keys);
-    let skip = common_bytes(Row::all(table.len()).map(&name), &mut steps)?;
+    let skip = common_bytes(Row::all(table.n).map(&name), &mut steps)?;
     let mut sorter = sorter();
-    for row in Row::all(table.len()) {
+    for row in Row::all(table.n) {
         steps.step()?;
         let mut prefix = [0; 16];
         let name = name(row)?;
@@ -159,7 +156,7 @@ fn on_disk(
         prefix[..n].copy_from_slice(&rest[..n]);
         sorter.push((u128::from_be_bytes(prefix), row))?;
     }
-    let mut rows = Vec::with_capacity(table.len() as usize);
+    let mut rows = Vec::with_capacity(table.n as usize);
     let mut equal: Vec<(Vec<u8>, Row)> = Vec::new();
     let mut last = None;
     for record in sorter.finish()? {

@@ -23,10 +23,8 @@ pub struct Counts {
     /// Blank lines.
     pub blank: u64,
     /// Documents without the field of `keep`, which come last.
-    #[serde(default)]
     pub unordered: u64,
     /// Documents in which that field is a text, which come after numbers.
-    #[serde(default)]
     pub ordered_by_text: u64,
     /// Documents without a letter or digit: similar to nothing. They are removed only as exact copies.
     pub empty: u64,
@@ -37,7 +35,6 @@ pub struct Counts {
     /// Old documents that the input was compared with.
     pub against: u64,
     /// Old documents that at least one document matches, whether it is removed for them or for another one.
-    #[serde(default)]
     pub against_matched: u64,
     /// Removed documents whose kept one is old.
     pub removed_against: u64,

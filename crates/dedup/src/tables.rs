@@ -24,6 +24,12 @@ pub trait Column: Copy + Eq + std::fmt::Debug + 'static {
         self.declared().1
     }
 
+    /// The columns before one, in the order of the file.
+    fn before(self) -> &'static [Self] {
+        let n = Self::ALL.iter().take_while(|column| **column != self).count();
+        &Self::ALL[..n]
+    }
+
     /// All declarations, for who begins the table.
     fn declarations() -> Vec<(&'static str, Kind)> {
         Self::ALL.iter().map(|column| column.declared()).collect()

@@ -17,13 +17,11 @@ use benzer_flow::{Progress, Workers};
 use benzer_join::Rank;
 use benzer_join::bands::{self, BandRules};
 
-/// Pairs of a task.
 const TASK: usize = 64;
 
 /// Why a picture is removed: it is a kept one.
 #[derive(Debug)]
 pub(super) struct Removal {
-    /// Numbers of the pictures.
     pub removed: usize,
     pub kept: usize,
     pub reason: Reason,
@@ -32,7 +30,6 @@ pub(super) struct Removal {
 /// What shows that two pictures are one.
 #[derive(Debug, Clone)]
 pub(super) enum Reason {
-    /// The same bytes.
     Copy,
     /// Keypoints that lie upon each other.
     Geometry(Geometry),
@@ -46,7 +43,6 @@ pub(super) struct Geometry {
     pub union: u32,
 }
 
-/// What was decided.
 #[derive(Debug)]
 pub(super) struct Decided {
     pub counts: Counts,
@@ -63,7 +59,6 @@ struct Edge {
     reason: Reason,
 }
 
-/// Sketches by place in keep order.
 struct Sketches<'a>(Vec<&'a [u64]>);
 
 impl bands::Sketches for Sketches<'_> {
@@ -72,16 +67,12 @@ impl bands::Sketches for Sketches<'_> {
     }
 }
 
-/// Finds, checks, resolves.
 pub(super) fn decide(read: &Read, options: &Options, observer: &dyn Observer) -> Result<Decided> {
     let pictures = &read.pictures;
     let order = keep_order(read, options.keep);
     let copies = copies(read, &order)?;
-    let is_copy: Vec<bool> = {
-        let mut is_copy = vec![false; pictures.len()];
-        copies.iter().for_each(|(copy, _)| is_copy[*copy] = true);
-        is_copy
-    };
+    let mut is_copy = vec![false; pictures.len()];
+    copies.iter().for_each(|(copy, _)| is_copy[*copy] = true);
     let ranked: Vec<&Picture> = order.iter().map(|&number| &pictures[number]).collect();
     let ranks: Vec<Rank> = Rank::all(ranked.len() as u32)
         .filter(|&rank| !is_copy[order[rank.index()]] && !ranked[rank.index()].features.is_empty())
@@ -242,14 +233,6 @@ fn leaders(edges: &[Edge], order: &[usize]) -> Vec<Removal> {
 }
 
 impl Reason {
-    /// Its name in the evidence.
-    pub fn rule(&self) -> &'static str {
-        match self {
-            Self::Copy => "exact-copy",
-            Self::Geometry(_) => "verified",
-        }
-    }
-
     /// How many keypoints lie upon each other; those of a copy are all.
     pub fn inliers(&self) -> usize {
         match self {

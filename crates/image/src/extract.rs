@@ -19,31 +19,23 @@ use benzer_dedup::progress::Observer;
 use benzer_dedup::{Error, Result};
 use benzer_storage::Files;
 
-/// A picture.
 #[derive(Debug)]
 pub(super) struct Picture {
-    /// The number of its file.
     pub input: usize,
-    /// Hash of its bytes.
     pub hash: u128,
-    /// Columns and rows.
     pub size: (u32, u32),
-    /// Its visual words.
     pub features: Features,
     /// Their sketch; nothing if there are none.
     pub words: Vec<u64>,
-    /// Its keypoints.
     pub place: KeypointSpan,
 }
 
-/// A file that is no picture.
 #[derive(Debug)]
 pub(super) struct Reject {
     pub input: usize,
     pub reason: String,
 }
 
-/// All that was read.
 #[derive(Debug)]
 pub(super) struct Read {
     pub inputs: Vec<Input>,
@@ -55,12 +47,10 @@ pub(super) struct Read {
 }
 
 impl Read {
-    /// Where a picture's file is.
     pub fn path(&self, picture: &Picture) -> &Path {
         &self.inputs[picture.input].path
     }
 
-    /// The rejects as lines for people.
     pub fn rejected(&self) -> Vec<String> {
         let line =
             |reject: &Reject| format!("{}: {}", self.inputs[reject.input].path.display(), reject.reason);
@@ -91,7 +81,8 @@ pub(super) fn extract(
             found: Mutex::default(),
         };
         let outcomes: Vec<Result<()>> = thread::scope(|scope| {
-            let workers: Vec<_> = (0..options.threads.max(1)).map(|_| scope.spawn(|| work.run())).collect();
+            let run = || work.read_all().inspect_err(|_| work.stop.store(true, Ordering::Relaxed));
+            let workers: Vec<_> = (0..options.threads.max(1)).map(|_| scope.spawn(run)).collect();
             let join = |worker: thread::ScopedJoinHandle<'_, _>| {
                 worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             };
@@ -105,7 +96,6 @@ pub(super) fn extract(
     Ok(Read { inputs, pictures, rejects, keypoints: writer.finish()?, spec })
 }
 
-/// What the threads share.
 struct Work<'a> {
     inputs: &'a [Input],
     options: &'a Options,
@@ -119,14 +109,6 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn run(&self) -> Result<()> {
-        let outcome = self.read_all();
-        if outcome.is_err() {
-            self.stop.store(true, Ordering::Relaxed);
-        }
-        outcome
-    }
-
     fn read_all(&self) -> Result<()> {
         loop {
             let number = self.next.fetch_add(1, Ordering::Relaxed);

@@ -9,21 +9,16 @@ use std::path::{Path, PathBuf};
 
 use benzer_io::{Error, Result};
 
-/// Extensions of pictures.
 const EXTENSIONS: [&str; 9] = ["jpg", "jpeg", "jpe", "png", "webp", "gif", "bmp", "tif", "tiff"];
 
-/// A file to read.
 #[derive(Debug, Clone)]
 pub(super) struct Input {
-    /// Where it is.
     pub path: PathBuf,
     /// Its name in the results: below the folder that was named.
     pub relative: PathBuf,
-    /// Its size.
     pub bytes: u64,
 }
 
-/// All files to read.
 pub(super) fn find(inputs: &[PathBuf], output: &Path) -> Result<Vec<Input>> {
     let mut found = Found { output: fs::canonicalize(output).ok(), seen: HashSet::new(), inputs: Vec::new() };
     for path in inputs {

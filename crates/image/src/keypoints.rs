@@ -10,7 +10,6 @@ use benzer_core::field::image::local::{Descriptor, Keypoint, LENGTH, Local, Size
 use benzer_dedup::Result;
 use benzer_storage::{Files, Scratch};
 
-/// Bytes of a keypoint and its descriptor.
 const RECORD: usize = 16 + LENGTH;
 
 /// Where the keypoints of a picture are, and how many.
@@ -27,7 +26,6 @@ pub(super) struct KeypointWriter {
     scratch: Mutex<Scratch>,
 }
 
-/// The file when it is read.
 #[derive(Debug)]
 pub(super) struct Keypoints {
     scratch: Scratch,
@@ -39,7 +37,6 @@ impl KeypointWriter {
         Ok(Self { scratch: Mutex::new(files.temporary(&folder.join("keypoints.bin"))?) })
     }
 
-    /// Appends the keypoints of a picture.
     pub fn push(&self, local: &Local) -> Result<KeypointSpan> {
         let mut bytes = Vec::with_capacity(local.points().len() * RECORD);
         for (point, descriptor) in local.points().iter().zip(local.descriptors()) {
@@ -62,7 +59,6 @@ impl KeypointWriter {
 }
 
 impl Keypoints {
-    /// The keypoints of a picture.
     pub fn get(&self, place: KeypointSpan) -> Result<Local> {
         let mut bytes = vec![0; place.n as usize * RECORD];
         self.file.read_exact_at(&mut bytes, place.offset).map_err(|error| benzer_io::Error::Read {

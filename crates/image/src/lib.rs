@@ -168,20 +168,21 @@ fn stages(
     options: &Options,
     observer: &dyn Observer,
 ) -> Result<Summary> {
-    let mut clock = Clock { started: Instant::now(), seconds: Vec::new() };
+    let (mut started, mut seconds) = (Instant::now(), Vec::new());
+    let mut lap = |name| {
+        seconds.push((name, started.elapsed().as_secs_f64()));
+        started = Instant::now();
+    };
     observer.begin(Stage::Read, Some(inputs.iter().map(|input| input.bytes).sum()));
     let read = extract::extract(inputs, options, &Files::new(), observer)?;
-    clock.lap("read");
+    lap("read");
     folder.check_rejects(options, &read)?;
     let decided = decide::decide(&read, options, observer)?;
-    clock.lap("decide");
+    lap("decide");
     observer.begin(Stage::Write, Some(read.pictures.len() as u64));
-    let mut summary =
-        Summary { counts: decided.counts.clone(), seconds: Vec::new(), rejects: read.rejected() };
     folder.write(options, &read, &decided)?;
-    clock.lap("write");
-    summary.seconds = clock.seconds;
-    Ok(summary)
+    lap("write");
+    Ok(Summary { counts: decided.counts, seconds, rejects: read.rejected() })
 }
 
 /// The features that a run compares.
@@ -191,16 +192,4 @@ fn features() -> ImageOptions {
 
 fn check_cancelled(observer: &dyn Observer) -> Result<()> {
     if observer.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
-}
-
-struct Clock {
-    started: Instant,
-    seconds: Vec<(&'static str, f64)>,
-}
-
-impl Clock {
-    fn lap(&mut self, name: &'static str) {
-        self.seconds.push((name, self.started.elapsed().as_secs_f64()));
-        self.started = Instant::now();
-    }
 }

@@ -14,16 +14,13 @@ use benzer_dedup::{Error, Result};
 use benzer_io::result_table::{Cell, Kind, Table};
 use benzer_storage::{FileEntry, FileWriter, Files, Lock, checksum_of};
 
-/// Where the kept files go.
 const PICTURES: &str = "pictures";
 /// Everything else.
 const RESULTS: [&str; 6] = ["kept.txt", "evidence.parquet", "rejects.jsonl", "report.html", RUN, MANIFEST];
-/// The list of files that are no pictures.
 const REJECTS: &str = "rejects.jsonl";
 /// The lock of a run is in it.
 const WORK: &str = ".benzer-work";
 
-/// A removed picture in the evidence.
 #[derive(Clone, Copy)]
 struct Row<'a> {
     removed: &'a str,
@@ -31,44 +28,26 @@ struct Row<'a> {
     reason: &'a Reason,
 }
 
-/// A column of the evidence.
-struct Column {
-    /// With `?` behind it if cells may be empty.
-    name: &'static str,
-    kind: Kind,
-    cell: for<'a> fn(Row<'a>) -> Cell<'a>,
-}
+/// Name, with `?` behind it if cells may be empty; what it holds; a cell of it.
+type Column = (&'static str, Kind, for<'a> fn(Row<'a>) -> Cell<'a>);
 
-impl Column {
-    const fn new(name: &'static str, kind: Kind, cell: for<'a> fn(Row<'a>) -> Cell<'a>) -> Self {
-        Self { name, kind, cell }
-    }
-}
-
-/// The columns of the evidence.
 const EVIDENCE: [Column; 12] = [
-    Column::new("removed_file", Kind::Text, |row| Cell::Text(row.removed)),
-    Column::new("kept_file", Kind::Text, |row| Cell::Text(row.kept)),
-    Column::new("rule", Kind::Text, |row| Cell::Text(row.reason.rule())),
-    Column::new("inliers?", Kind::Number, |row| {
-        row.of(|found| Cell::Number(found.agreement.inliers.len() as u32))
+    ("removed_file", Kind::Text, |row| Cell::Text(row.removed)),
+    ("kept_file", Kind::Text, |row| Cell::Text(row.kept)),
+    ("rule", Kind::Text, |row| {
+        Cell::Text(if matches!(row.reason, Reason::Copy) { "exact-copy" } else { "verified" })
     }),
-    Column::new("alike?", Kind::Number, |row| row.of(|found| Cell::Number(found.agreement.n_alike as u32))),
-    Column::new("spread?", Kind::Share, |row| row.of(|found| Cell::Share(found.agreement.spread.into()))),
-    Column::new("scale?", Kind::Share, |row| {
-        row.of(|found| Cell::Share(found.agreement.transform.scale().into()))
-    }),
-    Column::new("degrees?", Kind::Share, |row| {
-        row.of(|found| Cell::Share(found.agreement.transform.degrees().into()))
-    }),
-    Column::new("mirrored?", Kind::Flag, |row| {
-        row.of(|found| Cell::Flag(found.agreement.transform.mirrored))
-    }),
-    Column::new("similarity?", Kind::Share, |row| {
+    ("inliers?", Kind::Number, |row| row.of(|found| Cell::Number(found.agreement.inliers.len() as u32))),
+    ("alike?", Kind::Number, |row| row.of(|found| Cell::Number(found.agreement.n_alike as u32))),
+    ("spread?", Kind::Share, |row| row.of(|found| Cell::Share(found.agreement.spread.into()))),
+    ("scale?", Kind::Share, |row| row.of(|found| Cell::Share(found.agreement.transform.scale().into()))),
+    ("degrees?", Kind::Share, |row| row.of(|found| Cell::Share(found.agreement.transform.degrees().into()))),
+    ("mirrored?", Kind::Flag, |row| row.of(|found| Cell::Flag(found.agreement.transform.mirrored))),
+    ("similarity?", Kind::Share, |row| {
         row.of(|found| Cell::Share(f64::from(found.intersection) / f64::from(found.union)))
     }),
-    Column::new("intersection?", Kind::Number, |row| row.of(|found| Cell::Number(found.intersection))),
-    Column::new("union?", Kind::Number, |row| row.of(|found| Cell::Number(found.union))),
+    ("intersection?", Kind::Number, |row| row.of(|found| Cell::Number(found.intersection))),
+    ("union?", Kind::Number, |row| row.of(|found| Cell::Number(found.union))),
 ];
 
 impl<'a> Row<'a> {
@@ -81,7 +60,6 @@ impl<'a> Row<'a> {
     }
 }
 
-/// The output folder, locked.
 #[derive(Debug)]
 pub(super) struct Folder {
     files: Files,
@@ -203,13 +181,13 @@ impl Folder {
     }
 
     fn evidence(&mut self, read: &Read, decided: &Decided) -> Result<()> {
-        let columns = EVIDENCE.map(|column| (column.name, column.kind));
+        let columns = EVIDENCE.map(|(name, kind, _)| (name, kind));
         let mut table = Table::new(self.files.create(&self.path.join("evidence.parquet"))?, &columns)?;
         for removal in &decided.removals {
             let name = |number: usize| read.path(&read.pictures[number]).display().to_string();
             let (removed, kept) = (name(removal.removed), name(removal.kept));
             let row = Row { removed: &removed, kept: &kept, reason: &removal.reason };
-            table.push(EVIDENCE.iter().map(|column| (column.cell)(row)))?;
+            table.push(EVIDENCE.iter().map(|(_, _, cell)| cell(row)))?;
         }
         let file = table.finish()?;
         self.commit("evidence.parquet", file)

@@ -18,7 +18,6 @@ const CLUSTERS: usize = 60;
 const MEMBERS: usize = 11;
 /// The longer side of a preview.
 const SIDE: u32 = 180;
-/// Rejects that are shown.
 const REJECTS: usize = 20;
 /// What the sheet adds to the style of reports.
 const OWN_STYLE: &str = "\
@@ -28,9 +27,17 @@ const OWN_STYLE: &str = "\
 .sheet figcaption { overflow-wrap: anywhere; font-size: .82rem; }
 ";
 
-/// The page.
 pub(super) fn render(options: &Options, read: &Read, decided: &Decided) -> String {
     let counts = &decided.counts;
+    let what_became = match options.kept {
+        Kept::Listed => "Nothing was copied or changed.",
+        Kept::Copied => {
+            "The kept files are copied to <code>pictures/</code>; the originals are as they were."
+        }
+        Kept::Linked => {
+            "The kept files are linked in <code>pictures/</code>; the originals are as they were."
+        }
+    };
     let mut out = String::with_capacity(1 << 20);
     out.push_str("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     out.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n");
@@ -41,10 +48,9 @@ pub(super) fn render(options: &Options, read: &Read, decided: &Decided) -> Strin
     );
     let _ = write!(
         out,
-        "<header class=\"top\">\n<h1>Duplicate pictures</h1>\n<p class=\"lead\">{} of {} are another picture that is kept: cropped, turned, resized, saved again or copied. {}</p>\n</header>\n<main>\n",
+        "<header class=\"top\">\n<h1>Duplicate pictures</h1>\n<p class=\"lead\">{} of {} are another picture that is kept: cropped, turned, resized, saved again or copied. {what_became}</p>\n</header>\n<main>\n",
         counted(counts.removed, "picture"),
-        grouped(counts.read - counts.rejected),
-        what_became(options.kept)
+        grouped(counts.read - counts.rejected)
     );
     out.push_str("<div class=\"cards\">\n");
     for (class, number, name) in [
@@ -66,19 +72,6 @@ pub(super) fn render(options: &Options, read: &Read, decided: &Decided) -> Strin
         env!("CARGO_PKG_VERSION")
     );
     out
-}
-
-/// What became of the kept files.
-fn what_became(kept: Kept) -> &'static str {
-    match kept {
-        Kept::Listed => "Nothing was copied or changed.",
-        Kept::Copied => {
-            "The kept files are copied to <code>pictures/</code>; the originals are as they were."
-        }
-        Kept::Linked => {
-            "The kept files are linked in <code>pictures/</code>; the originals are as they were."
-        }
-    }
 }
 
 fn clusters(options: &Options, read: &Read, decided: &Decided, out: &mut String) {

@@ -12,7 +12,6 @@ use super::{Settings, Stage, kind, place, seen};
 use crate::error::Result;
 use benzer_core::slots::ElementSet;
 
-/// Documents whose shingles are sketched together.
 const RUN: usize = 256;
 
 /// A record for each band of each document: band, key, half of the hash of the text, place; in the first band also the other half and the number of elements.
@@ -40,7 +39,6 @@ pub(super) fn has_more(band: usize) -> bool {
     band == 0 || band == WORDLESS
 }
 
-/// What is known of a document.
 struct Row {
     place: Vec<u8>,
     hash: [u64; 2],

@@ -13,7 +13,6 @@ use super::out::Out;
 use super::{Settings, Stage, kind};
 use crate::error::{Error, Result};
 
-/// Edges that leave a stage at a time.
 const LEAVING: usize = 64 << 10;
 
 /// The first edges of those that come, in keep order. A quarter more are held at most.
@@ -41,7 +40,7 @@ impl Firsts {
                 continue;
             }
             self.graph.add(kind, values)?;
-            if self.graph.n_edges() >= self.limit {
+            if self.graph.edges.len() >= self.limit {
                 let first = self.cut();
                 let last = first.edges.last().filter(|_| first.edges.len() == self.max_edges);
                 self.last = last.map(|last| first.ends(&last.edge).map(<[u8]>::to_vec));
@@ -51,11 +50,35 @@ impl Firsts {
         Ok(())
     }
 
-    /// The first edges.
     fn cut(&mut self) -> OrderedGraph {
         let mut first = std::mem::take(&mut self.graph).ordered();
         first.edges.truncate(self.max_edges);
         first
+    }
+
+    fn all(&mut self) -> Leaving {
+        let mut graph = self.cut();
+        let edges = std::mem::take(&mut graph.edges);
+        Leaving::new(graph, edges, Out::default())
+    }
+
+    fn decided(&mut self) -> Result<Leaving> {
+        let mut graph = self.cut();
+        let mut out = Out::default();
+        if graph.edges.len() == self.max_edges
+            && let Some(&EdgeWithRegisters { edge: last, .. }) = graph.edges.last()
+        {
+            // More edges of the last document may follow.
+            let whole = graph.edges.partition_point(|one| one.edge.later < last.later);
+            let Some(decided) = graph.edges[..whole].last() else {
+                return Err(Error::parameter("task_edges", "more than one document has", self.max_edges));
+            };
+            out.row(0, kind::LAST, [graph.ends(&decided.edge)[0], &[], &[]])?;
+            graph.edges.truncate(whole);
+        }
+        let decisive = graph.decisive();
+        graph.edges = Vec::new();
+        Ok(Leaving::new(graph, decisive, out))
     }
 }
 
@@ -79,81 +102,39 @@ impl Leaving {
     }
 }
 
-/// The first edges of a task.
-pub(super) struct First {
+/// Holds the first edges of those that come, and then lets go what `leave` makes of them.
+pub(super) struct Blocks {
     firsts: Firsts,
+    leave: fn(&mut Firsts) -> Result<Leaving>,
     leaving: Option<Leaving>,
 }
 
-impl First {
-    pub(super) fn new(settings: &Settings) -> Self {
-        Self { firsts: Firsts::new(settings), leaving: None }
+impl Blocks {
+    /// The first edges of a task.
+    pub(super) fn first(settings: &Settings) -> Self {
+        Self { firsts: Firsts::new(settings), leave: |firsts| Ok(firsts.all()), leaving: None }
+    }
+
+    /// The edges that decide, of the first edges of all tasks; and the last document that is decided, if more may follow.
+    pub(super) fn block(settings: &Settings) -> Self {
+        Self { firsts: Firsts::new(settings), leave: Firsts::decided, leaving: None }
     }
 }
 
-impl Stage for First {
+impl Stage for Blocks {
     fn push(&mut self, batch: &RecordBatch) -> Result<Vec<RecordBatch>> {
         self.firsts.take(batch)?;
         Ok(Vec::new())
     }
 
     fn finish(&mut self) -> Result<Vec<RecordBatch>> {
-        let firsts = &mut self.firsts;
-        let leaving = self.leaving.get_or_insert_with(|| {
-            let mut graph = firsts.cut();
-            let edges = std::mem::take(&mut graph.edges);
-            Leaving::new(graph, edges, Out::default())
-        });
-        leaving.some()
-    }
-}
-
-/// The edges that decide, of the first edges of all tasks; and the last document that is decided, if more may follow.
-pub(super) struct Block {
-    firsts: Firsts,
-    leaving: Option<Leaving>,
-}
-
-impl Block {
-    pub(super) fn new(settings: &Settings) -> Self {
-        Self { firsts: Firsts::new(settings), leaving: None }
-    }
-
-    fn decided(&mut self) -> Result<Leaving> {
-        let mut graph = self.firsts.cut();
-        let mut out = Out::default();
-        if graph.edges.len() == self.firsts.max_edges
-            && let Some(&EdgeWithRegisters { edge: last, .. }) = graph.edges.last()
-        {
-            // More edges of the last document may follow.
-            let whole = graph.edges.partition_point(|one| one.edge.later < last.later);
-            let Some(decided) = graph.edges[..whole].last() else {
-                return Err(Error::parameter(
-                    "task_edges",
-                    "more than one document has",
-                    self.firsts.max_edges,
-                ));
-            };
-            out.row(0, kind::LAST, [graph.ends(&decided.edge)[0], &[], &[]])?;
-            graph.edges.truncate(whole);
-        }
-        let decisive = graph.decisive();
-        graph.edges = Vec::new();
-        Ok(Leaving::new(graph, decisive, out))
-    }
-}
-
-impl Stage for Block {
-    fn push(&mut self, batch: &RecordBatch) -> Result<Vec<RecordBatch>> {
-        self.firsts.take(batch)?;
-        Ok(Vec::new())
-    }
-
-    fn finish(&mut self) -> Result<Vec<RecordBatch>> {
-        if self.leaving.is_none() {
-            self.leaving = Some(self.decided()?);
-        }
-        self.leaving.as_mut().map_or(Ok(Vec::new()), Leaving::some)
+        let mut leaving = match self.leaving.take() {
+            Some(leaving) => leaving,
+            None => (self.leave)(&mut self.firsts)?,
+        };
+        let some = leaving.some();
+        self.leaving = Some(leaving);
+        some
     }
 }
 
@@ -170,7 +151,7 @@ mod tests {
             let mut held = 0;
             for n in (1..3000).rev() {
                 firsts.take(&batches(&[edge(n, n - 1)])[0]).unwrap();
-                held = held.max(firsts.graph.n_edges());
+                held = held.max(firsts.graph.edges.len());
             }
             assert_eq!((held, firsts.cut().edges.len()), (limit - 1, max as usize));
         }

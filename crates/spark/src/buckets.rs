@@ -15,7 +15,6 @@ pub(super) struct Buckets {
     memberships: Parts,
 }
 
-/// A document in a bucket.
 #[derive(Debug, Clone, Copy)]
 struct Member<'a> {
     key: u64,

@@ -15,13 +15,11 @@ pub(super) trait Slice: Send + Sync {
     /// Takes all rows of a slice, in the order of their kinds.
     fn slice(&mut self, slice: u32, rows: &[Row], out: &mut Out) -> Result<()>;
 
-    /// There are no more slices.
     fn finish(&mut self, _: &mut Out) -> Result<()> {
         Ok(())
     }
 }
 
-/// A row that came in.
 #[derive(Debug)]
 pub(super) struct Row {
     pub kind: i32,
@@ -33,7 +31,6 @@ impl Row {
         self.values.each_ref().map(Vec::as_slice)
     }
 
-    /// The records that are packed into it.
     pub(super) fn records(&self) -> Records<'_> {
         Records(&self.values[0])
     }

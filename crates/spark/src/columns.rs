@@ -8,7 +8,6 @@ use arrow_schema::DataType;
 use crate::error::{Error, Result};
 use benzer_io::read::Order;
 
-/// Bytes or strings.
 #[derive(Debug)]
 pub(super) struct Bytes(ArrayRef);
 
@@ -17,8 +16,9 @@ impl Bytes {
         let column = batch.column_by_name(name).ok_or_else(Error::damaged)?;
         use DataType::*;
         match column.data_type() {
-            Binary | LargeBinary | BinaryView | Utf8 | LargeUtf8 | Utf8View => Ok(Self(column.clone())),
-            Null => Ok(Self(column.clone())),
+            Binary | LargeBinary | BinaryView | Utf8 | LargeUtf8 | Utf8View | Null => {
+                Ok(Self(column.clone()))
+            }
             other => Err(Error::Handed {
                 expected: "strings or bytes",
                 got: format!("{other} in column `{name}`"),
@@ -42,13 +42,11 @@ impl Bytes {
         })
     }
 
-    /// The string of a row.
     pub(super) fn text(&self, row: usize) -> Option<&str> {
         simdutf8::basic::from_utf8(self.get(row)?).ok()
     }
 }
 
-/// Rows of an exchange.
 #[derive(Debug)]
 pub(super) struct Rows {
     slices: Int32Array,
@@ -66,7 +64,6 @@ impl Rows {
         Ok(Self { slices: numbers("slice")?, kinds: numbers("kind")?, values })
     }
 
-    /// Slice, kind and values of each row.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, i32, [&[u8]; 3])> {
         (0..self.slices.len()).map(|row| {
             let values = self.values.each_ref().map(|column| column.get(row).unwrap_or_default());
@@ -86,7 +83,6 @@ pub(super) struct Document<'a> {
     pub seen: u64,
 }
 
-/// Documents that come in.
 #[derive(Debug)]
 pub(super) struct Documents {
     n: usize,

@@ -13,7 +13,6 @@ use benzer_join::bands::CandidateLists;
 use benzer_join::verify::{FeatureSource, PairFilter, Texts, verify_held};
 use benzer_join::{Edge, Estimates, Rank};
 
-/// Elements that are remembered between pairs.
 const REMEMBERED: usize = 4 << 20;
 
 /// Gives the edges: pairs that pass the prefilter and reach the threshold.

@@ -65,16 +65,9 @@ type Link<'a> = (&'a [u8], &'a [u8], bool);
 /// What becomes of a document and its neighbours in order, each once.
 type Relink = fn(&Settings, &[Link<'_>], &mut Out) -> Result<()>;
 
-/// One half of a round.
 pub(super) struct Star {
-    settings: Settings,
-    relink: Relink,
-}
-
-impl Star {
-    pub(super) fn new(settings: &Settings, relink: Relink) -> Self {
-        Self { settings: settings.clone(), relink }
-    }
+    pub settings: Settings,
+    pub relink: Relink,
 }
 
 impl Slice for Star {

@@ -62,13 +62,7 @@ impl Stage for Jaccard {
 
 /// `sketch` to `keys`: the key of each band.
 pub(super) struct Keys {
-    settings: Settings,
-}
-
-impl Keys {
-    pub(super) fn new(settings: Settings) -> Self {
-        Self { settings }
-    }
+    pub settings: Settings,
 }
 
 impl Stage for Keys {

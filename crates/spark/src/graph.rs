@@ -3,17 +3,16 @@
 use std::sync::Arc;
 
 use super::kind;
-use super::nodes::{EdgeWithRegisters, Nodes};
+use super::nodes::{EdgeWithRegisters, Nodes, counted};
 use super::out::Out;
 use crate::error::Result;
 use benzer_join::resolve::Leaders;
 use benzer_join::{Edge, Rank};
 
-/// Edges and copies as they come.
 #[derive(Debug, Default)]
 pub(super) struct Graph {
     nodes: Nodes,
-    edges: Vec<EdgeWithRegisters>,
+    pub edges: Vec<EdgeWithRegisters>,
     copies: Vec<Edge>,
 }
 
@@ -26,19 +25,15 @@ pub(super) struct OrderedGraph {
 }
 
 impl Graph {
-    pub(super) fn add(&mut self, kind: i32, values: [&[u8]; 3]) -> Result<()> {
-        let read = EdgeWithRegisters::read(&mut self.nodes, values)?;
-        if kind == kind::COPY {
-            self.copies.push(read.edge)
-        } else {
-            self.edges.push(read)
+    pub(super) fn add(&mut self, kind: i32, [later, earlier, counts]: [&[u8]; 3]) -> Result<()> {
+        let [intersection, union, equal] = counted(counts)?;
+        let (later, earlier) = (self.nodes.number(later), self.nodes.number(earlier));
+        let edge = Edge { later, earlier, intersection, union };
+        match kind {
+            kind::COPY => self.copies.push(edge),
+            _ => self.edges.push(EdgeWithRegisters { edge, equal }),
         }
         Ok(())
-    }
-
-    /// How many edges came.
-    pub(super) fn n_edges(&self) -> usize {
-        self.edges.len()
     }
 
     pub(super) fn ordered(self) -> OrderedGraph {
@@ -76,7 +71,6 @@ impl OrderedGraph {
         [edge.later, edge.earlier].map(|rank| &*self.places[rank.index()])
     }
 
-    /// An edge as a row.
     pub(super) fn row(
         &self,
         EdgeWithRegisters { edge, equal }: &EdgeWithRegisters,

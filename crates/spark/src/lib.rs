@@ -1,6 +1,6 @@
 //! # benzer-spark
 //!
-//! A deduplication, cut into stages, for an engine that moves the data (Spark and what is compatible with it). A [`Stage`] gets record batches and gives record batches; a [`Port`] does so
+//! A deduplication, cut into stages, for an engine that moves the data (Spark and what is compatible with it). A `Stage` gets record batches and gives record batches; a [`Port`] does so
 //! as bytes. It decides by the code of a run on one machine: `benzer-join`, and `benzer-dedup` for rules and columns.
 //!
 //! **What it must not know**: files, folders, and how an engine is called.
@@ -60,27 +60,18 @@ pub use port::Port;
 pub use settings::Settings;
 
 /// A step of a task.
-pub trait Stage: Send + Sync {
+trait Stage: Send + Sync {
     /// Takes rows, and gives those that are ready.
-    ///
-    /// # Errors
-    /// Rows that are not what the stage expects; documents that cannot be told apart.
     fn push(&mut self, batch: &RecordBatch) -> Result<Vec<RecordBatch>>;
 
     /// There are no more rows; gives some of the rest. To be called until nothing comes.
-    ///
-    /// # Errors
-    /// As [`Stage::push`].
     fn finish(&mut self) -> Result<Vec<RecordBatch>> {
         Ok(Vec::new())
     }
 }
 
 /// The stage of a name.
-///
-/// # Errors
-/// An unknown name; settings that the stage cannot work with.
-pub fn stage(name: &str, settings: Settings) -> Result<Box<dyn Stage>> {
+fn stage(name: &str, settings: Settings) -> Result<Box<dyn Stage>> {
     Ok(match name {
         "bands" => Box::new(bands::Bands::new(settings)?),
         "buckets" => Box::new(by_slice::BySlice::new(buckets::Buckets::new(&settings))),
@@ -89,16 +80,20 @@ pub fn stage(name: &str, settings: Settings) -> Result<Box<dyn Stage>> {
         "fetch" => Box::new(by_slice::BySlice::new(fetch::Fetch::new(&settings))),
         "compare" => Box::new(by_slice::BySlice::new(compare::Compare::new(settings)?)),
         "seen" => Box::new(seen::Seen),
-        "pairs" => Box::new(tables::Pairs::new(settings)),
+        "pairs" => Box::new(tables::Pairs { settings }),
         "forest" => Box::new(components::Forest::new(&settings)),
-        "large_star" => Box::new(by_slice::BySlice::new(components::Star::new(&settings, components::large))),
-        "small_star" => Box::new(by_slice::BySlice::new(components::Star::new(&settings, components::small))),
-        "first" => Box::new(blocks::First::new(&settings)),
-        "block" => Box::new(blocks::Block::new(&settings)),
+        "large_star" => {
+            Box::new(by_slice::BySlice::new(components::Star { settings, relink: components::large }))
+        }
+        "small_star" => {
+            Box::new(by_slice::BySlice::new(components::Star { settings, relink: components::small }))
+        }
+        "first" => Box::new(blocks::Blocks::first(&settings)),
+        "block" => Box::new(blocks::Blocks::block(&settings)),
         "resolve" => Box::new(resolve::Resolve::new(settings)?),
         "sketch" => Box::new(functions::Sketches::new(settings)?),
         "jaccard" => Box::new(functions::Jaccard),
-        "band_keys" => Box::new(functions::Keys::new(settings)),
+        "band_keys" => Box::new(functions::Keys { settings }),
         _ => return Err(Error::parameter("stage", "the name of a stage", format!("`{name}`"))),
     })
 }

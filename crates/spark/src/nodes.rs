@@ -6,7 +6,6 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use benzer_join::{Edge, Rank};
 
-/// Places and their numbers.
 #[derive(Debug, Default)]
 pub(super) struct Nodes {
     numbers: HashMap<Arc<[u8]>, Rank>,
@@ -40,20 +39,10 @@ impl Nodes {
     }
 }
 
-/// An edge and the number of equal registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct EdgeWithRegisters {
     pub edge: Edge,
     pub equal: u32,
-}
-
-impl EdgeWithRegisters {
-    /// The edge that lies in a row.
-    pub(super) fn read(nodes: &mut Nodes, [later, earlier, counts]: [&[u8]; 3]) -> Result<Self> {
-        let [intersection, union, equal] = counted(counts)?;
-        let (later, earlier) = (nodes.number(later), nodes.number(earlier));
-        Ok(Self { edge: Edge { later, earlier, intersection, union }, equal })
-    }
 }
 
 /// Intersection, union, equal registers.

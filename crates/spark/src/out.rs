@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::builder::{BinaryBuilder, Int32Builder};
 use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{DataType, Field, Schema};
+use arrow_schema::{Field, Schema};
 
 use crate::error::{Error, Result};
 
@@ -49,7 +49,6 @@ impl Out {
         Ok(())
     }
 
-    /// What was collected so far.
     pub(super) fn take(&mut self) -> Result<Vec<RecordBatch>> {
         if self.n > 0 {
             self.close()?;
@@ -58,13 +57,10 @@ impl Out {
     }
 }
 
-/// A batch of named columns.
 pub(super) fn batch<'a>(columns: impl IntoIterator<Item = (&'a str, ArrayRef)>) -> Result<RecordBatch> {
-    let (fields, columns): (Vec<Field>, Vec<ArrayRef>) =
-        columns.into_iter().map(|(name, column)| (field(name, column.data_type()), column)).unzip();
+    let (fields, columns): (Vec<Field>, Vec<ArrayRef>) = columns
+        .into_iter()
+        .map(|(name, column)| (Field::new(name, column.data_type().clone(), true), column))
+        .unzip();
     RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).map_err(|_| Error::damaged())
-}
-
-fn field(name: &str, of: &DataType) -> Field {
-    Field::new(name, of.clone(), true)
 }

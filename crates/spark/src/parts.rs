@@ -19,7 +19,6 @@ impl Parts {
         Self { kind, slices: vec![Vec::new(); slices as usize], bytes: 0 }
     }
 
-    /// Appends a record that `write` makes.
     pub(super) fn add(&mut self, slice: u32, write: impl FnOnce(&mut Vec<u8>)) {
         let part = &mut self.slices[slice as usize];
         let before = part.len();
@@ -27,12 +26,10 @@ impl Parts {
         self.bytes += part.len() - before;
     }
 
-    /// Sends what is collected, if it is much.
     pub(super) fn send_if_full(&mut self, out: &mut Out) -> Result<()> {
         if self.bytes >= HELD { self.send(out) } else { Ok(()) }
     }
 
-    /// Sends what is collected.
     pub(super) fn send(&mut self, out: &mut Out) -> Result<()> {
         self.bytes = 0;
         for (part, slice) in self.slices.iter_mut().zip(0..) {
@@ -58,7 +55,6 @@ pub(super) fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend(bytes);
 }
 
-/// Reads records back.
 #[derive(Debug, Clone)]
 pub(super) struct Records<'a>(pub &'a [u8]);
 

@@ -3,7 +3,6 @@
 use benzer_dedup::keep::Keep;
 use benzer_io::read::Order;
 
-/// Appends the place of a document.
 pub(super) fn push(keep: &Keep, text: &str, value: Option<Order<'_>>, id: &str, out: &mut Vec<u8>) {
     if *keep != Keep::Last {
         keep.push_key(text, value, out);

@@ -17,7 +17,7 @@ impl Port {
     /// The stage of a name.
     ///
     /// # Errors
-    /// As [`stage`].
+    /// An unknown name; settings that the stage cannot work with.
     pub fn new(name: &str, settings: Settings) -> Result<Self> {
         Ok(Self { stage: stage(name, settings)? })
     }
@@ -25,7 +25,7 @@ impl Port {
     /// Takes a stream of batches, and gives those that are ready as one; nothing if there are none.
     ///
     /// # Errors
-    /// Bytes that are no stream; as [`Stage::push`].
+    /// Bytes that are no stream; rows that are not what the stage expects; documents that cannot be told apart.
     pub fn push(&mut self, stream: &[u8]) -> Result<Option<Vec<u8>>> {
         let mut made = Vec::new();
         for batch in StreamReader::try_new(stream, None).map_err(unreadable)? {
@@ -37,7 +37,7 @@ impl Port {
     /// There are no more batches; gives some of the rest, until nothing is left.
     ///
     /// # Errors
-    /// As [`Stage::finish`].
+    /// As [`Port::push`].
     pub fn finish(&mut self) -> Result<Option<Vec<u8>>> {
         written(&self.stage.finish()?)
     }

@@ -12,7 +12,6 @@ use crate::error::Result;
 use benzer_dedup::decide::{Removal, Rule, with_copies};
 use benzer_join::Rank;
 
-/// Removals that leave the stage at a time.
 const LEAVING: usize = 64 << 10;
 
 /// The evidence of whole components.

@@ -18,9 +18,7 @@ pub struct Settings {
     pub(super) threshold: Threshold,
     pub(super) keep: Keep,
     pub(super) cap: usize,
-    /// Into how many slices rows are cut.
     pub(super) slices: u32,
-    /// How many edges a block has at most.
     pub(super) max_edges: u64,
 }
 
@@ -85,12 +83,10 @@ impl Settings {
         Ok(self.spec.sketcher()?)
     }
 
-    /// The slice of some bytes.
     pub(super) fn slice(&self, bytes: &[u8]) -> u32 {
         slice_of(twox_hash::XxHash3_64::oneshot(bytes), self.slices)
     }
 
-    /// The slice of a band key.
     pub(super) fn slice_of_key(&self, band: usize, key: u64) -> u32 {
         slice_of(benzer_core::hash::mix(key ^ benzer_core::hash::mix(band as u64 + 1)), self.slices)
     }

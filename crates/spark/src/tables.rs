@@ -16,30 +16,14 @@ use super::out::batch;
 use super::{Settings, Stage, kind};
 use crate::error::Result;
 
-/// Edges and copies as pairs.
 pub(super) struct Pairs {
-    settings: Settings,
-}
-
-/// What is known of a pair whose documents have no ranks.
-const PAIRS: [PairsColumn; 6] = [
-    PairsColumn::IdA,
-    PairsColumn::IdB,
-    PairsColumn::Intersection,
-    PairsColumn::Union,
-    PairsColumn::Similarity,
-    PairsColumn::ExactCopy,
-];
-
-impl Pairs {
-    pub(super) fn new(settings: Settings) -> Self {
-        Self { settings }
-    }
+    pub settings: Settings,
 }
 
 impl Stage for Pairs {
     fn push(&mut self, rows: &RecordBatch) -> Result<Vec<RecordBatch>> {
-        let mut table = TableBuilder::new(&PAIRS);
+        // The others are of documents that have ranks.
+        let mut table = TableBuilder::new(PairsColumn::before(PairsColumn::RankA));
         for (_, kind, [later, earlier, counts]) in Rows::of(rows)?.iter() {
             let [intersection, union, _] = counted(counts)?;
             let [id_a, id_b] = [earlier, later].map(|place| name(&self.settings, place));
@@ -58,21 +42,7 @@ impl Stage for Pairs {
     }
 }
 
-/// Rows of a batch.
 const ROWS: usize = 16 << 10;
-
-/// What is known of a removal whose documents have no files.
-const EVIDENCE: [EvidenceColumn; 9] = [
-    EvidenceColumn::RemovedId,
-    EvidenceColumn::KeptId,
-    EvidenceColumn::Similarity,
-    EvidenceColumn::Intersection,
-    EvidenceColumn::Union,
-    EvidenceColumn::Estimate,
-    EvidenceColumn::Low,
-    EvidenceColumn::High,
-    EvidenceColumn::Rule,
-];
 
 /// The reasons for removals, as they are collected.
 pub(super) struct Evidence {
@@ -87,7 +57,8 @@ impl Evidence {
         Ok(Self {
             settings: settings.clone(),
             estimates: Estimates::new(&settings.spec)?,
-            table: TableBuilder::new(&EVIDENCE),
+            // The others are of documents that have files.
+            table: TableBuilder::new(EvidenceColumn::before(EvidenceColumn::RemovedFile)),
             batches: Vec::new(),
         })
     }
@@ -151,7 +122,6 @@ impl<C: Column> TableBuilder<C> {
         self.n += 1;
     }
 
-    /// The rows so far.
     fn finish(&mut self) -> Result<RecordBatch> {
         self.n = 0;
         batch(self.columns.iter_mut().map(|(column, cells)| (column.name(), cells.finish())))

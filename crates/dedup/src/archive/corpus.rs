@@ -13,7 +13,6 @@ use benzer_io::read::{Batch, RawBatch, Reader};
 pub(crate) struct UnmatchableCounts {
     /// Documents without features, which are taken if they have a text.
     pub empty: u64,
-    /// Documents shorter than one shingle.
     pub short: u64,
 }
 
@@ -29,7 +28,7 @@ pub(crate) fn read_into(
     let n_words = ingest.spec().words();
     let has_ids = ingest.layout().ids;
     let mut left = UnmatchableCounts::default();
-    pipeline::run(reader, &Sets { ingest }, threads, |made: WithSets| -> Result<()> {
+    pipeline::run(reader, &Sets(ingest), threads, |made: WithSets| -> Result<()> {
         visit(&made.ingested.batch)?;
         let rows = &made.ingested.rows;
         let mut start = 0;
@@ -55,11 +54,8 @@ pub(crate) fn read_into(
 }
 
 /// Makes rows, and the sorted elements of each document.
-struct Sets<'a> {
-    ingest: &'a Ingest,
-}
+struct Sets<'a>(&'a Ingest);
 
-/// A batch with its sets.
 struct WithSets {
     ingested: Ingested,
     elements: Vec<u64>,
@@ -74,8 +70,8 @@ impl Work for Sets<'_> {
     type Error = Error;
 
     fn make(&self, raw: RawBatch, (buffers, scratch, own): &mut Self::Scratch) -> Result<WithSets> {
-        let ingested = self.ingest.make(raw, buffers)?;
-        let shingler = &self.ingest.shingler;
+        let ingested = self.0.make(raw, buffers)?;
+        let shingler = &self.0.shingler;
         let (mut elements, mut ends, mut short) = (Vec::new(), Vec::new(), 0);
         for (i, place) in ingested.rows.places.iter().enumerate() {
             ingested.batch.with_text(i, &mut |text| {
@@ -89,7 +85,6 @@ impl Work for Sets<'_> {
     }
 }
 
-/// The distinct elements of a text, sorted.
 pub(crate) fn sorted_elements<'a>(
     shingler: &benzer_core::field::text::Shingler,
     text: &str,

@@ -13,7 +13,6 @@ use super::part::{Kind, Part, seal};
 use crate::error::Result;
 use benzer_storage::{FileWriter, Stamp};
 
-/// The list of hashes of texts.
 pub(super) const HASHES: u16 = 0;
 
 /// A list, a key of it, the number of a document.
@@ -25,7 +24,6 @@ const RECORD: usize = 14;
 const PER_PAGE: usize = (PAGE - 8) / RECORD;
 const PAGE: usize = 4096;
 
-/// Keys being written, in order.
 #[derive(Debug)]
 pub(super) struct KeysWriter {
     out: FileWriter,
@@ -78,7 +76,6 @@ impl KeysWriter {
     }
 }
 
-/// The keys of a segment.
 #[derive(Debug)]
 pub(crate) struct Keys {
     part: Part,

@@ -10,12 +10,10 @@ use super::part::Kind;
 use crate::error::{Error, Result};
 use benzer_storage::{Files, Stamp, manifest};
 
-/// The name of the file.
 pub(crate) const NAME: &str = "archive.json";
 /// Raised when members change their meaning.
 const FORMAT: u32 = 1;
 
-/// The content of the file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Manifest {
     format: u32,
@@ -32,7 +30,6 @@ pub(crate) struct Manifest {
     pub runs: Vec<Added>,
 }
 
-/// A segment with its files.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SegmentEntry {
     pub name: String,
@@ -43,14 +40,12 @@ pub(crate) struct SegmentEntry {
 }
 
 impl SegmentEntry {
-    /// Its files.
     pub fn files(&self) -> [(String, Stamp); 3] {
         [(Kind::Rows, self.rows), (Kind::Contents, self.contents), (Kind::Keys, self.keys)]
             .map(|(kind, stamp)| (kind.name(&self.name), stamp))
     }
 }
 
-/// What a run added.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Added {
     /// Names its inputs.
@@ -63,7 +58,6 @@ pub(crate) struct Added {
 }
 
 impl Manifest {
-    /// Of an archive without documents.
     pub fn new(spec: &SketchSpec, banding: Option<Banding>) -> Self {
         let benzer = env!("CARGO_PKG_VERSION").to_owned();
         Self {
@@ -77,7 +71,6 @@ impl Manifest {
         }
     }
 
-    /// How many documents there are.
     pub fn len(&self) -> u64 {
         self.segments.iter().map(|segment| u64::from(segment.documents)).sum()
     }

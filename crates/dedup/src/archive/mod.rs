@@ -53,7 +53,6 @@ pub(crate) struct OldNumber(pub u32);
 pub(crate) struct OldDocument {
     /// The number of the segment, over all archives of a run.
     pub segment: u32,
-    /// The place in the segment.
     pub number: OldNumber,
 }
 
@@ -71,15 +70,11 @@ impl OldDocument {
 /// What is added to an archive: a document that has a text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entry<'a> {
-    /// The hash of its text.
     pub hash: u128,
-    /// Its sketch.
     pub words: &'a [u64],
     /// Its id, unless that is file and line.
     pub id: Option<&'a [u8]>,
-    /// Its file.
     pub file: &'a str,
-    /// Its line or row there.
     pub line: u64,
     /// Its elements, sorted. Without any it has no band keys, and is found by the hash of its text only.
     pub features: &'a [u64],
@@ -88,25 +83,16 @@ pub(crate) struct Entry<'a> {
 /// The archives of a run, as one list of segments.
 #[derive(Debug, Default)]
 pub(crate) struct Archives {
-    segments: Vec<Segment>,
+    pub segments: Vec<Segment>,
 }
 
 impl Archives {
-    pub fn push(&mut self, segment: Segment) {
-        self.segments.push(segment);
-    }
-
-    pub fn segments(&self) -> &[Segment] {
-        &self.segments
-    }
-
     pub fn segment(&self, old: OldDocument) -> &Segment {
         &self.segments[old.segment as usize]
     }
 
-    /// How many documents there are.
     pub fn len(&self) -> u64 {
-        self.segments.iter().map(|segment| u64::from(segment.len())).sum()
+        self.segments.iter().map(|segment| u64::from(segment.n)).sum()
     }
 
     /// The id of a document: that of its field, or file and line.
@@ -118,8 +104,9 @@ impl Archives {
     /// Band keys where a segment has other ones.
     pub fn use_banding(&mut self, banding: &Banding, workspace: Workspace<'_>) -> Result<()> {
         for (segment, i) in self.segments.iter_mut().zip(0..) {
-            if segment.banding() != Some(banding) {
-                segment.take_keys(writer::band_keys(segment, *banding, i, workspace)?, *banding);
+            if segment.banding != Some(*banding) {
+                segment.keys = writer::band_keys(segment, *banding, i, workspace)?;
+                segment.banding = Some(*banding);
             }
         }
         Ok(())
@@ -150,8 +137,8 @@ pub(crate) fn open(
     let mut segments = Vec::new();
     for entry in &manifest.segments {
         let mut segment = Segment::open(folder, entry, spec, manifest.banding)?;
-        segment.truncate(visible.min(segment.len().into()) as u32);
-        visible -= u64::from(segment.len());
+        segment.n = visible.min(segment.n.into()) as u32;
+        visible -= u64::from(segment.n);
         segments.push(segment);
     }
     Ok(segments)

@@ -13,10 +13,8 @@ use benzer_storage::{self as files, Stamp};
 /// Raised when the bytes of a segment mean something else.
 const VERSION: u16 = 1;
 const MAGIC: &[u8; 4] = b"BNZA";
-/// Bytes before the content.
 pub(super) const HEADER: u64 = 24;
 
-/// What a file of a segment holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Rows = 1,
@@ -25,7 +23,6 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// The name of the file of a segment.
     pub fn name(self, segment: &str) -> String {
         let extension = match self {
             Self::Rows => "rows",
@@ -53,7 +50,6 @@ pub(crate) fn is_segment_file(name: &str) -> bool {
     is_number && ["rows", "contents", "keys"].contains(&extension)
 }
 
-/// A file of a segment, open for reading.
 #[derive(Debug)]
 pub(super) struct Part {
     file: File,

@@ -27,7 +27,7 @@ pub(crate) struct Prober<'a> {
 
 impl<'a> Prober<'a> {
     pub fn new(archives: &'a Archives) -> Self {
-        let cursors = archives.segments().iter().map(|segment| Cursor::new(segment.keys())).collect();
+        let cursors = archives.segments.iter().map(|segment| Cursor::new(&segment.keys)).collect();
         Self { archives, cursors, rows: HashMap::new(), features: Vec::new(), n_bucket_pairs: 0 }
     }
 
@@ -114,7 +114,7 @@ impl<'a> Prober<'a> {
     fn next(&mut self, list: u16, key: u64, segment: u32, place: &mut u64) -> Result<Option<OldDocument>> {
         let record = self.cursors[segment as usize].record(*place)?;
         *place += 1;
-        let is_visible = |number: &u32| *number < self.archives.segments()[segment as usize].len();
+        let is_visible = |number: &u32| *number < self.archives.segments[segment as usize].n;
         let number = record.filter(|record| (record.0, record.1) == (list, key)).map(|record| record.2);
         // Numbers of a key are in order: behind one that is hidden all are.
         Ok(number.filter(is_visible).map(|number| OldDocument { segment, number: OldNumber(number) }))
@@ -128,7 +128,6 @@ impl<'a> Prober<'a> {
     }
 }
 
-/// How many elements two sorted sets share.
 pub(crate) fn intersection(a: &[u64], b: &[u64]) -> u32 {
     let (mut i, mut j, mut n) = (0, 0, 0);
     while i < a.len() && j < b.len() {

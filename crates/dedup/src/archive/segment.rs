@@ -22,7 +22,6 @@ pub(super) const NO_ID: u32 = u32::MAX;
 /// Bytes of a name without id and file.
 const NAME: usize = 8 + 4 + 8;
 
-/// Bytes of a row.
 pub(super) fn row_bytes(words: usize) -> usize {
     8 * words + 16 + 8 + 4 + 4 + 8
 }
@@ -37,7 +36,6 @@ pub(crate) struct OldRow {
     name_bytes: u32,
 }
 
-/// How a document is called.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Name {
     /// Its id, unless that is file and line.
@@ -46,15 +44,17 @@ pub(crate) struct Name {
     pub line: u64,
 }
 
-/// A segment.
 #[derive(Debug)]
 pub(crate) struct Segment {
     rows: Part,
     contents: Part,
-    keys: Keys,
-    banding: Option<Banding>,
-    spec: SketchSpec,
-    n: u32,
+    pub keys: Keys,
+    /// What the band keys are of.
+    pub banding: Option<Banding>,
+    /// What the sketches were made under.
+    pub spec: SketchSpec,
+    /// How many documents there are; those from here on are hidden.
+    pub n: u32,
 }
 
 impl Segment {
@@ -73,35 +73,6 @@ impl Segment {
             spec: spec.clone(),
             n: entry.documents,
         })
-    }
-
-    /// Hides the documents from a number on.
-    pub fn truncate(&mut self, n: u32) {
-        self.n = n;
-    }
-
-    /// How many documents there are.
-    pub fn len(&self) -> u32 {
-        self.n
-    }
-
-    pub fn keys(&self) -> &Keys {
-        &self.keys
-    }
-
-    /// What the band keys are of.
-    pub fn banding(&self) -> Option<&Banding> {
-        self.banding.as_ref()
-    }
-
-    /// Replaces the keys.
-    pub fn take_keys(&mut self, keys: Keys, banding: Banding) {
-        (self.keys, self.banding) = (keys, Some(banding));
-    }
-
-    /// What the sketches were made under.
-    pub fn spec(&self) -> &SketchSpec {
-        &self.spec
     }
 
     pub fn row(&self, number: OldNumber) -> Result<OldRow> {
@@ -145,7 +116,6 @@ impl Segment {
         Ok(Name { id, file: String::from_utf8_lossy(file).into_owned(), line })
     }
 
-    /// The elements of a document, sorted.
     pub fn features(&self, row: &OldRow, into: &mut Vec<u64>) -> Result<()> {
         let mut bytes = Vec::new();
         let n = 8 * row.n_features as usize;
@@ -263,8 +233,8 @@ mod tests {
                 let _ = segment.features(&row, &mut features);
                 prop_assert!(features.len() < 100);
             }
-            prop_assert!(segment.row(OldNumber(DOCUMENTS)).is_err());
-            let mut cursor = Cursor::new(segment.keys());
+            prop_assert!(segment.row(DOCUMENTS).is_err());
+            let mut cursor = Cursor::new(&segment.keys);
             for (list, key) in [(0, 0), (1, 7), (u16::MAX, u64::MAX)] {
                 let _ = cursor.find(list, key).and_then(|place| cursor.record(place));
             }

@@ -23,7 +23,6 @@ pub(crate) struct Shape<'a> {
     pub banding: Option<Banding>,
 }
 
-/// A segment being written.
 pub(crate) struct SegmentWriter<'a> {
     shape: Shape<'a>,
     folder: PathBuf,
@@ -59,7 +58,6 @@ impl<'a> SegmentWriter<'a> {
         })
     }
 
-    /// Appends a document.
     pub fn push(&mut self, entry: &Entry<'_>) -> Result<()> {
         let buffer = &mut self.buffer;
         buffer.clear();
@@ -90,10 +88,9 @@ impl<'a> SegmentWriter<'a> {
         Ok(())
     }
 
-    /// Appends the documents of another segment.
     pub fn copy(&mut self, segment: &Segment) -> Result<()> {
         let mut features = Vec::new();
-        for number in 0..segment.len() {
+        for number in 0..segment.n {
             let row = segment.row(OldNumber(number))?;
             let name = segment.name_of(&row)?;
             segment.features(&row, &mut features)?;
@@ -130,13 +127,13 @@ pub(super) fn band_keys(
     workspace: Workspace<'_>,
 ) -> Result<Keys> {
     let mut keys = KeySorter::new(Some(banding), workspace);
-    for number in 0..segment.len() {
+    for number in 0..segment.n {
         let row = segment.row(OldNumber(number))?;
         keys.push(row.hash, words(&row.words, row.n_features as usize), number)?;
     }
     let path = workspace.folder.join(Kind::Keys.name(&format!("against-keys-{i}")));
-    let stamp = keys.finish(workspace.files.create(&path)?, segment.spec(), segment.len())?;
-    Keys::open(&path, segment.spec(), &stamp)
+    let stamp = keys.finish(workspace.files.create(&path)?, &segment.spec, segment.n)?;
+    Keys::open(&path, &segment.spec, &stamp)
 }
 
 /// The sketch of a document if it has elements: those of all others are equal.

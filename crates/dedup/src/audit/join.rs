@@ -40,7 +40,6 @@ pub(crate) struct AuditWorkspace<'a> {
 }
 
 impl<'a> AuditWorkspace<'a> {
-    /// What pairs are measured with.
     pub(super) fn sources(self, texts: &'a dyn Texts, shingler: &'a Shingler) -> FeatureSource<'a> {
         let remembered = self.bytes as usize / REMEMBERED_SHARE / self.threads.max(1);
         FeatureSource { texts, shingler, remembered: remembered.min(MAX_REMEMBERED) }
@@ -123,7 +122,6 @@ fn candidates(
 struct Index<'a> {
     threshold: Threshold,
     ranks: &'a [Rank],
-    /// How many elements each has.
     sizes: Vec<u32>,
     /// Open addressing without hashing, because elements are hashes already; zero marks an empty slot.
     slots: Vec<u64>,
@@ -233,7 +231,6 @@ fn rare(
     rare
 }
 
-/// What a thread reuses.
 struct Probe<'a> {
     elements: Box<dyn Elements + 'a>,
     /// The last probe that met each drawn document.

@@ -82,7 +82,7 @@ pub struct Bin {
 const BIN: u32 = 50_000_000;
 
 /// A pair and what became of it.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
 pub(crate) struct Pair {
     pub edge: Edge,
     /// True if the later document is the one that was drawn.
@@ -99,15 +99,7 @@ pub(crate) struct Pair {
 impl Pair {
     /// One that stands for itself, before it is known what became of it.
     fn new(edge: Edge, later_is_drawn: bool) -> Self {
-        Self {
-            edge,
-            later_is_drawn,
-            weight: 1.0,
-            is_again: false,
-            found: false,
-            capped: false,
-            covered: false,
-        }
+        Self { edge, later_is_drawn, weight: 1.0, ..Self::default() }
     }
 }
 
@@ -178,11 +170,12 @@ impl AuditedRun<'_> {
             workspace,
         )?;
         let documents = members.len() as u64;
+        let share = |n: u64| n as f64 / documents.max(1) as f64;
         let compared = Compared {
             documents,
             sampled: sample.drawn.len() as u64,
             compared: sample.n_compared,
-            design: Design::Draws([sample.share_drawn(documents), sample.share_compared(documents)]),
+            design: Design::Draws([share(sample.drawn.len() as u64), share(sample.n_compared)]),
         };
         self.judge(pairs, compared)
     }
@@ -283,7 +276,7 @@ impl AuditedRun<'_> {
                 to,
                 pairs: of_bin.iter().filter(|pair| !pair.is_again).count() as u64,
                 found: of_bin.iter().filter(|pair| !pair.is_again && pair.found).count() as u64,
-                met_share: shares.part(&of_bin).of(|pair| pair.found || pair.capped),
+                met_share: Shares::new(&of_bin, compared.design).of(|pair| pair.found || pair.capped),
             });
         }
         Audited {

@@ -30,7 +30,6 @@ impl Sizes {
     }
 }
 
-/// Both draws.
 #[derive(Debug)]
 pub(super) struct Sample {
     /// In keep order.
@@ -64,14 +63,6 @@ impl Sample {
     /// True if the first of two documents is in the first draw, and the other in the second.
     pub fn has(&self, drawn: Rank, compared: Rank) -> bool {
         self.is_compared(compared) && self.drawn.binary_search(&drawn).is_ok()
-    }
-
-    pub fn share_drawn(&self, documents: u64) -> f64 {
-        self.drawn.len() as f64 / documents.max(1) as f64
-    }
-
-    pub fn share_compared(&self, documents: u64) -> f64 {
-        self.n_compared as f64 / documents.max(1) as f64
     }
 }
 

@@ -4,7 +4,6 @@ use super::Pair;
 use super::interval::{Share, Tally, share};
 use benzer_join::Rank;
 
-/// How pairs were met.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Design {
     /// Between two draws, which have these shares of all documents.
@@ -19,7 +18,6 @@ pub(super) struct Shares<'a> {
     pairs: &'a [Pair],
     /// Of each pair the number of the document that was drawn, and that of the other.
     numbers: [Vec<u32>; 2],
-    /// How many documents there are on each side.
     n: [usize; 2],
     design: Design,
 }
@@ -39,11 +37,6 @@ impl<'a> Shares<'a> {
             pairs.iter().map(|pair| ranks.partition_point(|other| *other < rank(pair, side)) as u32).collect()
         });
         Self { pairs, numbers, n, design }
-    }
-
-    /// The same for some of the pairs.
-    pub fn part<'b>(&self, pairs: &'b [Pair]) -> Shares<'b> {
-        Shares::new(pairs, self.design)
     }
 
     /// The share of the pairs for which something is true.

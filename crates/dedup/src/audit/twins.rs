@@ -16,7 +16,6 @@ use benzer_join::verify::Texts;
 
 /// Documents to draw that have a twin, about.
 const WANTED: f64 = 400.0;
-/// Documents that can be drawn.
 const MAX_DRAWN: f64 = 131_072.0;
 /// Twins of a drawn document whose sketches are looked at.
 const MAX_LOOKED_AT: usize = 64;
@@ -28,7 +27,6 @@ const READ: u64 = 1 << 19;
 /// Memory for a document that has the minimum of a drawn one.
 const LISTED_BYTES: usize = 16;
 
-/// A pair to compare.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Twin {
     pub later: Rank,
@@ -39,7 +37,6 @@ pub(super) struct Twin {
     pub factor: f64,
 }
 
-/// What is compared.
 #[derive(Debug)]
 pub(super) struct Twins {
     /// By (later, earlier); twice where both were drawn.
@@ -54,11 +51,9 @@ pub(super) struct TwinSource<'a> {
     pub view: &'a CorpusView<'a>,
     /// The documents that were compared, in keep order.
     pub members: &'a [Rank],
-    /// How many of them were removed.
     pub removed: u64,
     pub text_bytes: u64,
     pub seed: u64,
-    /// Bytes of memory.
     pub bytes: u64,
     /// Passes whatever may reach the threshold, but for one pair in a billion: documents that share a notice are many, and not compared.
     pub filter: &'a Prefilter,
@@ -204,7 +199,7 @@ fn chosen(rank: Rank, group: &[Rank], seed: u64) -> (Vec<Rank>, f64) {
 /// Hands rank and place of all documents to `visit`, in the order in which they lie.
 fn each(view: &CorpusView<'_>, mut visit: impl FnMut(Rank, &DocumentPlace)) -> Result<()> {
     if let Documents::Memory(table) = &view.corpus.documents {
-        let places = table.chunks().iter().flat_map(|chunk| &chunk.places);
+        let places = table.chunks.iter().flat_map(|chunk| &chunk.places);
         places.zip((0..).map(Row)).for_each(|(place, row)| visit(view.ranking.rank(row), place));
         return Ok(());
     }
@@ -214,7 +209,6 @@ fn each(view: &CorpusView<'_>, mut visit: impl FnMut(Rank, &DocumentPlace)) -> R
     Ok(())
 }
 
-/// A set of ranks.
 struct Marks(Vec<u64>);
 
 impl Marks {

@@ -17,9 +17,7 @@ pub(crate) struct DocumentPlace {
     pub line: u64,
     /// Where its text begins, if all texts lie one after the other.
     pub offset: u64,
-    /// The number of the input.
     pub input: u32,
-    /// Bytes of the text.
     pub text_bytes: u32,
     /// Shingles, repetitions included; none means that the document is similar to nothing, and can only be a copy.
     pub shingles: u32,
@@ -27,7 +25,6 @@ pub(crate) struct DocumentPlace {
     pub minimum: u32,
 }
 
-/// Some documents.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Chunk {
     pub words: Vec<u64>,
@@ -64,7 +61,6 @@ impl Chunk {
         self.ids.prefetch_next(AHEAD);
     }
 
-    /// How many rows there are.
     pub fn len(&self) -> usize {
         self.places.len()
     }

@@ -22,12 +22,10 @@ use benzer_storage::{self as files, FileWriter, Files, Manifest};
 
 type Result<T> = files::Result<T>;
 
-/// Bytes of a row of `places.bin`.
 const PLACE: usize = 48;
 /// Rows that are read ahead when all are wanted.
 const AHEAD: usize = 4096;
 
-/// A table being written.
 #[derive(Debug)]
 pub(crate) struct DiskRowWriter {
     sketches: FileWriter,
@@ -112,7 +110,6 @@ impl StringsWriter {
     }
 }
 
-/// A table on disk.
 #[derive(Debug)]
 pub(crate) struct DiskRowTable {
     layout: Layout,
@@ -121,7 +118,7 @@ pub(crate) struct DiskRowTable {
     texts: Column,
     ids: Option<StringsColumn>,
     keys: Option<StringsColumn>,
-    n: u32,
+    pub n: u32,
 }
 
 #[derive(Debug)]
@@ -171,11 +168,6 @@ impl DiskRowTable {
         })
     }
 
-    pub fn len(&self) -> u32 {
-        self.n
-    }
-
-    /// The sketches of some rows.
     pub fn words(&self, rows: Range<Row>, words: &mut Vec<u64>) -> Result<()> {
         let rows = rows.start.0..rows.end.0;
         let row_bytes = 8 * self.layout.words;
@@ -189,14 +181,12 @@ impl DiskRowTable {
         Ok(())
     }
 
-    /// The hash and the place of a row.
     pub fn row(&self, row: Row) -> Result<(u128, DocumentPlace)> {
         let mut bytes = [0; PLACE];
         self.places.read_at(u64::from(row.0) * PLACE as u64, &mut bytes)?;
         Ok(decode(&bytes))
     }
 
-    /// All hashes and places, in order.
     pub fn rows(&self) -> Result<impl Iterator<Item = Result<(u128, DocumentPlace)>> + use<'_>> {
         let file = File::open(&self.places.path)
             .map_err(|error| files::Error::disk("read", &self.places.path, error))?;

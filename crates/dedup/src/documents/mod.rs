@@ -5,54 +5,75 @@
 
 mod chunk;
 mod disk;
-mod row;
 
 use std::borrow::Cow;
 
 use benzer_core::hint::prefetch;
+use benzer_flow::sort::Record;
 
 pub(crate) use chunk::{Chunk, DocumentPlace};
 pub(crate) use disk::{DiskRowTable, DiskRowWriter};
-pub(crate) use row::Row;
 
 use crate::error::Result;
+
+/// The number of a document in the order in which documents were read.
+#[repr(transparent)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub(crate) struct Row(pub u32);
+
+impl Row {
+    /// As the place in a list that has an entry for each row.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    pub fn all(n: u32) -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator {
+        (0..n).map(Self)
+    }
+}
+
+impl Record for Row {
+    const BYTES: usize = u32::BYTES;
+
+    #[inline]
+    fn write(&self, to: &mut [u8]) {
+        self.0.write(to);
+    }
+
+    #[inline]
+    fn read(from: &[u8]) -> Self {
+        Self(u32::read(from))
+    }
+}
 
 /// Rows of a full chunk: 128 registers of eight bits each fill a huge page.
 pub(crate) const CHUNK: usize = 16384;
 
-/// What every document of a table has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Layout {
-    /// Words of a sketch.
     pub words: usize,
-    /// Whether there are ids.
     pub ids: bool,
-    /// Whether there are policy keys.
     pub keys: bool,
 }
 
 /// The hash of each text, and where it lies.
 type Rows<'a> = Box<dyn Iterator<Item = Result<(u128, DocumentPlace)>> + 'a>;
 
-/// The table, in memory or on disk.
 #[derive(Debug)]
 pub(crate) enum Documents {
-    /// In memory.
     Memory(RowTable),
-    /// On disk.
     Disk(DiskRowTable),
 }
 
 impl Documents {
-    /// How many documents there are.
     pub fn len(&self) -> u32 {
         match self {
             Self::Memory(table) => table.n,
-            Self::Disk(table) => table.len(),
+            Self::Disk(table) => table.n,
         }
     }
 
-    /// The sketch of a document.
     pub fn words(&self, row: Row) -> Result<Cow<'_, [u64]>> {
         match self {
             Self::Memory(table) => Ok(Cow::Borrowed(table.words(row))),
@@ -64,7 +85,6 @@ impl Documents {
         }
     }
 
-    /// Where it lies.
     pub fn place(&self, row: Row) -> Result<DocumentPlace> {
         match self {
             Self::Memory(table) => Ok(table.place(row)),
@@ -72,7 +92,6 @@ impl Documents {
         }
     }
 
-    /// The hash of its text.
     pub fn hash(&self, row: Row) -> Result<u128> {
         match self {
             Self::Memory(table) => Ok(table.hash(row)),
@@ -103,12 +122,11 @@ impl Documents {
     }
 }
 
-/// The table in memory.
 #[derive(Debug)]
 pub(crate) struct RowTable {
-    layout: Layout,
-    chunks: Vec<Chunk>,
-    n: u32,
+    pub layout: Layout,
+    pub chunks: Vec<Chunk>,
+    pub n: u32,
 }
 
 impl RowTable {
@@ -116,15 +134,6 @@ impl RowTable {
         Self { layout, chunks: Vec::new(), n: 0 }
     }
 
-    pub fn layout(&self) -> Layout {
-        self.layout
-    }
-
-    pub fn len(&self) -> u32 {
-        self.n
-    }
-
-    /// Appends the rows of another chunk.
     pub fn append(&mut self, other: &Chunk) {
         let mut done = 0;
         while done < other.len() {
@@ -139,30 +148,23 @@ impl RowTable {
         self.n += other.len() as u32;
     }
 
-    pub fn chunks(&self) -> &[Chunk] {
-        &self.chunks
-    }
-
     #[inline]
     fn at(&self, row: Row) -> (&Chunk, usize) {
         (&self.chunks[row.index() / CHUNK], row.index() % CHUNK)
     }
 
-    /// The sketch of a document.
     #[inline]
     pub fn words(&self, row: Row) -> &[u64] {
         let (chunk, i) = self.at(row);
         &chunk.words[i * self.layout.words..][..self.layout.words]
     }
 
-    /// Where it lies.
     #[inline]
     pub fn place(&self, row: Row) -> DocumentPlace {
         let (chunk, i) = self.at(row);
         chunk.places[i]
     }
 
-    /// The hash of its text.
     #[inline]
     pub fn hash(&self, row: Row) -> u128 {
         let (chunk, i) = self.at(row);
@@ -199,7 +201,6 @@ impl RowTable {
         if self.layout.keys { chunk.keys.get(i) } else { &[] }
     }
 
-    /// Bytes of memory in use.
     pub fn bytes(&self) -> usize {
         self.chunks.iter().map(|chunk| chunk.bytes(self.layout)).sum()
     }

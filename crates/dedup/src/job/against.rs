@@ -68,7 +68,12 @@ impl Job<'_> {
                 found_old.load(&self.folders.work)?;
                 None
             }
-            None => Some(self.similar_old(view, &distinct.compared, &mut found_old, summary)?),
+            None => Some(match (self.request.compare.measure, self.request.compare.search) {
+                (Measure::Jaccard, Search::Bands(banding)) => {
+                    self.meeting_old(view, &distinct.compared, &banding, &mut found_old, &mut summary.counts)?
+                }
+                _ => self.overlapping_old(view, &distinct.compared, &mut found_old, &mut summary.counts)?,
+            }),
         };
         self.add_twins(&mut found_old, summary)?;
         found_old.settle();
@@ -77,22 +82,6 @@ impl Job<'_> {
         let id = |rank| matched.id(rank).map(String::from);
         summary.matched = found_old.firsts(NAMED).into_iter().map(id).collect::<Result<_>>()?;
         Ok(Matched { distinct, found_old, edges })
-    }
-
-    /// Edges to old documents.
-    fn similar_old(
-        &self,
-        view: &CorpusView<'_>,
-        compared: &[Rank],
-        found_old: &mut FoundOld,
-        summary: &mut Summary,
-    ) -> Result<EdgesWriter> {
-        match (self.request.compare.measure, self.request.compare.search) {
-            (Measure::Jaccard, Search::Bands(banding)) => {
-                self.meeting_old(view, compared, &banding, found_old, &mut summary.counts)
-            }
-            _ => self.overlapping_old(view, compared, found_old, &mut summary.counts),
-        }
     }
 
     /// Only the first old document of a text is compared with. What matches it matches the others.
@@ -192,7 +181,7 @@ impl Job<'_> {
         let mut done = 0;
         for part in compared.chunks(TOGETHER) {
             let archives = &found_old.archives;
-            let find = |searcher: &mut Searcher<'_>, rank: Rank| -> Result<Vec<Probed>> {
+            let find = |searcher: &mut Searcher<'_>, rank: Rank| -> Result<Vec<_>> {
                 let words = view.words(rank)?;
                 let met = searcher.prober.n_bucket_pairs;
                 let found = searcher.prober.candidates(&words, rules)?;
@@ -201,11 +190,11 @@ impl Job<'_> {
                     Verify::Estimate => self.estimate_old(rank, &words, &found, searcher)?,
                     Verify::Exact => self.compare_old(view, rank, &found, searcher)?,
                 };
-                Ok(vec![Probed { met: searcher.prober.n_bucket_pairs - met, candidates: n, edges }])
+                Ok(vec![(searcher.prober.n_bucket_pairs - met, n, edges)])
             };
             let probed =
                 each_document(part, self.request.resources.threads, || Searcher::new(archives), find)?;
-            for Probed { met, candidates, edges: found } in probed {
+            for (met, candidates, found) in probed {
                 counts.met += met;
                 counts.candidates += candidates;
                 with_ranks(found, found_old)?.into_iter().try_for_each(|edge| edges.push(edge))?;
@@ -269,14 +258,6 @@ impl Job<'_> {
     }
 }
 
-/// What one document found.
-struct Probed {
-    met: u64,
-    candidates: u64,
-    edges: Vec<OldEdge>,
-}
-
-/// What a thread looks with.
 struct Searcher<'a> {
     archives: &'a Archives,
     prober: Prober<'a>,

@@ -3,8 +3,8 @@
 use benzer_core::lsh::Prefilter;
 use benzer_join::Rank;
 
-use super::result_writer::Decided;
 use super::setup::Job;
+use super::write::Decided;
 use crate::audit::{AuditWorkspace, AuditedRun, Findings};
 use crate::error::Result;
 use crate::progress::Stage;
@@ -15,7 +15,6 @@ use crate::summary::Summary;
 const MARGIN: f64 = 0.85;
 
 impl Job<'_> {
-    /// How many of the similar pairs were found.
     pub fn audit(&self, decided: &Decided<'_>, compared: &[Rank], summary: &mut Summary) -> Result<Findings> {
         let documents = compared.len() as u64;
         self.observer.begin(Stage::Audit, Some(documents));

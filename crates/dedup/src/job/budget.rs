@@ -35,7 +35,6 @@ const PER_THREAD_AND_DOCUMENT: u64 = 32;
 /// Features that a thread remembers at most: more would not stay in a cache.
 const FEATURES: usize = 1 << 20;
 
-/// The shares, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Budget {
     /// For the table and the texts, as long as they fit.

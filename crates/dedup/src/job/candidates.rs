@@ -16,7 +16,6 @@ use crate::progress::Stage;
 use crate::request::{Measure, Search};
 use crate::summary::Summary;
 
-/// Pairs to compare, in order.
 pub(super) enum Candidates {
     /// All of a later document are in one of them.
     Memory(Vec<CandidateLists>),
@@ -39,11 +38,7 @@ impl Candidates {
     }
 }
 
-/// Candidates, and how they met.
-struct Found {
-    candidates: Candidates,
-    buckets: BucketCounts,
-}
+type Found = (Candidates, BucketCounts);
 
 impl Job<'_> {
     /// The pairs of documents of the input that may be similar.
@@ -53,11 +48,8 @@ impl Job<'_> {
         compared: &[Rank],
         summary: &mut Summary,
     ) -> Result<Candidates> {
-        let Found { candidates, buckets } = match (self.request.compare.measure, self.request.compare.search)
-        {
-            (Measure::Containment, _) => {
-                Found { candidates: Candidates::Memory(Vec::new()), buckets: BucketCounts::default() }
-            }
+        let (candidates, buckets) = match (self.request.compare.measure, self.request.compare.search) {
+            (Measure::Containment, _) => (Candidates::Memory(Vec::new()), BucketCounts::default()),
             (_, Search::Bands(banding)) => self.candidates_of_bands(view, compared, &banding)?,
             (_, Search::Exact) => self.candidates_of_join(view, compared)?,
         };
@@ -70,7 +62,6 @@ impl Job<'_> {
         Ok(candidates)
     }
 
-    /// Pairs that share a band key.
     fn candidates_of_bands(
         &self,
         view: &CorpusView<'_>,
@@ -88,21 +79,20 @@ impl Job<'_> {
                 let sketches = RankedSketches { table, ranking: view.ranking };
                 let (pairs, buckets) =
                     bands::candidates(&sketches, compared, rules, self.workers(&progress))?;
-                Ok(Found { candidates: Candidates::Memory(pairs), buckets })
+                Ok((Candidates::Memory(pairs), buckets))
             }
             Documents::Disk(table) => {
-                self.observer.begin(Stage::Candidates, Some(2 * n + u64::from(table.len())));
+                self.observer.begin(Stage::Candidates, Some(2 * n + u64::from(table.n)));
                 let n_words = self.ingest.layout().words;
                 let (ranking, workspace) = (view.ranking, self.workspace());
                 let on_disk =
                     CandidatesOnDisk { table, ranking, members: compared, workspace, progress: &progress };
                 let (pairs, buckets) = on_disk.candidates(rules, n_words)?;
-                Ok(Found { candidates: Candidates::Sorted(pairs), buckets })
+                Ok((Candidates::Sorted(pairs), buckets))
             }
         }
     }
 
-    /// Pairs that the exact join finds.
     fn candidates_of_join(&self, view: &CorpusView<'_>, compared: &[Rank]) -> Result<Found> {
         self.observer.begin(Stage::Candidates, Some(3 * compared.len() as u64));
         let progress = Progress::new(self.observer);
@@ -111,6 +101,6 @@ impl Job<'_> {
         let exact::Found { pairs, n_bucket_pairs, largest, .. } =
             exact::candidates(compared, &source, rule, self.workspace(), workers)?;
         let buckets = BucketCounts { n_bucket_pairs, n_oversized: 0, largest };
-        Ok(Found { candidates: Candidates::Sorted(pairs), buckets })
+        Ok((Candidates::Sorted(pairs), buckets))
     }
 }

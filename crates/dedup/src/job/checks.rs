@@ -13,7 +13,6 @@ use crate::folders::{OLD_REJECTS, REJECTS};
 use crate::request::{Measure, Output};
 use crate::summary::Summary;
 
-/// So many files are named.
 const NAMED: usize = 5;
 /// Of so many lines one may be rejected without a warning.
 const ONE_IN: u64 = 100;
@@ -75,7 +74,6 @@ impl Setup<'_> {
 }
 
 impl Job<'_> {
-    /// After reading.
     pub fn check_read(&self, inputs: &[Arc<Input>], summary: &mut Summary) -> Result<()> {
         let (rejected, read) = (summary.counts.rejected, summary.counts.read);
         let first = self.named_rejects(summary).into_iter().next().unwrap_or_default();
@@ -85,7 +83,6 @@ impl Job<'_> {
         self.check_keep(inputs, summary)
     }
 
-    /// After reading old documents.
     pub fn check_old(&self, summary: &mut Summary) -> Result<()> {
         let (rejected, found) = (summary.counts.against_rejected, summary.counts.against);
         let (read, of) = (rejected + found, "lines of old documents");
@@ -95,7 +92,6 @@ impl Job<'_> {
         match (found, self.request.compare.measure) {
             (0, Measure::Containment) => {
                 summary.warnings.push("there is nothing to look for among the old documents".to_owned());
-                Ok(())
             }
             // The archive that grows begins empty.
             (0, Measure::Jaccard)
@@ -109,10 +105,10 @@ impl Job<'_> {
                 summary
                     .warnings
                     .push("there are no old documents: the files of `against` are empty".to_owned());
-                Ok(())
             }
-            _ => Ok(()),
+            _ => {}
         }
+        Ok(())
     }
 
     /// Most lines rejected is a wrong setting rather than a bad corpus; more than one in a hundred should be known.
@@ -192,7 +188,6 @@ struct Rejected {
     remedy: &'static str,
 }
 
-/// The first of some files.
 fn named<'a>(paths: impl Iterator<Item = &'a Path>) -> String {
     let mut names: Vec<String> = paths.take(NAMED + 1).map(|path| format!("`{}`", path.display())).collect();
     if names.len() > NAMED {
@@ -201,7 +196,6 @@ fn named<'a>(paths: impl Iterator<Item = &'a Path>) -> String {
     names.join(", ")
 }
 
-/// The fields of an input, for a message.
 fn there(input: &Input) -> String {
     let fields = field_names(input);
     if fields.is_empty() {

@@ -32,7 +32,6 @@ pub(super) fn of(request: &Request, reader: &Reader) -> Result<String> {
     Ok(combined(&[all]))
 }
 
-/// Path, size and version of each input.
 pub(super) fn inputs(reader: &Reader) -> Result<Vec<Value>> {
     let state = |input: &Arc<Input>| {
         let (bytes, version) = input.version()?;
@@ -41,7 +40,6 @@ pub(super) fn inputs(reader: &Reader) -> Result<Vec<Value>> {
     reader.inputs().iter().map(state).collect()
 }
 
-/// One string of several values.
 pub(super) fn combined(values: &[Value]) -> String {
     format!("{:016x}", hash::element(json!(values).to_string().as_bytes()))
 }

@@ -43,7 +43,6 @@ const INTERMEDIATE: [&str; 15] = [
 /// How the names of intermediate files of old documents begin.
 pub(super) const OF_OLD: &str = "against-";
 
-/// Both folders, with locks on both.
 #[derive(Debug)]
 pub(super) struct Folders {
     pub output: PathBuf,

@@ -17,12 +17,6 @@ use crate::ranking::Ranking;
 use crate::request::Measure;
 use crate::summary::Summary;
 
-/// Documents in keep order.
-pub(super) struct Grouped {
-    pub ranking: Ranking,
-    pub distinct: Distinct,
-}
-
 /// One document of each text, in keep order, and which others are copies of them. Empty texts are left out.
 #[derive(Default)]
 pub(super) struct Distinct {
@@ -49,7 +43,6 @@ impl Distinct {
         [&mut self.compared, &mut self.wordless]
     }
 
-    /// Leaves out what are copies.
     pub fn remove_copies(&mut self) {
         let Self { compared, wordless, copies } = self;
         for ranks in [compared, wordless] {
@@ -64,7 +57,7 @@ impl Distinct {
 
 impl Job<'_> {
     /// The keep order, the documents to compare, and the copies as edges to the first of their text.
-    pub fn group(&self, corpus: &Corpus, summary: &mut Summary) -> Result<Grouped> {
+    pub fn group(&self, corpus: &Corpus, summary: &mut Summary) -> Result<(Ranking, Distinct)> {
         self.observer.begin(Stage::Group, Some(corpus.documents.len().into()));
         let ids = self.request.input.read.id_field.is_some();
         let progress = Progress::new(self.observer);
@@ -84,7 +77,7 @@ impl Job<'_> {
             distinct.copies.clear();
         }
         distinct.remove_copies();
-        Ok(Grouped { ranking, distinct })
+        Ok((ranking, distinct))
     }
 
     /// The documents that have a text, and which of them have that of an earlier one: all elements are in both.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::fingerprint;
 use super::folders::STDIN;
-use super::result_writer::ResultWriter;
+use super::write::ResultWriter;
 use crate::error::Result;
 use crate::results::{inputs, manifest};
 

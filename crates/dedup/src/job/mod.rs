@@ -20,11 +20,9 @@ mod publish;
 mod read;
 mod report;
 mod resolve;
-mod result_writer;
 mod run;
 mod save;
 mod setup;
-mod verdicts;
 mod verify;
 mod write;
 

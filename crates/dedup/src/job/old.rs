@@ -20,14 +20,12 @@ use crate::request::{Measure, Output, Request, Search};
 use crate::results::manifest::NAME as MANIFEST;
 use crate::summary::{Counts, Summary};
 
-/// What `--against` named.
 #[derive(Debug)]
 pub(super) enum OldInput {
     Archive(Vec<Segment>),
     Corpus(PathBuf),
 }
 
-/// Old documents, before they are read.
 #[derive(Debug)]
 pub(super) struct OldSources {
     pub inputs: Vec<OldInput>,
@@ -135,12 +133,17 @@ impl Job<'_> {
         for input in inputs {
             let entry = match input {
                 OldInput::Archive(segments) => {
-                    segments.into_iter().for_each(|segment| archives.push(segment));
+                    archives.segments.extend(segments);
                     continue;
                 }
                 OldInput::Corpus(_) => made.next().expect("every corpus was read"),
             };
-            archives.push(Segment::open(&self.folders.work, entry, self.ingest.spec(), self.banding())?);
+            archives.segments.push(Segment::open(
+                &self.folders.work,
+                entry,
+                self.ingest.spec(),
+                self.banding(),
+            )?);
         }
         if let (Search::Bands(banding), Measure::Jaccard) =
             (&self.request.compare.search, self.request.compare.measure)
@@ -231,7 +234,6 @@ fn open_corpus(request: &Request, path: &Path) -> Result<Reader> {
     Ok(read::open(Inputs::new().path(path), options)?)
 }
 
-/// The right to add to an archive.
 fn lock(folder: &Path) -> Result<Lock> {
     Lock::acquire(folder).map_err(|error| match error {
         files::Error::Locked { folder, .. } => Error::Occupied {
@@ -248,15 +250,12 @@ fn check_folder(folder: &Path) -> Result<()> {
         return Ok(());
     }
     let entries = std::fs::read_dir(folder).map_err(|error| Error::open(folder, error))?;
-    let is_foreign = |name: &str| {
-        let is_ours = name == "lock" || name.starts_with('.') || archive::is_segment_file(name);
-        !is_ours
-    };
-    match entries.flatten().any(|entry| is_foreign(&entry.file_name().to_string_lossy())) {
-        true => Err(Error::Occupied {
+    let is_ours = |name: &str| name == "lock" || name.starts_with('.') || archive::is_segment_file(name);
+    match entries.flatten().all(|entry| is_ours(&entry.file_name().to_string_lossy())) {
+        false => Err(Error::Occupied {
             path: folder.to_owned(),
             what: "other files and no archive; name a new folder for the archive",
         }),
-        false => Ok(()),
+        true => Ok(()),
     }
 }

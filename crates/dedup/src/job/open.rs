@@ -17,7 +17,6 @@ use crate::error::{Error, Result};
 use crate::request::{Output, Request};
 use crate::summary::Summary;
 
-/// Inputs that are open, and what follows from them.
 pub(super) struct Opened {
     pub reader: Reader,
     /// Old documents that the input is compared with.
@@ -30,7 +29,7 @@ impl Setup<'_> {
     /// Opens inputs and old documents, refuses what cannot work, and makes room for the results.
     pub fn open(&self, summary: &mut Summary) -> Result<Opened> {
         self.save_stdin()?;
-        let reader = self.open_inputs()?;
+        let reader = open_inputs(self.request, &self.folders.work, self.target)?;
         let budget = Budget::new(self.request, &reader)?;
         let old = self.open_old(&reader)?;
         check_names(reader.inputs())?;
@@ -43,11 +42,6 @@ impl Setup<'_> {
         let resume = self.request.resources.resume;
         let checkpoints = Checkpoints::new(&self.folders.work, old.fingerprint.clone(), resume);
         Ok(Opened { reader, old, budget, checkpoints })
-    }
-
-    /// Opens the inputs for a pass over all of them.
-    pub fn open_inputs(&self) -> Result<Reader> {
-        open_inputs(self.request, &self.folders.work, self.target)
     }
 
     /// Standard input can be read once, and is needed twice.

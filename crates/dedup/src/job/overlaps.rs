@@ -22,7 +22,6 @@ use crate::write::{CountKind, Excerpt};
 /// Documents after which it is asked whether the run shall stop.
 const TOGETHER: usize = 1 << 14;
 
-/// What a thread counts with.
 #[derive(Default)]
 struct Buffers {
     scratch: Scratch,
@@ -45,7 +44,7 @@ impl Job<'_> {
             for documents in compared.chunks(TOGETHER) {
                 let find = |buffers: &mut Buffers, rank: Rank| self.overlaps(view, rank, &part, buffers);
                 let threads = self.request.resources.threads;
-                for Overlaps { met, edges } in each_document(documents, threads, Buffers::default, find)? {
+                for (met, edges) in each_document(documents, threads, Buffers::default, find)? {
                     counts.met += met;
                     counts.candidates += met;
                     for OldEdge { rank, old, intersection, union } in edges {
@@ -76,7 +75,7 @@ impl Job<'_> {
         rank: Rank,
         IndexPart { index, olds }: &IndexPart,
         buffers: &mut Buffers,
-    ) -> Result<Vec<Overlaps>> {
+    ) -> Result<Vec<(u64, Vec<OldEdge>)>> {
         let Buffers { scratch, own, counter } = buffers;
         let (mut met, mut edges) = (0, Vec::new());
         view.with_text(rank, &mut |text| {
@@ -92,12 +91,9 @@ impl Job<'_> {
                 }
             });
         })?;
-        Ok(vec![Overlaps { met, edges }])
+        Ok(vec![(met, edges)])
     }
-}
 
-impl Job<'_> {
-    /// What the numbers of edges are.
     pub fn counted(&self) -> CountKind {
         match (self.request.compare.measure, self.request.compare.verify) {
             (Measure::Containment, _) => CountKind::Contained,
@@ -126,15 +122,7 @@ impl Job<'_> {
 /// As many old documents as there is room for.
 struct IndexPart {
     index: Index,
-    /// What its sets are.
     olds: Vec<OldDocument>,
-}
-
-/// What a document has in common with the sets of an index.
-struct Overlaps {
-    /// OldSets that it has elements of.
-    met: u64,
-    edges: Vec<OldEdge>,
 }
 
 /// Old documents in order, each text once.
@@ -156,8 +144,8 @@ impl<'a> OldSets<'a> {
     /// An index of as many as there is room for. Nothing when all were given.
     fn next(&mut self, budget_bytes: usize) -> Result<Option<IndexPart>> {
         let (mut builder, mut olds, mut features) = (IndexBuilder::new(budget_bytes), Vec::new(), Vec::new());
-        while let Some(segment) = self.archives.segments().get(self.next.segment as usize) {
-            if self.next.number.0 >= segment.len() {
+        while let Some(segment) = self.archives.segments.get(self.next.segment as usize) {
+            if self.next.number.0 >= segment.n {
                 self.next = OldDocument { segment: self.next.segment + 1, number: OldNumber(0) };
                 continue;
             }

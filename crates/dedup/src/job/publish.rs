@@ -21,6 +21,7 @@ use std::time::Instant;
 use benzer_core::hash;
 use serde::Deserialize;
 
+use super::open::open_inputs;
 use super::run::{self, Finished};
 use super::setup::{Setup, check_cancelled};
 use crate::error::{Error, Result};
@@ -35,11 +36,8 @@ use benzer_io::store::{Address, Folder, Stored};
 use benzer_storage::{Check, FileEntry, Files, Lock, Manifest, State, checksum_of};
 use journal::Journal;
 
-/// Where the results wait.
 const WAITING: &str = "results";
-/// Where the run works.
 const RUN: &str = "run";
-/// So many files are sent at a time.
 const AT_ONCE: usize = 4;
 
 /// A run whose results go to a store.
@@ -54,7 +52,11 @@ pub(super) fn run(
             format!("`{}`; name a folder of this machine with --archive", request.results.folder.display());
         return Err(Error::parameter("save", "left out for results in an object store", got));
     }
-    let work = request.resources.work_dir.clone().unwrap_or_else(|| work_folder(&address));
+    // By default a folder of the current one, the same for the same address.
+    let work = request.resources.work_dir.clone().unwrap_or_else(|| {
+        let number = hash::element(address.with_key(address.prefix()).url().as_bytes());
+        PathBuf::from(format!(".benzer-work-{number:016x}"))
+    });
     let folder = Folder::open(address)?;
     let there = folder.list()?;
     check(&folder, &there, request)?;
@@ -88,15 +90,6 @@ pub(super) fn run(
     Ok(summary)
 }
 
-/// A folder of the current one, the same for the same address.
-fn work_folder(address: &Address) -> PathBuf {
-    PathBuf::from(format!(
-        ".benzer-work-{:016x}",
-        hash::element(address.with_key(address.prefix()).url().as_bytes())
-    ))
-}
-
-/// Refuses what would be overwritten.
 fn check(folder: &Folder, there: &BTreeMap<String, Stored>, request: &Request) -> Result<()> {
     if request.results.overwrite || request.resources.resume {
         return Ok(());
@@ -111,7 +104,6 @@ fn check(folder: &Folder, there: &BTreeMap<String, Stored>, request: &Request) -
     }
 }
 
-/// Whether a run writes something of this name.
 fn is_result(name: &str) -> bool {
     RESULTS.contains(&name) || name.strip_prefix(DOCUMENTS).is_some_and(|rest| rest.starts_with('/'))
 }
@@ -136,7 +128,7 @@ impl LocalRun<'_> {
             return Ok(None);
         }
         let setup = self.setup()?;
-        let old = setup.open_old(&setup.open_inputs()?)?;
+        let old = setup.open_old(&open_inputs(self.request, &setup.folders.work, self.target)?)?;
         let fingerprint = self.key(&old.fingerprint);
         match Manifest::load(self.work, Stage::Upload.name(), &fingerprint, Check::Checksums) {
             State::Finished(manifest) => {
@@ -147,12 +139,10 @@ impl LocalRun<'_> {
         }
     }
 
-    /// What the results depend on.
     fn key(&self, fingerprint: &str) -> String {
         format!("{fingerprint} {:?}", self.request.results.write)
     }
 
-    /// Makes the results, in the work folder.
     fn make(&self) -> Result<Manifest> {
         let Self { files, work, .. } = self;
         let folder = &self.request.results.folder;
@@ -230,7 +220,6 @@ fn for_each<T: Sync>(items: &[T], work: impl Fn(&T) -> Result<()> + Sync) -> Res
     done.into_iter().collect()
 }
 
-/// Removes the results from this machine.
 fn remove(files: &Files, work: &Path, lock: Lock) -> Result<()> {
     // The manifest goes first: without it the other files mean nothing.
     files.remove(&Manifest::path(work, Stage::Upload.name()))?;

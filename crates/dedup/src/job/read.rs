@@ -20,13 +20,10 @@ use crate::keep;
 use crate::progress::Stage;
 use crate::summary::{Counts, Summary};
 
-/// Rejects that are named in the summary.
 const NAMED: usize = 5;
 
-/// What was read.
 pub(super) struct ReadCorpus {
     pub corpus: Corpus,
-    /// What is left of the memory.
     pub budget: Budget,
     /// Whether the stages to come leave checkpoints.
     pub saves: bool,
@@ -90,7 +87,6 @@ impl Setup<'_> {
         Ok(rereader)
     }
 
-    /// The table that is in the work folder.
     fn open_table(&self, inputs: Vec<Arc<Input>>) -> Result<Corpus> {
         let documents = Documents::Disk(DiskRowTable::open(&self.folders.work, self.ingest.layout())?);
         Ok(Corpus { inputs, documents, held: HeldBatches::default(), rereader: None, ids: Mutex::default() })
@@ -120,18 +116,11 @@ struct RowCollector<'a> {
     disk: Option<DiskRowWriter>,
     /// While they are in memory: the same on disk, for a run that resumes this one.
     checkpoint: Option<DiskRowWriter>,
-    /// Documents so far.
     n: u64,
-    rejects: RejectList,
-    counts: Counts,
-}
-
-/// Rejected lines.
-#[derive(Default)]
-struct RejectList {
-    /// Begun by the first.
-    file: Option<FileWriter>,
+    /// The rejected lines; begun by the first.
+    rejects: Option<FileWriter>,
     named: Vec<String>,
+    counts: Counts,
 }
 
 impl<'a> RowCollector<'a> {
@@ -146,7 +135,8 @@ impl<'a> RowCollector<'a> {
             disk: None,
             checkpoint: None,
             n: 0,
-            rejects: RejectList::default(),
+            rejects: None,
+            named: Vec::new(),
             counts: Counts::default(),
         }
     }
@@ -205,12 +195,11 @@ impl<'a> RowCollector<'a> {
             return Ok(());
         }
         self.counts.rejected += batch.rejects().len() as u64;
-        let RejectList { file, named } = &mut self.rejects;
-        let left = NAMED.saturating_sub(named.len());
-        named.extend(batch.rejects().iter().take(left).map(ToString::to_string));
+        let left = NAMED.saturating_sub(self.named.len());
+        self.named.extend(batch.rejects().iter().take(left).map(ToString::to_string));
         let mut lines = Vec::new();
         benzer_io::rewrite::reject_lines(batch, &mut lines);
-        let file = match file {
+        let file = match &mut self.rejects {
             Some(file) => file,
             none => none.insert(self.setup.files.create(&self.setup.folders.work.join(REJECTS))?),
         };
@@ -219,12 +208,12 @@ impl<'a> RowCollector<'a> {
 
     fn create_table(&self) -> Result<DiskRowWriter> {
         let Setup { files, folders, .. } = self.setup;
-        Ok(DiskRowWriter::create(files, &folders.work, self.rows.layout())?)
+        Ok(DiskRowWriter::create(files, &folders.work, self.rows.layout)?)
     }
 
     /// From here on rows and texts are on disk only.
     fn move_to_disk(&mut self) -> Result<()> {
-        let layout = self.rows.layout();
+        let layout = self.rows.layout;
         let rows = std::mem::replace(&mut self.rows, RowTable::new(layout));
         if let Some(checkpoint) = self.checkpoint.take() {
             self.held = HeldBatches::default();
@@ -232,7 +221,7 @@ impl<'a> RowCollector<'a> {
             return Ok(());
         }
         let mut disk = self.create_table()?;
-        for chunk in rows.chunks() {
+        for chunk in &rows.chunks {
             disk.append(chunk)?;
         }
         // One buffer for all: the memory is needed elsewhere.
@@ -253,7 +242,6 @@ impl<'a> RowCollector<'a> {
         Ok(())
     }
 
-    /// The corpus, and whether it is on disk.
     fn finish(
         mut self,
         inputs: Vec<Arc<Input>>,
@@ -262,14 +250,22 @@ impl<'a> RowCollector<'a> {
     ) -> Result<(Corpus, bool)> {
         self.counts.read = self.n + self.counts.rejected;
         summary.counts = self.counts;
-        summary.rejects = self.rejects.named;
+        summary.rejects = self.named;
         let is_on_disk = self.disk.is_some();
         match self.disk.or(self.checkpoint) {
             Some(table) => {
-                let bytes = self.setup.end_table(table, self.rejects.file, checkpoints, &summary.counts)?;
+                let Setup { files, folders, .. } = self.setup;
+                let mut manifest = checkpoints.begin(Stage::Read);
+                let rejects = self.rejects.map_or_else(|| files.create(&folders.work.join(REJECTS)), Ok)?;
+                manifest.add_file(REJECTS, rejects.commit()?);
+                table.commit(&mut manifest)?;
+                summary.counts.to_manifest(&mut manifest);
+                // So that a resumed run can take the stage over.
+                manifest.save(files, &folders.work)?;
+                let bytes: u64 = manifest.files().iter().map(|file| file.stamp.bytes).sum();
                 summary.spilled_bytes += if is_on_disk { bytes } else { 0 };
             }
-            None => drop(self.rejects.file.map(FileWriter::commit).transpose()?),
+            None => drop(self.rejects.map(FileWriter::commit).transpose()?),
         }
         let corpus = match is_on_disk {
             true => self.setup.open_table(inputs)?,
@@ -282,25 +278,6 @@ impl<'a> RowCollector<'a> {
             },
         };
         Ok((corpus, is_on_disk))
-    }
-}
-
-impl Setup<'_> {
-    /// Ends the stage on disk, so that a resumed run can take it over. Gives the bytes that were written.
-    fn end_table(
-        &self,
-        table: DiskRowWriter,
-        rejects: Option<FileWriter>,
-        checkpoints: &Checkpoints,
-        counts: &Counts,
-    ) -> Result<u64> {
-        let mut manifest = checkpoints.begin(Stage::Read);
-        let rejects = rejects.map_or_else(|| self.files.create(&self.folders.work.join(REJECTS)), Ok)?;
-        manifest.add_file(REJECTS, rejects.commit()?);
-        table.commit(&mut manifest)?;
-        counts.to_manifest(&mut manifest);
-        manifest.save(self.files, &self.folders.work)?;
-        Ok(manifest.files().iter().map(|file| file.stamp.bytes).sum())
     }
 }
 

@@ -10,8 +10,8 @@ use benzer_join::verify::Texts;
 use benzer_join::{Edge, Rank};
 use benzer_storage::FileWriter;
 
-use super::result_writer::ResultWriter;
 use super::setup::Job;
+use super::write::ResultWriter;
 use crate::decide::{Removal, Rule};
 use crate::error::Result;
 use crate::folders::REJECTS;
@@ -34,7 +34,6 @@ const REJECTS_COUNTED: usize = 100_000;
 const REASONS: usize = 12;
 
 impl ResultWriter<'_> {
-    /// Writes the report. `by_keeper` is sorted by keeper, then by removed document.
     pub fn report(&self) -> Result<FileWriter> {
         let mut out = self.job.create("report.html")?;
         out.append(self.gather()?.render().as_bytes())?;
@@ -248,7 +247,6 @@ impl ResultWriter<'_> {
         reasons
     }
 
-    /// What decided the results, in words.
     fn settings(&self) -> Vec<(&'static str, String)> {
         let request = self.job.request;
         let Comparison { text, spec, threshold, measure, verify, .. } = &request.compare;
@@ -279,7 +277,6 @@ impl ResultWriter<'_> {
     }
 }
 
-/// How candidates were found, in words.
 fn search(compare: &Comparison) -> String {
     match compare.search {
         Search::Bands(banding) => format!(

@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use super::open::Opened;
 use super::read::ReadCorpus;
-use super::result_writer::Decided;
 use super::setup::{Job, Setup};
+use super::write::Decided;
 use crate::corpus::CorpusView;
 use crate::error::Result;
 use crate::found_old::FoundOld;
@@ -13,10 +13,8 @@ use crate::progress::Stage;
 use crate::request::{Audit, Measure};
 use crate::summary::{Summary, Timing};
 
-/// What a whole run gives.
 pub(super) struct Finished {
     pub summary: Summary,
-    /// Names what it was made from.
     pub fingerprint: String,
 }
 
@@ -47,8 +45,7 @@ fn stages(setup: &Setup<'_>) -> Result<Finished> {
     })?;
     job.check_read(&corpus.inputs, summary)?;
 
-    let grouped = timed(Stage::Group, summary, |summary| job.group(&corpus, summary))?;
-    let (ranking, mut distinct) = (grouped.ranking, grouped.distinct);
+    let (ranking, mut distinct) = timed(Stage::Group, summary, |summary| job.group(&corpus, summary))?;
 
     let (mut found_old, mut old_edges) = (FoundOld::default(), None);
     if !request.old.paths.is_empty() {
@@ -84,7 +81,6 @@ fn stages(setup: &Setup<'_>) -> Result<Finished> {
     Ok(Finished { summary: std::mem::take(summary), fingerprint: job.checkpoints.fingerprint })
 }
 
-/// A stage, and how long it took.
 fn timed<T>(stage: Stage, summary: &mut Summary, work: impl FnOnce(&mut Summary) -> Result<T>) -> Result<T> {
     let start = Instant::now();
     let made = work(summary)?;

@@ -28,7 +28,6 @@ pub(super) struct Setup<'a> {
 }
 
 impl<'a> Setup<'a> {
-    /// Checks the request, and prepares the folders.
     pub fn new(
         files: &'a Files,
         request: &'a Request,
@@ -65,12 +64,10 @@ impl<'a> Job<'a> {
         Self { files, request, observer: *observer, folders, ingest, estimates, target, budget, checkpoints }
     }
 
-    /// Where to sort.
     pub fn workspace(&self) -> Workspace<'_> {
         Workspace { bytes: self.budget.sorting, folder: &self.folders.work, files: self.files }
     }
 
-    /// Who does the work.
     pub fn workers<'b>(&self, progress: &'b Progress<'b>) -> Workers<'b> {
         Workers { threads: self.request.resources.threads, progress }
     }
@@ -80,12 +77,10 @@ impl<'a> Job<'a> {
         self.request.compare.search.banding()
     }
 
-    /// A file of the results.
     pub fn create(&self, name: &str) -> Result<FileWriter> {
         Ok(self.files.create(&self.folders.result(name))?)
     }
 
-    /// Ends the run here if it was cancelled.
     pub fn check_cancelled(&self) -> Result<()> {
         check_cancelled(self.observer)
     }
@@ -128,7 +123,6 @@ impl Checkpoints {
     }
 }
 
-/// Ends a run here if it was cancelled.
 pub(super) fn check_cancelled(observer: &dyn Observer) -> Result<()> {
     if observer.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
 }

@@ -4,7 +4,6 @@ use benzer_flow::{Progress, ThreadProgress};
 use benzer_join::bands::CandidateLists;
 use benzer_join::verify::{self, FeatureSource, PairFilter, verify_held};
 use benzer_join::{Edge, Rank};
-use benzer_storage::Manifest;
 
 use super::candidates::Candidates;
 use super::setup::Job;
@@ -17,7 +16,6 @@ use crate::request::Verify;
 use crate::summary::{Counts, Summary};
 
 impl Job<'_> {
-    /// The edges of an interrupted run.
     pub fn saved_edges(&self, summary: &mut Summary) -> Result<Option<Edges>> {
         let Some(manifest) = self.checkpoints.load(Stage::Verify) else { return Ok(None) };
         summary.counts = Counts::from_manifest(&manifest);
@@ -69,7 +67,11 @@ impl Job<'_> {
             })?;
         }
         if self.checkpoints.saves {
-            self.save_edges(view, manifest, &summary.counts)?;
+            if !self.request.old.paths.is_empty() {
+                view.found_old.save(self.files, &self.folders.work, &mut manifest)?;
+            }
+            summary.counts.to_manifest(&mut manifest);
+            manifest.save(self.files, &self.folders.work)?;
         }
         Ok(edges)
     }
@@ -113,16 +115,6 @@ impl Job<'_> {
                 verify::verify(pairs.map(|pair| Ok(pair?)), features, filter, threads, sink)?;
             }
         }
-        Ok(())
-    }
-
-    /// Leaves what a resumed run takes over.
-    fn save_edges(&self, view: &CorpusView<'_>, mut manifest: Manifest, counts: &Counts) -> Result<()> {
-        if !self.request.old.paths.is_empty() {
-            view.found_old.save(self.files, &self.folders.work, &mut manifest)?;
-        }
-        counts.to_manifest(&mut manifest);
-        manifest.save(self.files, &self.folders.work)?;
         Ok(())
     }
 

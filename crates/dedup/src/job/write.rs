@@ -4,27 +4,45 @@ use std::io::Read;
 
 use benzer_flow::pipeline::{self, Work};
 use benzer_io::read::{self, Batch, RawBatch};
+use benzer_join::Edge;
 use benzer_storage::{FileWriter, Stamp};
 
 use super::old::ArchiveGrowth;
 use super::open::open_inputs;
-use super::result_writer::{Decided, ResultWriter};
 use super::setup::Job;
-use super::verdicts::RunVerdicts;
 use crate::audit::Findings;
-use crate::corpus::Corpus;
+use crate::corpus::{Corpus, CorpusView};
 use crate::decide::{Removal, Rule};
 use crate::documents::Documents;
+use crate::edges::Edges;
 use crate::error::{Error, Result};
 use crate::folders::{DOCUMENTS, OLD_REJECTS, REJECTS};
 use crate::outcome;
 use crate::progress::Stage;
 use crate::request::Output;
 use crate::summary::Summary;
-use crate::write::{self, DocumentWriter, PairsWriter};
+use crate::tables::{Column, PlacesColumn};
+use crate::write::{self, DocumentWriter, PairsWriter, RunVerdicts};
+
+pub(super) struct Decided<'a> {
+    pub view: CorpusView<'a>,
+    pub edges: &'a Edges,
+    pub copies: &'a [Edge],
+    pub removals: &'a [Removal],
+}
+
+/// Makes files of what was decided.
+pub(super) struct ResultWriter<'a> {
+    pub job: &'a Job<'a>,
+    pub view: CorpusView<'a>,
+    pub decided: &'a Decided<'a>,
+    /// All removals, by kept and then by removed document.
+    pub by_keeper: &'a [Removal],
+    pub findings: Option<&'a Findings>,
+    pub summary: &'a Summary,
+}
 
 impl Job<'_> {
-    /// Writes all results, the manifest last.
     pub fn write(
         &self,
         decided: &Decided<'_>,
@@ -123,7 +141,7 @@ impl ResultWriter<'_> {
         settled(write::evidence(evidence, removals, view, job.estimates, span)?)?;
         let clusters = job.create("clusters.parquet")?;
         settled(write::clusters(clusters, by_keeper, view, job.estimates)?)?;
-        settled(write::places(job.create(write::PLACES)?, edges, removals, view)?)?;
+        settled(write::places(job.create(PlacesColumn::FILE)?, edges, removals, view)?)?;
         settled(self.report()?)?;
         settled(job.rejects_file(REJECTS, self.summary.counts.rejected)?)?;
         if self.summary.counts.against_rejected > 0 {
@@ -137,11 +155,12 @@ impl ResultWriter<'_> {
 
     /// Writes the documents of all inputs that are kept, or all of them with marks.
     fn documents(&self) -> Result<Vec<(String, Stamp)>> {
-        let Self { job, view, .. } = self;
+        let Self { job, view, decided, by_keeper, .. } = self;
         if matches!(job.request.results.write, Output::DryRun | Output::Evidence) {
             return Ok(Vec::new());
         }
-        let verdicts = RunVerdicts::new(self);
+        let annotates = job.request.results.write == Output::Annotate;
+        let verdicts = RunVerdicts::new(*view, decided.removals, by_keeper, job.estimates, annotates);
         let root = job.folders.output.join(DOCUMENTS);
         job.files.create_dir_all(&root)?;
         let mut out = DocumentWriter::new(job.files, root, &view.corpus.inputs, &verdicts);
@@ -151,7 +170,7 @@ impl ResultWriter<'_> {
             job.check_cancelled()
         };
         match &view.corpus.documents {
-            Documents::Memory(_) => write_held(view.corpus, !verdicts.annotates, write)?,
+            Documents::Memory(_) => write_held(view.corpus, !annotates, write)?,
             Documents::Disk(_) => {
                 let reader = open_inputs(job.request, &job.folders.work, job.target)?;
                 pipeline::run(reader, &Parse, job.request.resources.threads, |batch| {
@@ -195,7 +214,6 @@ fn write_held(
     Ok(())
 }
 
-/// Reads batches again.
 struct Parse;
 
 impl Work for Parse {

@@ -14,12 +14,10 @@ const RIGHT: f64 = WIDTH - 12.0;
 const TOP: f64 = 22.0;
 const BOTTOM: f64 = HEIGHT - 44.0;
 
-/// A figure with its caption.
 struct Figure<'a> {
     /// Tells it from others of the page.
     id: &'a str,
     title: &'a str,
-    /// What it shows, in words.
     description: &'a str,
     height: f64,
     caption: &'a str,

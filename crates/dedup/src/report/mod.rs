@@ -5,7 +5,6 @@
 
 mod chart;
 mod html;
-mod pairs;
 mod phrase;
 mod recall;
 mod sections;
@@ -15,18 +14,15 @@ use benzer_core::lsh::Banding;
 
 use crate::audit::Audited;
 use crate::summary::Counts;
-pub use html::escape;
-pub use html::{counted, grouped};
+pub use html::{counted, escape, grouped};
 pub(crate) use phrase::{beginning, kind, quoted};
 pub(crate) use sides::{Sides, side_by_side};
 
 /// The style sheet.
 pub const STYLE: &str = include_str!("style.css");
 
-/// Everything that is shown.
 #[derive(Debug)]
 pub(crate) struct Report {
-    /// The inputs as they were given.
     pub inputs: Vec<String>,
     pub counts: Counts,
     pub mode: Mode,
@@ -36,9 +32,7 @@ pub(crate) struct Report {
     pub groups: Vec<Group>,
     pub old: OldFacts,
     pub rejects: RejectFacts,
-    /// Names and values.
     pub settings: Vec<(&'static str, String)>,
-    /// The command that does it again.
     pub command: Option<String>,
     /// The run that one at a higher threshold was made from.
     pub earlier: Option<EarlierRun>,
@@ -73,7 +67,6 @@ pub(crate) struct OldFacts {
     pub spans: Vec<SpanFacts>,
 }
 
-/// What is no document.
 #[derive(Debug, Default)]
 pub(crate) struct RejectFacts {
     /// Reasons with their numbers.
@@ -81,7 +74,6 @@ pub(crate) struct RejectFacts {
     pub examples: Vec<String>,
 }
 
-/// A run at a lower threshold.
 #[derive(Debug)]
 pub(crate) struct EarlierRun {
     pub folder: String,
@@ -92,15 +84,12 @@ pub(crate) struct EarlierRun {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Mode {
     pub threshold: f64,
-    /// Nothing is removed yet.
     pub is_dry: bool,
-    /// Similarities are estimated.
     pub is_estimated: bool,
     /// Chains of similar documents are enough.
     pub is_chained: bool,
     /// Documents are removed that contain an old one.
     pub is_contained: bool,
-    /// There are old documents.
     pub is_against: bool,
 }
 
@@ -114,7 +103,6 @@ pub(crate) struct SpanFacts {
     pub text: String,
 }
 
-/// A cluster.
 #[derive(Debug)]
 pub(crate) struct ClusterFacts {
     pub id: String,
@@ -136,7 +124,6 @@ pub(crate) struct Group {
     pub pairs: Vec<PairFacts>,
 }
 
-/// Two documents.
 #[derive(Debug)]
 pub(crate) struct PairFacts {
     pub similarity: f64,
@@ -148,7 +135,6 @@ pub(crate) struct PairFacts {
 }
 
 impl Report {
-    /// The page.
     pub fn render(&self) -> String {
         let mut out = String::with_capacity(64 << 10);
         let what = if self.mode.is_contained { "Test items" } else { "Duplicates" };
@@ -186,7 +172,6 @@ impl Report {
     }
 }
 
-/// The last part of a path.
 fn file_name(path: &str) -> &str {
     path.rsplit('/').find(|part| !part.is_empty()).unwrap_or(path)
 }

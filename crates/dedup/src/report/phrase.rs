@@ -3,7 +3,6 @@
 /// Characters of a document's beginning.
 const BEGINNING: usize = 160;
 
-/// How a text begins, on one line.
 pub(crate) fn beginning(text: &str) -> String {
     let head: String = text.chars().take(4 * BEGINNING).collect();
     let words = head.split_whitespace().collect::<Vec<_>>().join(" ");

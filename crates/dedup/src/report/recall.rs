@@ -128,7 +128,6 @@ impl Report {
     }
 }
 
-/// Which documents were compared with which.
 fn compared(audit: &Audited) -> String {
     let Audited { sampled, compared, documents, by_minimum, .. } = *audit;
     let others = match (by_minimum, compared == documents) {
@@ -142,7 +141,6 @@ fn compared(audit: &Audited) -> String {
     format!("{} drawn at random with {others}", counted(sampled, "document"))
 }
 
-/// A share with its interval, unless it is exact.
 fn interval(share: Share) -> String {
     match share.low == share.high {
         true => percent(share.value),

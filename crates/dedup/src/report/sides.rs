@@ -12,13 +12,11 @@ use crate::diff::{self, Run};
 const MAX_BYTES: usize = 32 << 10;
 /// Texts that differ in more words are shown by their beginnings.
 const MAX_EDITS: usize = 500;
-/// Changes that are shown.
 const MAX_CHANGES: usize = 16;
 /// Words of a change that are shown, and words around it; characters are shown six times as many.
 const CHANGED: usize = 60;
 const AROUND: usize = 10;
 
-/// A piece of one of the texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Piece {
     Same(String),
@@ -27,7 +25,6 @@ enum Piece {
     Skipped(usize),
 }
 
-/// Two texts, each as HTML.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Sides {
     pub html: [String; 2],

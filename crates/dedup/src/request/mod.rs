@@ -24,10 +24,10 @@ pub(crate) const SAVED: &str = "saved";
 pub const BATCH_BYTES: usize = 512 << 10;
 
 /// Holding what is smaller costs little memory, and saves a system call for each text.
-pub const HELD_BYTES: u64 = 16 << 20;
+const HELD_BYTES: u64 = 16 << 20;
 
 /// Smaller inputs are read again rather than saved: that takes a second or two.
-pub const CHECKPOINT_BYTES: u64 = 1 << 30;
+const CHECKPOINT_BYTES: u64 = 1 << 30;
 
 /// A whole deduplication.
 #[derive(Debug, Clone)]

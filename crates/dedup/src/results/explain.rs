@@ -3,7 +3,7 @@
 //! A name is an id, or `FILE:LINE`, where the file is written as it was for the run, as its name in the results, or as any end of its path. What names exactly one document
 //! that way is that document, also where other paths end so. Of a document that is in no pair the results say nothing, so the inputs are asked.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -104,19 +104,13 @@ pub fn explain(folder: &Path, name: &str) -> Result<Answer> {
 }
 
 impl Candidate {
-    /// How it can be told from others.
     fn name(&self) -> String {
-        match &self.at {
-            Some((file, line)) if self.id != format!("{file}:{line}") => {
-                format!("{file}:{line} (id {})", self.id)
-            }
-            Some((file, line)) => format!("{file}:{line}"),
-            None => self.id.clone(),
-        }
+        let Some((file, line)) = &self.at else { return self.id.clone() };
+        let place = format!("{file}:{line}");
+        if self.id == place { place } else { format!("{place} (id {})", self.id) }
     }
 }
 
-/// A name, and the places it may stand for.
 struct Named<'a> {
     source: &'a ReadAgain,
     name: &'a str,
@@ -134,7 +128,6 @@ impl<'a> Named<'a> {
         Self { source, name, written, files, is_exact }
     }
 
-    /// Whether a place is written so.
     fn is_at(&self, file: &str, row: u64) -> bool {
         let Some((written, line)) = self.written else { return false };
         let is_file = match self.source.inputs.is_empty() {
@@ -145,7 +138,6 @@ impl<'a> Named<'a> {
         row == line && is_file
     }
 
-    /// The documents of that name in the tables.
     fn in_results(&self, folder: &Path) -> Result<BTreeSet<Candidate>> {
         let (mut exact, mut by_end) = (BTreeSet::new(), BTreeSet::new());
         let mut look = |is_old: bool, id: &str, at: Option<&(String, u64)>| {
@@ -201,10 +193,8 @@ impl<'a> Named<'a> {
             for input in &self.files {
                 let at = (input.name.clone(), line);
                 match self.source.line(input, line)? {
-                    Line::Document(Some(id)) => found.push(candidate(at, id)),
-                    Line::Document(None) => {
-                        let id = format!("{}:{line}", input.name);
-                        found.push(candidate(at, id));
+                    Line::Document(id) => {
+                        found.push(candidate(at, id.unwrap_or_else(|| format!("{}:{line}", input.name))));
                     }
                     Line::Rejected(_) | Line::Nothing => {}
                 }
@@ -220,26 +210,24 @@ impl<'a> Named<'a> {
     }
 }
 
-/// File and line of an id that is a place.
 fn split(id: &str) -> Option<(String, u64)> {
     let (file, line) = id.rsplit_once(':')?;
     Some((file.to_owned(), line.parse().ok()?))
 }
 
-/// Everything the tables have about a document.
 fn all_of(folder: &Path, source: &ReadAgain, candidate: Candidate) -> Result<Explained> {
     let Candidate { is_old, at, id } = candidate;
     let mut found = Explained { id, at, is_old, ..Explained::default() };
-    let mut places: BTreeMap<Option<(String, u64)>, ()> = BTreeMap::new();
+    let mut places: BTreeSet<Option<(String, u64)>> = BTreeSet::new();
     let is_it = |own: &Explained, is_old: bool, id: &str, at: &Option<(String, u64)>| {
         own.id == id && own.is_old == is_old && (own.at.is_none() || at.is_none() || own.at == *at)
     };
     evidence(folder, |row| {
         if !found.is_old && row.removed_id == found.id {
-            places.insert(row.removed_at.clone(), ());
+            places.insert(row.removed_at.clone());
         }
         if !row.kept_is_old && row.kept_id == found.id {
-            places.insert(row.kept_at.clone(), ());
+            places.insert(row.kept_at.clone());
         }
         if is_it(&found, false, &row.removed_id, &row.removed_at) {
             found.removed = Some(row);
@@ -257,7 +245,7 @@ fn all_of(folder: &Path, source: &ReadAgain, candidate: Candidate) -> Result<Exp
     })?;
     if source.repeats && !found.is_old {
         let all = source.with_id(&found.id).unwrap_or_default();
-        places.extend(all.into_iter().map(|at| (Some(at), ())));
+        places.extend(all.into_iter().map(Some));
         found.same_id = places.len() as u64;
     }
     let id = found.id.clone();

@@ -17,11 +17,8 @@ use benzer_io::read::{self, Batch, DocumentId, FieldPath, Format, Inputs, RawBat
 pub(crate) struct Named {
     /// As it was named, or found in what was named.
     pub path: String,
-    /// Its name in the results.
     pub name: String,
-    /// Its size.
     pub bytes: Option<u64>,
-    /// Its documents.
     pub documents: u64,
     /// The line or row of the last one; 0 if there is none.
     pub last: u64,
@@ -59,19 +56,14 @@ fn end_of(corpus: &Corpus, start: Row, input: u32) -> Result<Row> {
 /// What a run has read, and how.
 #[derive(Debug)]
 pub(super) struct ReadAgain {
-    /// The folder of the run.
     pub folder: PathBuf,
     pub inputs: Vec<Named>,
-    /// Whether documents have ids of their own.
     pub has_ids: bool,
-    /// Whether ids are used more than once.
     pub repeats: bool,
     options: ReadOptions,
-    /// Where the run was started.
     directory: PathBuf,
 }
 
-/// What stands at a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Line {
     /// A document, and its id if it has one of its own.
@@ -186,8 +178,7 @@ impl ReadAgain {
             let say = |error: benzer_io::Error| error.to_string();
             let reader = read::open(Inputs::new().path(path), self.options.clone()).map_err(say)?;
             let threads = std::thread::available_parallelism().map_or(1, Into::into);
-            let finder = Finder { id };
-            pipeline::run(reader, &finder, threads, |lines| -> Result<()> {
+            pipeline::run(reader, &Finder(id), threads, |lines| -> Result<()> {
                 found.extend(lines.into_iter().map(|line| (input.name.clone(), line)));
                 Ok(())
             })
@@ -211,15 +202,11 @@ impl ReadAgain {
     }
 }
 
-/// A path without what means nothing in it.
 fn plain(path: &Path) -> PathBuf {
     path.components().filter(|part| !matches!(part, Component::CurDir)).collect()
 }
 
-/// Finds the lines of documents with an id.
-struct Finder<'a> {
-    id: &'a str,
-}
+struct Finder<'a>(&'a str);
 
 impl Work for Finder<'_> {
     type Batch = RawBatch;
@@ -229,7 +216,7 @@ impl Work for Finder<'_> {
 
     fn make(&self, raw: RawBatch, (): &mut ()) -> Result<Vec<u64>> {
         let batch: Batch = read::parse(raw);
-        let has_id = |id: DocumentId<'_>| matches!(id, DocumentId::Field(id) if id == self.id);
+        let has_id = |id: DocumentId<'_>| matches!(id, DocumentId::Field(id) if id == self.0);
         Ok(batch.documents().filter(|document| has_id(document.id)).map(|document| document.line).collect())
     }
 }

@@ -23,12 +23,9 @@ pub fn is_manifest(path: &Path) -> bool {
     std::fs::read(path).is_ok_and(|bytes| memchr::memmem::find(&bytes, b"\"benzer\"").is_some())
 }
 
-/// A manifest that was read.
 #[derive(Debug)]
-pub struct Manifest {
-    /// All of it.
+pub(crate) struct Manifest {
     pub json: Value,
-    /// The files it names.
     pub files: Vec<FileEntry>,
     /// Whether it has a checksum of its own.
     pub is_sealed: bool,
@@ -42,7 +39,6 @@ pub fn sealed(object: &Value) -> Vec<u8> {
 }
 
 impl Manifest {
-    /// Reads the manifest in a folder.
     pub fn read(folder: &Path) -> Result<Self> {
         let path = folder.join(NAME);
         super::check_here(&path)?;
@@ -84,7 +80,7 @@ impl Manifest {
 }
 
 /// What is wrong with `run.json`, whose manifest has a checksum or not.
-pub fn check_run(bytes: &[u8], is_sealed: bool) -> Result<(), String> {
+pub(crate) fn check_run(bytes: &[u8], is_sealed: bool) -> Result<(), String> {
     match is_sealed {
         true => manifest::unsealed(bytes).map(drop),
         false => serde_json::from_slice::<Value>(bytes).map(drop).map_err(|error| error.to_string()),

@@ -3,7 +3,6 @@
 mod explain;
 pub(crate) mod inputs;
 pub mod manifest;
-mod output;
 mod rethreshold;
 mod rows;
 
@@ -21,7 +20,7 @@ use benzer_io::read::{Format, RejectReason, check_parquet_index, check_parquet_p
 use benzer_io::store::Address;
 pub use explain::{Answer, Explained, explain};
 use manifest::Manifest;
-pub(crate) use output::checksum_of_pairs;
+pub(crate) use rethreshold::checksum_of_pairs;
 pub use rethreshold::{Rethresholded, rethreshold};
 use rows::Rows;
 

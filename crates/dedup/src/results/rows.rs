@@ -10,7 +10,6 @@ use arrow_array::{Array, RecordBatch};
 use crate::error::{Error, Result};
 use crate::tables::Column;
 
-/// Some rows of a table.
 pub(super) struct Rows<'a, C> {
     pub path: &'a Path,
     pub batch: &'a RecordBatch,

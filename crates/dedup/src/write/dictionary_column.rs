@@ -22,7 +22,6 @@ use benzer_join::verify::IdMap;
 use benzer_join::{Edge, Rank};
 use benzer_storage::FileWriter;
 
-/// Rows of a row group.
 pub(super) const ROWS: usize = 64 << 10;
 
 /// A table being written, row group by row group.
@@ -32,7 +31,6 @@ pub(super) struct DictionaryTable<C> {
 }
 
 impl<C: Column> DictionaryTable<C> {
-    /// Begins a table.
     pub fn begin(out: FileWriter) -> Result<Self> {
         let (writer, _) = result_table::begin(out, &C::declarations())?;
         let (writer, _) = writer.into_serialized_writer()?;
@@ -51,7 +49,6 @@ impl<C: Column> DictionaryTable<C> {
         Ok(())
     }
 
-    /// Ends the table and gives the output back.
     pub fn finish(self) -> Result<FileWriter> {
         Ok(self.writer.into_inner()?)
     }
@@ -97,12 +94,10 @@ impl DictionaryKeys {
         Self::packed(numbers, firsts)
     }
 
-    /// [`DictionaryKeys::new`] of ranks.
     pub fn by_rank(ranks: impl ExactSizeIterator<Item = Rank>, numbers: &mut RankNumbers) -> Self {
         Self::by_small_key(ranks.map(|rank| rank.0), numbers)
     }
 
-    /// [`DictionaryKeys::new`] of keys that are small.
     fn by_small_key(
         keys: impl ExactSizeIterator<Item = u32>,
         RankNumbers(numbers_of): &mut RankNumbers,
@@ -190,7 +185,6 @@ impl DictionaryKeys {
     }
 }
 
-/// A column of flags.
 pub(super) fn flags(column: &ColumnDescPtr, flags: impl ExactSizeIterator<Item = bool>) -> Result<Encoded> {
     let n = flags.len();
     let (mut bits, mut word) = (Vec::with_capacity(n / 8 + 8), 0u64);
@@ -217,19 +211,16 @@ pub(super) fn bytes(bytes: &[u8], into: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// A count in Parquet's plain encoding.
 pub(super) fn number(number: u32, into: &mut Vec<u8>) -> Result<()> {
     into.extend_from_slice(&number.to_le_bytes());
     Ok(())
 }
 
-/// A line or row in Parquet's plain encoding.
 pub(super) fn row(row: u64, into: &mut Vec<u8>) -> Result<()> {
     into.extend_from_slice(&row.to_le_bytes());
     Ok(())
 }
 
-/// A similarity in Parquet's plain encoding.
 pub(super) fn share(share: f64, into: &mut Vec<u8>) -> Result<()> {
     into.extend_from_slice(&share.to_le_bytes());
     Ok(())
@@ -291,7 +282,6 @@ fn push_hybrid(numbers: &[u32], width: u32, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a number that comes so many times.
 fn push_run(number: u32, n: usize, width: u32, out: &mut Vec<u8>) {
     push_varint((n as u64) << 1, out);
     out.extend_from_slice(&number.to_le_bytes()[..width.div_ceil(8) as usize]);
@@ -325,7 +315,6 @@ fn push_bits(numbers: &[u32], width: u32, out: &mut Vec<u8>) {
 /// Bytes of the header of a page, at most.
 const HEADER: usize = 64;
 
-/// Writes the pages one after the other.
 fn chunk(
     dictionary: Option<Page>,
     data: Page,

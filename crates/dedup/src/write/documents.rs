@@ -4,27 +4,13 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::verdicts::RunVerdicts;
 use crate::documents::Row;
 use crate::error::{Error, Result};
 use benzer_io::read::{Batch, Compression, Format, Input};
-use benzer_io::rewrite::{Annotation, LineWriter, Verdict, table};
+use benzer_io::rewrite::{LineWriter, Verdict, table};
 use benzer_io::rewrite::{annotate_csv, annotate_csv_header, annotate_json};
 use benzer_storage::{Files, Stamp};
-
-/// What becomes of documents, by row.
-pub(crate) trait Verdicts: Sync {
-    /// Whether documents are marked instead of removed.
-    fn annotates(&self) -> bool;
-
-    /// Whether it is left out of the output.
-    fn is_removed(&self, row: Row) -> bool;
-
-    /// The marks of a document, if documents are marked instead of removed.
-    fn annotation(&self, row: Row) -> Result<Option<Annotation>>;
-
-    /// The input and the line of a row, if there is such a row.
-    fn place(&self, row: Row) -> Result<Option<(u32, u64)>>;
-}
 
 /// Refuses marks that a format has no place for.
 pub(crate) fn check_annotation(inputs: &[Arc<Input>]) -> Result<()> {
@@ -39,20 +25,17 @@ pub(crate) fn check_annotation(inputs: &[Arc<Input>]) -> Result<()> {
     }
 }
 
-/// Writes documents as they come.
 pub(crate) struct DocumentWriter<'a> {
     files: &'a Files,
     root: PathBuf,
     inputs: &'a [Arc<Input>],
-    verdicts: &'a dyn Verdicts,
-    annotates: bool,
+    verdicts: &'a RunVerdicts<'a>,
     row: Row,
     current: Option<(u32, Output)>,
     stamps: Vec<(PathBuf, Stamp)>,
     line: Vec<u8>,
 }
 
-/// The output of one input.
 enum Output {
     /// Records are appended.
     Lines(Box<LineWriter>),
@@ -68,15 +51,13 @@ impl<'a> DocumentWriter<'a> {
         files: &'a Files,
         root: PathBuf,
         inputs: &'a [Arc<Input>],
-        verdicts: &'a dyn Verdicts,
+        verdicts: &'a RunVerdicts<'a>,
     ) -> Self {
-        let annotates = verdicts.annotates();
         Self {
             files,
             root,
             inputs,
             verdicts,
-            annotates,
             row: Row(0),
             current: None,
             stamps: Vec::new(),
@@ -84,7 +65,6 @@ impl<'a> DocumentWriter<'a> {
         }
     }
 
-    /// Rows that were written so far.
     pub fn row(&self) -> u32 {
         self.row.0
     }
@@ -94,7 +74,7 @@ impl<'a> DocumentWriter<'a> {
         let mut i = 0;
         while let Some((input, _)) = batch.place_of(i) {
             self.go_to(input)?;
-            i += match self.annotates {
+            i += match self.verdicts.annotates {
                 false if matches!(self.current, Some((_, Output::Lines(_)))) => {
                     self.run(batch, lines, i, input)?
                 }
@@ -126,7 +106,6 @@ impl<'a> DocumentWriter<'a> {
         Ok(n)
     }
 
-    /// Writes one document.
     fn one(&mut self, batch: &Batch, i: usize) -> Result<usize> {
         if let Some(document) = batch.document(i) {
             let row = self.row;
@@ -181,7 +160,7 @@ impl<'a> DocumentWriter<'a> {
                 let mut out = self.create(&input.relative, input.compression())?;
                 let mut failure = None;
                 let mut verdicts = self.of_table(number, &mut failure);
-                match self.annotates {
+                match self.verdicts.annotates {
                     true => table::rewrite_annotated(input, &mut out, &mut verdicts)?,
                     false => table::rewrite(input, &mut out, &mut verdicts)?,
                 };
@@ -194,7 +173,7 @@ impl<'a> DocumentWriter<'a> {
                 let mut out = self.create(&input.relative, input.compression())?;
                 if let (Some(Format::Csv { .. }), Some(header)) = (format, input.header()) {
                     self.line.clear();
-                    match self.annotates {
+                    match self.verdicts.annotates {
                         true => annotate_csv_header(input, &mut self.line)?,
                         false => self.line.extend_from_slice(header),
                     }

@@ -74,7 +74,6 @@ pub(crate) fn evidence(
     table.finish()
 }
 
-/// The rows of a row group of the evidence.
 struct EvidenceRows<'a> {
     removals: &'a [Removal],
     view: &'a CorpusView<'a>,
@@ -115,7 +114,6 @@ impl<'a> EvidenceRows<'a> {
         Ok(Self { removals, view, estimates, equal, excerpts, removed_files, kept_files })
     }
 
-    /// A column of these rows.
     fn encode(&self, column: EvidenceColumn, keys: &EvidenceKeys, descr: &ColumnDescPtr) -> Result<Encoded> {
         use EvidenceColumn as C;
         let Self { removals, view, estimates, .. } = *self;

@@ -5,8 +5,10 @@ mod documents;
 mod evidence;
 mod pairs;
 mod places;
+mod verdicts;
 
-pub(crate) use documents::{DocumentWriter, Verdicts, check_annotation};
+pub(crate) use documents::{DocumentWriter, check_annotation};
 pub(crate) use evidence::{CountKind, Excerpt, clusters, evidence, similarity};
 pub(crate) use pairs::PairsWriter;
-pub(crate) use places::{PLACES, places};
+pub(crate) use places::places;
+pub(crate) use verdicts::RunVerdicts;

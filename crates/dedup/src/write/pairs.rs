@@ -10,7 +10,6 @@ use crate::tables::PairsColumn;
 use benzer_join::{Edge, Estimates, Rank};
 use benzer_storage::FileWriter;
 
-/// The table being written.
 pub(crate) struct PairsWriter {
     table: DictionaryTable<PairsColumn>,
     count_kind: CountKind,

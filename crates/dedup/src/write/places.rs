@@ -11,9 +11,6 @@ use benzer_io::result_table::{Cell, Table};
 use benzer_join::Rank;
 use benzer_storage::FileWriter;
 
-/// The name of the table.
-pub(crate) const PLACES: &str = PlacesColumn::FILE;
-
 /// Writes one row for each such document, in keep order.
 pub(crate) fn places(
     out: FileWriter,
@@ -75,7 +72,6 @@ impl Bits {
         }
     }
 
-    /// Those that are there, in order.
     fn ranks(&self) -> impl Iterator<Item = Rank> {
         let bits = |(i, word): (u32, u64)| {
             (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| Rank(64 * i + bit))

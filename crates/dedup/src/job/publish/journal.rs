@@ -14,7 +14,6 @@ use crate::error::Result;
 
 const NAME: &str = "uploaded.jsonl";
 
-/// The journal of an upload.
 #[derive(Debug)]
 pub(super) struct Journal {
     path: PathBuf,
@@ -30,7 +29,6 @@ struct Line {
 }
 
 impl Journal {
-    /// A journal of nothing.
     pub(super) fn create(work: &Path) -> Result<Self> {
         Self::with(work, HashMap::new(), File::options().write(true).create(true).truncate(true))
     }
@@ -59,7 +57,6 @@ impl Journal {
         line.checksum == checksum(entry) && line.version == there.version && entry.stamp.bytes == there.bytes
     }
 
-    /// Remembers that a file was sent.
     pub(super) fn add(&self, name: &str, entry: &FileEntry, version: &str) -> Result<()> {
         let line = Line { name: name.to_owned(), checksum: checksum(entry), version: version.to_owned() };
         let mut line = serde_json::to_vec(&line).expect("strings can always be written");
@@ -69,7 +66,6 @@ impl Journal {
     }
 }
 
-/// Removes the journal.
 pub(super) fn remove(files: &Files, work: &Path) -> Result<()> {
     Ok(files.remove(&work.join(NAME))?)
 }

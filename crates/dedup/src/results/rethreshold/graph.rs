@@ -12,7 +12,6 @@ use benzer_core::Threshold;
 use benzer_join::resolve::Leaders;
 use benzer_join::{Edge, Rank};
 
-/// All pairs of a run.
 pub(super) struct Graph {
     /// In the order in which they are resolved.
     edges: Vec<Edge>,
@@ -21,7 +20,6 @@ pub(super) struct Graph {
     facts: HashMap<(Rank, Rank), RemovalFacts>,
 }
 
-/// A document that is in a pair.
 pub(super) struct PairedDocument {
     pub id: String,
     /// Whether it is one of `--against`.
@@ -41,13 +39,8 @@ pub(super) struct RemovalFacts {
 pub(super) fn similarity(removal: &Removal) -> f64 {
     match removal.rule {
         Rule::ExactCopy => 1.0,
-        _ => share(&removal.edge),
+        _ => removal.edge.similarity(),
     }
-}
-
-/// The similarity of two documents.
-pub(super) fn share(edge: &Edge) -> f64 {
-    edge.similarity()
 }
 
 impl Graph {
@@ -152,7 +145,6 @@ impl Graph {
         Some(())
     }
 
-    /// A document that is in a pair.
     pub fn document(&self, rank: Rank) -> &PairedDocument {
         &self.documents[&rank]
     }
@@ -176,7 +168,6 @@ impl Graph {
     }
 }
 
-/// Names of files, each once.
 #[derive(Default)]
 struct Files(HashSet<Arc<str>>);
 

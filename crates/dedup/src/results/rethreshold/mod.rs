@@ -21,7 +21,9 @@ use crate::error::{Error, Result};
 use crate::outcome;
 use crate::request::Measure;
 use crate::summary::{Counts, NAMED, Summary};
+use crate::tables::{Column, PairsColumn};
 use benzer_core::Threshold;
+use benzer_io::places;
 use benzer_join::Rank;
 use benzer_join::resolve::Cluster;
 use benzer_storage::{FileEntry, Files};
@@ -52,7 +54,7 @@ pub struct Rethresholded {
 /// A folder without results; a run that decided by estimates or components; a threshold below that of the run; an `out` that holds the results of a run.
 pub fn rethreshold(folder: &Path, threshold: Threshold, out: &Path) -> Result<Rethresholded> {
     let run = FinishedRun::read(folder, threshold)?;
-    super::output::check(folder, out)?;
+    check(folder, out)?;
     let mut graph = Graph::read(folder)?;
     let before = graph.resolve(run.threshold, run.rule());
     graph.learn_places(folder, &before, run.ids_are_places())?;
@@ -82,14 +84,36 @@ pub fn rethreshold(folder: &Path, threshold: Threshold, out: &Path) -> Result<Re
     Ok(outcome)
 }
 
-/// Writes a small file.
+/// Refuses a folder that holds the run itself, another run, or other files.
+fn check(folder: &Path, out: &Path) -> Result<()> {
+    places::check_folder(out, [folder])?;
+    let occupied = |what| Err(Error::Occupied { path: out.to_owned(), what });
+    if !out.exists() {
+        return Ok(());
+    }
+    if !out.join(manifest::NAME).exists() {
+        let is_empty = std::fs::read_dir(out).map_err(|error| Error::open(out, error))?.next().is_none();
+        return if is_empty { Ok(()) } else { occupied("other files; name a new folder with --output") };
+    }
+    match Manifest::read(out)?.json["from"].is_null() {
+        true => occupied("the results of a run; name a new folder with --output"),
+        false => Ok(()),
+    }
+}
+
+/// Of which pairs something is made, by the manifest of their run.
+pub(crate) fn checksum_of_pairs(manifest: &Value) -> Value {
+    let files = manifest["files"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let pairs = files.iter().find(|file| file["name"] == PairsColumn::FILE);
+    pairs.map_or(Value::Null, |file| file["checksum"].clone())
+}
+
 fn written(files: &Files, out: &Path, name: &str, bytes: &[u8]) -> Result<FileEntry> {
     let mut file = files.create(&out.join(name))?;
     file.append(bytes)?;
     Ok(FileEntry { name: name.to_owned(), stamp: file.commit()? })
 }
 
-/// Who is removed at the higher threshold.
 struct Decided {
     threshold: Threshold,
     /// In keep order.
@@ -98,7 +122,6 @@ struct Decided {
     by_keeper: Vec<Removal>,
 }
 
-/// The run whose pairs these are.
 struct FinishedRun<'a> {
     folder: &'a Path,
     manifest: Value,
@@ -208,7 +231,6 @@ impl<'a> FinishedRun<'a> {
         self.manifest["from_threshold"].as_f64().unwrap_or(self.threshold.value())
     }
 
-    /// A list of texts in the manifest.
     fn texts(&self, name: &str) -> Vec<String> {
         serde_json::from_value(self.manifest[name].clone()).unwrap_or_default()
     }
@@ -227,7 +249,7 @@ impl<'a> FinishedRun<'a> {
             "benzer": env!("CARGO_PKG_VERSION"),
             "format": manifest::FORMAT,
             "from": self.folder,
-            "pairs": super::output::checksum_of_pairs(&self.manifest),
+            "pairs": checksum_of_pairs(&self.manifest),
             "from_threshold": self.found_at(),
             "given": self.given,
             "settings": settings,

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::graph::{Graph, PairedDocument, share, similarity};
+use super::graph::{Graph, PairedDocument, similarity};
 use super::{Decided, FinishedRun};
 use crate::decide::{Removal, Rule};
 use crate::outcome::{cluster_sizes, fine_histogram, smallest};
@@ -16,12 +16,10 @@ use crate::request::Measure;
 use crate::summary::Summary;
 use benzer_join::{Edge, Rank};
 
-/// The name of the page.
 pub(super) const NAME: &str = "report.html";
 /// Clusters, and pairs of each kind, that are shown.
 const SHOWN: usize = 10;
 
-/// The page.
 pub(super) fn render(run: &FinishedRun<'_>, graph: &Graph, decided: &Decided, summary: &Summary) -> String {
     let near = decided.by_keeper.iter().filter(|removal| removal.rule != Rule::ExactCopy);
     let folder = run.folder.display().to_string();
@@ -70,7 +68,7 @@ fn largest(graph: &Graph, decided: &Decided) -> Vec<ClusterFacts> {
 
 /// The pairs next to the threshold, on both sides of it.
 fn groups(run: &FinishedRun<'_>, graph: &Graph, decided: &Decided) -> Vec<Group> {
-    let by_similarity = |edge: &Edge| ((share(edge) * 1e9) as u64, edge.later, *edge);
+    let by_similarity = |edge: &Edge| ((edge.similarity() * 1e9) as u64, edge.later, *edge);
     let verified = decided.removals.iter().filter(|removal| removal.rule == Rule::Verified);
     let removed = smallest(SHOWN, verified.map(|removal| by_similarity(&removal.edge)));
     let gone: HashSet<Rank> = decided.removals.iter().map(Removal::removed).collect();
@@ -102,7 +100,7 @@ fn groups(run: &FinishedRun<'_>, graph: &Graph, decided: &Decided) -> Vec<Group>
 fn pair(graph: &Graph, edge: &Edge) -> PairFacts {
     let documents = [edge.earlier, edge.later].map(|rank| graph.document(rank));
     PairFacts {
-        similarity: share(edge),
+        similarity: edge.similarity(),
         counts: Some((edge.intersection, edge.union)),
         ids: documents.map(|document| document.id.clone()),
         places: documents.map(place),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::Decided;
-use super::graph::{Graph, PairedDocument, share, similarity};
+use super::graph::{Graph, PairedDocument, similarity};
 use crate::decide::Rule;
 use crate::error::Result;
 use crate::tables::{ClustersColumn, Column, EvidenceColumn, PairsColumn, PlacesColumn};
@@ -46,7 +46,7 @@ impl Graph {
                 PairsColumn::IdB => Cell::Text(&b.id),
                 PairsColumn::Intersection => Cell::Number(intersection),
                 PairsColumn::Union => either,
-                PairsColumn::Similarity => Cell::Share(if is_copy { 1.0 } else { share(edge) }),
+                PairsColumn::Similarity => Cell::Share(if is_copy { 1.0 } else { edge.similarity() }),
                 PairsColumn::ExactCopy => Cell::Flag(is_copy),
                 PairsColumn::RankA => Cell::Number(earlier.0),
                 PairsColumn::RankB => Cell::Number(later.0),
