@@ -233,7 +233,7 @@ mod tests {
                 let _ = segment.features(&row, &mut features);
                 prop_assert!(features.len() < 100);
             }
-            prop_assert!(segment.row(DOCUMENTS).is_err());
+            prop_assert!(segment.row(OldNumber(DOCUMENTS)).is_err());
             let mut cursor = Cursor::new(&segment.keys);
             for (list, key) in [(0, 0), (1, 7), (u16::MAX, u64::MAX)] {
                 let _ = cursor.find(list, key).and_then(|place| cursor.record(place));

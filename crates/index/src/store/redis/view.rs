@@ -16,6 +16,9 @@ use crate::record::{DocNo, Record};
 use crate::settings::{BandRange, Keeps, Layout};
 use crate::store::{Cursor, Parts, Postings, Stats, View, Visit, VisitNumbered};
 
+/// The bytes of blocks, by number.
+type Blocks = HashMap<u32, Vec<u8>>;
+
 /// The collection as it is whenever it is looked at.
 pub(super) struct Live<'a> {
     pub(super) store: &'a Redis,
@@ -67,7 +70,7 @@ impl<'a> Live<'a> {
     }
 
     /// Blocks by their numbers, and where they were found.
-    fn blocks(&self, wanted: impl Fn(&Home) -> Vec<u32>) -> Result<(Arc<Home>, HashMap<u32, Vec<u8>>)> {
+    fn blocks(&self, wanted: impl Fn(&Home) -> Vec<u32>) -> Result<(Arc<Home>, Blocks)> {
         self.at_home(|home| {
             let with_slice = |block| (home.slice_of_block(block), block);
             let mut wanted: Vec<(u32, u32)> = wanted(home).into_iter().map(with_slice).collect();
