@@ -15,7 +15,6 @@ pub fn is_precise(measured: Mean, scale: f64) -> bool {
     measured.error <= 0.9 * MAX_SHARE * scale.abs()
 }
 
-/// All comparisons of an experiment.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Checks {
     n: usize,
@@ -58,7 +57,6 @@ impl Checks {
         );
     }
 
-    /// Anything else that must be true.
     pub fn holds(&mut self, what: impl Display, is_true: bool) {
         self.n += 1;
         if !is_true {
@@ -76,7 +74,6 @@ impl Checks {
         self.furthest
     }
 
-    /// What does not hold.
     pub fn failures(&self) -> &[String] {
         &self.failures
     }

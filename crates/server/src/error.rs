@@ -23,7 +23,6 @@ pub struct ErrorDetail {
     pub message: String,
 }
 
-/// A request that cannot be served.
 #[derive(Debug)]
 pub struct ApiError {
     status: StatusCode,
@@ -31,22 +30,18 @@ pub struct ApiError {
     retry_after: Option<u64>,
 }
 
-/// Results of handlers.
 pub type Result<T, E = ApiError> = std::result::Result<T, E>;
 
 impl ApiError {
-    /// With a status, a code and a message.
     pub fn new(status: StatusCode, code: &str, message: impl ToString) -> Self {
         let detail = ErrorDetail { code: code.to_owned(), message: message.to_string() };
         Self { status, detail, retry_after: None }
     }
 
-    /// A request that makes no sense.
     pub fn bad(message: impl ToString) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "bad_request", message)
     }
 
-    /// Something that is larger than a limit.
     pub fn too_large(message: impl ToString) -> Self {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)
     }
@@ -79,12 +74,10 @@ impl ApiError {
         Self { retry_after: Some(seconds), ..self }
     }
 
-    /// The code and the message.
     pub fn detail(&self) -> &ErrorDetail {
         &self.detail
     }
 
-    /// The status.
     pub fn status(&self) -> StatusCode {
         self.status
     }

@@ -14,7 +14,6 @@ use serde::Serialize;
 use crate::Usage;
 use crate::output::{View, bar_style};
 
-/// What the command does, for its help.
 pub const ABOUT: &str = "\
 Try the claims of the papers on this code: every figure and table, measured, beside the theory.
 
@@ -95,10 +94,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Lists or runs experiments.
-///
-/// # Errors
-/// An unknown name; data that cannot be read; a folder that cannot be written; an experiment in which code and theory disagree.
+/// Lists or runs experiments. Errors: an unknown name; data that cannot be read; a folder that cannot be written; an experiment in which code and theory disagree.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     let Arguments { names, quick, data, seed, output } = arguments;
     if names.iter().any(|name| name == "list") {

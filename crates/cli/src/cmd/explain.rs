@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 
 use crate::output::{Align, HEADING, Table, View, grouped, printable};
 
-/// What the command does, for its help.
 pub const ABOUT: &str = "\
 Why a document was removed or kept by a run of `benzer dedup`: the kept document it duplicates, with exact \
 similarity, estimate and rule, or the documents it stands for; and the documents it is similar to.
@@ -39,10 +38,7 @@ pub struct Arguments {
     limit: usize,
 }
 
-/// Looks a document up and shows what is known.
-///
-/// # Errors
-/// A folder that holds no run; a name of no document, or of several.
+/// Looks a document up and shows what is known. Errors: a folder that holds no run; a name of no document, or of several.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     let (name, folder) = (printable(&arguments.id), arguments.run.display());
     let found = match results::explain(&arguments.run, &arguments.id)? {
@@ -151,7 +147,6 @@ fn placed(what: &str, at: Option<&(String, u64)>) -> String {
     at.map_or(String::new(), |(file, line)| format!("{what}: {} line {line}\n", printable(file)))
 }
 
-/// The other document of a pair.
 fn other<'a>(pair: &'a Pair, id: &str) -> &'a str {
     if pair.id_a == id { &pair.id_b } else { &pair.id_a }
 }

@@ -18,7 +18,6 @@ use crate::options::sets::{HELP, SetArguments, usage};
 use crate::options::sketches::SketchArguments;
 use crate::output::{Format, View, grouped, printable, write_json};
 
-/// What the command does, for its help.
 pub const ABOUT: &str = "\
 Write documents or sets as b-bit vectors for linear models, in LIBSVM format.
 
@@ -80,10 +79,7 @@ struct WrittenRows<'a> {
     labels: &'a [String],
 }
 
-/// Writes a row for each document or set.
-///
-/// # Errors
-/// Inputs that cannot be read, an output that cannot be written, wrong arguments.
+/// Writes a row for each document or set. Errors: inputs that cannot be read, an output that cannot be written, wrong arguments.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     let Arguments { inputs, sets, sketches, .. } = arguments;
     let output = Some(arguments.output.as_path()).filter(|path| *path != Path::new("-"));

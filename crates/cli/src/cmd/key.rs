@@ -12,7 +12,6 @@ use crate::Usage;
 use crate::options::db::{DbArguments, KeysArguments};
 use crate::output::{Align, Table, View, printable};
 
-/// What the command does, for its help.
 pub const ABOUT: &str = "\
 Make, list and revoke the keys of a server.
 
@@ -115,10 +114,7 @@ impl Place {
     }
 }
 
-/// Does it.
-///
-/// # Errors
-/// A file that cannot be read or written; no such key.
+/// Does it. Errors: a file that cannot be read or written; no such key.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     match &arguments.action {
         Action::Create(arguments) => create(arguments, view, out),

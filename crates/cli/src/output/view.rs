@@ -28,12 +28,10 @@ pub enum Color {
     Never,
 }
 
-/// How a command shows its result.
 #[derive(Debug, Clone, Copy)]
 pub struct View {
     /// Table or JSON.
     pub format: Format,
-    /// Whether to use colour.
     pub color: bool,
     /// Columns of the terminal, or 80.
     pub width: usize,
@@ -56,10 +54,7 @@ impl View {
         Self { format, color, width: width() }
     }
 
-    /// Writes a result: as indented JSON, or as the text that is made of it.
-    ///
-    /// # Errors
-    /// What the writer says.
+    /// Writes a result: as indented JSON, or as the text that is made of it. Errors: what the writer says.
     pub fn show(
         &self,
         out: &mut dyn Write,

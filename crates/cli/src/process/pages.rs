@@ -14,7 +14,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// From here on an allocation is a map of its own.
 pub const LARGE: usize = 1 << 20;
-/// The size of a huge page.
 const PAGE: usize = 2 << 20;
 
 /// Bytes of all maps that wait for the next allocation, at most.

@@ -12,7 +12,6 @@ use serde::Serialize;
 use crate::Usage;
 use crate::output::{grouped, printable};
 
-/// So many rejected lines are named on standard error.
 const NAMED: usize = 5;
 
 /// The lines that were rejected: the first ones for the terminal, all for a file.

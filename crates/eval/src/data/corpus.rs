@@ -12,7 +12,6 @@ use flate2::read::MultiGzDecoder;
 use crate::random::Random;
 use crate::{Context, Error, Result};
 
-/// Sets with a name.
 #[derive(Debug, Clone)]
 pub(crate) struct Corpus {
     pub name: String,
@@ -53,7 +52,6 @@ pub(crate) fn shingled(texts: &[String], options: &TextOptions) -> Result<Vec<Fe
     Ok(texts.iter().map(|text| shingler.features(text)).collect())
 }
 
-/// The words of each KOS document.
 pub(crate) fn kos(data: &Path) -> Result<Corpus> {
     Ok(Corpus { name: "KOS".to_owned(), sets: docword(data, 0)? })
 }

@@ -40,7 +40,6 @@ impl<const N: usize> Universe<N> {
         self.size(members) / any.map(|(_, n)| *n as f64).sum::<f64>()
     }
 
-    /// The number of elements.
     pub fn total(&self) -> u64 {
         self.total
     }

@@ -25,7 +25,6 @@ struct Cell {
     pairs: f64,
 }
 
-/// The groups of a collection.
 #[derive(Debug)]
 pub(crate) struct Census {
     cells: Vec<Cell>,
@@ -77,7 +76,6 @@ impl Census {
         cell.pairs += pairs;
     }
 
-    /// How many groups there are.
     pub fn groups(&self) -> f64 {
         self.cells.iter().map(|cell| cell.groups as f64).sum()
     }

@@ -11,7 +11,6 @@ pub(crate) struct Group<const N: usize> {
     pub sets: [usize; N],
     /// The similarity of all of them.
     pub jaccard: f64,
-    /// The sum of the similarities of the pairs.
     pub pairs: f64,
     /// The smallest size over the largest one: they cannot be more similar.
     pub max_jaccard: f64,
@@ -28,12 +27,10 @@ pub(crate) fn reaches(value: f64, threshold: f64) -> bool {
     value >= threshold - ROUNDING
 }
 
-/// How many groups reach a threshold.
 pub(crate) fn relevant<const N: usize>(groups: &[Group<N>], threshold: f64) -> f64 {
     groups.iter().filter(|group| group.reaches(threshold)).count() as f64
 }
 
-/// Every pair.
 pub(crate) fn pairs(sets: &[Features]) -> Vec<Group<2>> {
     let common = Common::new(sets);
     let places = (0..sets.len()).flat_map(|i| (i + 1..sets.len()).map(move |j| [i, j]));
@@ -44,7 +41,6 @@ pub(crate) fn pairs(sets: &[Features]) -> Vec<Group<2>> {
     places.map(group).collect()
 }
 
-/// Every group of three.
 pub(crate) fn triples(sets: &[Features]) -> Vec<Group<3>> {
     let common = Common::new(sets);
     let mut groups = Vec::new();
@@ -67,7 +63,6 @@ pub(crate) fn triples(sets: &[Features]) -> Vec<Group<3>> {
     groups
 }
 
-/// The elements that are in all of the sets.
 pub(crate) fn intersection(sets: &[&Features]) -> Features {
     let (first, others) = sets.split_first().expect("at least one set");
     let is_common = |e: &u64| others.iter().all(|set| set.elements().binary_search(e).is_ok());

@@ -91,7 +91,6 @@ pub(crate) struct Counted {
 }
 
 impl Counted {
-    /// Adds what one more sketch retrieved.
     pub fn push(&mut self, found: Retrieved) {
         self.all.push(found.all);
         self.right.push(found.right);
@@ -119,7 +118,6 @@ impl Counted {
         Retrieved { right: right.value, all: all.value }
     }
 
-    /// How many sketches there were.
     pub fn n(&self) -> f64 {
         self.all.n()
     }

@@ -10,7 +10,6 @@ use crate::{Claim, Options, Table};
 /// Rows of a table that the page shows; the rest is in its file.
 const ROWS: usize = 40;
 
-/// The page.
 pub(crate) fn page(reports: &[Report], options: &Options, machine: &Machine) -> String {
     let held = reports.iter().filter(|report| report.holds()).count();
     let claimed = |claim: Claim| reports.iter().filter(|report| report.outcome.claim == claim).count();

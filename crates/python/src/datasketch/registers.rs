@@ -59,7 +59,6 @@ impl<'py> Matrix<'py> {
         array.cast::<PyArray2<u16>>().map(|array| Self::Shorts(array.readonly())).map_err(|_| wrong())
     }
 
-    /// Rows and columns.
     pub(crate) fn shape(&self) -> (usize, usize) {
         match self {
             Self::Bytes(array) => array.as_array().dim(),
@@ -69,7 +68,6 @@ impl<'py> Matrix<'py> {
         }
     }
 
-    /// The values.
     pub(crate) fn rows(&self) -> PyResult<Rows<'_>> {
         Ok(match self {
             Self::Bytes(array) => Rows::Bytes(array.as_slice()?),

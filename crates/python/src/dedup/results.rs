@@ -77,7 +77,6 @@ fn columns<'py, C: Column + Sync>(
     Ok(made)
 }
 
-/// The cells of a column.
 #[derive(Debug)]
 struct Cells {
     values: Values,

@@ -10,10 +10,7 @@ use benzer_core::field::{Content, Document, Value};
 /// What is wrong with a document, in words.
 type Trouble = String;
 
-/// A document of an id and contents by field.
-///
-/// # Errors
-/// What handling a signal or looking at an object raises. A content of a wrong type is the inner error.
+/// A document of an id and contents by field. Errors: what handling a signal or looking at an object raises. A content of a wrong type is the inner error.
 pub(super) fn document(id: String, fields: &Bound<'_, PyDict>) -> PyResult<Result<Document, Trouble>> {
     let mut contents = BTreeMap::new();
     for (name, given) in fields {

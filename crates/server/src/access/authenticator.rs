@@ -31,10 +31,7 @@ struct KeyFile {
 }
 
 impl Authenticator {
-    /// With the keys of a file. A key is needed if there is one, or if the server is reached from beyond this machine.
-    ///
-    /// # Errors
-    /// A file that cannot be read.
+    /// With the keys of a file. A key is needed if there is one, or if the server is reached from beyond this machine. Errors: a file that cannot be read.
     pub fn new(config: &Config) -> std::io::Result<Self> {
         let path = config.keys.clone();
         let file = KeyFile { changed: changed(&path), keys: Arc::new(Keys::read(&path)?) };
@@ -43,7 +40,6 @@ impl Authenticator {
         Ok(Self { path, file: RwLock::new(file), needs_key, origins, rate })
     }
 
-    /// Whether requests need a key.
     pub fn needs_key(&self) -> bool {
         self.needs_key
     }
@@ -64,11 +60,8 @@ impl Authenticator {
         }
     }
 
-    /// Lets a request in, or says why not.
-    ///
-    /// # Errors
-    /// 401 without a good key, 403 for a page of another origin, 421 for a name that is not this machine's, 429 for too many requests.
-    pub fn enter(&self, headers: &HeaderMap, uri: &Uri) -> Result<Access> {
+    /// Lets a request in, or says why not. Errors: 401 without a good key, 403 for a page of another origin, 421 for a name that is not this machine's, 429 for too many requests.
+    pub(crate) fn enter(&self, headers: &HeaderMap, uri: &Uri) -> Result<Access> {
         let access = match self.needs_key {
             true => Access { key: Some(self.key(headers)?) },
             false => {

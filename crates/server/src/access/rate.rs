@@ -27,10 +27,7 @@ impl RateLimiter {
         Self { rate, buckets: Mutex::default() }
     }
 
-    /// Takes a token of a key.
-    ///
-    /// # Errors
-    /// 429 if there is none, with the seconds until there is one.
+    /// Takes a token of a key. Errors: 429 if there is none, with the seconds until there is one.
     pub(super) fn count(&self, id: &str) -> Result<()> {
         if self.rate <= 0.0 {
             return Ok(());

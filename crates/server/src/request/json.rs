@@ -36,10 +36,7 @@ fn parse<T: DeserializeOwned>(bytes: &[u8], depth: usize) -> Result<T> {
     })
 }
 
-/// Refuses JSON that is nested deeper than so many levels.
-///
-/// # Errors
-/// Too many brackets inside of each other.
+/// Refuses JSON that is nested deeper than so many levels. Errors: too many brackets inside of each other.
 pub fn check_depth(json: &[u8], max: usize) -> Result<()> {
     let (mut depth, mut in_string, mut escaped) = (0usize, false, false);
     for byte in json {

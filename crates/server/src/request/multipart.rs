@@ -18,10 +18,7 @@ pub fn boundary(headers: &HeaderMap) -> Option<String> {
     Some(value.trim_matches('"').to_owned())
 }
 
-/// The document of a body as JSON, with the files in base64.
-///
-/// # Errors
-/// A body that is not what its header says, without a document, or with a part that has no name.
+/// The document of a body as JSON, with the files in base64. Errors: a body that is not what its header says, without a document, or with a part that has no name.
 pub fn document(bytes: &[u8], boundary: Option<&str>) -> Result<Vec<u8>> {
     let boundary = boundary
         .filter(|boundary| !boundary.is_empty())

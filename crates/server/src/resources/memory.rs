@@ -19,7 +19,6 @@ pub struct Reservation {
 }
 
 impl MemoryBudget {
-    /// So many bytes.
     pub fn new(bytes: usize) -> Self {
         Self { left: Arc::new(AtomicUsize::new(bytes)) }
     }
@@ -31,10 +30,7 @@ impl MemoryBudget {
 }
 
 impl Reservation {
-    /// Takes more.
-    ///
-    /// # Errors
-    /// There is not so much left.
+    /// Takes more. Errors: there is not so much left.
     pub fn grow(&mut self, bytes: usize) -> Result<()> {
         let taken =
             self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes));

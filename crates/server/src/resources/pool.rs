@@ -28,10 +28,7 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// A pool of so many threads; at least one.
-    ///
-    /// # Errors
-    /// A thread that cannot be started.
+    /// A pool of so many threads; at least one. Errors: a thread that cannot be started.
     pub fn new(name: &str, threads: usize) -> std::io::Result<Self> {
         let (calls, queue) = channel::<Call>();
         let queue = Arc::new(Mutex::new(queue));
@@ -42,10 +39,7 @@ impl Pool {
         Ok(Self { calls })
     }
 
-    /// Waits for a thread and runs the work on it. If the caller gives up while it waits, the work is not started; if it has started, it is finished.
-    ///
-    /// # Errors
-    /// What the work says; work that panicked.
+    /// Waits for a thread and runs the work on it. If the caller gives up while it waits, the work is not started; if it has started, it is finished. Errors: what the work says; work that panicked.
     pub async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T> + Send + 'static,
@@ -82,15 +76,11 @@ pub struct LongPool {
 }
 
 impl LongPool {
-    /// So many at a time; at least one.
     pub fn new(threads: usize) -> Self {
         Self { slots: Arc::new(Semaphore::new(threads.max(1))) }
     }
 
-    /// Starts the work on a thread. It waits for a moment only: long enough for a stream to be put away whose end was just read.
-    ///
-    /// # Errors
-    /// All threads are busy.
+    /// Starts the work on a thread. It waits for a moment only: long enough for a stream to be put away whose end was just read. Errors: all threads are busy.
     pub async fn start(&self, work: impl FnOnce() + Send + 'static) -> Result<()> {
         let busy = |_| ApiError::overloaded("as many long requests as there are threads for run already");
         let slot = Arc::clone(&self.slots).acquire_owned();

@@ -1,13 +1,13 @@
 //! The routes: thin shells over the index, one file for each thing that they are about.
 
-pub mod collections;
-pub mod compare;
-pub mod documents;
-pub mod duplicates;
+mod collections;
+mod compare;
+mod documents;
+mod duplicates;
 pub mod page;
-pub mod plan;
-pub mod search;
-pub mod service;
+mod plan;
+mod search;
+mod service;
 
 use std::time::Instant;
 
@@ -124,7 +124,6 @@ pub async fn wrong_method() -> ApiError {
     ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message)
 }
 
-/// An answer as JSON.
 fn json(answer: &impl Serialize) -> Response {
     match serde_json::to_vec(answer) {
         Ok(bytes) => json_text(bytes),

@@ -10,10 +10,7 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::config::Tls;
 
-/// What encrypts connections with a certificate.
-///
-/// # Errors
-/// Files that cannot be read, or do not belong together.
+/// What encrypts connections with a certificate. Errors: files that cannot be read, or do not belong together.
 pub fn acceptor(tls: &Tls) -> io::Result<TlsAcceptor> {
     let chain = CertificateDer::pem_file_iter(&tls.certificate)
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)

@@ -29,14 +29,12 @@ pub(super) struct Explanation {
     pub diff: Option<Vec<Segment>>,
 }
 
-/// Some of the elements of one kind.
 #[derive(Debug, Serialize)]
 pub(super) struct Sample {
     pub count: usize,
     pub some: Vec<String>,
 }
 
-/// A piece of text.
 #[derive(Debug, Serialize)]
 pub(super) struct Segment {
     pub change: Change,
@@ -57,7 +55,6 @@ pub(super) enum Change {
     MovedHere,
 }
 
-/// Explains every pair.
 pub(super) fn explain(all: &Subjects) -> anyhow::Result<Vec<Explanation>> {
     let mut explanations = Vec::new();
     for (i, a) in all.subjects.iter().enumerate() {

@@ -58,7 +58,6 @@ struct Picture {
     thumbnail: benzer_core::Features,
 }
 
-/// True if the first file is a picture.
 pub(super) fn are_pictures(files: &[OsString]) -> bool {
     let Some(file) = files.first().filter(|file| Path::new(file).is_file()) else { return false };
     let mut start = [0; 12];

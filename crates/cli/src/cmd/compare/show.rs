@@ -9,7 +9,6 @@ use super::flow::flow;
 use super::measure::{Attempt, Comparison, Group, Input, Pair, PairEstimates};
 use crate::output::{ADDED, Align, HEADING, MOVED, QUIET, REMOVED, Table, View, grouped, printable};
 
-/// The whole comparison.
 pub(super) fn render(comparison: &Comparison, subjects: &Subjects, view: &View) -> String {
     let mut out = legend(comparison, subjects, view);
     let mut notes = Notes::default();

@@ -13,7 +13,6 @@ use crate::output::{self, Align, Table, View, grouped, printable};
 /// The width of the longest bar of the histogram.
 const BAR: usize = 30;
 
-/// A run for programs.
 #[derive(Debug, Serialize)]
 struct RunReport<'a> {
     output: &'a std::path::Path,
@@ -204,10 +203,8 @@ fn old_documents(request: &Request, summary: &Summary) -> String {
     text
 }
 
-/// So many old documents are named.
 const NAMED: usize = 10;
 
-/// Which old documents were found.
 fn matched(request: &Request, summary: &Summary) -> String {
     let Counts { against, against_matched, .. } = summary.counts;
     let what = match request.compare.measure {

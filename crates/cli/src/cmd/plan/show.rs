@@ -7,12 +7,10 @@ use benzer_core::sketch::{Bits, Packing};
 use super::{Answer, PresetChoice};
 use crate::output::{Align, HEADING, Table, View, grouped};
 
-/// Lines of the curve.
 const HEIGHT: usize = 14;
 /// A wider curve is no clearer.
 const MAX_WIDTH: usize = 76;
 
-/// The whole answer.
 pub(super) fn render(answer: &Answer, view: &View) -> String {
     let Answer { plan, preset } = answer;
     let goal = &plan.goal;
@@ -42,7 +40,6 @@ pub(super) fn render(answer: &Answer, view: &View) -> String {
     out
 }
 
-/// The alternatives that all miss something.
 pub(super) fn render_shortfall(shortfall: &Shortfall, view: &View) -> String {
     let plain = |choice: &Choice| kept(choice.packing);
     let mut rows: Vec<(String, &Choice)> =

@@ -20,7 +20,6 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
 };
 
 const ELEMENTS: usize = 120;
-/// Time that a set may take, in microseconds.
 const TIMES: [f64; 7] = [2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0];
 
 struct Kind {
@@ -117,7 +116,6 @@ fn measure(context: &Context<'_>, stream: u64, spec: &SketchSpec, target: f64) -
     Ok(Measured { jaccard, errors, theory, microseconds: seconds * 1e6 })
 }
 
-/// For each similarity, errors by bits and by time.
 fn charts(rows: &Rows<'_>) -> Vec<Chart> {
     let of = |target: f64| {
         let chart = |equal: &str, x: &str| {
@@ -168,7 +166,6 @@ fn frontier(rows: &Rows<'_>, sizes: &[u32], table: &mut Table) -> Result<(Claim,
     Ok((claim, verdict))
 }
 
-/// The one of the least error, if there is one.
 fn best(rows: &Rows<'_>, target: f64, equal: &str, limit: f64, table: &mut Table) -> Result<Option<Best>> {
     let mut ranked: Vec<&Row> = rows.iter().collect();
     ranked.sort_by(|x, y| x["rms"].total_cmp(&y["rms"]));

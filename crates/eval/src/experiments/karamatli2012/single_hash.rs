@@ -78,7 +78,6 @@ impl Sets {
         if self.is_published { self.s } else { self.jaccard() }
     }
 
-    /// Exact mean square errors.
     fn exact(&self, n_h: usize) -> [f64; 4] {
         let (jaccard, truth) = (self.jaccard(), self.truth());
         let one = Samples::new([self.n; 2], self.common(), n_h).errors(truth);

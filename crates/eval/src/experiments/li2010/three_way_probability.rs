@@ -14,7 +14,6 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// The most bits that are measured.
 const MAX_BITS: usize = 4;
 
 fn run(context: &Context<'_>) -> Result<Outcome> {

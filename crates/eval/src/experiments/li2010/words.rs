@@ -32,12 +32,10 @@ impl Words {
         }
     }
 
-    /// The three-way similarity.
     pub fn jaccard(&self) -> f64 {
         self.universe.similarity(7)
     }
 
-    /// The sum of the similarities of the pairs.
     pub fn sum_of_pairs(&self) -> f64 {
         [3, 5, 6].map(|members| self.universe.similarity(members)).iter().sum()
     }

@@ -104,7 +104,6 @@ impl Arrays {
         Self { a, b }
     }
 
-    /// Equal samples.
     fn equal(&self, method: &str, bits: Bits, lookup: &[u8]) -> usize {
         let halves = |x: u64, y: u64| usize::from(x as u32 == y as u32) + usize::from(x >> 32 == y >> 32);
         let parts = |x: u64| [x as u16, (x >> 16) as u16, (x >> 32) as u16, (x >> 48) as u16];

@@ -48,7 +48,6 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
 /// All pairs of a collection, at each threshold.
 type Pairs = retrieval::Pairs<{ THRESHOLDS.len() }>;
 
-/// What is expected for each threshold.
 fn expected(pairs: &Pairs, b: u32, k: usize) -> [Retrieved; THRESHOLDS.len()] {
     let line = Collision::sparse(b);
     let curves = curves(k, &min_equal(b, k), |j| line.probability(j));

@@ -18,7 +18,6 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
 /// The ratios of Table 1 recomputed with 60 digits.
 const RECOMPUTED: [f64; 6] = [30.985320, 40.842142, 26.663473, 24.729904, 6.711786, 6.207439];
 
-/// Densities of both sets.
 const DENSITIES: [f64; 4] = [1e-10, 0.1, 0.5, 0.9];
 
 fn run(context: &Context<'_>) -> Result<Outcome> {

@@ -33,7 +33,6 @@ fn methods() -> [Method; 6] {
     [Method::OneBit, Method::Sampling, near, far, farthest, Method::Signs]
 }
 
-/// The two sets.
 struct Sets {
     universe: Universe<2>,
     pair: Pair,
@@ -113,7 +112,6 @@ impl Sets {
         }
     }
 
-    /// The probability of a success.
     fn chance(&self, method: Method) -> f64 {
         match method {
             Method::OneBit => self.line.probability(self.pair.jaccard),
@@ -140,7 +138,6 @@ impl Sets {
         Ok(variance / (total * total))
     }
 
-    /// Draws one sample.
     fn is_success(&self, method: Method, random: &mut Random) -> bool {
         let distance = self.pair.distance();
         match method {
