@@ -22,7 +22,6 @@ const COLOURS: [RGBColor; 8] = [
 ];
 
 type Drawing<'a, 'b, X, Y> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<X, Y>>;
-/// What the drawing library says.
 type Drawn = Result<(), Box<dyn std::error::Error>>;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -33,23 +32,19 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// An axis whose steps are equal.
     pub fn linear(label: &str) -> Self {
         Self { label: label.to_owned(), is_log: false, range: None }
     }
 
-    /// An axis whose factors are equal.
     pub fn log(label: &str) -> Self {
         Self { is_log: true, ..Self::linear(label) }
     }
 
-    /// The same axis from one value to another.
     pub fn from_to(self, from: f64, to: f64) -> Self {
         Self { range: Some([from, to]), ..self }
     }
 }
 
-/// Points `(x, y)`, in order.
 pub type Curve = Vec<(f64, f64)>;
 
 /// A function at hundredths.
@@ -73,7 +68,6 @@ enum Style {
 }
 
 impl Series {
-    /// Measured values, as points.
     pub fn points(name: impl Into<String>, points: Curve) -> Self {
         Self { name: name.into(), points, style: Style::Points, colour: 0 }
     }
@@ -87,7 +81,6 @@ impl Series {
         Self { style: Style::Dashed, ..Self::points(name, points) }
     }
 
-    /// The same with colour number `i`.
     pub fn colour(self, i: usize) -> Self {
         Self { colour: i, ..self }
     }
@@ -122,7 +115,7 @@ impl Series {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chart {
-    title: String,
+    pub title: String,
     axes: [Axis; 2],
     series: Vec<Series>,
 }
@@ -151,10 +144,6 @@ impl Chart {
     pub(crate) fn compare(&mut self, name: impl Into<String>, colour: usize, [measured, theory]: [Curve; 2]) {
         self.push(Series::points(name, measured).colour(colour));
         self.push(Series::line("", theory).colour(colour));
-    }
-
-    pub fn title(&self) -> &str {
-        &self.title
     }
 
     /// The picture. Errors: the drawing library refuses.

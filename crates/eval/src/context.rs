@@ -23,21 +23,11 @@ pub struct Options {
     pub command: String,
 }
 
-/// The surroundings of one experiment.
 pub struct Context<'a> {
     pub(crate) options: &'a Options,
     pub(crate) name: &'static str,
     /// Hears what is measured now.
     pub(crate) on_step: &'a dyn Fn(&str),
-}
-
-impl fmt::Debug for Context<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Context")
-            .field("options", self.options)
-            .field("name", &self.name)
-            .finish_non_exhaustive()
-    }
 }
 
 impl Context<'_> {
@@ -48,10 +38,6 @@ impl Context<'_> {
     /// Points to measure at: fewer in a quick run.
     pub fn points<T>(&self, quick: &'static [T], full: &'static [T]) -> &'static [T] {
         if self.options.quick { quick } else { full }
-    }
-
-    pub fn is_quick(&self) -> bool {
-        self.options.quick
     }
 
     pub fn data(&self) -> Option<&Path> {
@@ -79,7 +65,6 @@ impl Context<'_> {
         Table::new(&self.options.output.join(format!("{name}.csv")))
     }
 
-    /// Tells what is measured now.
     pub fn step(&self, part: impl fmt::Display) {
         (self.on_step)(&part.to_string());
     }

@@ -8,7 +8,6 @@ pub struct Moments {
     squares: f64,
 }
 
-/// A measured mean and its standard error.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Mean {
     pub value: f64,
@@ -83,7 +82,6 @@ impl Errors {
         self.mse().value.sqrt()
     }
 
-    /// The spread of the errors.
     pub fn variance(&self) -> f64 {
         self.errors.variance()
     }

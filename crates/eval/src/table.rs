@@ -55,7 +55,6 @@ impl Row {
         self.0.iter().map(|value| value.text.as_str())
     }
 
-    /// A value as it is shown.
     pub fn text(&self, column: &str) -> &str {
         &self.value(column).text
     }
@@ -163,7 +162,6 @@ impl Table {
         &self.rows
     }
 
-    /// All rows so far, to choose from.
     pub(crate) fn all(&self) -> Rows<'_> {
         Rows(self.rows.iter().collect())
     }

@@ -17,7 +17,6 @@ const STEPS: usize = 1 << 28;
 const PULSE: Duration = Duration::from_millis(50);
 
 /// Looks for signals now and then, on the thread that the interpreter called.
-#[derive(Debug)]
 pub(crate) struct Pulse {
     last: Instant,
 }

@@ -25,8 +25,8 @@ pub struct ErrorDetail {
 
 #[derive(Debug)]
 pub struct ApiError {
-    status: StatusCode,
-    detail: ErrorDetail,
+    pub status: StatusCode,
+    pub detail: ErrorDetail,
     retry_after: Option<u64>,
 }
 
@@ -46,12 +46,10 @@ impl ApiError {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)
     }
 
-    /// More than the server can do now.
     pub fn overloaded(message: impl ToString) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "overloaded", message).after(1)
     }
 
-    /// A request that took too long.
     pub fn timeout(seconds: u64) -> Self {
         let message =
             format!("the request took more than {seconds} s; send less at a time, or try again later");
@@ -72,14 +70,6 @@ impl ApiError {
     /// The same with the seconds after which it is worth trying again.
     pub fn after(self, seconds: u64) -> Self {
         Self { retry_after: Some(seconds), ..self }
-    }
-
-    pub fn detail(&self) -> &ErrorDetail {
-        &self.detail
-    }
-
-    pub fn status(&self) -> StatusCode {
-        self.status
     }
 }
 

@@ -14,7 +14,6 @@ use crate::metrics::Metrics;
 use crate::resources::{LongPool, MemoryBudget, Pool};
 
 /// What all requests share.
-#[derive(Debug)]
 pub struct State {
     /// The collections.
     pub collections: OpenCollections,

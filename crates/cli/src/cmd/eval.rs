@@ -80,7 +80,7 @@ impl<'a> From<&'a Report> for Run<'a> {
             holds: report.holds(),
             seconds: *seconds,
             checks: outcome.checks.summary(),
-            failures: outcome.checks.failures(),
+            failures: &outcome.checks.failures,
             claim: outcome.claim,
             verdict: &outcome.verdict,
         }
@@ -155,7 +155,7 @@ fn render(report: &Report) -> String {
     let agrees = if report.holds() { "yes" } else { "NO" };
     let mut text = format!("{} ({})\n", experiment.name, experiment.source);
     text.push_str(&format!("  code equals theory: {agrees}; {}\n", outcome.checks.summary()));
-    for failure in outcome.checks.failures().iter().take(20) {
+    for failure in outcome.checks.failures.iter().take(20) {
         text.push_str(&format!("  - {failure}\n"));
     }
     text + &format!("  the claim: {}\n  {}\n", outcome.claim, outcome.verdict)

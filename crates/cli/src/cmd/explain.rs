@@ -65,7 +65,6 @@ fn rejected(file: &str, line: u64, reason: &str, view: &View, out: &mut dyn Writ
     view.show(out, &answer, || format!("{}\n{}\n", view.paint(HEADING, &heading), printable(reason)))
 }
 
-/// What became of a document, in a word.
 fn status(found: &Explained) -> &'static str {
     match (&found.removed, found.is_old) {
         (Some(_), _) => "removed",

@@ -68,7 +68,6 @@ pub struct Arguments {
     sets: SetArguments,
 }
 
-/// What was written, for programs.
 #[derive(Debug, Serialize)]
 struct WrittenRows<'a> {
     file: &'a Path,

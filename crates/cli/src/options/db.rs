@@ -69,7 +69,6 @@ impl DbArguments {
     }
 }
 
-/// A path as the value of an option of an address.
 fn encoded(text: &str) -> String {
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-~".contains(byte);
     text.bytes()

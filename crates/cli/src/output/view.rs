@@ -30,7 +30,6 @@ pub enum Color {
 
 #[derive(Debug, Clone, Copy)]
 pub struct View {
-    /// Table or JSON.
     pub format: Format,
     pub color: bool,
     /// Columns of the terminal, or 80.
@@ -67,7 +66,6 @@ impl View {
         }
     }
 
-    /// The text in a style, if colour is on.
     pub fn paint(&self, style: Style, text: &str) -> String {
         if self.color && !text.is_empty() {
             format!("{}{text}{}", style.render(), style.render_reset())
@@ -77,7 +75,6 @@ impl View {
     }
 }
 
-/// For headings.
 pub const HEADING: Style = Style::new().bold();
 /// For what is only in the first of two.
 pub const REMOVED: Style = AnsiColor::Red.on_default().strikethrough();

@@ -148,7 +148,6 @@ fn mapped(size: usize) -> usize {
     size.saturating_add(PAGE - 1) & !(PAGE - 1)
 }
 
-/// A map for `size` bytes, all zero.
 fn map(size: usize) -> *mut u8 {
     let length = mapped(size);
     // SAFETY: a new private map without address hint disturbs no other memory.

@@ -43,7 +43,6 @@ impl Rejects {
         self.n_rejected
     }
 
-    /// The first one, for a message.
     pub fn first(&self) -> Option<&str> {
         self.first.first().map(String::as_str)
     }

@@ -46,7 +46,6 @@ fn thin<T>(items: &mut Vec<T>, max: usize) {
     });
 }
 
-/// Texts as sets of shingles.
 pub(crate) fn shingled(texts: &[String], options: &TextOptions) -> Result<Vec<Features>> {
     let shingler = Shingler::new(options)?;
     Ok(texts.iter().map(|text| shingler.features(text)).collect())

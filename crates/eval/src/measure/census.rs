@@ -25,7 +25,6 @@ struct Cell {
     pairs: f64,
 }
 
-#[derive(Debug)]
 pub(crate) struct Census {
     cells: Vec<Cell>,
 }
@@ -56,11 +55,8 @@ impl Census {
                     let sizes = collection.sizes[i] + collection.sizes[j] + collection.sizes[l];
                     let jaccard = all / (sizes - both - with_i - with_j + all);
                     let excess = if jaccard < 1.0 { (pairs - 3.0 * jaccard) / (1.0 - jaccard) } else { 0.0 };
-                    census.add(
-                        ((jaccard + ROUNDING) * SIMILARITIES as f64) as usize,
-                        pairs,
-                        [jaccard, excess],
-                    );
+                    let row = ((jaccard + ROUNDING) * SIMILARITIES as f64) as usize;
+                    census.add(row, pairs, [jaccard, excess]);
                 }
             }
         }

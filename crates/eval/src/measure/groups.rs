@@ -9,7 +9,6 @@ use crate::moments::range;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Group<const N: usize> {
     pub sets: [usize; N],
-    /// The similarity of all of them.
     pub jaccard: f64,
     pub pairs: f64,
     /// The smallest size over the largest one: they cannot be more similar.
@@ -69,7 +68,6 @@ pub(crate) fn intersection(sets: &[&Features]) -> Features {
     Features::set(first.elements().iter().copied().filter(is_common))
 }
 
-/// Sizes of sets, and how many elements each two have in common.
 struct Common {
     sizes: Vec<f64>,
     sets: Vec<Vec<f64>>,

@@ -22,7 +22,6 @@ pub(crate) fn of_pair(spec: &SketchSpec, [a, b]: [&Features; 2]) -> Result<[Sket
 }
 
 /// The words of the packed sketches of a collection, one after the other.
-#[derive(Debug)]
 pub(crate) struct Words {
     words: Vec<u64>,
     each: usize,

@@ -14,7 +14,6 @@ const TAKEN: &str = "The given key already exists";
 /// The odd constant of [`key`]: the golden ratio.
 const FOLD: u64 = 0x9e37_79b9_7f4a_7c15;
 
-#[derive(Debug)]
 pub(super) struct Entries {
     pub(super) tables: Tables,
     pub(super) keys: Keys,

@@ -82,7 +82,6 @@ fn string(text: &Bound<'_, PyString>) -> Result<String, Trouble> {
     string.map_err(|_| "a text that is not valid Unicode: it has half of a surrogate pair".to_owned())
 }
 
-/// A value as messages show it.
 fn shown(value: &Bound<'_, PyAny>) -> PyResult<String> {
     value.py().import("benzer.arguments")?.getattr("shown")?.call1((value,))?.extract()
 }

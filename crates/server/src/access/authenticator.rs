@@ -13,7 +13,6 @@ use crate::config::Config;
 use crate::error::{ApiError, Result};
 
 /// The keys of the file, read again when it changes, and how often each was used lately.
-#[derive(Debug)]
 pub struct Authenticator {
     path: PathBuf,
     file: RwLock<KeyFile>,
@@ -24,7 +23,6 @@ pub struct Authenticator {
 }
 
 /// What the file of keys had when it was read.
-#[derive(Debug)]
 struct KeyFile {
     changed: Option<SystemTime>,
     keys: Arc<Keys>,
@@ -170,7 +168,7 @@ mod tests {
             ("localhost.evil.example", Some(421)),
         ] {
             let entered = authenticator.enter(&headers(header::HOST, host), &Uri::from_static("/"));
-            assert_eq!(entered.err().map(|error| error.status().as_u16()), status, "{host}");
+            assert_eq!(entered.err().map(|error| error.status.as_u16()), status, "{host}");
         }
         let beyond =
             Config { listen: ([0, 0, 0, 0], 0).into(), keys: "no-such-file".into(), ..Config::default() };
@@ -184,7 +182,7 @@ mod tests {
             both.insert(header::ORIGIN, origin.parse().unwrap());
             let entered =
                 authenticator("no-such-file".as_ref(), cors, 0.0).enter(&both, &Uri::from_static("/"));
-            entered.err().map(|error| error.status().as_u16())
+            entered.err().map(|error| error.status.as_u16())
         };
         for own in ["http://localhost:7700", "http://LOCALHOST:7700"] {
             assert_eq!(enter(&[], own), None, "{own}");
@@ -236,7 +234,7 @@ mod tests {
         assert!(enter(&old).is_err());
         let access = enter(&new).unwrap();
         assert!(access.check(Scope::Write, Some("a")).is_ok());
-        let status = |refused: Result<()>| refused.unwrap_err().status().as_u16();
+        let status = |refused: Result<()>| refused.unwrap_err().status.as_u16();
         assert_eq!(status(access.check(Scope::Write, Some("b"))), 404);
         assert_eq!(status(access.check(Scope::Write, None)), 403);
         assert_eq!(status(access.check(Scope::Read, Some("a"))), 403);
@@ -247,6 +245,6 @@ mod tests {
         let authenticator = authenticator("no-such-file".as_ref(), &[], 5.0);
         let enter = || authenticator.enter(&HeaderMap::new(), &Uri::from_static("/"));
         assert!((0..5).all(|_| enter().is_ok()));
-        assert_eq!(enter().unwrap_err().status(), StatusCode::TOO_MANY_REQUESTS);
+        assert_eq!(enter().unwrap_err().status, StatusCode::TOO_MANY_REQUESTS);
     }
 }

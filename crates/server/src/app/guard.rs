@@ -62,7 +62,7 @@ pub async fn admit(State(state): State<Shared>, mut request: Request, next: Next
     let access = match state.authenticator.enter(request.headers(), request.uri()) {
         Ok(access) => access,
         Err(refused) => {
-            if refused.status().as_u16() == 429 {
+            if refused.status.as_u16() == 429 {
                 state.metrics.refused("rate_limited");
             }
             return refused.into_response();

@@ -14,7 +14,6 @@ use crate::error::{ApiError, Result};
 const REMOVAL_WAIT: Duration = Duration::from_secs(10);
 
 /// The collections of a store, opened as they are needed. All calls may block.
-#[derive(Debug)]
 pub struct OpenCollections {
     collections: Box<dyn Collections>,
     open: RwLock<HashMap<String, Arc<Index>>>,
@@ -126,9 +125,9 @@ mod tests {
         let collections = OpenCollections::new(store::open(folder.path().to_str().unwrap()).unwrap());
         assert!(collections.create("a", settings(2)).unwrap().1);
         assert!(!collections.create("a", settings(2)).unwrap().1);
-        assert_eq!(collections.create("a", settings(3)).unwrap_err().status(), StatusCode::CONFLICT);
+        assert_eq!(collections.create("a", settings(3)).unwrap_err().status, StatusCode::CONFLICT);
         assert_eq!(collections.names().unwrap(), ["a"]);
-        assert_eq!(collections.get("b").unwrap_err().status(), StatusCode::NOT_FOUND);
+        assert_eq!(collections.get("b").unwrap_err().status, StatusCode::NOT_FOUND);
     }
 
     #[test]

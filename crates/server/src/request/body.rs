@@ -32,7 +32,6 @@ enum Coding {
 }
 
 /// A body that was read, and the memory that it takes.
-#[derive(Debug)]
 pub struct Received {
     /// As it came.
     bytes: BytesMut,

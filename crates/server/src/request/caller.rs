@@ -14,14 +14,12 @@ use crate::error::Result;
 use crate::state::{Shared, State};
 
 /// Who asks, and what all requests share.
-#[derive(Debug)]
 pub struct Caller {
     pub access: Access,
     pub state: Shared,
 }
 
 /// A collection that a request may use.
-#[derive(Debug)]
 pub struct Opened<'a> {
     pub name: &'a str,
     pub index: &'a Index,

@@ -9,7 +9,6 @@ use crate::error::{ApiError, Result};
 use crate::state::Shared;
 
 /// A JSON body of a type.
-#[derive(Debug)]
 pub struct Json<T>(pub T);
 
 impl<T: DeserializeOwned + Send + 'static> FromRequest<Shared> for Json<T> {

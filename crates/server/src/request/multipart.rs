@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 
 use crate::error::{ApiError, Result};
 
-/// The part that is the document.
 const DOCUMENT: &str = "document";
 /// More parts than anybody has fields.
 const MAX_PARTS: usize = 65;

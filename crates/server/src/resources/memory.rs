@@ -12,7 +12,6 @@ pub struct MemoryBudget {
 }
 
 /// Bytes that one request has taken; they are given back when it is dropped.
-#[derive(Debug)]
 pub struct Reservation {
     left: Arc<AtomicUsize>,
     bytes: usize,

@@ -22,7 +22,6 @@ const MOMENT: Duration = Duration::from_millis(500);
 type Call = Box<dyn FnOnce() + Send>;
 
 /// Threads for calls that end soon.
-#[derive(Debug)]
 pub struct Pool {
     calls: Sender<Call>,
 }
@@ -70,7 +69,6 @@ fn serve(queue: &Mutex<Receiver<Call>>) {
 }
 
 /// Threads for long work that streams its results.
-#[derive(Debug)]
 pub struct LongPool {
     slots: Arc<Semaphore>,
 }
@@ -124,13 +122,13 @@ mod tests {
         pool.start(|| std::thread::sleep(MOMENT / 5)).await.unwrap();
         pool.start(|| std::thread::sleep(4 * MOMENT)).await.unwrap();
         let refused = pool.start(|| ()).await.unwrap_err();
-        assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(refused.status, StatusCode::SERVICE_UNAVAILABLE);
     }
 
     #[tokio::test]
     async fn a_panic_is_an_answer() {
         let answer = Pool::new("test", 1).unwrap().run::<()>(|| panic!("on purpose")).await;
-        assert_eq!(answer.unwrap_err().status(), StatusCode::INTERNAL_SERVER_ERROR);
+        assert_eq!(answer.unwrap_err().status, StatusCode::INTERNAL_SERVER_ERROR);
     }
 
     #[tokio::test]

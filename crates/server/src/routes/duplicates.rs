@@ -67,7 +67,6 @@ pub async fn duplicates(
 }
 
 /// A body made of what comes through a channel.
-#[derive(Debug)]
 struct Chunks(Receiver<Bytes>);
 
 impl hyper::body::Body for Chunks {
@@ -147,7 +146,7 @@ fn send(index: &Index, query: &DuplicatesQuery, mut lines: Lines) {
     match sent {
         Err(Error::Store { source, .. }) if source.to_string() == OVER => {}
         Err(error) => {
-            let error = ApiError::from(error).detail().clone();
+            let error = ApiError::from(error).detail.clone();
             lines.append(&DuplicatesLine::Failed(ErrorBody { error }));
         }
         Ok(()) => {}

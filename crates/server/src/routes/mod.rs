@@ -47,7 +47,6 @@ Bodies may be compressed (`content-encoding: gzip` or `zstd`). 429 and 503 come 
 )]
 struct Api;
 
-#[derive(Debug)]
 struct KeyScheme;
 
 impl utoipa::Modify for KeyScheme {

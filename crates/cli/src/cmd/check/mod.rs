@@ -60,7 +60,6 @@ pub struct RepairArguments {
     db: DbArguments,
 }
 
-#[derive(Debug)]
 struct Checked {
     name: String,
     /// What it is, and how much of it.

@@ -17,7 +17,6 @@ const SAMPLES: usize = 5;
 /// Texts that differ in more words have nothing to gain from an inline diff.
 const MAX_EDITS: usize = 2000;
 
-/// Why two subjects are as similar as they are.
 #[derive(Debug, Serialize)]
 pub(super) struct Explanation {
     pub of: [String; 2],

@@ -85,7 +85,6 @@ impl Arguments {
 
 struct Subjects {
     subjects: Vec<Subject>,
-    /// The sketches of every subject, by name.
     kinds: Vec<Kind>,
     /// What the elements are, in words: `5-word shingles`.
     elements: String,
@@ -94,7 +93,6 @@ struct Subjects {
 }
 
 impl Subjects {
-    /// What an element is called.
     fn noun(&self) -> &'static str {
         match self.subjects.first().map(|subject| &subject.content) {
             Some(Content::Text(_)) => "shingles",
@@ -105,7 +103,6 @@ impl Subjects {
 }
 
 struct Subject {
-    /// A, B, C, ...
     label: String,
     /// The file, or the id of a stored sketch.
     name: String,

@@ -228,7 +228,6 @@ fn matched(request: &Request, summary: &Summary) -> String {
 /// So many pairs tell the recall well.
 const WANTED_PAIRS: u64 = 400;
 
-/// What was measured, beside what was promised.
 fn audited(request: &Request, audit: &Audited) -> String {
     let compared = match audit.sampled == audit.documents && audit.compared == audit.documents {
         true if !request.old.paths.is_empty() => "all new documents with each other".to_owned(),

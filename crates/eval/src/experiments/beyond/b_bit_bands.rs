@@ -64,7 +64,7 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
     let verdict = format!(
         "The exponent is measured by li2011_rho, not here, and says nothing about the floor. Share of unrelated pairs that 20 bands of 5 make candidates, by bits of a register: {}; measured shares agree with the curves of `Banding`, to {:.1} standard errors.",
         BITS.map(|b| format!("{} with {b}", significant(floor(b)))).join(", "),
-        checks.furthest()
+        checks.furthest
     );
     Ok(Outcome { tables: vec![table], charts, checks, claim: Claim::Open, verdict })
 }

@@ -85,7 +85,6 @@ fn kinds() -> [Kind; 9] {
     ]
 }
 
-/// Errors, what mean square is expected, and the time that a set takes.
 struct Measured {
     jaccard: f64,
     errors: Errors,
@@ -180,7 +179,6 @@ fn best(rows: &Rows<'_>, target: f64, equal: &str, limit: f64, table: &mut Table
     Ok(Some(Best { kind: kind.to_owned(), limit }))
 }
 
-/// Which sketch is best at which limits.
 fn tally(what: &str, all: &[Best]) -> String {
     let mut kinds: Vec<&str> = Vec::new();
     for best in all {

@@ -93,11 +93,8 @@ impl Sets {
         let errors = self.simulate(context, hashes, &exact)?;
         for ((n_h, errors), exact) in hashes.iter().zip(errors).zip(exact) {
             for ((name, errors), exact) in NAMES.into_iter().zip(&errors).zip(exact) {
-                checks.agrees(
-                    format_args!("{kind}, s = {s}, n = {n}, n_h = {n_h}: {name}"),
-                    errors.mse(),
-                    exact,
-                );
+                let what = format_args!("{kind}, s = {s}, n = {n}, n_h = {n_h}: {name}");
+                checks.agrees(what, errors.mse(), exact);
             }
             let (rms, exact) = (errors.map(|errors| errors.rms()), exact.map(f64::sqrt));
             table.push(row![
@@ -110,7 +107,6 @@ impl Sets {
         Ok(())
     }
 
-    /// Runs until all errors are known to 2%.
     fn simulate(
         &self,
         context: &Context<'_>,

@@ -106,7 +106,6 @@ fn expected(groups: &[Group<3>], b: u32, k: u32) -> [(Retrieved, f64); 3] {
     sum
 }
 
-/// Rows for the thresholds.
 fn measure(
     context: &Context<'_>,
     sets: &[Features],
@@ -163,7 +162,6 @@ fn chart(threshold: f64, table: &Table) -> Chart {
     chart
 }
 
-/// What was sketched.
 fn measured(sets: &[Features], groups: &[Group<3>]) -> String {
     let shares = THRESHOLDS.map(|threshold| groups::relevant(groups, threshold) / groups.len() as f64);
     format!(
@@ -197,7 +195,6 @@ fn expect_all(context: &Context<'_>, sets: &[Features], table: &mut Table) -> Re
     Ok(census)
 }
 
-/// What the expected precisions over all groups say of the claim.
 fn verdict(all: &Rows<'_>, census: &Census) -> (Claim, String) {
     let of = |threshold: f64, b: u32| all.only("R0", threshold).only("b", b);
     let apart = |threshold: f64| {

@@ -89,7 +89,6 @@ fn verdict(rows: &Rows<'_>) -> (Claim, String) {
     (claim, verdict)
 }
 
-/// Two arrays of which samples are compared.
 struct Arrays {
     a: Vec<u64>,
     b: Vec<u64>,
@@ -122,7 +121,6 @@ impl Arrays {
         }
     }
 
-    /// Equal samples, one after the other.
     fn equal_one_by_one(&self, b: u32) -> usize {
         let mask = u64::MAX >> (64 - b);
         let equal = |different: u64| (0..64 / b).filter(|lane| different >> (lane * b) & mask == 0).count();

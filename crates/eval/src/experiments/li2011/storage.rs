@@ -70,12 +70,8 @@ fn limits(checks: &mut Checks) -> Result<f64> {
     let limit = storage::ratio_equal_density([64, 1], 1e-12, 1.0);
     checks.close("sparse, R = 1: 32, not the 64 of (14)", limit, 32.0, 1e-9);
     for (b, crossover) in [(1, 1.0 / 3.0), (2, 5.0 / 21.0), (3, 17.0 / 105.0)] {
-        checks.close(
-            format_args!("{b} and {} bits are equal", b + 1),
-            storage::crossover(b),
-            crossover,
-            1e-9,
-        );
+        let what = format_args!("{b} and {} bits are equal", b + 1);
+        checks.close(what, storage::crossover(b), crossover, 1e-9);
     }
     Ok(limit)
 }

@@ -44,11 +44,8 @@ pub(super) fn chart(context: &Context<'_>, table: &mut Table, checks: &mut Check
     let sets = Sets::new()?;
     let truth = sets.pair.distance() / sets.pair.universe;
     let runs = context.size(18_000, 30_000);
-    let mut chart = Chart::new(
-        "UNITED-STATES, H/D = 0.0316 (Fig. 9)",
-        Axis::log("sample size k"),
-        Axis::log("mean square error of H/D"),
-    );
+    let (x, y) = (Axis::log("sample size k"), Axis::log("mean square error of H/D"));
+    let mut chart = Chart::new("UNITED-STATES, H/D = 0.0316 (Fig. 9)", x, y);
     for (colour, method) in methods().into_iter().enumerate() {
         let name = method.name();
         context.step(&name);
