@@ -40,7 +40,7 @@ impl Axis {
         Self { is_log: true, ..Self::linear(label) }
     }
 
-    pub fn from_to(self, from: f64, to: f64) -> Self {
+    pub fn between(self, from: f64, to: f64) -> Self {
         Self { range: Some([from, to]), ..self }
     }
 }

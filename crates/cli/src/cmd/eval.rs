@@ -118,13 +118,10 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
     show(&reports, view, out)?;
     talk!("{}", output.join("index.html").display());
     let failed: Vec<&str> = reports.iter().filter(|r| !r.holds()).map(|r| r.experiment.name).collect();
+    let all = reports.len();
     match failed.len() {
         0 => Ok(()),
-        n => anyhow::bail!(
-            "in {n} of {} experiments code and theory disagree: {}",
-            reports.len(),
-            failed.join(", ")
-        ),
+        n => anyhow::bail!("in {n} of {all} experiments code and theory disagree: {}", failed.join(", ")),
     }
 }
 
@@ -188,11 +185,7 @@ impl Progress for ProgressReporter {
             bar.finish_and_clear();
         }
         let holds = if report.holds() { "code equals theory" } else { "code and theory DISAGREE" };
-        talk!(
-            "{:>7.1} s  {}: {holds}; the claim: {}",
-            report.seconds,
-            report.experiment.name,
-            report.outcome.claim
-        );
+        let (seconds, name, claim) = (report.seconds, report.experiment.name, report.outcome.claim);
+        talk!("{seconds:>7.1} s  {name}: {holds}; the claim: {claim}");
     }
 }

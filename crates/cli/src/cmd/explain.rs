@@ -127,12 +127,8 @@ fn why_removed(row: &Removed) -> String {
         (_, true) => ("kept instead", ", an old document"),
         (_, false) => ("kept instead", ""),
     };
-    let mut out = format!(
-        "{what}: `{}`{old}, {exact} {:.4}{counts}, rule {}\n",
-        printable(&row.kept_id),
-        row.similarity,
-        row.rule
-    );
+    let (kept, rule, similarity) = (printable(&row.kept_id), &row.rule, row.similarity);
+    let mut out = format!("{what}: `{kept}`{old}, {exact} {similarity:.4}{counts}, rule {rule}\n");
     if let Some([value, low, high]) = row.estimate {
         out.push_str(&format!("the sketches say {value:.4} [{low:.4}, {high:.4}]\n"));
     }

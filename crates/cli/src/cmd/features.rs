@@ -101,7 +101,7 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
     let made = made.map_err(usage)?;
     reporter.finish()?;
     if made.n_rows == 0 {
-        match reporter.first_reject() {
+        match reporter.rejects.first() {
             Some(reject) => bail!("no line could be read, so nothing was written; the first: {reject}"),
             None => bail!("there is nothing in the input, so nothing was written"),
         }

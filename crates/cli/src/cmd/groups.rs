@@ -102,11 +102,8 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
         Verify::Filter => format!(", their sketches {}", grouped(n_sketched)),
         _ => String::new(),
     };
-    talk!(
-        "the pairs' intersections leave {}{sketches}; {} measured exactly",
-        grouped(n_candidates),
-        grouped(n_verified)
-    );
+    let [candidates, verified] = [n_candidates, n_verified].map(grouped);
+    talk!("the pairs' intersections leave {candidates}{sketches}; {verified} measured exactly");
     if loaded[0].n_empty > 0 {
         talk!("{} without an element, similar to nothing", grouped(loaded[0].n_empty));
     }

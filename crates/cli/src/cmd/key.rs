@@ -139,11 +139,8 @@ fn create(arguments: &Create, view: &View, out: &mut dyn Write) -> anyhow::Resul
 fn revoke(id: &str, path: &Path) -> anyhow::Result<()> {
     let mut keys = Keys::read(path)?;
     if !keys.revoke(id) {
-        bail!(Usage::new(format!(
-            "there is no key `{}` in `{}`; `benzer key list` shows all",
-            printable(id),
-            path.display()
-        )));
+        let (id, path) = (printable(id), path.display());
+        bail!(Usage::new(format!("there is no key `{id}` in `{path}`; `benzer key list` shows all")));
     }
     keys.write(path)?;
     talk!("`{id}` is revoked");

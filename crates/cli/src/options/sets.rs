@@ -114,7 +114,7 @@ pub fn load(
         talk!("warning: {warning}");
     }
     if loaded.iter().any(|loaded| loaded.n_sets == 0) {
-        match reporter.first_reject() {
+        match reporter.rejects.first() {
             Some(reject) => bail!("no line could be read; the first: {reject}"),
             None => bail!("there is nothing to compare in the input"),
         }

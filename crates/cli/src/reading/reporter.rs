@@ -10,7 +10,7 @@ use super::{Bar, Rejects};
 
 /// How far the reading is, and which lines are bad.
 pub struct ReadReporter {
-    rejects: Rejects,
+    pub rejects: Rejects,
     bar: Option<Bar>,
 }
 
@@ -26,10 +26,6 @@ impl ReadReporter {
             bar.finish();
         }
         self.rejects.finish()
-    }
-
-    pub fn first_reject(&self) -> Option<&str> {
-        self.rejects.first()
     }
 }
 

@@ -110,11 +110,8 @@ async fn openapi_json() -> Response {
 
 /// The answer to a path that is none.
 pub async fn nothing() -> ApiError {
-    ApiError::new(
-        StatusCode::NOT_FOUND,
-        "not_found",
-        "there is nothing at this path; /openapi.json lists all",
-    )
+    let message = "there is nothing at this path; /openapi.json lists all";
+    ApiError::new(StatusCode::NOT_FOUND, "not_found", message)
 }
 
 /// The answer to a method that a path does not have.

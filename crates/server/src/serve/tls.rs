@@ -22,11 +22,8 @@ pub fn acceptor(tls: &Tls) -> io::Result<TlsAcceptor> {
         .with_safe_default_protocol_versions()
         .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, key));
     let mut config = config.map_err(|error| {
-        let message = format!(
-            "`{}` and `{}` are no certificate with its key: {error}",
-            tls.certificate.display(),
-            tls.key.display()
-        );
+        let (certificate, key) = (tls.certificate.display(), tls.key.display());
+        let message = format!("`{certificate}` and `{key}` are no certificate with its key: {error}");
         io::Error::new(io::ErrorKind::InvalidInput, message)
     })?;
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
@@ -34,8 +31,6 @@ pub fn acceptor(tls: &Tls) -> io::Result<TlsAcceptor> {
 }
 
 fn unreadable(path: &Path, flag: &str, error: &dyn std::fmt::Display) -> io::Error {
-    io::Error::new(
-        io::ErrorKind::InvalidInput,
-        format!("{flag} `{}`: {error}; it must be a PEM file", path.display()),
-    )
+    let message = format!("{flag} `{}`: {error}; it must be a PEM file", path.display());
+    io::Error::new(io::ErrorKind::InvalidInput, message)
 }

@@ -76,13 +76,9 @@ fn sketches(path: &Path) -> anyhow::Result<Option<integrity::Report>> {
 }
 
 fn of_report(name: String, report: &integrity::Report) -> Checked {
-    let what = format!(
-        "{}, {} {}, {} bytes",
-        report.kind.name(),
-        grouped(report.files),
-        if report.files == 1 { "file" } else { "files" },
-        grouped(report.bytes)
-    );
+    let (kind, [files, bytes]) = (report.kind.name(), [report.files, report.bytes].map(grouped));
+    let noun = if report.files == 1 { "file" } else { "files" };
+    let what = format!("{kind}, {files} {noun}, {bytes} bytes");
     Checked {
         wrong: report.wrong.clone(),
         warnings: report.warnings.clone(),

@@ -190,11 +190,8 @@ fn explained(explanation: &Explanation, elements: &str, view: &View) -> String {
 
 fn painted_legend(a: &str, b: &str, view: &View) -> String {
     let removed = view.paint(REMOVED, &format!("only in {a}"));
-    format!(
-        "{removed} {} {}",
-        view.paint(ADDED, &format!("only in {b}")),
-        view.paint(MOVED, "in both, moved")
-    )
+    let added = view.paint(ADDED, &format!("only in {b}"));
+    format!("{removed} {added} {}", view.paint(MOVED, "in both, moved"))
 }
 
 fn sample(out: &mut String, name: &str, sample: &Sample, view: &View) {

@@ -15,13 +15,9 @@ pub(super) fn render(answer: &Answer, view: &View) -> String {
     let Answer { plan, preset } = answer;
     let goal = &plan.goal;
     let mut out = format!("{}\n", view.paint(HEADING, &format!("{} ({})", plan.chosen, plan.chosen.family)));
-    out.push_str(&format!(
-        "standard error {:.4} at {}; {} documents of {} elements\n\n",
-        plan.chosen.standard_error,
-        plan.error_at,
-        grouped(goal.documents),
-        goal.set_size
-    ));
+    let (error, at) = (plan.chosen.standard_error, plan.error_at);
+    let (documents, size) = (grouped(goal.documents), goal.set_size);
+    out += &format!("standard error {error:.4} at {at}; {documents} documents of {size} elements\n\n");
     let mut rows: Vec<(String, &Choice)> =
         plan.alternatives.iter().map(|choice| (name(choice, &plan.chosen), choice)).collect();
     if !plan.alternatives.contains(&plan.chosen) {

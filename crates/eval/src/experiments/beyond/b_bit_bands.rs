@@ -31,7 +31,7 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
     checks.close("the floor of one bit in 20 x 5", floor(1), 0.470_051, 1e-4);
     for shape in [Shape { bands: 20, rows: 5 }, Shape { bands: 10, rows: 10 }] {
         let Shape { bands, rows } = shape;
-        let y = Axis::log("share of candidates").from_to(1e-7, 1.3);
+        let y = Axis::log("share of candidates").between(1e-7, 1.3);
         let mut chart = Chart::new(format!("{bands} bands of {rows}"), Axis::linear("J"), y);
         for (colour, b) in BITS.into_iter().enumerate() {
             context.step(format_args!("{bands} x {rows}, {b} bits"));

@@ -177,7 +177,7 @@ fn chart(title: &str, same: &[Changed], different: &Scores, of: fn(&Scores) -> &
         kinds.entry(change.name().0).or_default().extend(of(scores));
     }
     let share = 1.0 / same.len() as f64;
-    let (x, y) = (Axis::linear("recall").from_to(0.0, 1.0), Axis::linear("precision").from_to(0.0, 1.05));
+    let (x, y) = (Axis::linear("recall").between(0.0, 1.0), Axis::linear("precision").between(0.0, 1.05));
     let mut chart = Chart::new(title, x, y);
     for (number, (name, positives)) in kinds.iter().enumerate() {
         let mut limits: Vec<f64> = positives.iter().copied().filter(|&score| score > 0.0).collect();

@@ -153,7 +153,7 @@ fn retrieved(words: &Words, b: u32, k: u32, groups: &[Group<3>]) -> Result<[Retr
 }
 
 fn chart(threshold: f64, table: &Table) -> Chart {
-    let (x, y) = (Axis::linear("sample size k"), Axis::linear("precision").from_to(0.0, 1.02));
+    let (x, y) = (Axis::linear("sample size k"), Axis::linear("precision").between(0.0, 1.02));
     let mut chart = Chart::new(format!("Precision, R0 = {threshold}"), x, y);
     for (colour, b) in BITS.into_iter().enumerate() {
         let [curve] = table.all().only("R0", threshold).only("b", b).curves("k", ["precision"]);

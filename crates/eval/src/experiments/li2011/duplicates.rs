@@ -89,7 +89,7 @@ fn measure(context: &Context<'_>, pairs: &Pairs, table: &mut Table, checks: &mut
 }
 
 fn chart(name: &str, threshold: f64, table: &Table) -> Chart {
-    let (x, y) = (Axis::linear("sample size k"), Axis::linear("precision").from_to(0.0, 1.02));
+    let (x, y) = (Axis::linear("sample size k"), Axis::linear("precision").between(0.0, 1.02));
     let mut chart = Chart::new(format!("{name}: precision, R0 = {threshold}"), x, y);
     let rows = table.all().only("corpus", name).only("R0", threshold);
     for (colour, b) in BITS.into_iter().enumerate() {

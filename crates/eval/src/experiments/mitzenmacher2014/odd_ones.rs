@@ -107,7 +107,7 @@ fn variances(rows: &Rows<'_>) -> Chart {
 }
 
 fn deviations(rows: &Rows<'_>) -> Chart {
-    let y = Axis::log("probability").from_to(1e-4, 40.0);
+    let y = Axis::log("probability").between(1e-4, 40.0);
     let mut chart = Chart::new("Pr(|Z/n - p| >= epsilon)", Axis::linear("epsilon"), y);
     for (colour, m) in [(3, 256), (4, 512), (5, 1024)] {
         let [measured, bound] = rows.only("m", m).curves("epsilon", ["measured", "bound"]);
