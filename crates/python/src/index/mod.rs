@@ -51,10 +51,8 @@ impl Collection {
                     collections.create(name, settings).map_err(error::index)?
                 }
                 (Err(benzer_index::Error::NoCollection { name }), None) => {
-                    return Err(error::exception(
-                        "NotFoundError",
-                        format!("there is no collection `{name}`; give a schema to make it"),
-                    ));
+                    let message = format!("there is no collection `{name}`; give a schema to make it");
+                    return Err(error::exception("NotFoundError", message));
                 }
                 (opened, settings) => {
                     let store = opened.map_err(error::index)?;

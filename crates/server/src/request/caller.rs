@@ -13,7 +13,6 @@ use crate::access::keys::Scope;
 use crate::error::Result;
 use crate::state::{Shared, State};
 
-/// Who asks, and what all requests share.
 pub struct Caller {
     pub access: Access,
     pub state: Shared,

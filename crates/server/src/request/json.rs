@@ -8,7 +8,6 @@ use super::body::{Media, Received, STEP, unsupported};
 use crate::error::{ApiError, Result};
 use crate::state::Shared;
 
-/// A JSON body of a type.
 pub struct Json<T>(pub T);
 
 impl<T: DeserializeOwned + Send + 'static> FromRequest<Shared> for Json<T> {

@@ -10,7 +10,6 @@ const DOCUMENT: &str = "document";
 /// More parts than anybody has fields.
 const MAX_PARTS: usize = 65;
 
-/// What stands between the parts.
 pub fn boundary(headers: &HeaderMap) -> Option<String> {
     let kind = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
     let value = kind.split(';').find_map(|part| part.trim().strip_prefix("boundary="))?;
@@ -48,7 +47,6 @@ pub fn document(bytes: &[u8], boundary: Option<&str>) -> Result<Vec<u8>> {
     Ok(serde_json::to_vec(&document).unwrap_or_default())
 }
 
-/// What is between the boundaries.
 fn parts<'a>(bytes: &'a [u8], boundary: &str) -> Result<Vec<&'a [u8]>> {
     let broken = || ApiError::bad("the body is not `multipart/form-data`: its last boundary is missing");
     let mark = format!("--{boundary}").into_bytes();

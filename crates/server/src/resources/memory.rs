@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::{ApiError, Result};
 
-/// Bytes that all requests share.
 #[derive(Debug, Clone)]
 pub struct MemoryBudget {
     left: Arc<AtomicUsize>,

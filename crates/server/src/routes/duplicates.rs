@@ -66,7 +66,6 @@ pub async fn duplicates(
     Ok((kind, Body::new(Chunks(receiver))).into_response())
 }
 
-/// A body made of what comes through a channel.
 struct Chunks(Receiver<Bytes>);
 
 impl hyper::body::Body for Chunks {

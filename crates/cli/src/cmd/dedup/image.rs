@@ -72,10 +72,8 @@ fn show(options: &Options, summary: &Summary, view: &View, out: &mut dyn Write) 
     }
     if view.format == Format::Json {
         let seconds = summary.seconds.iter().map(|(name, seconds)| ((*name).to_owned(), (*seconds).into()));
-        return write_json(
-            out,
-            &PictureReport { output: &options.output, counts, seconds: seconds.collect() },
-        );
+        let report = PictureReport { output: &options.output, counts, seconds: seconds.collect() };
+        return write_json(out, &report);
     }
     let mut table = Table::default().column("", Align::Left).column("pictures", Align::Right);
     let rows = [

@@ -163,18 +163,14 @@ fn chart(threshold: f64, table: &Table) -> Chart {
 }
 
 fn measured(sets: &[Features], groups: &[Group<3>]) -> String {
-    let shares = THRESHOLDS.map(|threshold| groups::relevant(groups, threshold) / groups.len() as f64);
+    let (n, documents) = (groups.len(), sets.len());
+    let share = |threshold: f64| groups::relevant(groups, threshold) / n as f64;
+    let [low, middle, high] = THRESHOLDS.map(|threshold| 100.0 * share(threshold));
     format!(
-        "Sketched were {} groups of three of {} documents that are near to each other, of which {:.0}%, {:.0}% and {:.0}% reach R0 = 0.1, 0.2 and 0.3: that says whether sketches retrieve what theory expects, and nothing about a collection.",
-        groups.len(),
-        sets.len(),
-        100.0 * shares[0],
-        100.0 * shares[1],
-        100.0 * shares[2]
+        "Sketched were {n} groups of three of {documents} documents that are near to each other, of which {low:.0}%, {middle:.0}% and {high:.0}% reach R0 = 0.1, 0.2 and 0.3: that says whether sketches retrieve what theory expects, and nothing about a collection.",
     )
 }
 
-/// What is expected over all groups of three of a collection.
 fn expect_all(context: &Context<'_>, sets: &[Features], table: &mut Table) -> Result<Census> {
     context.step("the similarities of all groups of three");
     let census = Census::new(sets);
