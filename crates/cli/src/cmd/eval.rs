@@ -94,7 +94,6 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Lists or runs experiments. Errors: an unknown name; data that cannot be read; a folder that cannot be written; an experiment in which code and theory disagree.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     let Arguments { names, quick, data, seed, output } = arguments;
     if names.iter().any(|name| name == "list") {

@@ -38,7 +38,6 @@ pub struct Arguments {
     limit: usize,
 }
 
-/// Looks a document up and shows what is known. Errors: a folder that holds no run; a name of no document, or of several.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     let (name, folder) = (printable(&arguments.id), arguments.run.display());
     let found = match results::explain(&arguments.run, &arguments.id)? {

@@ -78,7 +78,6 @@ struct WrittenRows<'a> {
     labels: &'a [String],
 }
 
-/// Writes a row for each document or set. Errors: inputs that cannot be read, an output that cannot be written, wrong arguments.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     let Arguments { inputs, sets, sketches, .. } = arguments;
     let output = Some(arguments.output.as_path()).filter(|path| *path != Path::new("-"));

@@ -79,7 +79,6 @@ enum VerifyName {
     Estimate,
 }
 
-/// Finds and writes all triples. Errors: inputs that cannot be read, an output that cannot be written, wrong arguments.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     let Arguments { inputs, output, sets, .. } = arguments;
     let format = RowFormat::choose(arguments.output_format, output.as_deref(), view.format);

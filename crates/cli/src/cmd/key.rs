@@ -114,7 +114,6 @@ impl Place {
     }
 }
 
-/// Does it. Errors: a file that cannot be read or written; no such key.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     match &arguments.action {
         Action::Create(arguments) => create(arguments, view, out),

@@ -68,7 +68,6 @@ enum MeasureName {
     Containment,
 }
 
-/// Finds and writes all pairs. Errors: inputs that cannot be read, an output that cannot be written, wrong arguments.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     let Arguments { inputs, with, output, sets, .. } = arguments;
     let format = RowFormat::choose(arguments.output_format, output.as_deref(), view.format);

@@ -37,7 +37,6 @@ pub struct Arguments {
     output: Option<PathBuf>,
 }
 
-/// Resolves again and shows the difference. Errors: a folder that holds no run, or a threshold below that of the run.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     let Arguments { run, threshold, output } = arguments;
     let folder = output.clone().unwrap_or_else(|| run.join(format!("at-{threshold}")));

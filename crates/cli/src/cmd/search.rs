@@ -104,7 +104,6 @@ impl Arguments {
     }
 }
 
-/// Searches and shows what was found. Errors: no such collection or document; a query that makes no sense; what the store says.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     let index = arguments.db.read(&arguments.name)?;
     let mut query = arguments.query();

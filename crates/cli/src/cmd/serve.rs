@@ -114,7 +114,6 @@ enum Logs {
     Json,
 }
 
-/// Serves until it is told to stop. Errors: no key where one is needed; an address, a certificate or collections that cannot be used.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     let format = match arguments.log_format {
         Logs::Text => LogFormat::Text,

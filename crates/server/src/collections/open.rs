@@ -31,7 +31,6 @@ impl OpenCollections {
         Ok(self.collections.list()?)
     }
 
-    /// A collection. Errors: no such collection; what the store says.
     pub fn get(&self, name: &str) -> Result<Arc<Index>> {
         if let Some(index) = self.opened(name) {
             return Ok(index);

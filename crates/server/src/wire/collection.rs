@@ -131,7 +131,6 @@ pub struct FieldSketch {
 }
 
 impl Collection {
-    /// Of an index. Errors: what the store says.
     pub fn of(name: &str, index: &Index) -> Result<Self> {
         let settings = index.settings();
         let sketch = |field: &benzer_index::FieldSettings| {

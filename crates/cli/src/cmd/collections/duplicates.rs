@@ -40,7 +40,6 @@ struct Line<'a> {
     estimate: &'a Estimate,
 }
 
-/// Writes them while they are found, one on each line. Errors: no such collection; a threshold that makes no sense; what the store says.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     if arguments.limit == Some(0) {
         bail!(Usage::new("--limit must be at least 1"));

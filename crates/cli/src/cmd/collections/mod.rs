@@ -140,7 +140,6 @@ struct Collection {
     warnings: Vec<String>,
 }
 
-/// Does it. Errors: no such collection; what the store says.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     match &arguments.action {
         Action::List(All { db }) => list(db, view, out),

@@ -126,7 +126,6 @@ struct Kind {
     spec: SketchSpec,
 }
 
-/// Loads, measures, shows. Errors: files that cannot be read or compared, and wrong arguments.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     #[cfg(feature = "image")]
     if image::are_pictures(&arguments.files) {

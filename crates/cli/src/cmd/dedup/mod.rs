@@ -204,7 +204,6 @@ enum ClusterName {
     Components,
 }
 
-/// Deduplicates and shows what was found. Errors: inputs that cannot be read, results that cannot be written, wrong arguments.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     #[cfg(feature = "image")]
     if arguments.image {

@@ -90,7 +90,6 @@ struct Indexed {
     warnings: Vec<String>,
 }
 
-/// Indexes all inputs. Errors: inputs that cannot be read; a collection of another schema; what the store says.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     let start = Instant::now();
     let inputs: Vec<PathBuf> = arguments.inputs.iter().map(PathBuf::from).collect();

@@ -79,7 +79,6 @@ struct PresetChoice {
     choice: Choice,
 }
 
-/// Plans and shows. Errors: a goal out of range, or one that cannot be met, with what would have to give.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     let goal = goal(arguments);
     let plan = match plan::plan(&goal) {

@@ -75,7 +75,6 @@ pub struct Arguments {
     text: TextArguments,
 }
 
-/// Makes or shows a sketch file. Errors: inputs that cannot be read, an output that cannot be written, wrong arguments.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     match (&arguments.show, &arguments.output) {
         (Some(file), _) => show::run(file, arguments, view, out),
