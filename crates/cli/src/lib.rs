@@ -6,8 +6,8 @@
 //! arguments over BENZER_* over --config --> one command --> data on stdout, talk on stderr, exit 0 / 1 / 2
 //! ```
 //!
-//! **The way through**, from `main` to a command: `main` sets up the memory of [`process`] and calls [`run`]; [`arguments`] reads the three layers into a [`cmd::Command`]; [`cmd::run`] calls the function of that command, one
-//! file or folder of [`cmd`] each, from its arguments to bytes on a writer. What several commands take is in [`options`], what is said while inputs are read in `reading`, how results look in [`output`]: on a
+//! **The way through**, from `main` to a command: `main` sets up the memory of `process` and calls [`run`]; `arguments` reads the three layers into a `cmd::Command`; `cmd::run` calls the function of that command, one
+//! file or folder of `cmd` each, from its arguments to bytes on a writer. What several commands take is in `options`, what is said while inputs are read in `reading`, how results look in `output`: on a
 //! terminal, and as rows for programs. `failure` makes one line and an exit code of an error.
 //!
 //! **What it must not know**: how anything is found out. It knows how people ask and what they see, and asks the other crates. None of them knows a flag: their messages name parameters, and here these
@@ -29,18 +29,18 @@ macro_rules! talk {
     }};
 }
 
-pub mod arguments;
-pub mod cmd;
+mod arguments;
+mod cmd;
 mod failure;
 pub mod options;
-pub mod output;
+mod output;
 pub mod process;
 mod reading;
 
 use std::ffi::OsString;
 use std::io::Write;
 
-pub use failure::Usage;
+use failure::Usage;
 use output::View;
 
 /// Runs the command that the arguments name (the first is the program) and gives the exit code.

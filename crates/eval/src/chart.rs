@@ -21,12 +21,9 @@ const COLOURS: [RGBColor; 8] = [
     RGBColor(140, 30, 30),
 ];
 
-/// A chart of the library with two axes.
 type Drawing<'a, 'b, X, Y> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<X, Y>>;
-/// What the drawing library says.
 type Drawn = Result<(), Box<dyn std::error::Error>>;
 
-/// What an axis shows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
     label: String,
@@ -35,23 +32,19 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// An axis whose steps are equal.
     pub fn linear(label: &str) -> Self {
         Self { label: label.to_owned(), is_log: false, range: None }
     }
 
-    /// An axis whose factors are equal.
     pub fn log(label: &str) -> Self {
         Self { is_log: true, ..Self::linear(label) }
     }
 
-    /// The same axis from one value to another.
-    pub fn from_to(self, from: f64, to: f64) -> Self {
+    pub fn between(self, from: f64, to: f64) -> Self {
         Self { range: Some([from, to]), ..self }
     }
 }
 
-/// Points `(x, y)`, in order.
 pub type Curve = Vec<(f64, f64)>;
 
 /// A function at hundredths.
@@ -59,7 +52,6 @@ pub(crate) fn hundredths(steps: RangeInclusive<u32>, f: impl Fn(f64) -> f64) -> 
     steps.map(|step| f64::from(step) / 100.0).map(|x| (x, f(x))).collect()
 }
 
-/// Points that belong together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
     name: String,
@@ -76,12 +68,10 @@ enum Style {
 }
 
 impl Series {
-    /// Measured values, as points.
     pub fn points(name: impl Into<String>, points: Curve) -> Self {
         Self { name: name.into(), points, style: Style::Points, colour: 0 }
     }
 
-    /// A curve.
     pub fn line(name: impl Into<String>, points: Curve) -> Self {
         Self { style: Style::Line, ..Self::points(name, points) }
     }
@@ -91,7 +81,6 @@ impl Series {
         Self { style: Style::Dashed, ..Self::points(name, points) }
     }
 
-    /// The same with colour number `i`.
     pub fn colour(self, i: usize) -> Self {
         Self { colour: i, ..self }
     }
@@ -124,21 +113,18 @@ impl Series {
     }
 }
 
-/// Curves and points over two axes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chart {
-    title: String,
+    pub title: String,
     axes: [Axis; 2],
     series: Vec<Series>,
 }
 
 impl Chart {
-    /// An empty chart.
     pub fn new(title: impl Into<String>, x: Axis, y: Axis) -> Self {
         Self { title: title.into(), axes: [x, y], series: Vec::new() }
     }
 
-    /// The same chart with one more series.
     pub fn with(mut self, series: Series) -> Self {
         self.push(series);
         self
@@ -160,15 +146,7 @@ impl Chart {
         self.push(Series::line("", theory).colour(colour));
     }
 
-    /// What it is about.
-    pub fn title(&self) -> &str {
-        &self.title
-    }
-
-    /// The picture.
-    ///
-    /// # Errors
-    /// The drawing library refuses.
+    /// The picture. Errors: the drawing library refuses.
     pub fn svg(&self) -> Result<String> {
         let mut svg = String::new();
         self.draw(&SVGBackend::with_string(&mut svg, SIZE).into_drawing_area())
@@ -196,7 +174,6 @@ impl Chart {
         Ok(())
     }
 
-    /// Draws mesh, series and legend.
     fn fill<'a, 'b: 'a, X, Y>(&self, chart: &mut Drawing<'a, 'b, X, Y>) -> Drawn
     where
         X: Ranged<ValueType = f64> + ValueFormatter<f64>,

@@ -15,12 +15,12 @@ pub fn is_precise(measured: Mean, scale: f64) -> bool {
     measured.error <= 0.9 * MAX_SHARE * scale.abs()
 }
 
-/// All comparisons of an experiment.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Checks {
     n: usize,
-    failures: Vec<String>,
-    furthest: f64,
+    pub failures: Vec<String>,
+    /// How many standard errors the furthest mean is from theory.
+    pub furthest: f64,
     largest: f64,
 }
 
@@ -40,25 +40,19 @@ impl Checks {
         self.furthest = self.furthest.max(if errors.is_finite() { errors } else { 0.0 });
         self.largest = self.largest.max(if share.is_finite() { share } else { 0.0 });
         let [value, expected] = [measured.value, theory].map(significant);
-        self.holds(
-            format_args!(
-                "{what}: {value} against {expected}, {errors:.1} standard errors of {:.1}%",
-                100.0 * share
-            ),
-            errors <= MAX_ERRORS && share <= MAX_SHARE,
-        );
+        let percent = 100.0 * share;
+        let what =
+            format_args!("{what}: {value} against {expected}, {errors:.1} standard errors of {percent:.1}%");
+        self.holds(what, errors <= MAX_ERRORS && share <= MAX_SHARE);
     }
 
     /// A number is where it should be, to a tolerance.
     pub fn close(&mut self, what: impl Display, got: f64, expected: f64, tolerance: f64) {
         let [value, theory] = [got, expected].map(significant);
-        self.holds(
-            format_args!("{what}: {value} against {theory}, allowed {tolerance:e}"),
-            (got - expected).abs() <= tolerance,
-        );
+        let what = format_args!("{what}: {value} against {theory}, allowed {tolerance:e}");
+        self.holds(what, (got - expected).abs() <= tolerance);
     }
 
-    /// Anything else that must be true.
     pub fn holds(&mut self, what: impl Display, is_true: bool) {
         self.n += 1;
         if !is_true {
@@ -66,19 +60,8 @@ impl Checks {
         }
     }
 
-    /// True if every comparison holds and there is at least one.
     pub fn all_hold(&self) -> bool {
         self.n > 0 && self.failures.is_empty()
-    }
-
-    /// How many standard errors the furthest mean is from theory.
-    pub fn furthest(&self) -> f64 {
-        self.furthest
-    }
-
-    /// What does not hold.
-    pub fn failures(&self) -> &[String] {
-        &self.failures
     }
 
     /// Counts and extremes in a sentence.
@@ -119,7 +102,7 @@ mod tests {
         assert!(!Checks::default().all_hold());
         let mut checks = Checks::default();
         checks.close("a", 1.0, 1.1, 0.01);
-        assert_eq!(checks.failures(), ["a: 1 against 1.1, allowed 1e-2"]);
+        assert_eq!(checks.failures, ["a: 1 against 1.1, allowed 1e-2"]);
         assert_eq!(checks.summary(), "0 of 1 comparisons hold");
     }
 }

@@ -23,7 +23,6 @@ pub struct Options {
     pub command: String,
 }
 
-/// The surroundings of one experiment.
 pub struct Context<'a> {
     pub(crate) options: &'a Options,
     pub(crate) name: &'static str,
@@ -31,17 +30,7 @@ pub struct Context<'a> {
     pub(crate) on_step: &'a dyn Fn(&str),
 }
 
-impl fmt::Debug for Context<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Context")
-            .field("options", self.options)
-            .field("name", &self.name)
-            .finish_non_exhaustive()
-    }
-}
-
 impl Context<'_> {
-    /// A size: smaller in a quick run.
     pub fn size(&self, quick: usize, full: usize) -> usize {
         if self.options.quick { quick } else { full }
     }
@@ -51,12 +40,6 @@ impl Context<'_> {
         if self.options.quick { quick } else { full }
     }
 
-    /// True if everything is to end in minutes.
-    pub fn is_quick(&self) -> bool {
-        self.options.quick
-    }
-
-    /// The folder of the data sets, if they are to be used.
     pub fn data(&self) -> Option<&Path> {
         self.options.data.as_deref().filter(|_| !self.options.quick)
     }
@@ -76,16 +59,12 @@ impl Context<'_> {
         Random::new(self.seed_of(stream, run))
     }
 
-    /// A table in the output folder; `part` tells several of one experiment apart.
-    ///
-    /// # Errors
-    /// The file cannot be made.
+    /// A table in the output folder; `part` tells several of one experiment apart. Errors: the file cannot be made.
     pub fn table(&self, part: &str) -> Result<Table> {
         let name = if part.is_empty() { self.name.to_owned() } else { format!("{}_{part}", self.name) };
         Table::new(&self.options.output.join(format!("{name}.csv")))
     }
 
-    /// Tells what is measured now.
     pub fn step(&self, part: impl fmt::Display) {
         (self.on_step)(&part.to_string());
     }

@@ -24,7 +24,6 @@ pub struct Experiment {
 }
 
 /// What an experiment found.
-#[derive(Debug)]
 pub struct Outcome {
     /// The measured points, already on disk.
     pub tables: Vec<Table>,

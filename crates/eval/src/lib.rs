@@ -10,8 +10,8 @@
 //! inputs (data) -> measured (measure) beside expected (exact) -> tables, charts, checks -> claim and verdict -> run.json, index.html (run)
 //! ```
 //!
-//! **The way through** of an [`Experiment`]: [`experiments::ALL`] lists it; [`run`] calls its function with a [`Context`] (seed, size and data); it writes a [`Table`] row by row,
-//! each on disk before the next is measured, holds what it measured against theory with [`Checks`], and gives an [`Outcome`] with its [`Chart`]s; `run` draws them. Minima of dense sets come from a walk
+//! **The way through** of an [`Experiment`]: [`experiments::ALL`] lists it; [`run`] calls its function with a `Context` (seed, size and data); it writes a `Table` row by row,
+//! each on disk before the next is measured, holds what it measured against theory with `Checks`, and gives an [`Outcome`] with its `Chart`s; `run` draws them. Minima of dense sets come from a walk
 //! through a true permutation (`data/universe.rs`), those of sparse sets from the sketchers.
 //!
 //! The usual criterion: a measured mean is within 4 Monte-Carlo standard errors of theory, and that standard error is at most 2%. Where a
@@ -32,11 +32,12 @@ mod random;
 mod run;
 mod table;
 
-pub use chart::{Axis, Chart, Curve, Series};
-pub use check::Checks;
-pub use context::{Context, Options};
+use chart::{Chart, Curve};
+use check::Checks;
+use context::Context;
+pub use context::Options;
 pub use error::{Error, Result};
 pub use experiment::{Claim, Experiment, Outcome};
-pub use moments::{Errors, Mean, Moments};
+use moments::{Errors, Mean, Moments};
 pub use run::{Progress, Report, run};
-pub use table::Table;
+use table::Table;

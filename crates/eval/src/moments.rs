@@ -8,12 +8,9 @@ pub struct Moments {
     squares: f64,
 }
 
-/// A measured mean and its standard error.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Mean {
-    /// The mean.
     pub value: f64,
-    /// The standard error of the mean.
     pub error: f64,
 }
 
@@ -35,7 +32,6 @@ pub(crate) fn range(values: impl IntoIterator<Item = f64>) -> [f64; 2] {
 }
 
 impl Moments {
-    /// Adds a value.
     pub fn push(&mut self, value: f64) {
         self.n += 1.0;
         let delta = value - self.mean;
@@ -43,17 +39,14 @@ impl Moments {
         self.squares += delta * (value - self.mean);
     }
 
-    /// How many values there are.
     pub fn n(&self) -> f64 {
         self.n
     }
 
-    /// The mean, with its standard error.
     pub fn mean(&self) -> Mean {
         Mean { value: self.mean, error: (self.variance() / self.n.max(1.0)).sqrt() }
     }
 
-    /// The variance of the values, unbiased.
     pub fn variance(&self) -> f64 {
         self.squares / (self.n - 1.0).max(1.0)
     }
@@ -73,27 +66,22 @@ impl Errors {
         self.squares.push(error * error);
     }
 
-    /// The mean error.
     pub fn bias(&self) -> Mean {
         self.errors.mean()
     }
 
-    /// The mean square error.
     pub fn mse(&self) -> Mean {
         self.squares.mean()
     }
 
-    /// How many errors there are.
     pub fn n(&self) -> f64 {
         self.errors.n()
     }
 
-    /// The root of the mean square error.
     pub fn rms(&self) -> f64 {
         self.mse().value.sqrt()
     }
 
-    /// The spread of the errors.
     pub fn variance(&self) -> f64 {
         self.errors.variance()
     }

@@ -2,7 +2,6 @@
 
 use benzer_core::hash;
 
-/// A stream of independent values.
 #[derive(Debug, Clone)]
 pub(crate) struct Random {
     state: u64,
@@ -55,7 +54,6 @@ impl Random {
         std::array::from_fn(|i| places[i])
     }
 
-    /// A number from the normal distribution.
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.unit()).cos()

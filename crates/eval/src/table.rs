@@ -41,13 +41,11 @@ impl Row {
         self
     }
 
-    /// This row, and then the values of another.
     pub(crate) fn and(mut self, other: Self) -> Self {
         self.0.extend(other.0);
         self
     }
 
-    /// The names of the columns.
     pub fn columns(&self) -> impl Iterator<Item = &'static str> {
         self.0.iter().map(|value| value.column)
     }
@@ -57,7 +55,6 @@ impl Row {
         self.0.iter().map(|value| value.text.as_str())
     }
 
-    /// A value as it is shown.
     pub fn text(&self, column: &str) -> &str {
         &self.value(column).text
     }
@@ -77,7 +74,6 @@ impl Index<&str> for Row {
     }
 }
 
-/// Some rows of a table.
 #[derive(Debug, Clone)]
 pub(crate) struct Rows<'a>(Vec<&'a Row>);
 
@@ -96,7 +92,6 @@ impl<'a> Rows<'a> {
         self.0.iter().copied()
     }
 
-    /// The numbers of a column.
     pub fn column(&self, name: &str) -> impl Iterator<Item = f64> + Clone {
         self.0.iter().map(move |row| row[name])
     }
@@ -148,10 +143,7 @@ impl Table {
         Ok(Self { path: path.to_owned(), file, rows: Vec::new() })
     }
 
-    /// Adds a row and writes it; the first one brings the columns.
-    ///
-    /// # Errors
-    /// The file cannot be written.
+    /// Adds a row and writes it; the first one brings the columns. Errors: the file cannot be written.
     pub(crate) fn push(&mut self, row: Row) -> Result<()> {
         match self.rows.first() {
             None => self.write(row.columns())?,
@@ -162,17 +154,14 @@ impl Table {
         Ok(())
     }
 
-    /// The file's name.
     pub fn name(&self) -> String {
         self.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
-    /// All rows so far.
     pub fn rows(&self) -> &[Row] {
         &self.rows
     }
 
-    /// All rows so far, to choose from.
     pub(crate) fn all(&self) -> Rows<'_> {
         Rows(self.rows.iter().collect())
     }

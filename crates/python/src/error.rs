@@ -16,7 +16,6 @@ pub(crate) fn exception(name: &str, message: String) -> PyErr {
     })
 }
 
-/// An error of the core.
 pub(crate) fn core(error: benzer_core::Error) -> PyErr {
     use benzer_core::Error;
     let name = match &error {
@@ -30,7 +29,6 @@ pub(crate) fn core(error: benzer_core::Error) -> PyErr {
     exception(name, error.to_string())
 }
 
-/// An error of a deduplication, or of a part of it.
 pub(crate) fn dedup(error: impl Into<benzer_dedup::Error>) -> PyErr {
     use benzer_dedup::Error;
     let error = error.into();
@@ -42,7 +40,6 @@ pub(crate) fn dedup(error: impl Into<benzer_dedup::Error>) -> PyErr {
     }
 }
 
-/// An error of a stage for Spark.
 pub(crate) fn spark(error: benzer_spark::Error) -> PyErr {
     match error {
         benzer_spark::Error::Dedup(error) => dedup(error),
@@ -50,7 +47,6 @@ pub(crate) fn spark(error: benzer_spark::Error) -> PyErr {
     }
 }
 
-/// An error of the index.
 pub(crate) fn index(error: benzer_index::Error) -> PyErr {
     use benzer_index::Error;
     match error {

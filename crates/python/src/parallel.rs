@@ -17,21 +17,16 @@ const STEPS: usize = 1 << 28;
 const PULSE: Duration = Duration::from_millis(50);
 
 /// Looks for signals now and then, on the thread that the interpreter called.
-#[derive(Debug)]
 pub(crate) struct Pulse {
     last: Instant,
 }
 
 impl Pulse {
-    /// From now on.
     pub(crate) fn new() -> Self {
         Self { last: Instant::now() }
     }
 
-    /// Lets Python handle signals, if that was not done lately.
-    ///
-    /// # Errors
-    /// What a handler raises: a KeyboardInterrupt after Ctrl-C.
+    /// Lets Python handle signals, if that was not done lately. Errors: what a handler raises: a KeyboardInterrupt after Ctrl-C.
     pub(crate) fn check(&mut self) -> PyResult<()> {
         if self.last.elapsed() < PULSE {
             return Ok(());
@@ -60,11 +55,8 @@ pub(crate) fn at_a_time(rows: usize, n: usize, steps: usize) -> usize {
 /// Rows of one width, and how they are shared by threads.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Division {
-    /// Rows.
     pub(crate) n: usize,
-    /// Values of a row.
     pub(crate) width: usize,
-    /// Rows that a thread takes at a time.
     pub(crate) at_a_time: usize,
     pub(crate) threads: usize,
 }
@@ -77,9 +69,7 @@ struct Queue<P> {
 
 impl Division {
     /// Fills `out`, which has the values of all rows: `work` makes the rows of a range. It is called without the interpreter's lock.
-    ///
-    /// # Errors
-    /// The first error of `work`, or what a handler of a signal raised; the rest is not worked on then.
+    /// Errors: the first error of `work`, or what a handler of a signal raised; the rest is not worked on then.
     pub(crate) fn fill<T: Send>(
         self,
         out: &mut [T],

@@ -266,7 +266,6 @@ pub(crate) fn extend(
     Ok(())
 }
 
-/// A spec by the name of its sketch.
 fn spec(name: &str, registers: u32, seed: u64, pipeline: &str) -> PyResult<SketchSpec> {
     let parsed: SketchName =
         name.parse().map_err(|expected| error::parameter(format!("`sketch`: {expected}, got `{name}`")))?;

@@ -23,40 +23,33 @@ pub struct ErrorDetail {
     pub message: String,
 }
 
-/// A request that cannot be served.
 #[derive(Debug)]
 pub struct ApiError {
-    status: StatusCode,
-    detail: ErrorDetail,
+    pub status: StatusCode,
+    pub detail: ErrorDetail,
     retry_after: Option<u64>,
 }
 
-/// Results of handlers.
 pub type Result<T, E = ApiError> = std::result::Result<T, E>;
 
 impl ApiError {
-    /// With a status, a code and a message.
     pub fn new(status: StatusCode, code: &str, message: impl ToString) -> Self {
         let detail = ErrorDetail { code: code.to_owned(), message: message.to_string() };
         Self { status, detail, retry_after: None }
     }
 
-    /// A request that makes no sense.
     pub fn bad(message: impl ToString) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "bad_request", message)
     }
 
-    /// Something that is larger than a limit.
     pub fn too_large(message: impl ToString) -> Self {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)
     }
 
-    /// More than the server can do now.
     pub fn overloaded(message: impl ToString) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "overloaded", message).after(1)
     }
 
-    /// A request that took too long.
     pub fn timeout(seconds: u64) -> Self {
         let message =
             format!("the request took more than {seconds} s; send less at a time, or try again later");
@@ -77,16 +70,6 @@ impl ApiError {
     /// The same with the seconds after which it is worth trying again.
     pub fn after(self, seconds: u64) -> Self {
         Self { retry_after: Some(seconds), ..self }
-    }
-
-    /// The code and the message.
-    pub fn detail(&self) -> &ErrorDetail {
-        &self.detail
-    }
-
-    /// The status.
-    pub fn status(&self) -> StatusCode {
-        self.status
     }
 }
 

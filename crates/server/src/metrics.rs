@@ -10,7 +10,6 @@ const TIMES: [f64; 13] = [0.0002, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.0
 /// Upper ends of the buckets of counts.
 const COUNTS: [f64; 9] = [0.0, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 10_000.0];
 
-/// What is counted.
 #[derive(Debug, Default)]
 pub struct Metrics {
     series: Mutex<Series>,
@@ -18,17 +17,13 @@ pub struct Metrics {
 
 #[derive(Debug, Default)]
 struct Series {
-    /// Requests by method, route and status.
     requests: BTreeMap<(String, String, u16), u64>,
-    /// Times by method and route.
     times: BTreeMap<(String, String), Histogram>,
-    /// Times of calls into the index by operation.
     store: BTreeMap<&'static str, Histogram>,
     candidates: Histogram,
     verify_rejects: u64,
     inserted: u64,
     rejected: u64,
-    /// Refusals by code.
     refused: BTreeMap<&'static str, u64>,
 }
 
@@ -49,14 +44,11 @@ impl Histogram {
 /// What is known only when it is asked for.
 #[derive(Debug, Default)]
 pub struct Gauges {
-    /// Documents of each open collection.
     pub documents: Vec<(String, u64)>,
-    /// Requests that are being served.
     pub in_flight: usize,
 }
 
 impl Metrics {
-    /// A request that was answered.
     pub fn request(&self, method: &str, route: &str, status: u16, time: Duration) {
         self.with(|series| {
             let key = (method.to_owned(), route.to_owned());
@@ -84,7 +76,6 @@ impl Metrics {
         });
     }
 
-    /// A batch.
     pub fn inserted(&self, inserted: usize, rejected: usize) {
         self.with(|series| {
             series.inserted += inserted as u64;

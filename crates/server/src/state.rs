@@ -14,14 +14,12 @@ use crate::metrics::Metrics;
 use crate::resources::{LongPool, MemoryBudget, Pool};
 
 /// What all requests share.
-#[derive(Debug)]
 pub struct State {
     /// The collections.
     pub collections: OpenCollections,
     /// Who may come in.
     pub authenticator: Authenticator,
-    /// What is too much.
-    pub limits: Limits,
+    pub(crate) limits: Limits,
     /// The memory of bodies.
     pub bodies: MemoryBudget,
     /// Threads for searches and other quick reads.
@@ -32,14 +30,11 @@ pub struct State {
     pub scanners: LongPool,
     /// Permits of requests to be served.
     pub permits: Arc<Semaphore>,
-    /// What is counted.
-    pub metrics: Metrics,
+    pub(crate) metrics: Metrics,
     /// Whether collections are compacted when most of them was replaced; on Redis that is left to who runs it.
     pub compacts: bool,
-    /// Whether the server is going down.
-    pub stopping: AtomicBool,
-    /// When it came up.
-    pub started: Instant,
+    pub(crate) stopping: AtomicBool,
+    pub(crate) started: Instant,
 }
 
 /// The state as handlers see it.

@@ -29,10 +29,7 @@ pub fn find(arguments: &[OsString]) -> Option<PathBuf> {
     std::env::var_os("BENZER_CONFIG").filter(|path| !path.is_empty()).map(Into::into)
 }
 
-/// Makes the values of the file the defaults of the arguments.
-///
-/// # Errors
-/// A file that cannot be read, is not TOML, or has a key that is no option.
+/// Makes the values of the file the defaults of the arguments. Errors: a file that cannot be read, is not TOML, or has a key that is no option.
 pub fn apply(mut command: Command, path: &Path) -> Result<Command, clap::Error> {
     let fail = |message: String| {
         let message = format!("--config `{}`: {message}\n", path.display());

@@ -55,10 +55,7 @@ pub struct Cli {
     pub config: Option<PathBuf>,
 }
 
-/// Reads all three layers.
-///
-/// # Errors
-/// Wrong arguments, or a request for help.
+/// Reads all three layers. Errors: wrong arguments, or a request for help.
 pub fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
     let mut command = with_environment(Cli::command());
     if let Some(path) = config::find(arguments) {

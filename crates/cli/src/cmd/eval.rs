@@ -14,7 +14,6 @@ use serde::Serialize;
 use crate::Usage;
 use crate::output::{View, bar_style};
 
-/// What the command does, for its help.
 pub const ABOUT: &str = "\
 Try the claims of the papers on this code: every figure and table, measured, beside the theory.
 
@@ -81,7 +80,7 @@ impl<'a> From<&'a Report> for Run<'a> {
             holds: report.holds(),
             seconds: *seconds,
             checks: outcome.checks.summary(),
-            failures: outcome.checks.failures(),
+            failures: &outcome.checks.failures,
             claim: outcome.claim,
             verdict: &outcome.verdict,
         }
@@ -95,10 +94,6 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Lists or runs experiments.
-///
-/// # Errors
-/// An unknown name; data that cannot be read; a folder that cannot be written; an experiment in which code and theory disagree.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     let Arguments { names, quick, data, seed, output } = arguments;
     if names.iter().any(|name| name == "list") {
@@ -122,13 +117,10 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
     show(&reports, view, out)?;
     talk!("{}", output.join("index.html").display());
     let failed: Vec<&str> = reports.iter().filter(|r| !r.holds()).map(|r| r.experiment.name).collect();
+    let all = reports.len();
     match failed.len() {
         0 => Ok(()),
-        n => anyhow::bail!(
-            "in {n} of {} experiments code and theory disagree: {}",
-            reports.len(),
-            failed.join(", ")
-        ),
+        n => anyhow::bail!("in {n} of {all} experiments code and theory disagree: {}", failed.join(", ")),
     }
 }
 
@@ -159,7 +151,7 @@ fn render(report: &Report) -> String {
     let agrees = if report.holds() { "yes" } else { "NO" };
     let mut text = format!("{} ({})\n", experiment.name, experiment.source);
     text.push_str(&format!("  code equals theory: {agrees}; {}\n", outcome.checks.summary()));
-    for failure in outcome.checks.failures().iter().take(20) {
+    for failure in outcome.checks.failures.iter().take(20) {
         text.push_str(&format!("  - {failure}\n"));
     }
     text + &format!("  the claim: {}\n  {}\n", outcome.claim, outcome.verdict)
@@ -192,11 +184,7 @@ impl Progress for ProgressReporter {
             bar.finish_and_clear();
         }
         let holds = if report.holds() { "code equals theory" } else { "code and theory DISAGREE" };
-        talk!(
-            "{:>7.1} s  {}: {holds}; the claim: {}",
-            report.seconds,
-            report.experiment.name,
-            report.outcome.claim
-        );
+        let (seconds, name, claim) = (report.seconds, report.experiment.name, report.outcome.claim);
+        talk!("{seconds:>7.1} s  {name}: {holds}; the claim: {claim}");
     }
 }

@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 
 use crate::output::{Align, HEADING, Table, View, grouped, printable};
 
-/// What the command does, for its help.
 pub const ABOUT: &str = "\
 Why a document was removed or kept by a run of `benzer dedup`: the kept document it duplicates, with exact \
 similarity, estimate and rule, or the documents it stands for; and the documents it is similar to.
@@ -39,10 +38,6 @@ pub struct Arguments {
     limit: usize,
 }
 
-/// Looks a document up and shows what is known.
-///
-/// # Errors
-/// A folder that holds no run; a name of no document, or of several.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     let (name, folder) = (printable(&arguments.id), arguments.run.display());
     let found = match results::explain(&arguments.run, &arguments.id)? {
@@ -69,7 +64,6 @@ fn rejected(file: &str, line: u64, reason: &str, view: &View, out: &mut dyn Writ
     view.show(out, &answer, || format!("{}\n{}\n", view.paint(HEADING, &heading), printable(reason)))
 }
 
-/// What became of a document, in a word.
 fn status(found: &Explained) -> &'static str {
     match (&found.removed, found.is_old) {
         (Some(_), _) => "removed",
@@ -132,12 +126,8 @@ fn why_removed(row: &Removed) -> String {
         (_, true) => ("kept instead", ", an old document"),
         (_, false) => ("kept instead", ""),
     };
-    let mut out = format!(
-        "{what}: `{}`{old}, {exact} {:.4}{counts}, rule {}\n",
-        printable(&row.kept_id),
-        row.similarity,
-        row.rule
-    );
+    let (kept, rule, similarity) = (printable(&row.kept_id), &row.rule, row.similarity);
+    let mut out = format!("{what}: `{kept}`{old}, {exact} {similarity:.4}{counts}, rule {rule}\n");
     if let Some([value, low, high]) = row.estimate {
         out.push_str(&format!("the sketches say {value:.4} [{low:.4}, {high:.4}]\n"));
     }
@@ -151,7 +141,6 @@ fn placed(what: &str, at: Option<&(String, u64)>) -> String {
     at.map_or(String::new(), |(file, line)| format!("{what}: {} line {line}\n", printable(file)))
 }
 
-/// The other document of a pair.
 fn other<'a>(pair: &'a Pair, id: &str) -> &'a str {
     if pair.id_a == id { &pair.id_b } else { &pair.id_a }
 }

@@ -18,7 +18,6 @@ use crate::options::sets::{HELP, SetArguments, usage};
 use crate::options::sketches::SketchArguments;
 use crate::output::{Format, View, grouped, printable, write_json};
 
-/// What the command does, for its help.
 pub const ABOUT: &str = "\
 Write documents or sets as b-bit vectors for linear models, in LIBSVM format.
 
@@ -69,7 +68,6 @@ pub struct Arguments {
     sets: SetArguments,
 }
 
-/// What was written, for programs.
 #[derive(Debug, Serialize)]
 struct WrittenRows<'a> {
     file: &'a Path,
@@ -80,10 +78,6 @@ struct WrittenRows<'a> {
     labels: &'a [String],
 }
 
-/// Writes a row for each document or set.
-///
-/// # Errors
-/// Inputs that cannot be read, an output that cannot be written, wrong arguments.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     let Arguments { inputs, sets, sketches, .. } = arguments;
     let output = Some(arguments.output.as_path()).filter(|path| *path != Path::new("-"));
@@ -106,7 +100,7 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
     let made = made.map_err(usage)?;
     reporter.finish()?;
     if made.n_rows == 0 {
-        match reporter.first_reject() {
+        match reporter.rejects.first() {
             Some(reject) => bail!("no line could be read, so nothing was written; the first: {reject}"),
             None => bail!("there is nothing in the input, so nothing was written"),
         }

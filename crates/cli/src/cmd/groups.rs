@@ -16,7 +16,6 @@ use crate::options::sets::{HELP, SetArguments, load, usage};
 use crate::options::sketches::SketchArguments;
 use crate::output::{RowFormat, Rows, View, grouped};
 
-/// What the command does, for its help.
 pub const ABOUT: &str = "\
 Find all triples of documents or sets whose three-way resemblance reaches a threshold: the elements \
 in all three over the elements in any.
@@ -80,10 +79,6 @@ enum VerifyName {
     Estimate,
 }
 
-/// Finds and writes all triples.
-///
-/// # Errors
-/// Inputs that cannot be read, an output that cannot be written, wrong arguments.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     let Arguments { inputs, output, sets, .. } = arguments;
     let format = RowFormat::choose(arguments.output_format, output.as_deref(), view.format);
@@ -106,11 +101,8 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
         Verify::Filter => format!(", their sketches {}", grouped(n_sketched)),
         _ => String::new(),
     };
-    talk!(
-        "the pairs' intersections leave {}{sketches}; {} measured exactly",
-        grouped(n_candidates),
-        grouped(n_verified)
-    );
+    let [candidates, verified] = [n_candidates, n_verified].map(grouped);
+    talk!("the pairs' intersections leave {candidates}{sketches}; {verified} measured exactly");
     if loaded[0].n_empty > 0 {
         talk!("{} without an element, similar to nothing", grouped(loaded[0].n_empty));
     }

@@ -12,7 +12,6 @@ use crate::Usage;
 use crate::options::db::{DbArguments, KeysArguments};
 use crate::output::{Align, Table, View, printable};
 
-/// What the command does, for its help.
 pub const ABOUT: &str = "\
 Make, list and revoke the keys of a server.
 
@@ -115,10 +114,6 @@ impl Place {
     }
 }
 
-/// Does it.
-///
-/// # Errors
-/// A file that cannot be read or written; no such key.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     match &arguments.action {
         Action::Create(arguments) => create(arguments, view, out),
@@ -143,11 +138,8 @@ fn create(arguments: &Create, view: &View, out: &mut dyn Write) -> anyhow::Resul
 fn revoke(id: &str, path: &Path) -> anyhow::Result<()> {
     let mut keys = Keys::read(path)?;
     if !keys.revoke(id) {
-        bail!(Usage::new(format!(
-            "there is no key `{}` in `{}`; `benzer key list` shows all",
-            printable(id),
-            path.display()
-        )));
+        let (id, path) = (printable(id), path.display());
+        bail!(Usage::new(format!("there is no key `{id}` in `{path}`; `benzer key list` shows all")));
     }
     keys.write(path)?;
     talk!("`{id}` is revoked");

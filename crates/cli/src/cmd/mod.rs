@@ -79,10 +79,7 @@ pub enum Command {
     Key(key::Arguments),
 }
 
-/// Runs the command that was asked for; its data goes to `out`.
-///
-/// # Errors
-/// What the command says; a [`Usage`](crate::Usage) in the chain if the arguments are to blame.
+/// Runs the command that was asked for; its data goes to `out`. Errors: what the command says; a [`Usage`](crate::Usage) in the chain if the arguments are to blame.
 pub fn run(command: &Command, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     match command {
         Command::Compare(arguments) => compare::run(arguments, view, out),

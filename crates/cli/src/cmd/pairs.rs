@@ -14,7 +14,6 @@ use clap::{Args, ValueEnum};
 use crate::options::sets::{HELP, SetArguments, load, usage};
 use crate::output::{RowFormat, Rows, View, grouped};
 
-/// What the command does, for its help.
 pub const ABOUT: &str = "\
 Find all pairs of documents or sets whose similarity reaches a threshold.
 
@@ -69,10 +68,6 @@ enum MeasureName {
     Containment,
 }
 
-/// Finds and writes all pairs.
-///
-/// # Errors
-/// Inputs that cannot be read, an output that cannot be written, wrong arguments.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     let Arguments { inputs, with, output, sets, .. } = arguments;
     let format = RowFormat::choose(arguments.output_format, output.as_deref(), view.format);

@@ -11,7 +11,6 @@ use serde_json::json;
 use crate::failure;
 use crate::output::{Format, View, grouped, printable, write_json};
 
-/// What the command does, for its help.
 pub const ABOUT: &str = "\
 Resolve a finished run of `benzer dedup` again at a higher threshold, from its pairs.parquet: nothing is read or \
 sketched again. Writes the tables of a run, report.html and manifest.json to a folder inside the run's, or to \
@@ -38,10 +37,6 @@ pub struct Arguments {
     output: Option<PathBuf>,
 }
 
-/// Resolves again and shows the difference.
-///
-/// # Errors
-/// A folder that holds no run, or a threshold below that of the run.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     let Arguments { run, threshold, output } = arguments;
     let folder = output.clone().unwrap_or_else(|| run.join(format!("at-{threshold}")));

@@ -14,7 +14,6 @@ use crate::options::db::{DbArguments, failed};
 use crate::options::search::{FieldRules, SearchKind};
 use crate::output::{Align, Table, View, grouped, printable};
 
-/// What the command does, for its help.
 pub const ABOUT: &str = "\
 Find the documents of a collection that are similar to a text, a file, or one of them.
 
@@ -105,10 +104,6 @@ impl Arguments {
     }
 }
 
-/// Searches and shows what was found.
-///
-/// # Errors
-/// No such collection or document; a query that makes no sense; what the store says.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     let index = arguments.db.read(&arguments.name)?;
     let mut query = arguments.query();

@@ -16,7 +16,6 @@ use crate::options::amount;
 use crate::options::db::{DbArguments, KeysArguments};
 use crate::output::{Format, View};
 
-/// What the command does, for its help.
 pub const ABOUT: &str = "\
 Serve collections over REST, with a page to search, compare and look at them.
 
@@ -115,10 +114,6 @@ enum Logs {
     Json,
 }
 
-/// Serves until it is told to stop.
-///
-/// # Errors
-/// No key where one is needed; an address, a certificate or collections that cannot be used.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     let format = match arguments.log_format {
         Logs::Text => LogFormat::Text,

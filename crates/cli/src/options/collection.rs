@@ -65,7 +65,6 @@ pub struct CollectionArguments {
 }
 
 impl CollectionArguments {
-    /// True if fields were named.
     pub fn has_fields(&self) -> bool {
         !self.text_fields.is_empty()
             || !self.value_fields.is_empty()
@@ -73,7 +72,6 @@ impl CollectionArguments {
             || !self.image_kinds().is_empty()
     }
 
-    /// The fields with pictures, and their kind.
     #[cfg(feature = "image")]
     fn image_kinds(&self) -> Vec<(&String, Kind)> {
         self.image_fields.iter().map(|name| (name, Kind::Image(Default::default()))).collect()
@@ -85,10 +83,7 @@ impl CollectionArguments {
         Vec::new()
     }
 
-    /// The settings that were asked for.
-    ///
-    /// # Errors
-    /// No fields; a schema that cannot be read; a threshold or a recall out of range.
+    /// The settings that were asked for. Errors: no fields; a schema that cannot be read; a threshold or a recall out of range.
     pub fn settings(&self) -> anyhow::Result<Settings> {
         if !self.has_fields() {
             bail!(Usage::new("name the fields of the collection with --text and --values, or give --schema"));
@@ -136,10 +131,7 @@ impl CollectionArguments {
         Ok(Schema::new(fields).map_err(Usage::new)?)
     }
 
-    /// Refuses a collection that is not what was asked for.
-    ///
-    /// # Errors
-    /// The first difference.
+    /// Refuses a collection that is not what was asked for. Errors: the first difference.
     pub fn expect(&self, found: &Settings) -> anyhow::Result<()> {
         let advice = "the collection was made with other settings; leave out --text, --threshold and the like, or name another collection";
         if self.has_fields() {
@@ -156,7 +148,6 @@ impl CollectionArguments {
     }
 }
 
-/// The fields of a collection that have text.
 pub fn text_fields(settings: &Settings) -> Vec<&str> {
     let fields = settings.schema.fields().filter(|(_, spec)| matches!(spec.kind, Kind::Text(_)));
     fields.map(|(name, _)| name).collect()

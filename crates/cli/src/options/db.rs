@@ -23,42 +23,27 @@ pub struct DbArguments {
 }
 
 impl DbArguments {
-    /// The collections.
-    ///
-    /// # Errors
-    /// An address of another kind; a server that cannot be used.
+    /// The collections. Errors: an address of another kind; a server that cannot be used.
     pub fn open(&self) -> anyhow::Result<Box<dyn Collections>> {
         self.open_for(None)
     }
 
-    /// The collections, of which new ones are laid out for a number of documents where that matters.
-    ///
-    /// # Errors
-    /// As [`DbArguments::open`].
+    /// The collections, of which new ones are laid out for a number of documents where that matters. Errors: as [`DbArguments::open`].
     pub fn open_for(&self, expected_documents: Option<u64>) -> anyhow::Result<Box<dyn Collections>> {
         store::open(&self.url(expected_documents)?).map_err(failed)
     }
 
-    /// A collection to write to.
-    ///
-    /// # Errors
-    /// No such collection; what the store says.
+    /// A collection to write to. Errors: no such collection; what the store says.
     pub fn index(&self, name: &str) -> anyhow::Result<Index> {
         Index::new(self.open()?.open(name).map_err(failed)?).map_err(failed)
     }
 
-    /// A collection to read only.
-    ///
-    /// # Errors
-    /// No such collection; what the store says.
+    /// A collection to read only. Errors: no such collection; what the store says.
     pub fn read(&self, name: &str) -> anyhow::Result<Index> {
         Index::new(self.open()?.read(name).map_err(failed)?).map_err(failed)
     }
 
-    /// The address with what the other options say.
-    ///
-    /// # Errors
-    /// Options for another kind of address.
+    /// The address with what the other options say. Errors: options for another kind of address.
     pub fn url(&self, expected_documents: Option<u64>) -> anyhow::Result<String> {
         let wait = self.redis_wait.map(|n| format!("wait={n}"));
         let ca = self.redis_ca.as_ref().map(|path| format!("ca={}", encoded(&path.display().to_string())));
@@ -84,7 +69,6 @@ impl DbArguments {
     }
 }
 
-/// A path as the value of an option of an address.
 fn encoded(text: &str) -> String {
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-~".contains(byte);
     text.bytes()
@@ -109,7 +93,6 @@ pub struct KeysArguments {
 }
 
 impl KeysArguments {
-    /// Where it is.
     pub fn path(&self, db: &DbArguments) -> PathBuf {
         let is_folder = db.db != "memory:" && !db.db.contains("://");
         let default =

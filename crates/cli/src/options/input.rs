@@ -25,7 +25,6 @@ pub struct InputArguments {
 }
 
 impl InputArguments {
-    /// The options of reading.
     pub fn read_options(&self) -> ReadOptions {
         ReadOptions {
             text_fields: self.text_field.clone(),
@@ -37,10 +36,7 @@ impl InputArguments {
     }
 }
 
-/// Opens inputs.
-///
-/// # Errors
-/// Inputs that cannot be read; options that do not fit them.
+/// Opens inputs. Errors: inputs that cannot be read; options that do not fit them.
 pub fn open(inputs: Vec<PathBuf>, options: ReadOptions) -> anyhow::Result<Reader> {
     read::open(inputs.into_iter().collect(), options).map_err(failure::of_engine)
 }

@@ -1,10 +1,10 @@
 //! Options that several commands share.
 
 pub mod amount;
-pub mod collection;
-pub mod db;
-pub mod input;
-pub mod search;
-pub mod sets;
+pub(crate) mod collection;
+pub(crate) mod db;
+pub(crate) mod input;
+pub(crate) mod search;
+pub(crate) mod sets;
 pub mod sketches;
-pub mod text;
+pub(crate) mod text;

@@ -51,17 +51,14 @@ pub struct SearchKind {
 }
 
 impl FieldRules {
-    /// The weights that were given.
     pub fn weights(&self) -> BTreeMap<String, f64> {
         self.weights.iter().cloned().collect()
     }
 
-    /// The thresholds that were given.
     pub fn thresholds(&self) -> BTreeMap<String, f64> {
         self.field_thresholds.iter().cloned().collect()
     }
 
-    /// The rule.
     pub fn rule(&self) -> Rule {
         match self.rule {
             RuleName::Mean => Rule::Mean,
@@ -72,7 +69,6 @@ impl FieldRules {
 }
 
 impl SearchKind {
-    /// What is measured.
     pub fn measure(&self) -> Measure {
         match (self.containing, self.contained) {
             (true, _) => Measure::Containing,

@@ -61,10 +61,7 @@ pub struct SetArguments {
 }
 
 impl SetArguments {
-    /// What to read of these inputs.
-    ///
-    /// # Errors
-    /// Options that do not fit together.
+    /// What to read of these inputs. Errors: options that do not fit together.
     pub fn source(&self, inputs: &[OsString]) -> anyhow::Result<Source> {
         if self.text.bag {
             bail!(Usage::new("--bag counts repetitions, and sets have none; leave it out"));
@@ -78,10 +75,7 @@ impl SetArguments {
         Ok(Source { inputs, read, content, transpose: self.transpose })
     }
 
-    /// Memory, threads and a folder; Ctrl-C ends what runs in it from here on.
-    ///
-    /// # Errors
-    /// Too little memory, a folder that cannot be made.
+    /// Memory, threads and a folder; Ctrl-C ends what runs in it from here on. Errors: too little memory, a folder that cannot be made.
     pub fn room(&self, output: Option<&Path>) -> anyhow::Result<Resources> {
         if let Some(address) = output.filter(|path| path.to_string_lossy().contains("://")) {
             bail!(
@@ -99,10 +93,7 @@ impl SetArguments {
         Resources::new(memory, threads, &work_dir, stop_flag()).map_err(failed)
     }
 
-    /// What reports how far the reading is, and bad lines. Refuses places for results that are inputs.
-    ///
-    /// # Errors
-    /// Results that would replace an input or each other; rejects that cannot be written.
+    /// What reports how far the reading is, and bad lines. Refuses places for results that are inputs. Errors: results that would replace an input or each other; rejects that cannot be written.
     pub fn reporter(&self, sources: &[&Source], output: Option<&Path>) -> anyhow::Result<ReadReporter> {
         let rejects = self.rejects.as_deref();
         let inputs: Vec<PathBuf> = sources.iter().flat_map(|source| source.inputs.clone()).collect();
@@ -111,10 +102,7 @@ impl SetArguments {
     }
 }
 
-/// Reads all sources onto one shelf, and says what is odd about them.
-///
-/// # Errors
-/// Inputs that cannot be read, or that have no sets.
+/// Reads all sources onto one shelf, and says what is odd about them. Errors: inputs that cannot be read, or that have no sets.
 pub fn load(
     sources: &[&Source],
     resources: &Resources,
@@ -126,7 +114,7 @@ pub fn load(
         talk!("warning: {warning}");
     }
     if loaded.iter().any(|loaded| loaded.n_sets == 0) {
-        match reporter.first_reject() {
+        match reporter.rejects.first() {
             Some(reject) => bail!("no line could be read; the first: {reject}"),
             None => bail!("there is nothing to compare in the input"),
         }

@@ -39,17 +39,13 @@ pub enum UnitName {
 }
 
 impl TextArguments {
-    /// True if nothing was asked for.
     pub fn is_default(&self) -> bool {
         let Self { unit, ngram, strip_diacritics, stop_words, bag } = self;
         (*unit, *ngram, *strip_diacritics, *bag) == (UnitName::Words, 5, false, false)
             && stop_words.is_empty()
     }
 
-    /// The shingler of these options.
-    ///
-    /// # Errors
-    /// An unknown language, or stop words of something else than words.
+    /// The shingler of these options. Errors: an unknown language, or stop words of something else than words.
     pub fn shingler(&self) -> Result<Shingler, Usage> {
         let unit = match self.unit {
             UnitName::Words => Unit::Words,

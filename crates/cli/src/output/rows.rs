@@ -35,7 +35,6 @@ impl RowFormat {
     }
 }
 
-/// Rows on their way to a file or to standard output.
 pub(crate) struct Rows<'a> {
     columns: Vec<(&'static str, Kind)>,
     out: Out<'a>,
@@ -79,7 +78,6 @@ impl<'a> Rows<'a> {
         Ok(rows)
     }
 
-    /// Adds a row.
     pub fn push(&mut self, cells: &[Cell<'_>]) -> anyhow::Result<()> {
         match &mut self.out {
             Out::Table(table) => return Ok(table.push(cells.iter().copied())?),

@@ -12,9 +12,7 @@ pub struct Table {
 /// On which side the cells of a column are aligned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Align {
-    /// Words.
     Left,
-    /// Numbers.
     Right,
 }
 
@@ -27,7 +25,6 @@ struct Column {
 const GAP: &str = "  ";
 
 impl Table {
-    /// Adds a column.
     pub fn column(mut self, heading: impl Into<String>, align: Align) -> Self {
         self.columns.push(Column { heading: heading.into(), align });
         self
@@ -38,7 +35,6 @@ impl Table {
         self.rows.push(cells.into_iter().map(Into::into).collect());
     }
 
-    /// The table as lines.
     pub fn render(&self, view: &View) -> String {
         let widths: Vec<usize> = (0..self.columns.len()).map(|column| self.width(column)).collect();
         let mut out = String::new();

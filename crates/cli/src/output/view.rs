@@ -28,12 +28,9 @@ pub enum Color {
     Never,
 }
 
-/// How a command shows its result.
 #[derive(Debug, Clone, Copy)]
 pub struct View {
-    /// Table or JSON.
     pub format: Format,
-    /// Whether to use colour.
     pub color: bool,
     /// Columns of the terminal, or 80.
     pub width: usize,
@@ -56,10 +53,7 @@ impl View {
         Self { format, color, width: width() }
     }
 
-    /// Writes a result: as indented JSON, or as the text that is made of it.
-    ///
-    /// # Errors
-    /// What the writer says.
+    /// Writes a result: as indented JSON, or as the text that is made of it. Errors: what the writer says.
     pub fn show(
         &self,
         out: &mut dyn Write,
@@ -72,7 +66,6 @@ impl View {
         }
     }
 
-    /// The text in a style, if colour is on.
     pub fn paint(&self, style: Style, text: &str) -> String {
         if self.color && !text.is_empty() {
             format!("{}{text}{}", style.render(), style.render_reset())
@@ -82,7 +75,6 @@ impl View {
     }
 }
 
-/// For headings.
 pub const HEADING: Style = Style::new().bold();
 /// For what is only in the first of two.
 pub const REMOVED: Style = AnsiColor::Red.on_default().strikethrough();

@@ -14,7 +14,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// From here on an allocation is a map of its own.
 pub const LARGE: usize = 1 << 20;
-/// The size of a huge page.
 const PAGE: usize = 2 << 20;
 
 /// Bytes of all maps that wait for the next allocation, at most.
@@ -149,7 +148,6 @@ fn mapped(size: usize) -> usize {
     size.saturating_add(PAGE - 1) & !(PAGE - 1)
 }
 
-/// A map for `size` bytes, all zero.
 fn map(size: usize) -> *mut u8 {
     let length = mapped(size);
     // SAFETY: a new private map without address hint disturbs no other memory.

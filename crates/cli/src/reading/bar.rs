@@ -8,7 +8,6 @@ use indicatif::ProgressBar;
 
 use crate::output::bar_style;
 
-/// Bytes read so far, on a terminal.
 pub(crate) struct Bar {
     bar: ProgressBar,
     progress: Progress,

@@ -12,7 +12,6 @@ use serde::Serialize;
 use crate::Usage;
 use crate::output::{grouped, printable};
 
-/// So many rejected lines are named on standard error.
 const NAMED: usize = 5;
 
 /// The lines that were rejected: the first ones for the terminal, all for a file.
@@ -44,7 +43,6 @@ impl Rejects {
         self.n_rejected
     }
 
-    /// The first one, for a message.
     pub fn first(&self) -> Option<&str> {
         self.first.first().map(String::as_str)
     }

@@ -10,33 +10,22 @@ use super::{Bar, Rejects};
 
 /// How far the reading is, and which lines are bad.
 pub struct ReadReporter {
-    rejects: Rejects,
+    pub rejects: Rejects,
     bar: Option<Bar>,
 }
 
 impl ReadReporter {
-    /// Keeps bad lines in a file, if one is named; with `strict`, the first one is an error.
-    ///
-    /// # Errors
-    /// A file that cannot be made.
+    /// Keeps bad lines in a file, if one is named; with `strict`, the first one is an error. Errors: a file that cannot be made.
     pub fn new(rejects: Option<&Path>, strict: bool) -> anyhow::Result<Self> {
         Ok(Self { rejects: Rejects::new(rejects, strict)?, bar: None })
     }
 
-    /// Ends the reading: says how many bad lines there were.
-    ///
-    /// # Errors
-    /// Rejects that cannot be written.
+    /// Ends the reading: says how many bad lines there were. Errors: rejects that cannot be written.
     pub fn finish(&mut self) -> anyhow::Result<()> {
         if let Some(bar) = self.bar.take() {
             bar.finish();
         }
         self.rejects.finish()
-    }
-
-    /// The first bad line.
-    pub fn first_reject(&self) -> Option<&str> {
-        self.rejects.first()
     }
 }
 

@@ -12,7 +12,6 @@ use flate2::read::MultiGzDecoder;
 use crate::random::Random;
 use crate::{Context, Error, Result};
 
-/// Sets with a name.
 #[derive(Debug, Clone)]
 pub(crate) struct Corpus {
     pub name: String,
@@ -47,13 +46,11 @@ fn thin<T>(items: &mut Vec<T>, max: usize) {
     });
 }
 
-/// Texts as sets of shingles.
 pub(crate) fn shingled(texts: &[String], options: &TextOptions) -> Result<Vec<Features>> {
     let shingler = Shingler::new(options)?;
     Ok(texts.iter().map(|text| shingler.features(text)).collect())
 }
 
-/// The words of each KOS document.
 pub(crate) fn kos(data: &Path) -> Result<Corpus> {
     Ok(Corpus { name: "KOS".to_owned(), sets: docword(data, 0)? })
 }

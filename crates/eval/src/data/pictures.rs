@@ -11,19 +11,13 @@ use image::{ExtendedColorType, ImageEncoder};
 use crate::random::Random;
 use crate::{Error, Result};
 
-/// The photos of the data set (BSDS500, val), in the order of their names.
-///
-/// # Errors
-/// A folder or file cannot be read.
+/// The photos of the data set (BSDS500, val), in the order of their names. Errors: a folder or file cannot be read.
 pub(crate) fn photos(data: &Path, max: usize) -> Result<Vec<Grey>> {
     let paths = jpegs(&data.join("bsds500-images").join("val"))?;
     paths.iter().take(max).map(|path| open(path)).collect()
 }
 
-/// The pictures of imagededup's tests that are whole, by name: ten different photos, and changed copies of one.
-///
-/// # Errors
-/// A folder or file cannot be read.
+/// The pictures of imagededup's tests that are whole, by name: ten different photos, and changed copies of one. Errors: a folder or file cannot be read.
 pub(crate) fn fixtures(data: &Path) -> Result<Vec<(String, Grey)>> {
     let folder = data.join("imagededup-tests");
     let mut paths = jpegs(&folder.join("base_images"))?;
@@ -73,7 +67,6 @@ pub(crate) fn dead_leaves(seed: u64, n: usize) -> Vec<Grey> {
     (0..n).map(picture).collect()
 }
 
-/// A way to change a picture.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Change {
     /// Both sides times this.
@@ -84,9 +77,7 @@ pub(crate) enum Change {
     Crop(f64),
     /// Turned by so many degrees around the middle; what leaves the frame is lost.
     Rotation(f64),
-    /// Left becomes right.
     Mirror,
-    /// Top becomes bottom.
     Flip,
     /// Grey values times this.
     Brightness(f64),
@@ -105,7 +96,6 @@ pub(crate) enum Change {
 }
 
 impl Change {
-    /// Every kind, from weak to strong.
     pub(crate) fn all() -> Vec<Self> {
         let mut all = Vec::new();
         all.extend([0.25, 0.5, 0.75, 1.5, 2.0].map(Self::Resize));
@@ -142,10 +132,7 @@ impl Change {
         }
     }
 
-    /// The changed picture, saved as JPEG and read again; quality 90 unless that is the change.
-    ///
-    /// # Errors
-    /// What was saved cannot be read.
+    /// The changed picture, saved as JPEG and read again; quality 90 unless that is the change. Errors: what was saved cannot be read.
     pub(crate) fn apply(&self, picture: &Grey, random: &mut Random) -> Result<Grey> {
         let (width, height) = (picture.width(), picture.height());
         let part = |side: usize, share: f64| ((side as f64 * share).round() as usize).max(1);

@@ -24,7 +24,6 @@ pub(crate) fn common(n: usize, jaccard: f64) -> usize {
     (2.0 * jaccard * n as f64 / (1.0 + jaccard)).round() as usize
 }
 
-/// The similarity of two sets of `n` with `common` elements in both.
 pub(crate) fn jaccard(n: usize, common: usize) -> f64 {
     common as f64 / (2 * n - common) as f64
 }

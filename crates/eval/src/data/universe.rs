@@ -11,7 +11,7 @@ use crate::random::Random;
 pub(crate) struct Universe<const N: usize> {
     /// `cells[members]`: elements that lie in exactly the sets whose bits are set; entry 0 is those in none.
     cells: Vec<u64>,
-    total: u64,
+    pub total: u64,
 }
 
 impl<const N: usize> Universe<N> {
@@ -23,7 +23,6 @@ impl<const N: usize> Universe<N> {
         Self { cells, total }
     }
 
-    /// The share of the universe that each set fills.
     pub fn densities(&self) -> [f64; N] {
         std::array::from_fn(|i| self.size(1 << i) / self.total as f64)
     }
@@ -38,11 +37,6 @@ impl<const N: usize> Universe<N> {
     pub fn similarity(&self, members: usize) -> f64 {
         let any = self.cells.iter().enumerate().filter(|(cell, _)| cell & members != 0);
         self.size(members) / any.map(|(_, n)| *n as f64).sum::<f64>()
-    }
-
-    /// The number of elements.
-    pub fn total(&self) -> u64 {
-        self.total
     }
 
     /// The position of the first element of each set, under a new permutation.

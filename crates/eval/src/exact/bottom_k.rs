@@ -16,7 +16,6 @@ pub(crate) struct Samples {
     factorials: Vec<f64>,
 }
 
-/// Mean square errors against a given truth.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Exact {
     /// Of the share of `k` that lies in both samples.

@@ -30,7 +30,6 @@ pub(crate) fn mean(k: usize, p: f64, f: impl Fn(usize) -> f64) -> f64 {
     binomial(k, p).iter().enumerate().filter(|(_, w)| **w > 0.0).map(|(count, w)| w * f(count)).sum()
 }
 
-/// The probability of at least `min` of `k`.
 #[cfg(test)]
 pub(crate) fn at_least(k: usize, p: f64, min: usize) -> f64 {
     binomial(k, p)[min.min(k + 1)..].iter().sum()

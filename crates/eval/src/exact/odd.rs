@@ -42,7 +42,6 @@ pub(crate) fn distribution(n: usize, k: usize, agree: f64) -> Vec<f64> {
     sum
 }
 
-/// One more ball.
 fn thrown(chances: &[f64]) -> Vec<f64> {
     let n = (chances.len() - 1) as f64;
     let from = |z: usize, way: f64| chances.get(z).map_or(0.0, |p| p * way / n);

@@ -27,7 +27,6 @@ pub(crate) fn chances(jaccard: f64, pairs: f64, b: u32) -> [f64; 2] {
 }
 
 /// The probability that (8) from `k` registers of `b` bits reaches each of `N` thresholds.
-#[derive(Debug)]
 pub(crate) struct Reach<const N: usize> {
     b: u32,
     k: usize,

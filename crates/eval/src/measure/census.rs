@@ -25,8 +25,6 @@ struct Cell {
     pairs: f64,
 }
 
-/// The groups of a collection.
-#[derive(Debug)]
 pub(crate) struct Census {
     cells: Vec<Cell>,
 }
@@ -57,11 +55,8 @@ impl Census {
                     let sizes = collection.sizes[i] + collection.sizes[j] + collection.sizes[l];
                     let jaccard = all / (sizes - both - with_i - with_j + all);
                     let excess = if jaccard < 1.0 { (pairs - 3.0 * jaccard) / (1.0 - jaccard) } else { 0.0 };
-                    census.add(
-                        ((jaccard + ROUNDING) * SIMILARITIES as f64) as usize,
-                        pairs,
-                        [jaccard, excess],
-                    );
+                    let row = ((jaccard + ROUNDING) * SIMILARITIES as f64) as usize;
+                    census.add(row, pairs, [jaccard, excess]);
                 }
             }
         }
@@ -77,7 +72,6 @@ impl Census {
         cell.pairs += pairs;
     }
 
-    /// How many groups there are.
     pub fn groups(&self) -> f64 {
         self.cells.iter().map(|cell| cell.groups as f64).sum()
     }

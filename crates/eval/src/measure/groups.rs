@@ -9,9 +9,7 @@ use crate::moments::range;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Group<const N: usize> {
     pub sets: [usize; N],
-    /// The similarity of all of them.
     pub jaccard: f64,
-    /// The sum of the similarities of the pairs.
     pub pairs: f64,
     /// The smallest size over the largest one: they cannot be more similar.
     pub max_jaccard: f64,
@@ -28,12 +26,10 @@ pub(crate) fn reaches(value: f64, threshold: f64) -> bool {
     value >= threshold - ROUNDING
 }
 
-/// How many groups reach a threshold.
 pub(crate) fn relevant<const N: usize>(groups: &[Group<N>], threshold: f64) -> f64 {
     groups.iter().filter(|group| group.reaches(threshold)).count() as f64
 }
 
-/// Every pair.
 pub(crate) fn pairs(sets: &[Features]) -> Vec<Group<2>> {
     let common = Common::new(sets);
     let places = (0..sets.len()).flat_map(|i| (i + 1..sets.len()).map(move |j| [i, j]));
@@ -44,7 +40,6 @@ pub(crate) fn pairs(sets: &[Features]) -> Vec<Group<2>> {
     places.map(group).collect()
 }
 
-/// Every group of three.
 pub(crate) fn triples(sets: &[Features]) -> Vec<Group<3>> {
     let common = Common::new(sets);
     let mut groups = Vec::new();
@@ -67,14 +62,12 @@ pub(crate) fn triples(sets: &[Features]) -> Vec<Group<3>> {
     groups
 }
 
-/// The elements that are in all of the sets.
 pub(crate) fn intersection(sets: &[&Features]) -> Features {
     let (first, others) = sets.split_first().expect("at least one set");
     let is_common = |e: &u64| others.iter().all(|set| set.elements().binary_search(e).is_ok());
     Features::set(first.elements().iter().copied().filter(is_common))
 }
 
-/// Sizes of sets, and how many elements each two have in common.
 struct Common {
     sizes: Vec<f64>,
     sets: Vec<Vec<f64>>,

@@ -4,7 +4,6 @@ use crate::random::Random;
 use crate::{Context, Errors};
 
 /// Registers are drawn until each number of `samples`, `runs` times with the random numbers of `stream`.
-#[derive(Debug)]
 pub(crate) struct Sampling<'a> {
     pub stream: u64,
     pub runs: usize,

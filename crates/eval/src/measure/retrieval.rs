@@ -40,10 +40,8 @@ impl Retrieved {
 }
 
 /// All pairs of a collection, and what is wanted of them at each of some thresholds.
-#[derive(Debug)]
 pub(crate) struct Pairs<const N: usize> {
     pub corpus: Corpus,
-    /// How many pairs reach each threshold.
     pub wanted: [f64; N],
     pub histograms: [Histogram; N],
     similarities: Vec<f32>,
@@ -83,7 +81,6 @@ impl<const N: usize> Pairs<N> {
     }
 }
 
-/// What independent sketches retrieved.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Counted {
     all: Moments,
@@ -91,7 +88,6 @@ pub(crate) struct Counted {
 }
 
 impl Counted {
-    /// Adds what one more sketch retrieved.
     pub fn push(&mut self, found: Retrieved) {
         self.all.push(found.all);
         self.right.push(found.right);
@@ -113,23 +109,19 @@ impl Counted {
         self.right.mean().value / wanted.max(1.0)
     }
 
-    /// The means as numbers.
     pub fn mean(&self) -> Retrieved {
         let [all, right] = self.means();
         Retrieved { right: right.value, all: all.value }
     }
 
-    /// How many sketches there were.
     pub fn n(&self) -> f64 {
         self.all.n()
     }
 
-    /// Whether both are known well enough to be compared.
     fn is_known(&self, theory: Retrieved) -> bool {
         is_precise(self.all.mean(), theory.all) && is_precise(self.right.mean(), theory.right)
     }
 
-    /// Holds both against what is expected.
     pub fn compare(&self, what: impl Display, theory: Retrieved, checks: &mut Checks) {
         checks.agrees(format_args!("{what}: retrieved"), self.all.mean(), theory.all);
         checks.agrees(format_args!("{what}: rightly"), self.right.mean(), theory.right);

@@ -7,25 +7,21 @@ use benzer_core::sketch::{self, Bits, Family, Packing, Scheme, Sketch, SketchSpe
 
 use crate::Result;
 
-/// Independent registers.
 pub(crate) const INDEPENDENT: Family = Family::Permutations(Scheme::Native);
 /// One pass over the elements for all registers, as users get it.
 pub(crate) const FAST: Family = Family::Fast { rounds: sketch::fast::DEFAULT_ROUNDS };
 
-/// The sketches of some sets.
 pub(crate) fn of<'a>(spec: &SketchSpec, sets: impl IntoIterator<Item = &'a Features>) -> Result<Vec<Sketch>> {
     let sketcher = spec.sketcher()?;
     Ok(sets.into_iter().map(|set| sketcher.sketch(set)).collect::<benzer_core::Result<_>>()?)
 }
 
-/// The sketches of two sets.
 pub(crate) fn of_pair(spec: &SketchSpec, [a, b]: [&Features; 2]) -> Result<[Sketch; 2]> {
     let sketcher = spec.sketcher()?;
     Ok([sketcher.sketch(a)?, sketcher.sketch(b)?])
 }
 
 /// The words of the packed sketches of a collection, one after the other.
-#[derive(Debug)]
 pub(crate) struct Words {
     words: Vec<u64>,
     each: usize,
@@ -47,17 +43,14 @@ impl Words {
         Ok(Self { words, each: spec.words() })
     }
 
-    /// How many sets there are.
     pub fn len(&self) -> usize {
         self.words.len() / self.each.max(1)
     }
 
-    /// The sketch of set `i`.
     pub fn of(&self, i: usize) -> &[u64] {
         &self.words[i * self.each..(i + 1) * self.each]
     }
 
-    /// The sketches of all sets behind set `i`.
     pub fn after(&self, i: usize) -> &[u64] {
         &self.words[(i + 1) * self.each..]
     }

@@ -10,7 +10,6 @@ use crate::{Claim, Options, Table};
 /// Rows of a table that the page shows; the rest is in its file.
 const ROWS: usize = 40;
 
-/// The page.
 pub(crate) fn page(reports: &[Report], options: &Options, machine: &Machine) -> String {
     let held = reports.iter().filter(|report| report.holds()).count();
     let claimed = |claim: Claim| reports.iter().filter(|report| report.outcome.claim == claim).count();
@@ -78,7 +77,7 @@ fn section(out: &mut String, report: &Report) {
     );
     if !report.holds() {
         out.push_str("<ul class=\"failures\">\n");
-        for failure in report.outcome.checks.failures().iter().take(ROWS) {
+        for failure in report.outcome.checks.failures.iter().take(ROWS) {
             let _ = writeln!(out, "<li>{}</li>", escape(failure));
         }
         out.push_str("</ul>\n");
@@ -86,7 +85,7 @@ fn section(out: &mut String, report: &Report) {
     out.push_str("<div class=\"figures\">\n");
     for (chart, picture) in report.outcome.charts.iter().zip(&report.pictures) {
         let _ =
-            writeln!(out, "<figure role=\"img\" aria-label=\"{}\">{picture}</figure>", escape(chart.title()));
+            writeln!(out, "<figure role=\"img\" aria-label=\"{}\">{picture}</figure>", escape(&chart.title));
     }
     out.push_str("</div>\n");
     report.outcome.tables.iter().for_each(|table| rows(out, table));

@@ -5,7 +5,6 @@ use std::process::Command;
 
 use serde::{Deserialize, Serialize};
 
-/// The machine and the commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Machine {
     pub cpu: String,

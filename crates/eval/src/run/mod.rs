@@ -13,7 +13,6 @@ use crate::experiments::ALL;
 use crate::{Claim, Context, Error, Experiment, Options, Outcome, Result};
 
 /// What became of one experiment.
-#[derive(Debug)]
 pub struct Report {
     /// Which one.
     pub experiment: Experiment,

@@ -78,10 +78,8 @@ pub(super) fn mismatches<'py>(
     let (words, a, b) = (words.as_slice()?, a.as_slice()?, b.as_slice()?);
     let known = |row: &i64| usize::try_from(*row).is_ok_and(|row| row < rows);
     if a.len() != b.len() || !a.iter().chain(b).all(known) || width != spec.words() {
-        return Err(error::parameter(format!(
-            "expected pairs of rows below {rows} of {} words",
-            spec.words()
-        )));
+        let words = spec.words();
+        return Err(error::parameter(format!("expected pairs of rows below {rows} of {words} words")));
     }
     let row = |i: i64| &words[i as usize * width..][..width];
     let mut counts = vec![0; a.len()];

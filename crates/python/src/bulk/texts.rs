@@ -33,7 +33,6 @@ pub(super) fn sketch_strings<'py>(
 /// Texts by their numbers.
 struct Column<F> {
     n: usize,
-    /// Of all of them.
     bytes: usize,
     text: F,
 }

@@ -14,8 +14,6 @@ const TAKEN: &str = "The given key already exists";
 /// The odd constant of [`key`]: the golden ratio.
 const FOLD: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// What an index holds.
-#[derive(Debug)]
 pub(super) struct Entries {
     pub(super) tables: Tables,
     pub(super) keys: Keys,
@@ -26,7 +24,6 @@ impl Entries {
         Self { tables: Tables::new(bands), keys: Keys::default() }
     }
 
-    /// The keys of entries.
     pub(super) fn objects<'py>(&self, py: Python<'py>, entries: &[u32]) -> PyResult<Bound<'py, PyList>> {
         let keys = entries.iter().filter_map(|&entry| Some(self.keys.of(entry)?.object(py)));
         PyList::new(py, keys.collect::<Vec<_>>())

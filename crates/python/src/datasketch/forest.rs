@@ -69,13 +69,10 @@ impl Forest {
 
     fn registers(&self, hashvalues: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
         let registers = registers(hashvalues)?;
-        match registers.len() >= self.min {
+        let (min, n) = (self.min, registers.len());
+        match n >= min {
             true => Ok(registers),
-            false => Err(error::parameter(format!(
-                "expected at least {} hash values, got {}",
-                self.min,
-                registers.len()
-            ))),
+            false => Err(error::parameter(format!("expected at least {min} hash values, got {n}"))),
         }
     }
 }

@@ -9,17 +9,14 @@ const NONE: u32 = u32::MAX;
 /// The modulus of Python's hash of integers.
 const PRIME: u64 = (1 << 61) - 1;
 
-/// A key.
 #[derive(Debug)]
 pub(super) enum Key {
     /// An integer that fits.
     Integer(i64),
-    /// Any other object.
     Object(Py<PyAny>),
 }
 
 impl Key {
-    /// The key that an object is.
     pub(super) fn new(object: &Bound<'_, PyAny>) -> Self {
         if object.is_exact_instance_of::<PyInt>()
             && let Ok(integer) = object.extract()
@@ -29,7 +26,6 @@ impl Key {
         Self::Object(object.clone().unbind())
     }
 
-    /// The object of the key.
     pub(super) fn object<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
         match self {
             Self::Integer(integer) => PyInt::new(py, *integer).into_any(),
@@ -70,19 +66,16 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// How many keys there are.
     pub(super) fn len(&self) -> usize {
         self.used
     }
 
-    /// Makes room for more.
     pub(super) fn reserve(&mut self, more: usize) {
         self.keys.reserve_exact(more);
         self.hashes.reserve_exact(more);
         self.waiting.reserve_exact(more);
     }
 
-    /// The entry of a key.
     pub(super) fn find(&mut self, py: Python<'_>, key: &Key) -> PyResult<Option<u32>> {
         self.settle();
         let hash = key.hash(py)?;
@@ -108,7 +101,6 @@ impl Keys {
         Ok(())
     }
 
-    /// Forgets the key of an entry.
     pub(super) fn remove(&mut self, entry: u32) {
         self.settle();
         let mask = self.slots.len() - 1;
@@ -130,12 +122,10 @@ impl Keys {
         self.used -= 1;
     }
 
-    /// The key of an entry.
     pub(super) fn of(&self, entry: u32) -> Option<&Key> {
         self.keys.get(entry as usize)?.as_ref()
     }
 
-    /// All entries with their keys.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &Key)> {
         (0..).zip(&self.keys).filter_map(|(entry, key)| Some((entry, key.as_ref()?)))
     }
@@ -161,7 +151,6 @@ impl Keys {
         }
     }
 
-    /// Gives slots to the entries that wait for one.
     fn settle(&mut self) {
         if self.waiting.is_empty() {
             return;

@@ -6,7 +6,6 @@ use pyo3::prelude::*;
 
 use benzer_core::sketch::Scheme;
 
-/// The hash values of an array, whatever their width.
 pub(crate) fn registers(array: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
     if let Ok(array) = array.cast::<PyArray1<u32>>() {
         return Ok(with(array.readonly(), |values| values.iter().map(|&value| u64::from(value)).collect()));
@@ -31,7 +30,6 @@ pub(crate) enum Matrix<'py> {
     Longs(PyReadonlyArray2<'py, u64>),
 }
 
-/// The values of a matrix, row by row.
 #[derive(Clone, Copy)]
 pub(crate) enum Rows<'a> {
     Bytes(&'a [u8]),
@@ -59,7 +57,6 @@ impl<'py> Matrix<'py> {
         array.cast::<PyArray2<u16>>().map(|array| Self::Shorts(array.readonly())).map_err(|_| wrong())
     }
 
-    /// Rows and columns.
     pub(crate) fn shape(&self) -> (usize, usize) {
         match self {
             Self::Bytes(array) => array.as_array().dim(),
@@ -69,7 +66,6 @@ impl<'py> Matrix<'py> {
         }
     }
 
-    /// The values.
     pub(crate) fn rows(&self) -> PyResult<Rows<'_>> {
         Ok(match self {
             Self::Bytes(array) => Rows::Bytes(array.as_slice()?),

@@ -352,7 +352,6 @@ fn division(n: usize, width: usize, threads: Option<usize>) -> Division {
     Division { n, width, at_a_time: parallel::ROWS, threads: parallel::threads(threads) }
 }
 
-/// Keys of any type.
 fn objects(keys: &Bound<'_, PyAny>) -> PyResult<Vec<Key>> {
     let iterator = keys.try_iter();
     let iterator = iterator.map_err(|_| error::unfit("keys", "a list or another iterable of keys", keys))?;

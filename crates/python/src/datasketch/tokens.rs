@@ -44,7 +44,6 @@ impl Tokens {
         self.push(token)
     }
 
-    /// Adds a token.
     pub(crate) fn push(&mut self, token: &Bound<'_, PyAny>) -> PyResult<()> {
         if let Ok(bytes) = token.cast::<PyBytes>() {
             self.bytes.extend_from_slice(bytes.as_bytes());
@@ -62,7 +61,6 @@ impl Tokens {
         Ok(())
     }
 
-    /// How many there are.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }

@@ -9,7 +9,6 @@ use pyo3::prelude::*;
 /// Nothing is known of the total.
 const UNKNOWN: u64 = u64::MAX;
 
-/// Where a run is.
 #[derive(Debug, Default)]
 pub(super) struct RunProgress {
     /// One more than the number of the stage in [`Stage::ALL`].
@@ -20,7 +19,6 @@ pub(super) struct RunProgress {
 }
 
 impl RunProgress {
-    /// Asks the run to stop.
     pub(super) fn cancel(&self) {
         self.cancelled.store(true, Relaxed);
     }

@@ -91,7 +91,6 @@ impl Job {
         Ok(request)
     }
 
-    /// How documents are compared.
     fn compare(&self) -> PyResult<Comparison> {
         let asked = Asked {
             preset: self

@@ -77,15 +77,12 @@ fn columns<'py, C: Column + Sync>(
     Ok(made)
 }
 
-/// The cells of a column.
-#[derive(Debug)]
 struct Cells {
     values: Values,
     /// Whether each has a value.
     there: Vec<bool>,
 }
 
-#[derive(Debug)]
 enum Values {
     Numbers(Vec<i64>),
     Shares(Vec<f64>),

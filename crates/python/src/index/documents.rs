@@ -10,10 +10,7 @@ use benzer_core::field::{Content, Document, Value};
 /// What is wrong with a document, in words.
 type Trouble = String;
 
-/// A document of an id and contents by field.
-///
-/// # Errors
-/// What handling a signal or looking at an object raises. A content of a wrong type is the inner error.
+/// A document of an id and contents by field. Errors: what handling a signal or looking at an object raises. A content of a wrong type is the inner error.
 pub(super) fn document(id: String, fields: &Bound<'_, PyDict>) -> PyResult<Result<Document, Trouble>> {
     let mut contents = BTreeMap::new();
     for (name, given) in fields {
@@ -85,7 +82,6 @@ fn string(text: &Bound<'_, PyString>) -> Result<String, Trouble> {
     string.map_err(|_| "a text that is not valid Unicode: it has half of a surrogate pair".to_owned())
 }
 
-/// A value as messages show it.
 fn shown(value: &Bound<'_, PyAny>) -> PyResult<String> {
     value.py().import("benzer.arguments")?.getattr("shown")?.call1((value,))?.extract()
 }

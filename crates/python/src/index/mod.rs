@@ -22,7 +22,6 @@ const MAX: usize = 1024;
 /// What those that are handed over together should take.
 const TOGETHER: Duration = Duration::from_millis(50);
 
-/// Ids and contents of documents.
 type Given<'py> = Vec<(String, Bound<'py, PyDict>)>;
 
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -52,10 +51,8 @@ impl Collection {
                     collections.create(name, settings).map_err(error::index)?
                 }
                 (Err(benzer_index::Error::NoCollection { name }), None) => {
-                    return Err(error::exception(
-                        "NotFoundError",
-                        format!("there is no collection `{name}`; give a schema to make it"),
-                    ));
+                    let message = format!("there is no collection `{name}`; give a schema to make it");
+                    return Err(error::exception("NotFoundError", message));
                 }
                 (opened, settings) => {
                     let store = opened.map_err(error::index)?;
@@ -244,7 +241,6 @@ impl Interrupts {
     }
 }
 
-/// A document to search for; one that cannot be taken is an error.
 fn asked(id: String, fields: &Bound<'_, PyDict>) -> PyResult<Document> {
     documents::document(id, fields)?.map_err(|trouble| error::exception("SchemaError", trouble))
 }
@@ -265,7 +261,6 @@ fn open(url: &str) -> PyResult<Box<dyn Collections>> {
     store::open(url).map_err(error::index)
 }
 
-/// What a new collection shall be.
 #[derive(Debug, Deserialize)]
 struct NewCollection {
     schema: Schema,

@@ -13,7 +13,6 @@ use crate::config::Config;
 use crate::error::{ApiError, Result};
 
 /// The keys of the file, read again when it changes, and how often each was used lately.
-#[derive(Debug)]
 pub struct Authenticator {
     path: PathBuf,
     file: RwLock<KeyFile>,
@@ -24,17 +23,13 @@ pub struct Authenticator {
 }
 
 /// What the file of keys had when it was read.
-#[derive(Debug)]
 struct KeyFile {
     changed: Option<SystemTime>,
     keys: Arc<Keys>,
 }
 
 impl Authenticator {
-    /// With the keys of a file. A key is needed if there is one, or if the server is reached from beyond this machine.
-    ///
-    /// # Errors
-    /// A file that cannot be read.
+    /// With the keys of a file. A key is needed if there is one, or if the server is reached from beyond this machine. Errors: a file that cannot be read.
     pub fn new(config: &Config) -> std::io::Result<Self> {
         let path = config.keys.clone();
         let file = KeyFile { changed: changed(&path), keys: Arc::new(Keys::read(&path)?) };
@@ -43,7 +38,6 @@ impl Authenticator {
         Ok(Self { path, file: RwLock::new(file), needs_key, origins, rate })
     }
 
-    /// Whether requests need a key.
     pub fn needs_key(&self) -> bool {
         self.needs_key
     }
@@ -64,11 +58,8 @@ impl Authenticator {
         }
     }
 
-    /// Lets a request in, or says why not.
-    ///
-    /// # Errors
-    /// 401 without a good key, 403 for a page of another origin, 421 for a name that is not this machine's, 429 for too many requests.
-    pub fn enter(&self, headers: &HeaderMap, uri: &Uri) -> Result<Access> {
+    /// Lets a request in, or says why not. Errors: 401 without a good key, 403 for a page of another origin, 421 for a name that is not this machine's, 429 for too many requests.
+    pub(crate) fn enter(&self, headers: &HeaderMap, uri: &Uri) -> Result<Access> {
         let access = match self.needs_key {
             true => Access { key: Some(self.key(headers)?) },
             false => {
@@ -177,7 +168,7 @@ mod tests {
             ("localhost.evil.example", Some(421)),
         ] {
             let entered = authenticator.enter(&headers(header::HOST, host), &Uri::from_static("/"));
-            assert_eq!(entered.err().map(|error| error.status().as_u16()), status, "{host}");
+            assert_eq!(entered.err().map(|error| error.status.as_u16()), status, "{host}");
         }
         let beyond =
             Config { listen: ([0, 0, 0, 0], 0).into(), keys: "no-such-file".into(), ..Config::default() };
@@ -191,7 +182,7 @@ mod tests {
             both.insert(header::ORIGIN, origin.parse().unwrap());
             let entered =
                 authenticator("no-such-file".as_ref(), cors, 0.0).enter(&both, &Uri::from_static("/"));
-            entered.err().map(|error| error.status().as_u16())
+            entered.err().map(|error| error.status.as_u16())
         };
         for own in ["http://localhost:7700", "http://LOCALHOST:7700"] {
             assert_eq!(enter(&[], own), None, "{own}");
@@ -243,7 +234,7 @@ mod tests {
         assert!(enter(&old).is_err());
         let access = enter(&new).unwrap();
         assert!(access.check(Scope::Write, Some("a")).is_ok());
-        let status = |refused: Result<()>| refused.unwrap_err().status().as_u16();
+        let status = |refused: Result<()>| refused.unwrap_err().status.as_u16();
         assert_eq!(status(access.check(Scope::Write, Some("b"))), 404);
         assert_eq!(status(access.check(Scope::Write, None)), 403);
         assert_eq!(status(access.check(Scope::Read, Some("a"))), 403);
@@ -254,6 +245,6 @@ mod tests {
         let authenticator = authenticator("no-such-file".as_ref(), &[], 5.0);
         let enter = || authenticator.enter(&HeaderMap::new(), &Uri::from_static("/"));
         assert!((0..5).all(|_| enter().is_ok()));
-        assert_eq!(enter().unwrap_err().status(), StatusCode::TOO_MANY_REQUESTS);
+        assert_eq!(enter().unwrap_err().status, StatusCode::TOO_MANY_REQUESTS);
     }
 }

@@ -97,10 +97,8 @@ impl Keys {
     /// A file that cannot be read or is not one of keys.
     pub fn read(path: &Path) -> io::Result<Self> {
         let wrong = |what: String| {
-            io::Error::new(
-                io::ErrorKind::InvalidData,
-                format!("`{}` is not a file of keys: {what}", path.display()),
-            )
+            let message = format!("`{}` is not a file of keys: {what}", path.display());
+            io::Error::new(io::ErrorKind::InvalidData, message)
         };
         match fs::read(path) {
             Ok(bytes) => Ok(Self { keys: Written::parse(&bytes).map_err(wrong)? }),
@@ -144,10 +142,8 @@ impl Keys {
     /// No scope at all; no random bits from the operating system.
     pub fn create(&mut self, label: &str, scopes: &[Scope], collections: &[String]) -> io::Result<String> {
         if scopes.is_empty() {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidInput,
-                "a key needs a scope: read, write, or both",
-            ));
+            let message = "a key needs a scope: read, write, or both";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
         let id = loop {
             let id: String = random::<5>()?.iter().flat_map(|byte| letters(*byte)).take(8).collect();

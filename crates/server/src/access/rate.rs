@@ -9,14 +9,12 @@ use axum::http::StatusCode;
 use crate::error::{ApiError, Result};
 
 /// A bucket of tokens for each key: it holds those of one second.
-#[derive(Debug)]
 pub(super) struct RateLimiter {
     /// Requests per second; 0 is no limit.
     rate: f64,
     buckets: Mutex<HashMap<String, Bucket>>,
 }
 
-#[derive(Debug)]
 struct Bucket {
     tokens: f64,
     filled: Instant,
@@ -27,10 +25,7 @@ impl RateLimiter {
         Self { rate, buckets: Mutex::default() }
     }
 
-    /// Takes a token of a key.
-    ///
-    /// # Errors
-    /// 429 if there is none, with the seconds until there is one.
+    /// Takes a token of a key. Errors: 429 if there is none, with the seconds until there is one.
     pub(super) fn count(&self, id: &str) -> Result<()> {
         if self.rate <= 0.0 {
             return Ok(());

@@ -62,7 +62,7 @@ pub async fn admit(State(state): State<Shared>, mut request: Request, next: Next
     let access = match state.authenticator.enter(request.headers(), request.uri()) {
         Ok(access) => access,
         Err(refused) => {
-            if refused.status().as_u16() == 429 {
+            if refused.status.as_u16() == 429 {
                 state.metrics.refused("rate_limited");
             }
             return refused.into_response();
@@ -100,10 +100,7 @@ fn refuse_unread(request: &Request) -> Option<ApiError> {
     (!is_read).then(|| ApiError::bad(message()))
 }
 
-/// Pages of these origins may use the API; without any, only the server's own page.
-///
-/// # Errors
-/// An origin that is none.
+/// Pages of these origins may use the API; without any, only the server's own page. Errors: an origin that is none.
 pub fn cors(origins: &[String]) -> Result<Option<CorsLayer>, InvalidHeaderValue> {
     if origins.is_empty() {
         return Ok(None);

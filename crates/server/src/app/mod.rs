@@ -1,6 +1,6 @@
 //! The application: the routes, and what every request goes through on the way to them.
 
-pub mod guard;
+mod guard;
 
 use std::sync::Arc;
 

@@ -11,7 +11,6 @@ use serde_json::Value;
 use super::OpenCollections;
 use crate::error::{ApiError, Result};
 
-/// The name of the sample collection.
 pub const NAME: &str = "demo";
 
 const ARTICLES: &str = include_str!("../../../../examples/articles.jsonl");
@@ -26,10 +25,7 @@ struct WithSample {
     is_made: AtomicBool,
 }
 
-/// Collections with room for the sample beside them. Where a collection has its name, that stays what it is, and there is no sample.
-///
-/// # Errors
-/// What the store says.
+/// Collections with room for the sample beside them. Where a collection has its name, that stays what it is, and there is no sample. Errors: what the store says.
 pub fn beside(others: Box<dyn Collections>) -> IndexResult<Box<dyn Collections>> {
     if others.list()?.iter().any(|name| name == NAME) {
         tracing::warn!(
@@ -84,10 +80,7 @@ impl Collections for WithSample {
     }
 }
 
-/// Makes the sample collection, unless there is one of its name.
-///
-/// # Errors
-/// What the store says.
+/// Makes the sample collection, unless there is one of its name. Errors: what the store says.
 pub fn fill(collections: &OpenCollections) -> Result<()> {
     if collections.names()?.iter().any(|name| name == NAME) {
         return Ok(());

@@ -14,7 +14,6 @@ use crate::error::{ApiError, Result};
 const REMOVAL_WAIT: Duration = Duration::from_secs(10);
 
 /// The collections of a store, opened as they are needed. All calls may block.
-#[derive(Debug)]
 pub struct OpenCollections {
     collections: Box<dyn Collections>,
     open: RwLock<HashMap<String, Arc<Index>>>,
@@ -23,23 +22,15 @@ pub struct OpenCollections {
 }
 
 impl OpenCollections {
-    /// Of these collections.
     pub fn new(collections: Box<dyn Collections>) -> Self {
         Self { collections, open: RwLock::default(), changing: Mutex::default() }
     }
 
-    /// The names of all collections, in order.
-    ///
-    /// # Errors
-    /// What the store says.
+    /// The names of all collections, in order. Errors: what the store says.
     pub fn names(&self) -> Result<Vec<String>> {
         Ok(self.collections.list()?)
     }
 
-    /// A collection.
-    ///
-    /// # Errors
-    /// No such collection; what the store says.
     pub fn get(&self, name: &str) -> Result<Arc<Index>> {
         if let Some(index) = self.opened(name) {
             return Ok(index);
@@ -57,7 +48,6 @@ impl OpenCollections {
         self.open.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
 
-    /// All that are open.
     pub fn all_open(&self) -> Vec<(String, Arc<Index>)> {
         let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
         open.iter().map(|(name, index)| (name.clone(), Arc::clone(index))).collect()
@@ -68,10 +58,7 @@ impl OpenCollections {
         self.open.read().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
     }
 
-    /// Makes a collection; the answer says whether it is new. One that is there with the same settings is fine.
-    ///
-    /// # Errors
-    /// One that is there with others; what the store says.
+    /// Makes a collection; the answer says whether it is new. One that is there with the same settings is fine. Errors: one that is there with others; what the store says.
     pub fn create(&self, name: &str, settings: Settings) -> Result<(Arc<Index>, bool)> {
         if self.opened(name).is_none() {
             let _changing = self.change();
@@ -90,10 +77,7 @@ impl OpenCollections {
         }
     }
 
-    /// Removes a collection, after the requests that use it.
-    ///
-    /// # Errors
-    /// No such collection; one that is in use for too long; what the store says.
+    /// Removes a collection, after the requests that use it. Errors: no such collection; one that is in use for too long; what the store says.
     pub fn remove(&self, name: &str) -> Result<()> {
         let _changing = self.change();
         let taken = self.open.write().unwrap_or_else(PoisonError::into_inner).remove(name);
@@ -140,9 +124,9 @@ mod tests {
         let collections = OpenCollections::new(store::open(folder.path().to_str().unwrap()).unwrap());
         assert!(collections.create("a", settings(2)).unwrap().1);
         assert!(!collections.create("a", settings(2)).unwrap().1);
-        assert_eq!(collections.create("a", settings(3)).unwrap_err().status(), StatusCode::CONFLICT);
+        assert_eq!(collections.create("a", settings(3)).unwrap_err().status, StatusCode::CONFLICT);
         assert_eq!(collections.names().unwrap(), ["a"]);
-        assert_eq!(collections.get("b").unwrap_err().status(), StatusCode::NOT_FOUND);
+        assert_eq!(collections.get("b").unwrap_err().status, StatusCode::NOT_FOUND);
     }
 
     #[test]

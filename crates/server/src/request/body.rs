@@ -15,19 +15,15 @@ use crate::state::Shared;
 /// A decompressed body grows by so much at a time.
 pub(super) const STEP: usize = 1 << 20;
 
-/// What a body holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Media {
-    /// One JSON value.
     Json,
-    /// One JSON value on each line.
     Lines,
     /// One document in parts: itself as JSON, and files.
     #[cfg(feature = "image")]
     Parts,
 }
 
-/// How a body is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Coding {
     Identity,
@@ -36,12 +32,10 @@ enum Coding {
 }
 
 /// A body that was read, and the memory that it takes.
-#[derive(Debug)]
 pub struct Received {
     /// As it came.
     bytes: BytesMut,
     coding: Coding,
-    /// What it is.
     pub media: Media,
     /// What stands between its parts, if it has parts.
     #[cfg(feature = "image")]
@@ -50,10 +44,7 @@ pub struct Received {
 }
 
 impl Received {
-    /// The bytes, decompressed. It may take a while.
-    ///
-    /// # Errors
-    /// Bytes that are not what the header says; more than the limit.
+    /// The bytes, decompressed. It may take a while. Errors: bytes that are not what the header says; more than the limit.
     pub fn decompressed(mut self, limit: usize) -> Result<(Vec<u8>, Reservation)> {
         let bytes = self.bytes.split().freeze();
         match self.coding {

@@ -13,23 +13,15 @@ use crate::access::keys::Scope;
 use crate::error::Result;
 use crate::state::{Shared, State};
 
-/// Who asks, and what all requests share.
-#[derive(Debug)]
 pub struct Caller {
-    /// What the request may do.
     pub access: Access,
-    /// What all requests share.
     pub state: Shared,
 }
 
 /// A collection that a request may use.
-#[derive(Debug)]
 pub struct Opened<'a> {
-    /// Its name.
     pub name: &'a str,
-    /// The collection.
     pub index: &'a Index,
-    /// What all requests share.
     pub state: &'a State,
 }
 
@@ -43,10 +35,7 @@ impl FromRequestParts<Shared> for Caller {
 }
 
 impl Caller {
-    /// Runs work on a collection that the caller may read, on the threads for quick reads.
-    ///
-    /// # Errors
-    /// A key that is not for it; no such collection; what the work says.
+    /// Runs work on a collection that the caller may read, on the threads for quick reads. Errors: a key that is not for it; no such collection; what the work says.
     pub async fn read<T: Send + 'static>(
         &self,
         name: String,
@@ -56,10 +45,7 @@ impl Caller {
         self.state.readers.run(on_collection(Arc::clone(&self.state), name, work)).await
     }
 
-    /// [`Caller::read`] for changes, on the threads for writing.
-    ///
-    /// # Errors
-    /// As [`Caller::read`].
+    /// [`Caller::read`] for changes, on the threads for writing. Errors: as [`Caller::read`].
     pub async fn write<T: Send + 'static>(
         &self,
         name: String,

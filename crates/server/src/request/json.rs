@@ -8,8 +8,6 @@ use super::body::{Media, Received, STEP, unsupported};
 use crate::error::{ApiError, Result};
 use crate::state::Shared;
 
-/// A JSON body of a type.
-#[derive(Debug)]
 pub struct Json<T>(pub T);
 
 impl<T: DeserializeOwned + Send + 'static> FromRequest<Shared> for Json<T> {
@@ -36,10 +34,7 @@ fn parse<T: DeserializeOwned>(bytes: &[u8], depth: usize) -> Result<T> {
     })
 }
 
-/// Refuses JSON that is nested deeper than so many levels.
-///
-/// # Errors
-/// Too many brackets inside of each other.
+/// Refuses JSON that is nested deeper than so many levels. Errors: too many brackets inside of each other.
 pub fn check_depth(json: &[u8], max: usize) -> Result<()> {
     let (mut depth, mut in_string, mut escaped) = (0usize, false, false);
     for byte in json {

@@ -6,22 +6,17 @@ use serde_json::{Value, json};
 
 use crate::error::{ApiError, Result};
 
-/// The part that is the document.
 const DOCUMENT: &str = "document";
 /// More parts than anybody has fields.
 const MAX_PARTS: usize = 65;
 
-/// What stands between the parts.
 pub fn boundary(headers: &HeaderMap) -> Option<String> {
     let kind = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
     let value = kind.split(';').find_map(|part| part.trim().strip_prefix("boundary="))?;
     Some(value.trim_matches('"').to_owned())
 }
 
-/// The document of a body as JSON, with the files in base64.
-///
-/// # Errors
-/// A body that is not what its header says, without a document, or with a part that has no name.
+/// The document of a body as JSON, with the files in base64. Errors: a body that is not what its header says, without a document, or with a part that has no name.
 pub fn document(bytes: &[u8], boundary: Option<&str>) -> Result<Vec<u8>> {
     let boundary = boundary
         .filter(|boundary| !boundary.is_empty())
@@ -52,7 +47,6 @@ pub fn document(bytes: &[u8], boundary: Option<&str>) -> Result<Vec<u8>> {
     Ok(serde_json::to_vec(&document).unwrap_or_default())
 }
 
-/// What is between the boundaries.
 fn parts<'a>(bytes: &'a [u8], boundary: &str) -> Result<Vec<&'a [u8]>> {
     let broken = || ApiError::bad("the body is not `multipart/form-data`: its last boundary is missing");
     let mark = format!("--{boundary}").into_bytes();

@@ -7,7 +7,6 @@ use serde::de::DeserializeOwned;
 use crate::error::{ApiError, Result};
 
 /// The named parts of a path; one that is not text is refused like everything else.
-#[derive(Debug)]
 pub struct PathParts<T>(pub T);
 
 impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for PathParts<T> {

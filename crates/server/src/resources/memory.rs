@@ -5,21 +5,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::{ApiError, Result};
 
-/// Bytes that all requests share.
 #[derive(Debug, Clone)]
 pub struct MemoryBudget {
     left: Arc<AtomicUsize>,
 }
 
 /// Bytes that one request has taken; they are given back when it is dropped.
-#[derive(Debug)]
 pub struct Reservation {
     left: Arc<AtomicUsize>,
     bytes: usize,
 }
 
 impl MemoryBudget {
-    /// So many bytes.
     pub fn new(bytes: usize) -> Self {
         Self { left: Arc::new(AtomicUsize::new(bytes)) }
     }
@@ -31,10 +28,7 @@ impl MemoryBudget {
 }
 
 impl Reservation {
-    /// Takes more.
-    ///
-    /// # Errors
-    /// There is not so much left.
+    /// Takes more. Errors: there is not so much left.
     pub fn grow(&mut self, bytes: usize) -> Result<()> {
         let taken =
             self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes));

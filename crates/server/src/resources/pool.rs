@@ -22,16 +22,12 @@ const MOMENT: Duration = Duration::from_millis(500);
 type Call = Box<dyn FnOnce() + Send>;
 
 /// Threads for calls that end soon.
-#[derive(Debug)]
 pub struct Pool {
     calls: Sender<Call>,
 }
 
 impl Pool {
-    /// A pool of so many threads; at least one.
-    ///
-    /// # Errors
-    /// A thread that cannot be started.
+    /// A pool of so many threads; at least one. Errors: a thread that cannot be started.
     pub fn new(name: &str, threads: usize) -> std::io::Result<Self> {
         let (calls, queue) = channel::<Call>();
         let queue = Arc::new(Mutex::new(queue));
@@ -42,10 +38,7 @@ impl Pool {
         Ok(Self { calls })
     }
 
-    /// Waits for a thread and runs the work on it. If the caller gives up while it waits, the work is not started; if it has started, it is finished.
-    ///
-    /// # Errors
-    /// What the work says; work that panicked.
+    /// Waits for a thread and runs the work on it. If the caller gives up while it waits, the work is not started; if it has started, it is finished. Errors: what the work says; work that panicked.
     pub async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T> + Send + 'static,
@@ -76,21 +69,16 @@ fn serve(queue: &Mutex<Receiver<Call>>) {
 }
 
 /// Threads for long work that streams its results.
-#[derive(Debug)]
 pub struct LongPool {
     slots: Arc<Semaphore>,
 }
 
 impl LongPool {
-    /// So many at a time; at least one.
     pub fn new(threads: usize) -> Self {
         Self { slots: Arc::new(Semaphore::new(threads.max(1))) }
     }
 
-    /// Starts the work on a thread. It waits for a moment only: long enough for a stream to be put away whose end was just read.
-    ///
-    /// # Errors
-    /// All threads are busy.
+    /// Starts the work on a thread. It waits for a moment only: long enough for a stream to be put away whose end was just read. Errors: all threads are busy.
     pub async fn start(&self, work: impl FnOnce() + Send + 'static) -> Result<()> {
         let busy = |_| ApiError::overloaded("as many long requests as there are threads for run already");
         let slot = Arc::clone(&self.slots).acquire_owned();
@@ -134,13 +122,13 @@ mod tests {
         pool.start(|| std::thread::sleep(MOMENT / 5)).await.unwrap();
         pool.start(|| std::thread::sleep(4 * MOMENT)).await.unwrap();
         let refused = pool.start(|| ()).await.unwrap_err();
-        assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(refused.status, StatusCode::SERVICE_UNAVAILABLE);
     }
 
     #[tokio::test]
     async fn a_panic_is_an_answer() {
         let answer = Pool::new("test", 1).unwrap().run::<()>(|| panic!("on purpose")).await;
-        assert_eq!(answer.unwrap_err().status(), StatusCode::INTERNAL_SERVER_ERROR);
+        assert_eq!(answer.unwrap_err().status, StatusCode::INTERNAL_SERVER_ERROR);
     }
 
     #[tokio::test]

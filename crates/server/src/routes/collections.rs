@@ -26,7 +26,7 @@ pub async fn list(caller: Caller) -> Result<Response> {
             match shared.collections.get(&name).and_then(|index| Collection::of(&name, &index)) {
                 Ok(collection) => collections.push(collection),
                 // It was deleted meanwhile.
-                Err(error) if error.status() == StatusCode::NOT_FOUND => {}
+                Err(error) if error.status == StatusCode::NOT_FOUND => {}
                 Err(error) => return Err(error),
             }
         }

@@ -86,7 +86,7 @@ fn documents(bytes: &[u8], media: Media, limits: &Limits) -> Result<Vec<Parsed>>
             }
             let line = |line| match check_depth(line, limits.depth) {
                 Ok(()) => document(line, limits),
-                Err(error) => Err(error.detail().clone()),
+                Err(error) => Err(error.detail.clone()),
             };
             Ok(lines().map(line).collect())
         }
@@ -105,11 +105,11 @@ fn parse_borrowed(bytes: &[u8]) -> Result<Vec<&RawValue>> {
 fn document(json: &[u8], limits: &Limits) -> Parsed {
     if json.len() > limits.document {
         let message = format!("the document is larger than {} bytes", limits.document);
-        return Err(ApiError::too_large(message).detail().clone());
+        return Err(ApiError::too_large(message).detail.clone());
     }
     let incoming: Incoming = serde_json::from_slice(json).map_err(|error| {
         let message = format!("the document is not understood: {error}");
-        ApiError::new(StatusCode::BAD_REQUEST, "invalid_document", message).detail().clone()
+        ApiError::new(StatusCode::BAD_REQUEST, "invalid_document", message).detail.clone()
     })?;
     Ok(incoming.document())
 }
@@ -133,7 +133,7 @@ fn put(found: &Opened<'_>, batch: Vec<Parsed>) -> Result<Vec<DocumentResult>> {
     let mut outcomes = inserted.outcomes.into_iter();
     for result in results.iter_mut().filter(|result| matches!(result, DocumentResult::Inserted)) {
         if let Some(Err(error)) = outcomes.next() {
-            *result = DocumentResult::Rejected { error: ApiError::from(error).detail().clone() };
+            *result = DocumentResult::Rejected { error: ApiError::from(error).detail.clone() };
         }
     }
     Ok(results)

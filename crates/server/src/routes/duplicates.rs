@@ -66,8 +66,6 @@ pub async fn duplicates(
     Ok((kind, Body::new(Chunks(receiver))).into_response())
 }
 
-/// A body made of what comes through a channel.
-#[derive(Debug)]
 struct Chunks(Receiver<Bytes>);
 
 impl hyper::body::Body for Chunks {
@@ -147,7 +145,7 @@ fn send(index: &Index, query: &DuplicatesQuery, mut lines: Lines) {
     match sent {
         Err(Error::Store { source, .. }) if source.to_string() == OVER => {}
         Err(error) => {
-            let error = ApiError::from(error).detail().clone();
+            let error = ApiError::from(error).detail.clone();
             lines.append(&DuplicatesLine::Failed(ErrorBody { error }));
         }
         Ok(()) => {}

@@ -1,13 +1,13 @@
 //! The routes: thin shells over the index, one file for each thing that they are about.
 
-pub mod collections;
-pub mod compare;
-pub mod documents;
-pub mod duplicates;
+mod collections;
+mod compare;
+mod documents;
+mod duplicates;
 pub mod page;
-pub mod plan;
-pub mod search;
-pub mod service;
+mod plan;
+mod search;
+mod service;
 
 use std::time::Instant;
 
@@ -47,7 +47,6 @@ Bodies may be compressed (`content-encoding: gzip` or `zstd`). 429 and 503 come 
 )]
 struct Api;
 
-#[derive(Debug)]
 struct KeyScheme;
 
 impl utoipa::Modify for KeyScheme {
@@ -111,11 +110,8 @@ async fn openapi_json() -> Response {
 
 /// The answer to a path that is none.
 pub async fn nothing() -> ApiError {
-    ApiError::new(
-        StatusCode::NOT_FOUND,
-        "not_found",
-        "there is nothing at this path; /openapi.json lists all",
-    )
+    let message = "there is nothing at this path; /openapi.json lists all";
+    ApiError::new(StatusCode::NOT_FOUND, "not_found", message)
 }
 
 /// The answer to a method that a path does not have.
@@ -124,7 +120,6 @@ pub async fn wrong_method() -> ApiError {
     ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message)
 }
 
-/// An answer as JSON.
 fn json(answer: &impl Serialize) -> Response {
     match serde_json::to_vec(answer) {
         Ok(bytes) => json_text(bytes),

@@ -8,7 +8,6 @@ use axum::routing::get;
 use crate::state::Shared;
 
 /// A file of the page.
-#[derive(Debug)]
 pub struct File {
     /// Where it is served.
     pub path: &'static str,

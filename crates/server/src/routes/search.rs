@@ -10,9 +10,7 @@ use crate::error::{ApiError, Result};
 use crate::request::{Caller, Json, Opened, PathParts};
 use crate::wire::search::{SearchAnswer, SearchRequest};
 
-/// Matches that one answer has at most.
 const MAX_MATCHES: usize = 1000;
-/// Matches that can be explained at a time.
 const MAX_EXPLAINED: usize = 100;
 
 /// Find similar documents

@@ -17,7 +17,6 @@ use tokio_rustls::TlsAcceptor;
 /// How long the head of a request, or the hello of TLS, may take.
 const HEAD: Duration = Duration::from_secs(10);
 
-/// The connections that are open.
 pub(super) struct Connections {
     router: Router,
     acceptor: Option<TlsAcceptor>,
@@ -26,7 +25,6 @@ pub(super) struct Connections {
 }
 
 impl Connections {
-    /// At most so many at a time.
     pub(super) fn new(router: Router, acceptor: Option<TlsAcceptor>, max: usize) -> Self {
         let permits = Arc::new(Semaphore::new(max));
         Self { router, acceptor, permits, graceful: GracefulShutdown::new() }

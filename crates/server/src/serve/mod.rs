@@ -125,15 +125,14 @@ impl Server {
 /// Opens every collection, so that the first request does not wait for it; makes the sample if it is wanted.
 fn open_all(state: &State, is_demo: bool) -> Result<(), StartError> {
     if is_demo {
-        demo::fill(&state.collections).map_err(|error| io::Error::other(error.detail().message.clone()))?;
+        demo::fill(&state.collections).map_err(|error| io::Error::other(error.detail.message.clone()))?;
     }
-    let names =
-        state.collections.names().map_err(|error| io::Error::other(error.detail().message.clone()))?;
+    let names = state.collections.names().map_err(|error| io::Error::other(error.detail.message.clone()))?;
     for name in &names {
         match state.collections.get(name) {
             Ok(_) => tracing::info!(collection = %name, "open"),
             Err(error) => {
-                tracing::error!(collection = %name, error = %error.detail().message, "cannot be opened")
+                tracing::error!(collection = %name, error = %error.detail.message, "cannot be opened")
             }
         }
     }

@@ -10,10 +10,7 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::config::Tls;
 
-/// What encrypts connections with a certificate.
-///
-/// # Errors
-/// Files that cannot be read, or do not belong together.
+/// What encrypts connections with a certificate. Errors: files that cannot be read, or do not belong together.
 pub fn acceptor(tls: &Tls) -> io::Result<TlsAcceptor> {
     let chain = CertificateDer::pem_file_iter(&tls.certificate)
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
@@ -25,11 +22,8 @@ pub fn acceptor(tls: &Tls) -> io::Result<TlsAcceptor> {
         .with_safe_default_protocol_versions()
         .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, key));
     let mut config = config.map_err(|error| {
-        let message = format!(
-            "`{}` and `{}` are no certificate with its key: {error}",
-            tls.certificate.display(),
-            tls.key.display()
-        );
+        let (certificate, key) = (tls.certificate.display(), tls.key.display());
+        let message = format!("`{certificate}` and `{key}` are no certificate with its key: {error}");
         io::Error::new(io::ErrorKind::InvalidInput, message)
     })?;
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
@@ -37,8 +31,6 @@ pub fn acceptor(tls: &Tls) -> io::Result<TlsAcceptor> {
 }
 
 fn unreadable(path: &Path, flag: &str, error: &dyn std::fmt::Display) -> io::Error {
-    io::Error::new(
-        io::ErrorKind::InvalidInput,
-        format!("{flag} `{}`: {error}; it must be a PEM file", path.display()),
-    )
+    let message = format!("{flag} `{}`: {error}; it must be a PEM file", path.display());
+    io::Error::new(io::ErrorKind::InvalidInput, message)
 }

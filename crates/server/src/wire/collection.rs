@@ -71,10 +71,7 @@ pub enum Keeps {
 }
 
 impl NewCollection {
-    /// The settings of the index.
-    ///
-    /// # Errors
-    /// What makes no sense.
+    /// The settings of the index. Errors: what makes no sense.
     pub fn settings(self) -> Result<Settings> {
         let keeps = match self.keeps {
             Keeps::Documents => benzer_index::Keeps::Documents,
@@ -134,10 +131,6 @@ pub struct FieldSketch {
 }
 
 impl Collection {
-    /// Of an index.
-    ///
-    /// # Errors
-    /// What the store says.
     pub fn of(name: &str, index: &Index) -> Result<Self> {
         let settings = index.settings();
         let sketch = |field: &benzer_index::FieldSettings| {
@@ -218,7 +211,6 @@ pub struct Bytes {
 }
 
 impl CollectionStats {
-    /// Of what the index says.
     pub fn of(stats: Stats, skew: BucketStats) -> Self {
         let bytes = stats.posting_bytes + stats.sketch_bytes + stats.id_bytes + stats.document_bytes;
         Self {

@@ -144,7 +144,6 @@ pub struct Passage {
 }
 
 impl CompareAnswer {
-    /// Of what the index says.
     pub fn of(compared: compare::Comparison, took_ms: f64) -> Self {
         let whole = |pair: compare::Together| WholePair {
             of: pair.of,

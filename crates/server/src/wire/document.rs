@@ -24,7 +24,6 @@ pub struct DocumentBody {
     pub ttl: Option<u64>,
 }
 
-/// A document of a batch.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Incoming {
@@ -57,7 +56,6 @@ pub struct AdHoc {
 }
 
 impl AdHoc {
-    /// As a document whose id no stored one has.
     pub fn document(self) -> Document {
         Document { id: "\u{1}".to_owned(), fields: with_content(self.fields) }
     }
@@ -71,6 +69,7 @@ pub struct Contents(#[allow(dead_code)] BTreeMap<String, FieldContent>);
 /// What a field holds.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
+#[allow(dead_code)]
 pub enum FieldContent {
     /// Running text.
     Text(String),
@@ -83,6 +82,7 @@ pub enum FieldContent {
 /// One value.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
+#[allow(dead_code)]
 pub enum FieldValue {
     /// A string, taken as it is.
     Text(String),
@@ -188,7 +188,6 @@ pub struct FieldRegisters {
 }
 
 impl FieldRegisters {
-    /// Of a sketch.
     pub fn of(field: String, sketch: &Sketch) -> Self {
         let n = sketch.spec().registers as usize;
         Self {

@@ -156,10 +156,6 @@ impl PlanRequest {
         Goal { threshold, recall, documents, set_size, memory, error, ..Goal::default() }
     }
 
-    /// The plan.
-    ///
-    /// # Errors
-    /// A goal out of range.
     pub fn answer(&self) -> Result<PlanAnswer> {
         let goal = self.goal();
         let mut answer = match plan(&goal) {

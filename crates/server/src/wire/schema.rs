@@ -26,10 +26,7 @@ const MAX_FIELDS: usize = 64;
 pub struct Fields(pub BTreeMap<String, Map<String, Value>>);
 
 impl Fields {
-    /// The schema that they are.
-    ///
-    /// # Errors
-    /// Options that make no sense, with the name of the field.
+    /// The schema that they are. Errors: options that make no sense, with the name of the field.
     pub fn schema(self) -> Result<Schema> {
         if self.0.len() > MAX_FIELDS {
             return Err(ApiError::bad(format!("a schema has at most {MAX_FIELDS} fields")));
@@ -60,7 +57,6 @@ impl Fields {
         Ok(schema)
     }
 
-    /// Of a schema, with all defaults.
     pub fn of(schema: &Schema) -> Self {
         let mut written = serde_json::to_value(schema).unwrap_or_default();
         Self(serde_json::from_value(written["fields"].take()).unwrap_or_default())

@@ -97,7 +97,6 @@ const fn default_limit() -> usize {
 }
 
 impl SearchRequest {
-    /// What the index understands.
     pub fn query(&self) -> Query {
         Query {
             threshold: self.threshold,
@@ -231,7 +230,6 @@ impl From<benzer_index::Piece> for Piece {
 }
 
 impl SearchAnswer {
-    /// Of what the index found.
     pub fn of(answer: Answer, took_ms: f64) -> Self {
         let pieces = |found: Vec<benzer_index::Piece>| found.into_iter().map(Piece::from).collect();
         let field = |field: benzer_index::FieldMatch| MatchedField {

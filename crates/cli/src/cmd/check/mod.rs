@@ -12,7 +12,6 @@ use clap::Args;
 use crate::options::db::{DbArguments, failed};
 use crate::output::{View, grouped};
 
-/// What `benzer verify` does, for its help.
 pub const ABOUT_VERIFY: &str = "\
 Read everything of collections, results, archives and sketch files: every checksum, and that what is searched agrees with the records.
 
@@ -21,7 +20,6 @@ an exported collection, or a folder of collections. A collection of --db goes be
 
 Nothing is changed. The exit code is 1 if something is wrong; `benzer repair` makes right what can be of collections.";
 
-/// What `benzer repair` does, for its help.
 pub const ABOUT_REPAIR: &str = "\
 Make again what is derived from the records of collections: band keys and the places of ids.
 
@@ -62,8 +60,6 @@ pub struct RepairArguments {
     db: DbArguments,
 }
 
-/// What was found of one thing.
-#[derive(Debug)]
 struct Checked {
     name: String,
     /// What it is, and how much of it.
@@ -72,14 +68,10 @@ struct Checked {
     warnings: Vec<String>,
     repaired: Vec<String>,
     json: serde_json::Value,
-    /// What to do about what is wrong.
     remedy: &'static str,
 }
 
-/// Reads everything.
-///
-/// # Errors
-/// Something is wrong; no such collection or file.
+/// Reads everything. Errors: something is wrong; no such collection or file.
 pub fn verify(arguments: &VerifyArguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     let VerifyArguments { names, db } = arguments;
     let mut checked = Vec::new();
@@ -104,10 +96,7 @@ pub fn verify(arguments: &VerifyArguments, view: &View, out: &mut dyn Write) -> 
     bail!("not whole: {}; {}", names.join(", "), first.remedy)
 }
 
-/// Makes right what can be.
-///
-/// # Errors
-/// A damaged record, which cannot be made again; no such collection.
+/// Makes right what can be. Errors: a damaged record, which cannot be made again; no such collection.
 pub fn repair(arguments: &RepairArguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     let collections = arguments.db.open()?;
     let names = match arguments.names.is_empty() {

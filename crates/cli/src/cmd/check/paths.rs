@@ -19,10 +19,7 @@ use crate::output::grouped;
 /// How a damaged one that was made from something else is made right.
 const REMEDY: &str = "make it again, or get an undamaged copy";
 
-/// Reads everything at a path.
-///
-/// # Errors
-/// Nothing is there, or nothing that has checksums.
+/// Reads everything at a path. Errors: nothing is there, or nothing that has checksums.
 pub(super) fn verify(path: &Path) -> anyhow::Result<Vec<Checked>> {
     let shown = path.display().to_string();
     if path.to_string_lossy().contains("://") {
@@ -67,7 +64,6 @@ fn collection(path: &Path) -> anyhow::Result<Checked> {
     Ok(of_collection(&path.display().to_string(), &report))
 }
 
-/// The report on a sketch file, if it is one.
 fn sketches(path: &Path) -> anyhow::Result<Option<integrity::Report>> {
     let Some(checked) = benzer_sets::sketches::check(path)? else { return Ok(None) };
     Ok(Some(integrity::Report {
@@ -80,13 +76,9 @@ fn sketches(path: &Path) -> anyhow::Result<Option<integrity::Report>> {
 }
 
 fn of_report(name: String, report: &integrity::Report) -> Checked {
-    let what = format!(
-        "{}, {} {}, {} bytes",
-        report.kind.name(),
-        grouped(report.files),
-        if report.files == 1 { "file" } else { "files" },
-        grouped(report.bytes)
-    );
+    let (kind, [files, bytes]) = (report.kind.name(), [report.files, report.bytes].map(grouped));
+    let noun = if report.files == 1 { "file" } else { "files" };
+    let what = format!("{kind}, {files} {noun}, {bytes} bytes");
     Checked {
         wrong: report.wrong.clone(),
         warnings: report.warnings.clone(),
@@ -95,7 +87,6 @@ fn of_report(name: String, report: &integrity::Report) -> Checked {
     }
 }
 
-/// Whether a file begins as an exported collection.
 fn begins(path: &Path) -> anyhow::Result<bool> {
     let read = || -> std::io::Result<bool> {
         let mut start = Vec::new();
@@ -122,7 +113,6 @@ fn export(path: &Path) -> Checked {
     Checked { wrong, json, ..Checked::new(path.display().to_string(), what, REMEDY) }
 }
 
-/// The keys of a server.
 fn keys(path: &Path) -> Checked {
     let read = Keys::read(path);
     let n = read.as_ref().map_or(0, |keys| keys.keys.len());

@@ -34,17 +34,12 @@ pub struct Arguments {
     limit: Option<u64>,
 }
 
-/// Similar documents.
 #[derive(Debug, Serialize)]
 struct Line<'a> {
     ids: &'a [&'a str],
     estimate: &'a Estimate,
 }
 
-/// Writes them while they are found, one on each line.
-///
-/// # Errors
-/// No such collection; a threshold that makes no sense; what the store says.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     if arguments.limit == Some(0) {
         bail!(Usage::new("--limit must be at least 1"));

@@ -18,7 +18,6 @@ use crate::options::collection::{CollectionArguments, SCHEMA};
 use crate::options::db::{DbArguments, failed};
 use crate::output::{Align, Format, Table, View, grouped, printable};
 
-/// What the command does, for its help.
 pub const ABOUT: &str = "\
 Make collections, list them, show how large they are, remove documents, bring collections into their fastest shape, take them elsewhere, or drop them.";
 
@@ -141,10 +140,6 @@ struct Collection {
     warnings: Vec<String>,
 }
 
-/// Does it.
-///
-/// # Errors
-/// No such collection; what the store says.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     match &arguments.action {
         Action::List(All { db }) => list(db, view, out),

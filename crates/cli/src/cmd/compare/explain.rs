@@ -17,7 +17,6 @@ const SAMPLES: usize = 5;
 /// Texts that differ in more words have nothing to gain from an inline diff.
 const MAX_EDITS: usize = 2000;
 
-/// Why two subjects are as similar as they are.
 #[derive(Debug, Serialize)]
 pub(super) struct Explanation {
     pub of: [String; 2],
@@ -29,14 +28,12 @@ pub(super) struct Explanation {
     pub diff: Option<Vec<Segment>>,
 }
 
-/// Some of the elements of one kind.
 #[derive(Debug, Serialize)]
 pub(super) struct Sample {
     pub count: usize,
     pub some: Vec<String>,
 }
 
-/// A piece of text.
 #[derive(Debug, Serialize)]
 pub(super) struct Segment {
     pub change: Change,
@@ -57,7 +54,6 @@ pub(super) enum Change {
     MovedHere,
 }
 
-/// Explains every pair.
 pub(super) fn explain(all: &Subjects) -> anyhow::Result<Vec<Explanation>> {
     let mut explanations = Vec::new();
     for (i, a) in all.subjects.iter().enumerate() {

@@ -3,7 +3,6 @@
 use super::explain::{Change, Segment};
 use crate::output::{ADDED, MOVED, REMOVED, View, printable};
 
-/// So many unchanged words are shown on both sides of a change.
 const CONTEXT: usize = 12;
 
 /// The differences in the text, wrapped at spaces.

@@ -19,7 +19,6 @@ use crate::output::{Align, Table, View};
 const BEGINNINGS: [&[u8]; 7] =
     [b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF87a", b"GIF89a", b"BM", b"II*\0", b"MM\0*"];
 
-/// What two pictures have in common, for programs.
 #[derive(Debug, Serialize)]
 struct PictureComparison {
     a: Side,
@@ -58,7 +57,6 @@ struct Picture {
     thumbnail: benzer_core::Features,
 }
 
-/// True if the first file is a picture.
 pub(super) fn are_pictures(files: &[OsString]) -> bool {
     let Some(file) = files.first().filter(|file| Path::new(file).is_file()) else { return false };
     let mut start = [0; 12];
@@ -69,7 +67,6 @@ pub(super) fn are_pictures(files: &[OsString]) -> bool {
     is_webp || BEGINNINGS.iter().any(|known| start[..n].starts_with(known) && is_bmp(known))
 }
 
-/// Compares two pictures and shows what they have in common.
 pub(super) fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     let [a, b] = arguments.files.as_slice() else {
         bail!(Usage::new("name two pictures; `benzer dedup --image` compares many"));

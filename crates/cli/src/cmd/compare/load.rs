@@ -18,7 +18,6 @@ use crate::Usage;
 use crate::options::sketches::SketchName;
 use crate::options::text;
 
-/// Loads all files: sketch files, sets or texts.
 pub(super) fn load(arguments: &Arguments, files: &[OsString]) -> anyhow::Result<Subjects> {
     let n_stored = files.iter().filter(|file| is_sketch_file(file)).count();
     if n_stored == files.len() {

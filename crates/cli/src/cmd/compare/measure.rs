@@ -15,7 +15,6 @@ use crate::output::number;
 /// Every three of more than this many subjects would be a wall of numbers.
 const MAX_FOR_TRIPLES: usize = 6;
 
-/// All that there is to say.
 #[derive(Debug, Serialize)]
 pub(super) struct Comparison {
     pub inputs: Vec<Input>,
@@ -43,7 +42,6 @@ pub(super) struct KindOfSketch {
     pub bytes: usize,
 }
 
-/// Two subjects.
 #[derive(Debug, Serialize)]
 pub(super) struct Pair {
     pub of: [String; 2],
@@ -70,7 +68,6 @@ pub(super) struct PairEstimates {
     pub union: Estimate,
 }
 
-/// Three or more subjects.
 #[derive(Debug, Serialize)]
 pub(super) struct Group {
     pub of: Vec<String>,
@@ -99,7 +96,6 @@ pub(super) enum Attempt {
     Unsupported { unsupported: String },
 }
 
-/// Measures every pair, every three, and all.
 pub(super) fn measure(all: &Subjects) -> anyhow::Result<Comparison> {
     let subjects = &all.subjects;
     let mut pairs = Vec::new();

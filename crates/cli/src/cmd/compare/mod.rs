@@ -25,7 +25,6 @@ use crate::options::sketches::{HELP, SketchArguments, SketchName};
 use crate::options::text::TextArguments;
 use crate::output::View;
 
-/// What the command does, for its help.
 pub const ABOUT: &str = "\
 Exact and estimated similarity of two or more files: Jaccard similarity and containment, sizes of \
 intersection and union, for every pair, every three and all of them; estimates with their 95% interval.
@@ -84,10 +83,8 @@ impl Arguments {
     }
 }
 
-/// Everything that is compared.
 struct Subjects {
     subjects: Vec<Subject>,
-    /// The sketches of every subject, by name.
     kinds: Vec<Kind>,
     /// What the elements are, in words: `5-word shingles`.
     elements: String,
@@ -96,7 +93,6 @@ struct Subjects {
 }
 
 impl Subjects {
-    /// What an element is called.
     fn noun(&self) -> &'static str {
         match self.subjects.first().map(|subject| &subject.content) {
             Some(Content::Text(_)) => "shingles",
@@ -106,9 +102,7 @@ impl Subjects {
     }
 }
 
-/// One set, text or stored sketch.
 struct Subject {
-    /// A, B, C, ...
     label: String,
     /// The file, or the id of a stored sketch.
     name: String,
@@ -121,23 +115,17 @@ struct Subject {
     sketches: Vec<Sketch>,
 }
 
-/// What a subject was made from.
 enum Content {
     Text(String),
     Items(Vec<String>),
     Stored,
 }
 
-/// A kind of sketch that is compared.
 struct Kind {
     name: String,
     spec: SketchSpec,
 }
 
-/// Loads, measures, shows.
-///
-/// # Errors
-/// Files that cannot be read or compared, and wrong arguments.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     #[cfg(feature = "image")]
     if image::are_pictures(&arguments.files) {

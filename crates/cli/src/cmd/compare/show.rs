@@ -9,7 +9,6 @@ use super::flow::flow;
 use super::measure::{Attempt, Comparison, Group, Input, Pair, PairEstimates};
 use crate::output::{ADDED, Align, HEADING, MOVED, QUIET, REMOVED, Table, View, grouped, printable};
 
-/// The whole comparison.
 pub(super) fn render(comparison: &Comparison, subjects: &Subjects, view: &View) -> String {
     let mut out = legend(comparison, subjects, view);
     let mut notes = Notes::default();
@@ -191,11 +190,8 @@ fn explained(explanation: &Explanation, elements: &str, view: &View) -> String {
 
 fn painted_legend(a: &str, b: &str, view: &View) -> String {
     let removed = view.paint(REMOVED, &format!("only in {a}"));
-    format!(
-        "{removed} {} {}",
-        view.paint(ADDED, &format!("only in {b}")),
-        view.paint(MOVED, "in both, moved")
-    )
+    let added = view.paint(ADDED, &format!("only in {b}"));
+    format!("{removed} {added} {}", view.paint(MOVED, "in both, moved"))
 }
 
 fn sample(out: &mut String, name: &str, sample: &Sample, view: &View) {

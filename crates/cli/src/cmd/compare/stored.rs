@@ -14,7 +14,6 @@ use crate::output::grouped;
 /// Without --ids all documents are compared, up to this many.
 const MAX_DOCUMENTS: usize = 26;
 
-/// A document that was found.
 struct Found {
     id: String,
     file: String,

@@ -25,7 +25,6 @@ pub(super) enum Log {
     None,
 }
 
-/// One bar at a time.
 pub(super) struct Bars {
     log: Log,
     bar: Mutex<ProgressBar>,
@@ -33,11 +32,9 @@ pub(super) struct Bars {
     stopped: Arc<AtomicBool>,
 }
 
-/// The stage at hand.
 struct Current {
     stage: Stage,
     total: Option<u64>,
-    /// When a line was written.
     written: Instant,
 }
 

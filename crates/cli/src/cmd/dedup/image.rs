@@ -13,7 +13,6 @@ use crate::Usage;
 use crate::options::amount;
 use crate::output::{Align, Format, Table, View, grouped, printable, write_json};
 
-/// So many rejected files are named on standard error.
 const NAMED: usize = 5;
 
 #[derive(Debug, Serialize)]
@@ -23,7 +22,6 @@ struct PictureReport<'a> {
     seconds: serde_json::Map<String, serde_json::Value>,
 }
 
-/// Deduplicates and shows what was found.
 pub(super) fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     let options = options(arguments)?;
     let bars = bar::Bars::new(arguments.log);
@@ -74,10 +72,8 @@ fn show(options: &Options, summary: &Summary, view: &View, out: &mut dyn Write) 
     }
     if view.format == Format::Json {
         let seconds = summary.seconds.iter().map(|(name, seconds)| ((*name).to_owned(), (*seconds).into()));
-        return write_json(
-            out,
-            &PictureReport { output: &options.output, counts, seconds: seconds.collect() },
-        );
+        let report = PictureReport { output: &options.output, counts, seconds: seconds.collect() };
+        return write_json(out, &report);
     }
     let mut table = Table::default().column("", Align::Left).column("pictures", Align::Right);
     let rows = [

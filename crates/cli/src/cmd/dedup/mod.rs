@@ -31,7 +31,6 @@ use crate::process::pages;
 /// A budget that leaves room for huge pages.
 const AMPLE: u64 = 1 << 30;
 
-/// What the command does, for its help.
 pub const ABOUT: &str = "\
 Remove near-duplicates from a corpus, with evidence for every removal.
 
@@ -205,10 +204,6 @@ enum ClusterName {
     Components,
 }
 
-/// Deduplicates and shows what was found.
-///
-/// # Errors
-/// Inputs that cannot be read, results that cannot be written, wrong arguments.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     #[cfg(feature = "image")]
     if arguments.image {
@@ -323,7 +318,6 @@ fn request(arguments: &Arguments) -> anyhow::Result<Request> {
     Ok(request)
 }
 
-/// How documents are compared.
 fn compare(arguments: &Arguments) -> anyhow::Result<Comparison> {
     if arguments.text.bag {
         bail!(Usage::new("--bag counts repetitions, and dedup compares sets; leave it out"));

@@ -13,7 +13,6 @@ use crate::output::{self, Align, Table, View, grouped, printable};
 /// The width of the longest bar of the histogram.
 const BAR: usize = 30;
 
-/// A run for programs.
 #[derive(Debug, Serialize)]
 struct RunReport<'a> {
     output: &'a std::path::Path,
@@ -46,11 +45,8 @@ pub(super) fn show(
         talk!("rejected: {}", printable(reject));
     }
     if summary.counts.rejected > 0 {
-        talk!(
-            "{} rejected; all of them are in `{}`",
-            lines(summary.counts.rejected),
-            request.results.folder.join("rejects.jsonl").display()
-        );
+        let file = request.results.folder.join("rejects.jsonl");
+        talk!("{} rejected; all of them are in `{}`", lines(summary.counts.rejected), file.display());
     }
     for note in &summary.notes {
         talk!("note: {}", super::flags(&printable(note)));
@@ -157,12 +153,9 @@ fn paragraph(request: &Request, summary: &Summary) -> String {
     let (pairs, found) = match request.compare.search {
         Search::Exact => ("pairs compared", "All similar pairs were found".to_owned()),
         Search::Bands(_) => {
-            let recall = format!(
-                "{:.3} of the pairs at {} are found, more above",
-                recall(request),
-                request.compare.threshold
-            );
-            ("candidates compared", recall)
+            let (recall, threshold) = (recall(request), request.compare.threshold);
+            let found = format!("{recall:.3} of the pairs at {threshold} are found, more above");
+            ("candidates compared", found)
         }
     };
     let mut text = format!(
@@ -195,19 +188,14 @@ fn old_documents(request: &Request, summary: &Summary) -> String {
     }
     if against_rejected > 0 {
         let file = request.results.folder.join("against-rejects.jsonl");
-        text.push_str(&format!(
-            "{} of old documents rejected; they are in {}.\n",
-            lines(against_rejected),
-            file.display()
-        ));
+        let rejected = lines(against_rejected);
+        text += &format!("{rejected} of old documents rejected; they are in {}.\n", file.display());
     }
     text
 }
 
-/// So many old documents are named.
 const NAMED: usize = 10;
 
-/// Which old documents were found.
 fn matched(request: &Request, summary: &Summary) -> String {
     let Counts { against, against_matched, .. } = summary.counts;
     let what = match request.compare.measure {
@@ -216,13 +204,10 @@ fn matched(request: &Request, summary: &Summary) -> String {
     };
     let named: Vec<String> =
         summary.matched.iter().take(NAMED).map(|id| format!("`{}`", printable(id))).collect();
+    let folder = request.results.folder.display();
     let more = match against_matched - named.len() as u64 {
         0 => String::new(),
-        more => format!(
-            " and {} more (id_a in {}/pairs.parquet)",
-            grouped(more),
-            request.results.folder.display()
-        ),
+        more => format!(" and {} more (id_a in {folder}/pairs.parquet)", grouped(more)),
     };
     let colon = if named.is_empty() { "" } else { ": " };
     format!("{} of {} {what}{colon}{}{more}.\n", grouped(against_matched), grouped(against), named.join(", "))
@@ -231,7 +216,6 @@ fn matched(request: &Request, summary: &Summary) -> String {
 /// So many pairs tell the recall well.
 const WANTED_PAIRS: u64 = 400;
 
-/// What was measured, beside what was promised.
 fn audited(request: &Request, audit: &Audited) -> String {
     let compared = match audit.sampled == audit.documents && audit.compared == audit.documents {
         true if !request.old.paths.is_empty() => "all new documents with each other".to_owned(),
@@ -247,14 +231,10 @@ fn audited(request: &Request, audit: &Audited) -> String {
     else {
         return format!("Audit: an exact comparison of {compared} met no similar pair.\n");
     };
+    let ([recall, met], cap) = ([recall, met].map(share), request.compare.cap);
     let found = match audit.capped {
-        0 => format!("{} were found", share(recall)),
-        _ => format!(
-            "{} met in a bucket and {} were compared (the limit is {} a bucket)",
-            share(met),
-            share(recall),
-            request.compare.cap
-        ),
+        0 => format!("{recall} were found"),
+        _ => format!("{met} met in a bucket and {recall} were compared (the limit is {cap} a bucket)"),
     };
     let is_short = audit.pairs < WANTED_PAIRS && audit.sampled < audit.documents;
     let budget = match request.audit {

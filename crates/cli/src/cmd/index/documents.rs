@@ -153,7 +153,6 @@ fn open(arguments: &Arguments, settings: &Settings) -> anyhow::Result<read::Read
     input::open(arguments.inputs.iter().map(PathBuf::from).collect(), options)
 }
 
-/// The document of a line, or why there is none.
 fn parsed(
     arguments: &Arguments,
     settings: &Settings,

@@ -25,7 +25,6 @@ use crate::options::db::{DbArguments, failed};
 use crate::output::{View, grouped};
 use crate::reading::{Rejects, check_places};
 
-/// What the command does, for its help.
 pub const ABOUT: &str = "\
 Put documents into a collection, which is made if it is not there.
 
@@ -81,7 +80,6 @@ pub struct Arguments {
     strict: bool,
 }
 
-/// What was done.
 #[derive(Debug, Default, Serialize)]
 struct Indexed {
     inserted: u64,
@@ -92,10 +90,6 @@ struct Indexed {
     warnings: Vec<String>,
 }
 
-/// Indexes all inputs.
-///
-/// # Errors
-/// Inputs that cannot be read; a collection of another schema; what the store says.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     let start = Instant::now();
     let inputs: Vec<PathBuf> = arguments.inputs.iter().map(PathBuf::from).collect();
@@ -161,7 +155,6 @@ fn put(
     Ok(bad.collect())
 }
 
-/// Opens the collection, or makes it.
 fn collection(arguments: &Arguments) -> anyhow::Result<Arc<dyn Store>> {
     let collections = arguments.db.open_for(arguments.made.expected_documents)?;
     let is_new = !collections.list().map_err(failed)?.contains(&arguments.name);

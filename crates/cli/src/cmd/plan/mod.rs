@@ -15,7 +15,6 @@ use crate::Usage;
 use crate::options::amount;
 use crate::output::View;
 
-/// What the command does, for its help.
 pub const ABOUT: &str = "\
 The sketch, its bands and its memory for a threshold, a recall and a budget; with everything else that \
 could be kept of the registers beside it at equal error, and the curve that says which pairs are found.";
@@ -80,10 +79,6 @@ struct PresetChoice {
     choice: Choice,
 }
 
-/// Plans and shows.
-///
-/// # Errors
-/// A goal out of range, or one that cannot be met, with what would have to give.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     let goal = goal(arguments);
     let plan = match plan::plan(&goal) {

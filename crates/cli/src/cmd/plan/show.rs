@@ -7,23 +7,17 @@ use benzer_core::sketch::{Bits, Packing};
 use super::{Answer, PresetChoice};
 use crate::output::{Align, HEADING, Table, View, grouped};
 
-/// Lines of the curve.
 const HEIGHT: usize = 14;
 /// A wider curve is no clearer.
 const MAX_WIDTH: usize = 76;
 
-/// The whole answer.
 pub(super) fn render(answer: &Answer, view: &View) -> String {
     let Answer { plan, preset } = answer;
     let goal = &plan.goal;
     let mut out = format!("{}\n", view.paint(HEADING, &format!("{} ({})", plan.chosen, plan.chosen.family)));
-    out.push_str(&format!(
-        "standard error {:.4} at {}; {} documents of {} elements\n\n",
-        plan.chosen.standard_error,
-        plan.error_at,
-        grouped(goal.documents),
-        goal.set_size
-    ));
+    let (error, at) = (plan.chosen.standard_error, plan.error_at);
+    let (documents, size) = (grouped(goal.documents), goal.set_size);
+    out += &format!("standard error {error:.4} at {at}; {documents} documents of {size} elements\n\n");
     let mut rows: Vec<(String, &Choice)> =
         plan.alternatives.iter().map(|choice| (name(choice, &plan.chosen), choice)).collect();
     if !plan.alternatives.contains(&plan.chosen) {
@@ -42,7 +36,6 @@ pub(super) fn render(answer: &Answer, view: &View) -> String {
     out
 }
 
-/// The alternatives that all miss something.
 pub(super) fn render_shortfall(shortfall: &Shortfall, view: &View) -> String {
     let plain = |choice: &Choice| kept(choice.packing);
     let mut rows: Vec<(String, &Choice)> =

@@ -17,7 +17,6 @@ use crate::output::{self, Format, View, grouped, write_json};
 use crate::reading::Bar;
 use crate::reading::{Rejects, check_places};
 
-/// What was made, for programs.
 #[derive(Debug, Serialize)]
 struct SketchFile<'a> {
     file: &'a Path,
@@ -29,7 +28,6 @@ struct SketchFile<'a> {
     spec: &'a SketchSpec,
 }
 
-/// Sketches all inputs.
 pub(super) fn run(
     output: &Path,
     arguments: &Arguments,

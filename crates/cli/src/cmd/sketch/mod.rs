@@ -15,7 +15,6 @@ use crate::options::sketches::{HELP, SketchArguments, SketchName};
 use crate::options::text::TextArguments;
 use crate::output::View;
 
-/// What the command does, for its help.
 pub const ABOUT: &str = "\
 Sketch a corpus into a file, or show what is in such a file.
 
@@ -76,10 +75,6 @@ pub struct Arguments {
     text: TextArguments,
 }
 
-/// Makes or shows a sketch file.
-///
-/// # Errors
-/// Inputs that cannot be read, an output that cannot be written, wrong arguments.
 pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     match (&arguments.show, &arguments.output) {
         (Some(file), _) => show::run(file, arguments, view, out),

@@ -13,7 +13,6 @@ use serde_json::Number;
 use super::Arguments;
 use crate::output::{self, Align, Table, View, grouped, number, printable};
 
-/// What is in a sketch file.
 #[derive(Debug, Serialize)]
 struct Contents<'a> {
     file: &'a Path,
@@ -26,7 +25,6 @@ struct Contents<'a> {
     shown: Vec<Entry>,
 }
 
-/// One document.
 #[derive(Debug, Serialize)]
 struct Entry {
     id: String,

@@ -31,7 +31,7 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
     checks.close("the floor of one bit in 20 x 5", floor(1), 0.470_051, 1e-4);
     for shape in [Shape { bands: 20, rows: 5 }, Shape { bands: 10, rows: 10 }] {
         let Shape { bands, rows } = shape;
-        let y = Axis::log("share of candidates").from_to(1e-7, 1.3);
+        let y = Axis::log("share of candidates").between(1e-7, 1.3);
         let mut chart = Chart::new(format!("{bands} bands of {rows}"), Axis::linear("J"), y);
         for (colour, b) in BITS.into_iter().enumerate() {
             context.step(format_args!("{bands} x {rows}, {b} bits"));
@@ -64,7 +64,7 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
     let verdict = format!(
         "The exponent is measured by li2011_rho, not here, and says nothing about the floor. Share of unrelated pairs that 20 bands of 5 make candidates, by bits of a register: {}; measured shares agree with the curves of `Banding`, to {:.1} standard errors.",
         BITS.map(|b| format!("{} with {b}", significant(floor(b)))).join(", "),
-        checks.furthest()
+        checks.furthest
     );
     Ok(Outcome { tables: vec![table], charts, checks, claim: Claim::Open, verdict })
 }

@@ -20,7 +20,6 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
 };
 
 const ELEMENTS: usize = 120;
-/// Time that a set may take, in microseconds.
 const TIMES: [f64; 7] = [2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0];
 
 struct Kind {
@@ -86,7 +85,6 @@ fn kinds() -> [Kind; 9] {
     ]
 }
 
-/// Errors, what mean square is expected, and the time that a set takes.
 struct Measured {
     jaccard: f64,
     errors: Errors,
@@ -117,7 +115,6 @@ fn measure(context: &Context<'_>, stream: u64, spec: &SketchSpec, target: f64) -
     Ok(Measured { jaccard, errors, theory, microseconds: seconds * 1e6 })
 }
 
-/// For each similarity, errors by bits and by time.
 fn charts(rows: &Rows<'_>) -> Vec<Chart> {
     let of = |target: f64| {
         let chart = |equal: &str, x: &str| {
@@ -168,7 +165,6 @@ fn frontier(rows: &Rows<'_>, sizes: &[u32], table: &mut Table) -> Result<(Claim,
     Ok((claim, verdict))
 }
 
-/// The one of the least error, if there is one.
 fn best(rows: &Rows<'_>, target: f64, equal: &str, limit: f64, table: &mut Table) -> Result<Option<Best>> {
     let mut ranked: Vec<&Row> = rows.iter().collect();
     ranked.sort_by(|x, y| x["rms"].total_cmp(&y["rms"]));
@@ -183,7 +179,6 @@ fn best(rows: &Rows<'_>, target: f64, equal: &str, limit: f64, table: &mut Table
     Ok(Some(Best { kind: kind.to_owned(), limit }))
 }
 
-/// Which sketch is best at which limits.
 fn tally(what: &str, all: &[Best]) -> String {
     let mut kinds: Vec<&str> = Vec::new();
     for best in all {

@@ -45,7 +45,7 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
         "Variance over that of {K} permutations, on planted sets, by elements of each set: `fast` {}; one permutation {}. The factors that error bars use agree, to {:.1} standard errors.",
         list(FAST).join(", "),
         list(Family::OnePermutation).join(", "),
-        checks.furthest()
+        checks.furthest
     );
     let is_below = |family: Family, limit: f64| {
         of(family).filter(|row| row["n"] <= 100.0).column("variance_ratio").all(|ratio| ratio < limit)

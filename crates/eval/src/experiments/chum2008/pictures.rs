@@ -21,7 +21,6 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// A picture and all that is compared.
 struct Seen {
     thumbnail: Features,
     local: Local,
@@ -36,7 +35,6 @@ struct Bands {
     threshold: f64,
 }
 
-/// How alike two pictures are.
 #[derive(Default)]
 struct Scores {
     thumbnail: Vec<f64>,
@@ -97,7 +95,7 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
 fn measure(context: &Context<'_>, bands: &Bands, originals: &[Grey]) -> Result<(Vec<Changed>, Scores)> {
     let seen = originals.iter().map(|picture| bands.see(picture)).collect::<Result<Vec<_>>>()?;
     let (mut same, mut different) = (Vec::new(), Scores::default());
-    let is_tried = |change: &Change| !context.is_quick() || promised(change).is_some();
+    let is_tried = |change: &Change| !context.options.quick || promised(change).is_some();
     for (stream, change) in Change::all().into_iter().filter(is_tried).enumerate() {
         context.step(format_args!("{change:?}"));
         let mut scores = Scores::default();
@@ -179,7 +177,7 @@ fn chart(title: &str, same: &[Changed], different: &Scores, of: fn(&Scores) -> &
         kinds.entry(change.name().0).or_default().extend(of(scores));
     }
     let share = 1.0 / same.len() as f64;
-    let (x, y) = (Axis::linear("recall").from_to(0.0, 1.0), Axis::linear("precision").from_to(0.0, 1.05));
+    let (x, y) = (Axis::linear("recall").between(0.0, 1.0), Axis::linear("precision").between(0.0, 1.05));
     let mut chart = Chart::new(title, x, y);
     for (number, (name, positives)) in kinds.iter().enumerate() {
         let mut limits: Vec<f64> = positives.iter().copied().filter(|&score| score > 0.0).collect();

@@ -167,7 +167,7 @@ fn verdict(rows: &Rows<'_>, checks: &Checks) -> String {
     format!(
         "On at most 150 pairs of each kind of set, errors are those that similarity, sizes and n_h alone expect, to {:.1} standard errors. At 50 hashes, with many and with one hash: {}. \
          One hash estimated rightly is {}.",
-        checks.furthest(),
+        checks.furthest,
         errors.join(", "),
         if worse.is_empty() {
             "the better one everywhere".to_owned()

@@ -78,7 +78,6 @@ impl Sets {
         if self.is_published { self.s } else { self.jaccard() }
     }
 
-    /// Exact mean square errors.
     fn exact(&self, n_h: usize) -> [f64; 4] {
         let (jaccard, truth) = (self.jaccard(), self.truth());
         let one = Samples::new([self.n; 2], self.common(), n_h).errors(truth);
@@ -94,11 +93,8 @@ impl Sets {
         let errors = self.simulate(context, hashes, &exact)?;
         for ((n_h, errors), exact) in hashes.iter().zip(errors).zip(exact) {
             for ((name, errors), exact) in NAMES.into_iter().zip(&errors).zip(exact) {
-                checks.agrees(
-                    format_args!("{kind}, s = {s}, n = {n}, n_h = {n_h}: {name}"),
-                    errors.mse(),
-                    exact,
-                );
+                let what = format_args!("{kind}, s = {s}, n = {n}, n_h = {n_h}: {name}");
+                checks.agrees(what, errors.mse(), exact);
             }
             let (rms, exact) = (errors.map(|errors| errors.rms()), exact.map(f64::sqrt));
             table.push(row![
@@ -111,7 +107,6 @@ impl Sets {
         Ok(())
     }
 
-    /// Runs until all errors are known to 2%.
     fn simulate(
         &self,
         context: &Context<'_>,

@@ -153,7 +153,6 @@ fn apart(row: &Row) -> f64 {
     (row["measured"] - row["theory"]).abs()
 }
 
-/// How many standard errors a share is from theory.
 fn errors(row: &Row) -> f64 {
     apart(row) / row["se"].max(1e-300)
 }

@@ -106,7 +106,6 @@ fn expected(groups: &[Group<3>], b: u32, k: u32) -> [(Retrieved, f64); 3] {
     sum
 }
 
-/// Rows for the thresholds.
 fn measure(
     context: &Context<'_>,
     sets: &[Features],
@@ -154,7 +153,7 @@ fn retrieved(words: &Words, b: u32, k: u32, groups: &[Group<3>]) -> Result<[Retr
 }
 
 fn chart(threshold: f64, table: &Table) -> Chart {
-    let (x, y) = (Axis::linear("sample size k"), Axis::linear("precision").from_to(0.0, 1.02));
+    let (x, y) = (Axis::linear("sample size k"), Axis::linear("precision").between(0.0, 1.02));
     let mut chart = Chart::new(format!("Precision, R0 = {threshold}"), x, y);
     for (colour, b) in BITS.into_iter().enumerate() {
         let [curve] = table.all().only("R0", threshold).only("b", b).curves("k", ["precision"]);
@@ -163,20 +162,15 @@ fn chart(threshold: f64, table: &Table) -> Chart {
     chart
 }
 
-/// What was sketched.
 fn measured(sets: &[Features], groups: &[Group<3>]) -> String {
-    let shares = THRESHOLDS.map(|threshold| groups::relevant(groups, threshold) / groups.len() as f64);
+    let (n, documents) = (groups.len(), sets.len());
+    let share = |threshold: f64| groups::relevant(groups, threshold) / n as f64;
+    let [low, middle, high] = THRESHOLDS.map(|threshold| 100.0 * share(threshold));
     format!(
-        "Sketched were {} groups of three of {} documents that are near to each other, of which {:.0}%, {:.0}% and {:.0}% reach R0 = 0.1, 0.2 and 0.3: that says whether sketches retrieve what theory expects, and nothing about a collection.",
-        groups.len(),
-        sets.len(),
-        100.0 * shares[0],
-        100.0 * shares[1],
-        100.0 * shares[2]
+        "Sketched were {n} groups of three of {documents} documents that are near to each other, of which {low:.0}%, {middle:.0}% and {high:.0}% reach R0 = 0.1, 0.2 and 0.3: that says whether sketches retrieve what theory expects, and nothing about a collection.",
     )
 }
 
-/// What is expected over all groups of three of a collection.
 fn expect_all(context: &Context<'_>, sets: &[Features], table: &mut Table) -> Result<Census> {
     context.step("the similarities of all groups of three");
     let census = Census::new(sets);
@@ -197,7 +191,6 @@ fn expect_all(context: &Context<'_>, sets: &[Features], table: &mut Table) -> Re
     Ok(census)
 }
 
-/// What the expected precisions over all groups say of the claim.
 fn verdict(all: &Rows<'_>, census: &Census) -> (Claim, String) {
     let of = |threshold: f64, b: u32| all.only("R0", threshold).only("b", b);
     let apart = |threshold: f64| {

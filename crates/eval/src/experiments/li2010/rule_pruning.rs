@@ -32,7 +32,6 @@ const THRESHOLDS: [f64; 4] = [0.1, 0.2, 0.3, 0.5];
 /// With fewer right ones there is nothing to measure to 2%.
 const MIN_RIGHT: f64 = 10.0;
 
-/// Something for each threshold.
 type Each<T> = [T; THRESHOLDS.len()];
 
 fn run(context: &Context<'_>) -> Result<Outcome> {
@@ -155,10 +154,6 @@ impl Limits {
         Ok(Self { pair, triple })
     }
 
-    fn keeps_pair(&self, equal: usize) -> Each<bool> {
-        self.pair.map(|min| equal >= min)
-    }
-
     fn keeps_triple(&self, all: usize, one: usize) -> Each<bool> {
         self.triple[all].map(|max| max.is_some_and(|max| one <= max))
     }
@@ -226,7 +221,7 @@ fn keep(
     for pair in pairs {
         let [i, j] = pair.sets;
         let equal = K as usize - count::mismatches(words.of(i), words.of(j), bits) as usize;
-        kept[i][j] = both(is_possible(pair), limits.keeps_pair(equal));
+        kept[i][j] = both(is_possible(pair), limits.pair.map(|min| equal >= min));
         add(of_pairs, kept[i][j], pair);
     }
     for triple in triples {

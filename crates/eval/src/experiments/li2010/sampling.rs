@@ -62,12 +62,10 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
     Ok(Outcome { tables: vec![table, cut], charts: vec![chart], checks, claim, verdict })
 }
 
-/// The variance of `K` independent samples.
 fn variance(truth: f64) -> f64 {
     truth * (1.0 - truth) / f64::from(K)
 }
 
-/// Errors of minwise hashing and of CRS.
 fn measure(
     context: &Context<'_>,
     stream: u64,

@@ -14,7 +14,6 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// The most bits that are measured.
 const MAX_BITS: usize = 4;
 
 fn run(context: &Context<'_>) -> Result<Outcome> {
@@ -43,7 +42,7 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
     let verdict = format!(
         "On sets made with the printed densities, from D = 2^16 on: the furthest share is {:.1} standard errors from Theorem 1, and none is more than {:.5} away; the sparse formula (7) is off by up to {:.3} (D = 2^16). \
          That one bit says nothing of three sets is an identity of three bits, true at every density and in all of {} samples.",
-        checks.furthest(),
+        checks.furthest,
         largest("measured"),
         largest("sparse_7"),
         4 * samples
@@ -51,11 +50,8 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
     let mut chart =
         Chart::new("Probability that three samples agree", Axis::linear("log2 D"), Axis::linear("P"));
     for (colour, b) in (1..=MAX_BITS).enumerate() {
-        chart.compare(
-            format!("b = {b}"),
-            colour,
-            rows.only("b", b).curves("log2_D", ["measured", "theorem"]),
-        );
+        let curves = rows.only("b", b).curves("log2_D", ["measured", "theorem"]);
+        chart.compare(format!("b = {b}"), colour, curves);
     }
     let claim = Claim::of(&[checks.all_hold()]);
     Ok(Outcome { tables: vec![table], charts: vec![chart], claim, checks, verdict })

@@ -66,7 +66,6 @@ fn ratio(alpha: f64, jaccard: f64, b: u32) -> Result<f64> {
     Ok(storage::three_way_ratio(jaccard, alpha * jaccard, ThreeWayBits::new(b)?))
 }
 
-/// Ratios by R, for each number of bits.
 fn measure(alpha: f64, table: &mut Table) -> Result<[Curve; BITS.len()]> {
     let mut curves = BITS.map(|_| Curve::new());
     for (b, curve) in BITS.into_iter().zip(&mut curves) {

@@ -23,7 +23,7 @@ impl Words {
         let cells =
             vec![0, f1 + a - a12 - a13, f2 + a - a12 - a23, a12 - a, f3 + a - a13 - a23, a13 - a, a23 - a, a];
         let universe = Universe::new(cells, 1 << log2);
-        let total = universe.total() as f64;
+        let total = universe.total as f64;
         Self {
             densities: universe.densities(),
             pairs: [3, 5, 6].map(|members| universe.size(members) / total),
@@ -32,12 +32,10 @@ impl Words {
         }
     }
 
-    /// The three-way similarity.
     pub fn jaccard(&self) -> f64 {
         self.universe.similarity(7)
     }
 
-    /// The sum of the similarities of the pairs.
     pub fn sum_of_pairs(&self) -> f64 {
         [3, 5, 6].map(|members| self.universe.similarity(members)).iter().sum()
     }
@@ -46,7 +44,6 @@ impl Words {
         Theorem::new(self.densities, self.pairs, b)
     }
 
-    /// The exact probabilities of agreement.
     pub fn rates(&self, b: u32) -> Rates {
         let [r1, r2, r3] = self.densities;
         let of = |[x, y]: [f64; 2], s: f64| {

@@ -34,11 +34,8 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
         let rows = table.all().only("pair", pair.name);
         charts.push(chart(&pair, &rows));
         let share = rows.iter().last().map_or(f64::NAN, |row| row["expected"] / row["mse_1_bit"]);
-        shares.push(format!(
-            "{share:.2} for {} (R = {:.3})",
-            pair.name,
-            pair.universe(UNIVERSE).similarity(3)
-        ));
+        let jaccard = pair.universe(UNIVERSE).similarity(3);
+        shares.push(format!("{share:.2} for {} (R = {jaccard:.3})", pair.name));
     }
     let ratio = |row: &&Row| row["formula_28"] / row["expected"];
     let all = table.all();
@@ -53,7 +50,7 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
         furthest.text("pair"),
         furthest.text("k"),
         100.0 * ratio(&furthest),
-        checks.furthest(),
+        checks.furthest,
         samples[0]
     );
     Ok(Outcome { tables: vec![table], charts, checks, claim, verdict })

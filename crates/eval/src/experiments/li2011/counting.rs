@@ -89,7 +89,6 @@ fn verdict(rows: &Rows<'_>) -> (Claim, String) {
     (claim, verdict)
 }
 
-/// Two arrays of which samples are compared.
 struct Arrays {
     a: Vec<u64>,
     b: Vec<u64>,
@@ -104,7 +103,6 @@ impl Arrays {
         Self { a, b }
     }
 
-    /// Equal samples.
     fn equal(&self, method: &str, bits: Bits, lookup: &[u8]) -> usize {
         let halves = |x: u64, y: u64| usize::from(x as u32 == y as u32) + usize::from(x >> 32 == y >> 32);
         let parts = |x: u64| [x as u16, (x >> 16) as u16, (x >> 32) as u16, (x >> 48) as u16];
@@ -123,7 +121,6 @@ impl Arrays {
         }
     }
 
-    /// Equal samples, one after the other.
     fn equal_one_by_one(&self, b: u32) -> usize {
         let mask = u64::MAX >> (64 - b);
         let equal = |different: u64| (0..64 / b).filter(|lane| different >> (lane * b) & mask == 0).count();

@@ -23,7 +23,6 @@ const THRESHOLDS: [f64; 6] = [0.3, 0.4, 0.5, 0.6, 0.7, 0.8];
 /// A collection with fewer similar pairs says nothing about retrieving them.
 const MIN_PAIRS: f64 = 10.0;
 const BITS: [u32; 4] = [1, 2, 4, 64];
-/// Precisions at which storage is compared.
 const PRECISIONS: [f64; 2] = [0.8, 0.9];
 
 fn run(context: &Context<'_>) -> Result<Outcome> {
@@ -45,10 +44,8 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
     Ok(Outcome { tables: vec![table, savings], charts, checks, claim, verdict })
 }
 
-/// All pairs of a collection, at each threshold.
 type Pairs = retrieval::Pairs<{ THRESHOLDS.len() }>;
 
-/// What is expected for each threshold.
 fn expected(pairs: &Pairs, b: u32, k: usize) -> [Retrieved; THRESHOLDS.len()] {
     let line = Collision::sparse(b);
     let curves = curves(k, &min_equal(b, k), |j| line.probability(j));
@@ -78,11 +75,8 @@ fn measure(context: &Context<'_>, pairs: &Pairs, table: &mut Table, checks: &mut
             for (i, threshold) in THRESHOLDS.into_iter().enumerate() {
                 let (counted, wanted) = (counts[i], pairs.wanted[i]);
                 if let Some(theory) = compared[i] {
-                    counted.compare(
-                        format_args!("{name}, R0 = {threshold}, b = {b}, k = {k}"),
-                        theory,
-                        checks,
-                    );
+                    let what = format_args!("{name}, R0 = {threshold}, b = {b}, k = {k}");
+                    counted.compare(what, theory, checks);
                 }
                 let of = row![
                     "corpus": *name, "R0": threshold, "b": b, "k": k, "sketches": counted.n(), "relevant": wanted,
@@ -95,7 +89,7 @@ fn measure(context: &Context<'_>, pairs: &Pairs, table: &mut Table, checks: &mut
 }
 
 fn chart(name: &str, threshold: f64, table: &Table) -> Chart {
-    let (x, y) = (Axis::linear("sample size k"), Axis::linear("precision").from_to(0.0, 1.02));
+    let (x, y) = (Axis::linear("sample size k"), Axis::linear("precision").between(0.0, 1.02));
     let mut chart = Chart::new(format!("{name}: precision, R0 = {threshold}"), x, y);
     let rows = table.all().only("corpus", name).only("R0", threshold);
     for (colour, b) in BITS.into_iter().enumerate() {

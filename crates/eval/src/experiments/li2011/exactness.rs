@@ -118,7 +118,6 @@ fn worst(small: &mut Small) -> Result<Worst> {
     Ok(worst)
 }
 
-/// Exact probabilities in a universe of `d`, for `b` bits.
 struct Small {
     d: usize,
     b: u32,
@@ -193,7 +192,6 @@ fn against_fractions(checks: &mut Checks) -> Result<()> {
     Ok(())
 }
 
-/// Counts over all 5,040 permutations of seven elements.
 fn against_all_permutations(checks: &mut Checks) {
     let mut permutations = Vec::new();
     permute(&mut [0, 1, 2, 3, 4, 5, 6], 0, &mut permutations);
@@ -206,12 +204,8 @@ fn against_all_permutations(checks: &mut Checks) {
             let share =
                 permutations.iter().filter(|ranks| agree(ranks)).count() as f64 / permutations.len() as f64;
             let exact = Small::new(7, b).agreement([f1, f2], a);
-            checks.close(
-                format_args!("all permutations, f = ({f1}, {f2}), a = {a}, b = {b}"),
-                exact,
-                share,
-                1e-12,
-            );
+            let what = format_args!("all permutations, f = ({f1}, {f2}), a = {a}, b = {b}");
+            checks.close(what, exact, share, 1e-12);
         }
     }
 }

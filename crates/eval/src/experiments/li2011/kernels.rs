@@ -117,7 +117,6 @@ fn smallest_eigenvalue(mut a: Vec<Vec<f64>>) -> f64 {
     (0..n).map(|i| a[i][i]).fold(f64::MAX, f64::min)
 }
 
-/// Makes entry `(p, q)` zero.
 fn rotate(a: &mut [Vec<f64>], p: usize, q: usize) {
     if a[p][q].abs() < 1e-300 {
         return;

@@ -75,7 +75,6 @@ fn gain(ratio: f64, containment: f64) -> f64 {
     mle::gain(size::jaccard_of_intersection(containment * ratio, sizes), sizes)
 }
 
-/// Two sets.
 struct Case {
     ratio: f64,
     containment: f64,
@@ -108,7 +107,6 @@ impl Case {
         size::containment_at(estimate, self.sizes)[1] - self.common / self.sizes[1]
     }
 
-    /// The exact mean square errors of maximum likelihood.
     fn exact(&self) -> [f64; 2] {
         trinomial(self.chances(), |equal, less| self.off(equal, less).map(|e| e * e))
     }

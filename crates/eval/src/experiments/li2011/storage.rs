@@ -18,7 +18,6 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
 /// The ratios of Table 1 recomputed with 60 digits.
 const RECOMPUTED: [f64; 6] = [30.985320, 40.842142, 26.663473, 24.729904, 6.711786, 6.207439];
 
-/// Densities of both sets.
 const DENSITIES: [f64; 4] = [1e-10, 0.1, 0.5, 0.9];
 
 fn run(context: &Context<'_>) -> Result<Outcome> {
@@ -71,12 +70,8 @@ fn limits(checks: &mut Checks) -> Result<f64> {
     let limit = storage::ratio_equal_density([64, 1], 1e-12, 1.0);
     checks.close("sparse, R = 1: 32, not the 64 of (14)", limit, 32.0, 1e-9);
     for (b, crossover) in [(1, 1.0 / 3.0), (2, 5.0 / 21.0), (3, 17.0 / 105.0)] {
-        checks.close(
-            format_args!("{b} and {} bits are equal", b + 1),
-            storage::crossover(b),
-            crossover,
-            1e-9,
-        );
+        let what = format_args!("{b} and {} bits are equal", b + 1);
+        checks.close(what, storage::crossover(b), crossover, 1e-9);
     }
     Ok(limit)
 }

@@ -33,7 +33,7 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
     let verdict = format!(
         "On sets made with the densities and similarities of the six pairs, b = 1, 2, 3, 64 and k = {samples:?}, the furthest of all biases and mean square errors is {:.1} standard errors from 0 and (11); \
          mean square errors are {low:.3} to {high:.3} times (11) (points: measured, lines: (11)).",
-        checks.furthest(),
+        checks.furthest,
     );
     Ok(Outcome { tables: vec![table], charts, claim: Claim::of(&[checks.all_hold()]), checks, verdict })
 }

@@ -18,7 +18,6 @@ impl WordPair {
     }
 }
 
-/// Table 1 of 004.
 pub(super) const WORD_PAIRS: [WordPair; 6] = [
     WordPair { name: "KONG-HONG", densities: [0.0145, 0.0143], jaccard: 0.925, printed: 31.0 },
     WordPair { name: "OF-AND", densities: [0.570, 0.554], jaccard: 0.771, printed: 40.8 },

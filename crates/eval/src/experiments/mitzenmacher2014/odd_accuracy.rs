@@ -96,7 +96,6 @@ fn chart(rows: &Rows<'_>) -> Chart {
     chart
 }
 
-/// What the exact errors say of the claim.
 fn verdict(rows: &Rows<'_>) -> Result<(Claim, String)> {
     let one_bit = |j: f64| two_way::variance(j, 1, f64::from(N));
     let tuned = crossing(|j| Ok(exact_odd(j, odd::best_registers(N as usize, j)?) - one_bit(j)))?;

@@ -37,7 +37,7 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
     let verdict = format!(
         "With 512 bits: the Markov chain agrees in mean, variance and tails, to {:.1} standard errors. The Poisson variance is an upper bound that overstates by {:.0}% at m = n/2. \
          The concentration bound holds; it is below 1 in {} of {} cases, and there at least {:.0} times the true probability.",
-        checks.furthest(),
+        checks.furthest,
         100.0 * overstated,
         looseness.len(),
         tails.iter().len(),
@@ -47,7 +47,6 @@ fn run(context: &Context<'_>) -> Result<Outcome> {
     Ok(Outcome { tables: vec![table, bound], charts, claim, checks, verdict })
 }
 
-/// The ones of sketches of `m` elements.
 fn measure(context: &Context<'_>, m: usize) -> Result<Vec<f64>> {
     let ones = |run: usize| {
         let mut random = context.random(m as u64, run);
@@ -108,7 +107,7 @@ fn variances(rows: &Rows<'_>) -> Chart {
 }
 
 fn deviations(rows: &Rows<'_>) -> Chart {
-    let y = Axis::log("probability").from_to(1e-4, 40.0);
+    let y = Axis::log("probability").between(1e-4, 40.0);
     let mut chart = Chart::new("Pr(|Z/n - p| >= epsilon)", Axis::linear("epsilon"), y);
     for (colour, m) in [(3, 256), (4, 512), (5, 1024)] {
         let [measured, bound] = rows.only("m", m).curves("epsilon", ["measured", "bound"]);

@@ -122,7 +122,6 @@ impl Kind {
     }
 }
 
-/// What the expected numbers say.
 fn verdict(rows: &Rows<'_>) -> (Claim, String) {
     let (odd, one) = (rows.only("sketch", ODD), rows.only("sketch", ONE_BIT));
     let cases: Vec<(&Row, &Row)> = odd.iter().zip(one.iter()).collect();

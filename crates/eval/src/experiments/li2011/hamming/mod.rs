@@ -80,7 +80,6 @@ fn span(ratios: &Rows<'_>, figure: u32, is_sparse: bool) -> String {
     }
 }
 
-/// Readable at any size.
 fn rounded(value: f64) -> String {
     match value {
         v if v >= 1e4 => format!("{v:.1e}"),

@@ -61,23 +61,15 @@ pub(super) fn best_beta(checks: &mut Checks) -> Chart {
         let distance = 2f64.powi(exponent);
         let beta = hamming::best_beta(distance);
         points.push((distance, beta));
-        checks.close(
-            format_args!("E at H = {distance}"),
-            hamming::projection_probability(distance, beta),
-            0.274_618_174,
-            1e-6,
-        );
+        let probability = hamming::projection_probability(distance, beta);
+        checks.close(format_args!("E at H = {distance}"), probability, 0.274_618_174, 1e-6);
         let least = hamming::projection_variance(distance, beta);
         for factor in [0.99, 1.01] {
             let beside = hamming::projection_variance(distance, (beta * factor).min(0.999_999));
             checks.holds(format_args!("beta is best at H = {distance}"), beside >= least);
         }
-        checks.close(
-            format_args!("variance / H^2 at H = {distance}"),
-            least / (distance * distance),
-            6.176_554_609,
-            1e-6,
-        );
+        let what = format_args!("variance / H^2 at H = {distance}");
+        checks.close(what, least / (distance * distance), 6.176_554_609, 1e-6);
     }
     Chart::new("The best beta (Fig. 6)", Axis::log("Hamming distance H"), Axis::log("beta"))
         .with(Series::line("", points))

@@ -33,7 +33,6 @@ fn methods() -> [Method; 6] {
     [Method::OneBit, Method::Sampling, near, far, farthest, Method::Signs]
 }
 
-/// The two sets.
 struct Sets {
     universe: Universe<2>,
     pair: Pair,
@@ -45,11 +44,8 @@ pub(super) fn chart(context: &Context<'_>, table: &mut Table, checks: &mut Check
     let sets = Sets::new()?;
     let truth = sets.pair.distance() / sets.pair.universe;
     let runs = context.size(18_000, 30_000);
-    let mut chart = Chart::new(
-        "UNITED-STATES, H/D = 0.0316 (Fig. 9)",
-        Axis::log("sample size k"),
-        Axis::log("mean square error of H/D"),
-    );
+    let (x, y) = (Axis::log("sample size k"), Axis::log("mean square error of H/D"));
+    let mut chart = Chart::new("UNITED-STATES, H/D = 0.0316 (Fig. 9)", x, y);
     for (colour, method) in methods().into_iter().enumerate() {
         let name = method.name();
         context.step(&name);
@@ -113,7 +109,6 @@ impl Sets {
         }
     }
 
-    /// The probability of a success.
     fn chance(&self, method: Method) -> f64 {
         match method {
             Method::OneBit => self.line.probability(self.pair.jaccard),
@@ -140,7 +135,6 @@ impl Sets {
         Ok(variance / (total * total))
     }
 
-    /// Draws one sample.
     fn is_success(&self, method: Method, random: &mut Random) -> bool {
         let distance = self.pair.distance();
         match method {
