@@ -34,11 +34,8 @@ pub enum Error {
         reason: String,
     },
     /// No such experiment.
-    #[error("there is no experiment `{name}`; `benzer eval list` shows all of them")]
-    Unknown {
-        /// What was asked for.
-        name: String,
-    },
+    #[error("there is no experiment `{0}`; `benzer eval list` shows all of them")]
+    Unknown(String),
 }
 
 impl Error {

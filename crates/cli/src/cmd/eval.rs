@@ -111,7 +111,7 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
     };
     let progress = ProgressReporter { bar: RefCell::new(None), is_terminal: std::io::stderr().is_terminal() };
     let reports = benzer_eval::run(names, &options, &progress).map_err(|error| match error {
-        Error::Unknown { .. } => anyhow::Error::new(Usage::new(error)),
+        Error::Unknown(_) => anyhow::Error::new(Usage::new(error)),
         other => other.into(),
     })?;
     show(&reports, view, out)?;

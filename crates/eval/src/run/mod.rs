@@ -103,7 +103,7 @@ fn choose(names: &[String]) -> Result<Vec<Experiment>> {
     }
     let find = |name: &String| {
         let found = ALL.iter().find(|experiment| experiment.name == name);
-        found.copied().ok_or_else(|| Error::Unknown { name: name.clone() })
+        found.copied().ok_or_else(|| Error::Unknown(name.clone()))
     };
     names.iter().map(find).collect()
 }
