@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use benzer_core::field::{Content, Document, Kind};
+use benzer_core::field::{Content, Document};
 use benzer_index::{Answer, Explanation, Index, Keeps, Measure, Piece, Query, QueryDocument};
 use clap::Args;
 
@@ -157,8 +157,10 @@ fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
 #[cfg(feature = "image")]
 fn picture_field(arguments: &Arguments, index: &Index, bytes: &[u8]) -> anyhow::Result<Option<String>> {
     let fields = || index.settings().schema.fields();
-    let pictures: Vec<&str> =
-        fields().filter(|(_, spec)| matches!(spec.kind, Kind::Image(_))).map(|(name, _)| name).collect();
+    let pictures: Vec<&str> = fields()
+        .filter(|(_, spec)| matches!(spec.kind, benzer_core::field::Kind::Image(_)))
+        .map(|(name, _)| name)
+        .collect();
     let has_text = fields().any(|(_, spec)| matches!(spec.kind, Kind::Text(_)));
     match (&arguments.field, &pictures[..]) {
         (Some(field), _) => Ok(pictures.contains(&field.as_str()).then(|| field.clone())),
