@@ -156,11 +156,11 @@ fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
 /// The field of pictures that a file is for: the one that was named, or the only one, unless the file is a text and there is a field for it.
 #[cfg(feature = "image")]
 fn picture_field(arguments: &Arguments, index: &Index, bytes: &[u8]) -> anyhow::Result<Option<String>> {
+    use benzer_core::field::Kind;
+
     let fields = || index.settings().schema.fields();
-    let pictures: Vec<&str> = fields()
-        .filter(|(_, spec)| matches!(spec.kind, benzer_core::field::Kind::Image(_)))
-        .map(|(name, _)| name)
-        .collect();
+    let pictures: Vec<&str> =
+        fields().filter(|(_, spec)| matches!(spec.kind, Kind::Image(_))).map(|(name, _)| name).collect();
     let has_text = fields().any(|(_, spec)| matches!(spec.kind, Kind::Text(_)));
     match (&arguments.field, &pictures[..]) {
         (Some(field), _) => Ok(pictures.contains(&field.as_str()).then(|| field.clone())),
