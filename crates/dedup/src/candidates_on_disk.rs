@@ -39,11 +39,11 @@ impl CandidatesOnDisk<'_> {
     /// The candidate pairs, in order. Each member counts twice on the way, and each row of the table once.
     pub fn candidates(
         &self,
-        BandRules { banding, prefilter, cap }: BandRules<'_>,
+        BandRules { banding, prefilter, cap }: BandRules,
         n_words: usize,
     ) -> Result<(Sorted<(Rank, Rank)>, BucketCounts)> {
         let Self { table, ranking, workspace, .. } = *self;
-        let keys = self.keys(banding, n_words)?;
+        let keys = self.keys(&banding, n_words)?;
         let mut blocks = Blocks {
             table,
             rows: (workspace.bytes / 8 / (8 * n_words)).max(1) as u32,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::error::Result;
 use benzer_join::verify::EdgeLists;
 use benzer_join::{Edge, Rank};
-use benzer_storage::{self as files, FileWriter, Manifest};
+use benzer_storage::{self as files, FileWriter, Files, Manifest};
 
 /// The file of the edges between documents of the input.
 pub(crate) const EDGES: &str = "edges.bin";
@@ -16,18 +16,27 @@ pub(crate) const OLD_EDGES: &str = "edges-against.bin";
 /// Bytes of an edge: later, earlier, intersection, union; little-endian.
 const BYTES: usize = 16;
 
-#[derive(Debug)]
-pub(crate) struct EdgesWriter {
-    /// Those in memory; nothing if they are on disk only.
-    held: Option<Edges>,
+/// Collects edges in memory as long as there is room, and in a file if there is not or a run that resumes this one needs them.
+pub(crate) struct EdgesWriter<'a> {
+    files: &'a Files,
+    path: PathBuf,
+    /// Bytes of edges in memory, at most.
+    room: u64,
+    /// Those in memory, and their bytes; nothing if they are on disk only.
+    held: Option<Vec<EdgeLists>>,
+    held_bytes: u64,
+    /// Those that came one by one, and are in no list yet.
+    single: Vec<Edge>,
     file: Option<FileWriter>,
     n: u64,
-    buffer: Vec<u8>,
 }
+
+/// Edges that came one by one and are put into a list.
+const LIST: usize = 1 << 16;
 
 #[derive(Debug)]
 pub(crate) enum Edges {
-    Memory(Vec<Edge>),
+    /// In memory.
     Lists(Vec<EdgeLists>),
     Disk {
         path: PathBuf,
@@ -40,58 +49,80 @@ pub(crate) enum Edges {
     },
 }
 
-impl EdgesWriter {
-    /// Collects them in memory if `holds`, and in a file of that name for a run that resumes this one.
-    pub fn new(holds: bool, file: Option<FileWriter>) -> Self {
-        Self { held: holds.then(|| Edges::Memory(Vec::new())), file, n: 0, buffer: Vec::new() }
+impl<'a> EdgesWriter<'a> {
+    /// None yet, with room for so many bytes in memory.
+    pub fn new(files: &'a Files, path: PathBuf, room: u64) -> Self {
+        Self {
+            files,
+            path,
+            room,
+            held: Some(Vec::new()),
+            held_bytes: 0,
+            single: Vec::new(),
+            file: None,
+            n: 0,
+        }
+    }
+
+    /// Leaves them in a file in any case.
+    pub fn saved(mut self) -> Result<Self> {
+        self.file = Some(self.files.create(&self.path)?);
+        Ok(self)
     }
 
     pub fn push(&mut self, edge: Edge) -> Result<()> {
-        self.write(&[edge])?;
-        match &mut self.held {
-            Some(Edges::Memory(all)) => all.push(edge),
-            Some(_) => unreachable!("edges are measured together, or come one by one"),
-            None => {}
-        }
-        Ok(())
+        self.single.push(edge);
+        if self.single.len() < LIST { Ok(()) } else { self.end_list() }
     }
 
-    /// Adds edges that were measured together; in memory they stay where they are.
+    fn end_list(&mut self) -> Result<()> {
+        match std::mem::take(&mut self.single) {
+            none if none.is_empty() => Ok(()),
+            single => self.take(EdgeLists::of(single)),
+        }
+    }
+
+    /// Adds edges behind all others; in memory they stay where they are.
     pub fn take(&mut self, edges: EdgeLists) -> Result<()> {
-        edges.lists().try_for_each(|group| self.write(group))?;
+        self.n += edges.n_edges() as u64;
+        self.held_bytes += edges.bytes() as u64;
+        let has_room = self.held_bytes <= self.room;
+        if !has_room && self.file.is_none() {
+            let file = self.file.insert(self.files.create(&self.path)?);
+            self.held.iter().flatten().try_for_each(|edges| append(edges, file))?;
+        }
+        if let Some(file) = &mut self.file {
+            append(&edges, file)?;
+        }
         match &mut self.held {
-            Some(Edges::Lists(all)) => all.push(edges),
-            Some(Edges::Memory(all)) if !all.is_empty() => all.extend(edges.iter()),
-            Some(held) => *held = Edges::Lists(vec![edges]),
-            None => {}
+            Some(held) if has_room => held.push(edges),
+            _ => self.held = None,
         }
         Ok(())
     }
 
-    fn write(&mut self, edges: &[Edge]) -> Result<()> {
-        self.n += edges.len() as u64;
-        let Some(file) = &mut self.file else { return Ok(()) };
-        self.buffer.clear();
-        for Edge { later, earlier, intersection, union } in edges {
+    pub fn finish(mut self, manifest: &mut Manifest) -> Result<Edges> {
+        self.end_list()?;
+        if let Some(file) = self.file {
+            let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+            manifest.add_file(&name, file.commit()?);
+        }
+        Ok(self.held.map_or(Edges::Disk { path: self.path, n: self.n }, Edges::Lists))
+    }
+}
+
+fn append(edges: &EdgeLists, file: &mut FileWriter) -> Result<()> {
+    let mut buffer = Vec::new();
+    for list in edges.lists() {
+        buffer.clear();
+        for Edge { later, earlier, intersection, union } in list {
             for number in [later.0, earlier.0, *intersection, *union] {
-                self.buffer.extend(number.to_le_bytes());
+                buffer.extend(number.to_le_bytes());
             }
         }
-        Ok(file.append(&self.buffer)?)
+        file.append(&buffer)?;
     }
-
-    pub fn finish(self, manifest: &mut Manifest) -> Result<Edges> {
-        let on_disk = match self.file {
-            Some(file) => {
-                let path = file.path().to_owned();
-                let name = path.file_name().unwrap_or_default().to_string_lossy();
-                manifest.add_file(&name, file.commit()?);
-                Edges::Disk { path, n: self.n }
-            }
-            None => Edges::Memory(Vec::new()),
-        };
-        Ok(self.held.unwrap_or(on_disk))
-    }
+    Ok(())
 }
 
 impl Edges {
@@ -103,7 +134,6 @@ impl Edges {
 
     pub fn len(&self) -> u64 {
         match self {
-            Self::Memory(edges) => edges.len() as u64,
             Self::Lists(edges) => edges.iter().map(|edges| edges.n_edges() as u64).sum(),
             Self::Disk { n, .. } => *n,
             Self::Both { old, new } => old.len() + new.len(),
@@ -113,7 +143,6 @@ impl Edges {
     /// Hands all of them to `visit`, in order, some at a time. There are many: those in memory are taken straight from where they are.
     pub fn parts(&self, mut visit: impl FnMut(&[Edge]) -> Result<()>) -> Result<()> {
         match self {
-            Self::Memory(edges) => visit(edges),
             Self::Lists(edges) => edges.iter().flat_map(EdgeLists::lists).try_for_each(visit),
             Self::Disk { .. } | Self::Both { .. } => self.iter()?.try_for_each(|edge| visit(&[edge?])),
         }
@@ -137,7 +166,6 @@ impl Edges {
                     }
                 })))
             }
-            Self::Memory(edges) => Ok(Box::new(edges.iter().copied().map(Ok))),
             Self::Lists(edges) => Ok(Box::new(edges.iter().flat_map(EdgeLists::iter).map(Ok))),
             Self::Disk { path, n } => {
                 let fail = move |error| files::Error::disk("read", path, error);

@@ -1,8 +1,9 @@
 //! Which of two similar documents is kept: the keep order.
 //!
-//! The order is (policy key, id, row). The policy key is bytes that compare as the policy wants; ids compare bytewise; without an id field the id is input number
-//! and line, which is the row. `last` turns the whole order around.
+//! The order is (policy key, id, row). The policy key is bytes that compare as the policy wants; ids that are integers compare by number and come before others, which compare
+//! bytewise; without an id field the id is input number and line, which is the row. `last` turns the whole order around.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
@@ -53,6 +54,68 @@ impl Keep {
             Self::Min(_) => push_value(value, false, out),
         }
     }
+}
+
+/// How the keys of ids begin: integers by their number of digits, counted from here, up or down; those of many digits; texts.
+const POSITIVE: u8 = 0x40;
+const NEGATIVE: u8 = 0x3f;
+const MANY_DIGITS: usize = 0x3f;
+const TEXT_ID: u8 = 0x80;
+
+/// The sign and the digits of an id that is an integer: that is written as one, without a zero in front, in a string or not.
+#[inline]
+fn integer(id: &[u8]) -> Option<(bool, &[u8])> {
+    let (is_negative, digits) = match id {
+        [b'-', b'1'..=b'9', ..] => (true, &id[1..]),
+        [b'0'] | [b'1'..=b'9', ..] => (false, id),
+        _ => return None,
+    };
+    digits.iter().all(u8::is_ascii_digit).then_some((is_negative, digits))
+}
+
+/// Integers by number, and then all other ids bytewise.
+#[inline]
+pub(crate) fn compare_ids(a: &[u8], b: &[u8]) -> Ordering {
+    match (integer(a), integer(b)) {
+        (None, None) => a.cmp(b),
+        (Some((false, a)), Some((false, b))) => a.len().cmp(&b.len()).then_with(|| a.cmp(b)),
+        _ => id_key(a).cmp(id_key(b)),
+    }
+}
+
+/// An id as bytes that compare as ids do: integers by number, and then all others bytewise. An integer is what is written as one, without a zero in front, in a string or not.
+pub fn id_key(id: &[u8]) -> impl Iterator<Item = u8> + '_ {
+    let is_integer = integer(id).is_some();
+    let (is_negative, digits) = integer(id).unwrap_or((false, id));
+    let sign = if is_negative { u8::MAX } else { 0 };
+    let n = digits.len().min(MANY_DIGITS) as u8;
+    let first = match (is_integer, sign) {
+        (false, _) => TEXT_ID,
+        (true, 0) => POSITIVE + n,
+        (true, _) => NEGATIVE - n,
+    };
+    let has_length = is_integer && digits.len() >= MANY_DIGITS;
+    let length = (digits.len() as u32).to_be_bytes().into_iter().filter(move |_| has_length);
+    std::iter::once(first).chain(length.chain(digits.iter().copied()).map(move |byte| byte ^ sign))
+}
+
+/// The id of an [`id_key`]; nothing if these bytes are none.
+pub fn id_of_key(key: &[u8]) -> Option<Vec<u8>> {
+    let (&first, rest) = key.split_first()?;
+    if first == TEXT_ID {
+        return Some(rest.to_vec());
+    }
+    let (sign, n) = match first {
+        NEGATIVE.. => (0, first - POSITIVE),
+        _ => (u8::MAX, NEGATIVE - first),
+    };
+    let rest = match usize::from(n) {
+        MANY_DIGITS => rest.get(4..)?,
+        1..MANY_DIGITS => rest,
+        _ => return None,
+    };
+    let minus = (sign != 0).then_some(b'-');
+    Some(minus.into_iter().chain(rest.iter().map(|byte| byte ^ sign)).collect())
 }
 
 /// How policy keys of a field begin.
@@ -155,6 +218,52 @@ mod tests {
         let texts: Vec<_> = ascending[5..9].iter().map(|value| key("max:f", *value)).collect();
         assert!(texts.is_sorted_by(|a, b| a > b));
         assert!(numbers[0] < texts[3] && texts[0] < key("max:f", None));
+    }
+
+    #[test]
+    fn integers_compare_by_number_and_come_before_texts() {
+        let (long, longer) = ("9".repeat(62), "1".repeat(63));
+        let ascending = [
+            &format!("-{longer}"),
+            &format!("-{long}"),
+            "-10",
+            "-9",
+            "-1",
+            "0",
+            "1",
+            "9",
+            "10",
+            "18446744073709551616",
+            &long,
+            &longer,
+            &format!("1{longer}"),
+            "",
+            "-",
+            "-0",
+            "-01",
+            "00",
+            "007",
+            "1.0",
+            "10 ",
+            "2a",
+            "a10",
+            "a9",
+            "\u{7f}",
+            "é",
+        ];
+        let keys: Vec<Vec<u8>> = ascending.iter().map(|id| id_key(id.as_bytes()).collect()).collect();
+        assert!(keys.is_sorted_by(|a, b| a < b), "{keys:?}");
+        for (a, key_a) in ascending.iter().zip(&keys) {
+            for (b, key_b) in ascending.iter().zip(&keys) {
+                assert_eq!(compare_ids(a.as_bytes(), b.as_bytes()), key_a.cmp(key_b));
+            }
+        }
+        for (id, key) in ascending.iter().zip(&keys) {
+            assert_eq!(id_of_key(key).as_deref(), Some(id.as_bytes()));
+        }
+        for none in [&[][..], &[0x40], &[0x7f, 1], &[0x81, 1]] {
+            assert_eq!(id_of_key(none), None);
+        }
     }
 
     #[test]

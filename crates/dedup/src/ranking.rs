@@ -3,21 +3,32 @@
 //! From here on a document is its rank: of two similar documents the one of lower rank is kept. Where rows are in keep order already, nothing is stored; otherwise
 //! eight bytes for each document.
 
-use std::cmp::Ordering;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use twox_hash::XxHash3_64;
 
 use crate::documents::{DiskRowTable, Documents, Row, RowTable};
 use crate::error::Result;
-use crate::keep::Keep;
+use crate::keep::{Keep, compare_ids, id_key};
 use benzer_flow::sort::Sorter;
-use benzer_flow::{Progress, ThreadProgress};
-use benzer_join::Rank;
+use benzer_flow::workers::in_parallel;
+use benzer_flow::{Progress, ThreadProgress, Workers, share, sorted_parts};
+use benzer_join::{Rank, bands};
 
 #[derive(Debug, Default)]
 pub(crate) struct Ranking {
     /// The row of each rank and the rank of each row; nothing where they are equal.
     orders: Option<(Vec<Row>, Vec<Rank>)>,
-    /// How many rows have an id that an earlier one has.
-    pub repeated_ids: u32,
+    /// Whether it is sure that no two documents have the same id.
+    has_rising_ids: bool,
+}
+
+/// Documents that have an id of another one.
+#[derive(Debug, Default)]
+pub(crate) struct RepeatedIds {
+    /// How many have an id that an earlier one has.
+    pub n: u32,
     pub examples: Vec<String>,
 }
 
@@ -30,45 +41,27 @@ impl Ranking {
         keep: &Keep,
         ids: bool,
         sorter: impl Fn() -> Sorter<(u128, Row)>,
-        progress: &Progress<'_>,
+        workers: Workers<'_>,
     ) -> Result<Self> {
         if !ids && *keep == Keep::First {
             return Ok(Self::default());
         }
-        if let (Documents::Memory(table), Keep::First, true) = (documents, keep, ids)
-            && has_rising_ids(table)
-        {
-            return Ok(Self::default());
-        }
         let rows = match documents {
-            Documents::Memory(table) => in_memory(table, keep),
-            Documents::Disk(table) => {
-                on_disk(table, keep != &Keep::First && keep != &Keep::Last, &sorter, progress)?
+            Documents::Memory(table) => {
+                let names = Names { table, with_keys: keep.has_key() };
+                if ids && *keep == Keep::First && names.are_rising(workers.threads) {
+                    return Ok(Self { has_rising_ids: true, ..Self::default() });
+                }
+                names.order(workers.threads)
             }
+            Documents::Disk(table) => on_disk(table, keep.has_key(), sorter, workers.progress)?,
         };
         let rows = match (keep, rows) {
-            (Keep::Last, rows) => {
-                let n = documents.len();
-                Some(rows.map_or_else(
-                    || Row::all(n).rev().collect(),
-                    |mut rows| {
-                        rows.reverse();
-                        rows
-                    },
-                ))
-            }
+            (Keep::Last, None) => Some(Row::all(documents.len()).rev().collect()),
+            (Keep::Last, Some(rows)) => Some(rows.into_iter().rev().collect()),
             (_, rows) => rows,
         };
-        let mut ranking = Self { orders: rows.map(with_ranks), ..Self::default() };
-        if ids {
-            let by_id = match (keep, documents) {
-                (Keep::First | Keep::Last, _) => None,
-                (_, Documents::Memory(table)) => Some(in_memory(table, &Keep::First)),
-                (_, Documents::Disk(table)) => Some(on_disk(table, false, &sorter, progress)?),
-            };
-            ranking.count_repeated(documents, by_id)?;
-        }
-        Ok(ranking)
+        Ok(Self { orders: rows.map(|rows| with_ranks(rows, workers.threads)), has_rising_ids: false })
     }
 
     #[inline]
@@ -81,65 +74,191 @@ impl Ranking {
         self.orders.as_ref().map_or(Rank(row.0), |(_, ranks)| ranks[row.index()])
     }
 
-    /// `by_id` has the rows in the order of their ids, where the keep order is another one.
-    fn count_repeated(&mut self, documents: &Documents, by_id: Option<Option<Vec<Row>>>) -> Result<()> {
-        let mut before = None;
-        for i in 0..documents.len() {
-            let row = match &by_id {
-                None => self.row(Rank(i)),
-                Some(None) => Row(i),
-                Some(Some(rows)) => rows[i as usize],
-            };
-            let id = documents.id(row)?;
-            if id.is_some() && before == id {
-                self.repeated_ids += 1;
-                let id = String::from_utf8_lossy(id.as_deref().unwrap_or_default()).into_owned();
-                if self.examples.len() < EXAMPLES && self.examples.last() != Some(&id) {
-                    self.examples.push(id);
-                }
-            }
-            before = id;
+    /// The ids that more than one document has.
+    pub fn repeated_ids(
+        &self,
+        documents: &Documents,
+        sorter: impl Fn() -> Sorter<(u128, Row)>,
+        workers: Workers<'_>,
+    ) -> Result<RepeatedIds> {
+        if self.has_rising_ids {
+            return Ok(RepeatedIds::default());
         }
-        Ok(())
+        let repeated = match documents {
+            Documents::Memory(table) => equal_ids(table, workers)?,
+            Documents::Disk(table) => equal_ids_on_disk(table, sorter())?,
+        };
+        let n = repeated.len() as u32;
+        let mut examples: Vec<_> =
+            repeated.into_iter().map(|id| (id_key(&id).collect::<Vec<u8>>(), id)).collect();
+        examples.sort_unstable();
+        examples.dedup();
+        let examples = examples.iter().take(EXAMPLES).map(|(_, id)| String::from_utf8_lossy(id).into_owned());
+        Ok(RepeatedIds { n, examples: examples.collect() })
     }
 }
 
-fn with_ranks(rows: Vec<Row>) -> (Vec<Row>, Vec<Rank>) {
-    let mut ranks = vec![Rank(0); rows.len()];
-    rows.iter().zip(0..).for_each(|(&row, rank)| ranks[row.index()] = Rank(rank));
-    (rows, ranks)
+/// The id of every document that has that of an earlier one, in any order.
+fn equal_ids(table: &RowTable, workers: Workers<'_>) -> Result<Vec<Vec<u8>>> {
+    let id = |row: &Rank| table.id(Row(row.0)).unwrap_or_default();
+    let take = |rows: &[Rank]| Ok(repeated(rows.iter().map(id).collect()));
+    let rows: Vec<Rank> = Rank::all(table.n).collect();
+    Ok(bands::groups(&rows, |row| Ok(XxHash3_64::oneshot(id(&row))), take, workers)?)
 }
 
-/// Whether each id is greater than the one before: rows are in order then, and no id is repeated.
-fn has_rising_ids(table: &RowTable) -> bool {
-    let mut before = None;
-    Row::all(table.n).all(|row| {
-        let id = table.id(row);
-        id.is_some() && std::mem::replace(&mut before, id) < id
-    })
+/// The same on disk.
+fn equal_ids_on_disk(table: &DiskRowTable, mut sorter: Sorter<(u128, Row)>) -> Result<Vec<Vec<u8>>> {
+    let id = |row: Row| -> Result<Vec<u8>> { Ok(table.id(row)?.unwrap_or_default()) };
+    for row in Row::all(table.n) {
+        sorter.push((XxHash3_64::oneshot(&id(row)?).into(), row))?;
+    }
+    let (mut found, mut rows, mut last) = (Vec::new(), Vec::new(), None);
+    for record in sorter.finish()?.map(|record| record.map(Some)).chain([Ok(None)]) {
+        let record = record?;
+        if record.is_none_or(|(hash, _)| last != Some(hash)) {
+            let ids = if rows.len() > 1 {
+                rows.iter().map(|row| id(*row)).collect::<Result<_>>()?
+            } else {
+                Vec::new()
+            };
+            found.extend(repeated(ids));
+            rows.clear();
+        }
+        last = record.map(|(hash, _)| hash);
+        rows.extend(record.map(|(_, row)| row));
+    }
+    Ok(found)
 }
 
-/// The rows by (policy key, id, row), or nothing if they are so already.
-fn in_memory(table: &RowTable, keep: &Keep) -> Option<Vec<Row>> {
-    let with_keys = !matches!(keep, Keep::First | Keep::Last);
-    let compare = |&a: &Row, &b: &Row| {
-        let keys = || table.key(a).cmp(table.key(b));
-        let policy = if with_keys { keys() } else { Ordering::Equal };
-        policy.then_with(|| table.id(a).cmp(&table.id(b))).then(a.cmp(&b))
-    };
-    let is_sorted = (1..table.n).all(|row| compare(&Row(row - 1), &Row(row)).is_lt());
-    (!is_sorted).then(|| {
-        let mut rows: Vec<Row> = Row::all(table.n).collect();
-        rows.sort_unstable_by(compare);
+/// Of some ids every one that is equal to another one before it.
+fn repeated<I: AsRef<[u8]> + Ord>(mut ids: Vec<I>) -> Vec<Vec<u8>> {
+    ids.sort_unstable();
+    let again = ids.windows(2).filter(|ids| ids[0] == ids[1]);
+    again.map(|ids| ids[0].as_ref().to_vec()).collect()
+}
+
+fn with_ranks(rows: Vec<Row>, threads: usize) -> (Vec<Row>, Vec<Rank>) {
+    let ranks: Vec<AtomicU32> = std::iter::repeat_with(AtomicU32::default).take(rows.len()).collect();
+    in_ranges(rows.len() as u32, threads, |range| {
+        for rank in range {
+            ranks[rows[rank].index()].store(rank as u32, Ordering::Relaxed);
+        }
+    });
+    (rows, ranks.into_iter().map(|rank| Rank(rank.into_inner())).collect())
+}
+
+/// What `work` makes of ranges of rows or ranks, in order.
+pub(crate) fn in_ranges<T: Send>(n: u32, threads: usize, work: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
+    let n_ranges = (n as usize).div_ceil(RANGE);
+    in_parallel(n_ranges, threads, || (), |i, _| work(share(i, n_ranges, n as usize)))
+}
+
+/// Rows that a thread looks at in one go, about.
+const RANGE: usize = 1 << 15;
+
+/// Policy keys and ids of rows in memory, by which rows are sorted.
+struct Names<'a> {
+    table: &'a RowTable,
+    with_keys: bool,
+}
+
+/// The beginning of a name behind what all have in common, and its row; compared by the beginning.
+#[derive(Debug, Clone, Copy)]
+struct Prefix {
+    bytes: [u64; 2],
+    row: Row,
+}
+
+impl PartialEq for Prefix {
+    fn eq(&self, other: &Self) -> bool {
+        self.bytes == other.bytes
+    }
+}
+
+impl Eq for Prefix {}
+
+impl PartialOrd for Prefix {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Prefix {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.bytes.cmp(&other.bytes)
+    }
+}
+
+impl Names<'_> {
+    /// Whether each comes behind the one before, and none is repeated.
+    fn are_rising(&self, threads: usize) -> bool {
+        let are_rising = |rows: Range<usize>| {
+            let mut rows = rows.map(|row| Row(row as u32)).filter(|row| row.0 > 0);
+            rows.all(|row| self.compare(Row(row.0 - 1), row).is_lt())
+        };
+        in_ranges(self.table.n, threads, are_rising).into_iter().all(|are| are)
+    }
+
+    fn compare(&self, a: Row, b: Row) -> std::cmp::Ordering {
+        let keys = || self.table.key(a).cmp(self.table.key(b));
+        let policy = if self.with_keys { keys() } else { std::cmp::Ordering::Equal };
+        let id = |row: Row| self.table.id(row).unwrap_or_default();
+        policy.then_with(|| compare_ids(id(a), id(b)))
+    }
+
+    /// The rows by (policy key, id, row), or nothing if they are so already.
+    fn order(&self, threads: usize) -> Option<Vec<Row>> {
+        let skip =
+            in_ranges(self.table.n, threads, |range| self.common(range)).into_iter().min().unwrap_or(0);
+        let prefix = |i: usize| self.prefix(Row(i as u32), skip);
+        let parts = sorted_parts(self.table.n as usize, threads, prefix);
+        let rows = |part: usize, _: &mut ()| self.rows(&parts[part]);
+        let rows = in_parallel(parts.len(), threads, || (), rows).concat();
+        (!rows.is_sorted()).then_some(rows)
+    }
+
+    // Keys are such that none is the beginning of another.
+    fn name(&self, row: Row) -> impl Iterator<Item = u8> {
+        let key = if self.with_keys { self.table.key(row) } else { &[] };
+        key.iter().copied().chain(self.table.id(row).into_iter().flat_map(id_key))
+    }
+
+    /// How many bytes some names have in common with the first one.
+    fn common(&self, rows: Range<usize>) -> usize {
+        let first: Vec<u8> = self.name(Row(0)).collect();
+        let common = |row: usize| {
+            let same = first.iter().zip(self.name(Row(row as u32))).take_while(|(a, b)| *a == b);
+            same.count()
+        };
+        rows.map(common).min().unwrap_or(first.len())
+    }
+
+    fn prefix(&self, row: Row, skip: usize) -> Prefix {
+        let mut bytes = [0; 16];
+        bytes.iter_mut().zip(self.name(row).skip(skip)).for_each(|(to, byte)| *to = byte);
+        let number = |bytes: &[u8]| bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
+        Prefix { bytes: [number(&bytes[..8]), number(&bytes[8..])], row }
+    }
+
+    /// The rows of prefixes in order; those of equal prefixes by their whole names.
+    fn rows(&self, prefixes: &[Prefix]) -> Vec<Row> {
+        let mut rows = Vec::with_capacity(prefixes.len());
+        for equal in prefixes.chunk_by(|a, b| a == b) {
+            let start = rows.len();
+            rows.extend(equal.iter().map(|prefix| prefix.row));
+            if equal.len() > 1 {
+                rows[start..].sort_unstable_by(|&a, &b| self.compare(a, b).then(a.cmp(&b)));
+            }
+        }
         rows
-    })
+    }
 }
 
 /// The same on disk: by the sixteen bytes behind what all have in common, and where those are equal by the rest.
 fn on_disk(
     table: &DiskRowTable,
     with_keys: bool,
-    sorter: &impl Fn() -> Sorter<(u128, Row)>,
+    sorter: impl Fn() -> Sorter<(u128, Row)>,
     progress: &Progress<'_>,
 ) -> Result<Option<Vec<Row>>> {
     // Every name is read three times.
@@ -178,7 +297,7 @@ fn on_disk(
 fn name(table: &DiskRowTable, row: Row, with_keys: bool) -> Result<Vec<u8>> {
     // Keys are such that none is the beginning of another.
     let mut name = if with_keys { table.key(row)? } else { Vec::new() };
-    name.extend(table.id(row)?.unwrap_or_default());
+    table.id(row)?.into_iter().for_each(|id| name.extend(id_key(&id)));
     Ok(name)
 }
 

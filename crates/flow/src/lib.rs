@@ -12,7 +12,7 @@
 //!
 //! - [`workers`]: tasks by number, in parallel; [`Workers`]: on how many threads.
 //! - [`pipeline`]: batches of a reader through threads, and out again in order.
-//! - [`sort`]: more records than fit into memory, in order.
+//! - [`sort`]: more records than fit into memory, in order; [`sorted_parts`]: those that fit, on many threads.
 //! - [`Progress`]: what threads have done, and whether they shall go on.
 //! - [`Workspace`]: the memory and the folder that a piece of work may use.
 
@@ -20,9 +20,11 @@ mod error;
 pub mod pipeline;
 mod progress;
 pub mod sort;
+mod sorted_parts;
 pub mod workers;
 
 pub use error::{Error, Result};
 pub use progress::{Listener, Progress, Silent, ThreadProgress};
 pub use sort::Workspace;
+pub use sorted_parts::{share, sorted_parts};
 pub use workers::Workers;

@@ -165,7 +165,7 @@ fn candidates(
     let banding = choose(&read.spec, &target)?;
     let prefilter = Prefilter::new(&read.spec, defaults.threshold)?;
     let sketches = Sketches(ranked.iter().map(|picture| picture.words.as_slice()).collect());
-    let rules = BandRules { banding: &banding, prefilter: &prefilter, cap: bucket::DEFAULT_CAP };
+    let rules = BandRules { banding, prefilter, cap: bucket::DEFAULT_CAP };
     let workers = Workers { threads: options.threads.max(1), progress: &Progress::silent() };
     let found = bands::candidates(&sketches, ranks, rules, workers)?.0;
     Ok(found.iter().flat_map(bands::CandidateLists::pairs).collect())

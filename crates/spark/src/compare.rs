@@ -9,6 +9,7 @@ use super::out::Out;
 use super::parts::Records;
 use super::{Settings, kind};
 use crate::error::{Error, Result};
+use benzer_flow::{Progress, Workers};
 use benzer_join::bands::CandidateLists;
 use benzer_join::verify::{FeatureSource, PairFilter, Texts, verify_held};
 use benzer_join::{Edge, Estimates, Rank};
@@ -113,15 +114,15 @@ impl Slice for Compare {
         let n_words = self.settings.spec.words();
         let words = |rank: Rank| &words[rank.index() * n_words..][..n_words];
         let wanted = PairFilter::Reaching(self.settings.threshold);
-        verify_held([&candidates], sources, wanted, 1, |_, edges| {
-            for Edge { later, earlier, intersection, union } in edges.iter() {
-                let equal = self.estimates.equal(words(later), words(earlier));
-                let counts = [intersection, union, equal].map(u32::to_le_bytes).concat();
-                let places = [later, earlier].map(|rank| members[rank.index()].place);
-                out.row(0, kind::EDGE, [places[0], places[1], &counts])?;
-            }
-            Ok(())
-        })?;
+        let workers = Workers { threads: 1, progress: &Progress::silent() };
+        for Edge { later, earlier, intersection, union } in
+            verify_held([&candidates], sources, wanted, workers)?.iter()
+        {
+            let equal = self.estimates.equal(words(later), words(earlier));
+            let counts = [intersection, union, equal].map(u32::to_le_bytes).concat();
+            let places = [later, earlier].map(|rank| members[rank.index()].place);
+            out.row(0, kind::EDGE, [places[0], places[1], &counts])?;
+        }
         Ok(())
     }
 }

@@ -78,7 +78,7 @@ impl<'a> Prober<'a> {
     pub fn candidates(
         &mut self,
         words: &[u64],
-        BandRules { banding, prefilter, cap }: BandRules<'_>,
+        BandRules { banding, prefilter, cap }: BandRules,
     ) -> Result<Vec<OldDocument>> {
         self.rows.clear();
         let mut found = Vec::new();

@@ -12,6 +12,7 @@ use super::sample::Sample;
 use crate::error::Result;
 use benzer_core::Threshold;
 use benzer_flow::workers::in_parallel;
+use benzer_flow::{Progress, Workers};
 use benzer_join::bands::CandidateLists;
 use benzer_join::exact::{Elements, Frequencies, Source};
 use benzer_join::verify::{FeatureSource, PairFilter, Texts, verify_held};
@@ -66,10 +67,9 @@ pub(super) fn join(
             let candidates = candidates(section, sample, &index, sources, workspace, &read)?;
             let candidates: CandidateLists = candidates.into_iter().collect();
             let wanted = PairFilter::Reaching(threshold.lowered());
-            verify_held([&candidates], sources, wanted, workspace.threads, |_, edges| {
-                pairs.extend(edges.iter().map(|edge| pair(edge, sample)));
-                Ok(())
-            })?;
+            let workers = Workers { threads: workspace.threads, progress: &Progress::silent() };
+            let edges = verify_held([&candidates], sources, wanted, workers)?;
+            pairs.extend(edges.iter().map(|edge| pair(edge, sample)));
         }
     }
     pairs.sort_unstable_by_key(|pair| (pair.edge.later, pair.edge.earlier));

@@ -24,6 +24,7 @@ use crate::edges::Edges;
 use crate::error::Result;
 use crate::request::Audit;
 use benzer_core::Threshold;
+use benzer_flow::{Progress, Workers};
 use benzer_join::bands::CandidateLists;
 use benzer_join::verify::{PairFilter, verify_held};
 use benzer_join::{Edge, Rank};
@@ -199,19 +200,18 @@ impl AuditedRun<'_> {
         let wanted = PairFilter::Reaching(self.threshold.lowered());
         let sources = workspace.sources(self.view, self.shingler);
         let (mut pairs, mut met) = (Vec::new(), twins.pairs.iter().peekable());
-        verify_held([&candidates], sources, wanted, workspace.threads, |_, edges| {
-            for edge in edges.iter() {
-                let place = (edge.later, edge.earlier);
-                while met.next_if(|pair| (pair.later, pair.earlier) < place).is_some() {}
-                let mut is_again = false;
-                while let Some(pair) = met.next_if(|pair| (pair.later, pair.earlier) == place) {
-                    let weight = pair.factor * f64::from(edge.union) / f64::from(edge.intersection.max(1));
-                    pairs.push(Pair { weight, is_again, ..Pair::new(edge, pair.later_is_drawn) });
-                    is_again = true;
-                }
+        let workers = Workers { threads: workspace.threads, progress: &Progress::silent() };
+        for edge in verify_held([&candidates], sources, wanted, workers)?.iter() {
+            let place = (edge.later, edge.earlier);
+            while met.next_if(|pair| (pair.later, pair.earlier) < place).is_some() {}
+            let mut is_again = false;
+            while let Some(pair) = met.next_if(|pair| (pair.later, pair.earlier) == place) {
+                let weight = pair.factor * f64::from(edge.union) / f64::from(edge.intersection.max(1));
+                pairs.push(Pair { weight, is_again, ..Pair::new(edge, pair.later_is_drawn) });
+                is_again = true;
             }
-            Ok((workspace.progress)(members.len() as u64)?)
-        })?;
+        }
+        (workspace.progress)(members.len() as u64)?;
         let compared = Compared {
             documents: members.len() as u64,
             sampled: twins.n_drawn,

@@ -34,12 +34,12 @@ pub(super) struct OldEdge {
 }
 
 /// What of the input matches old documents.
-pub(super) struct Matched {
+pub(super) struct Matched<'a> {
     /// What is left: copies of old documents are not compared any more.
     pub distinct: Distinct,
     pub found_old: FoundOld,
     /// Edges to old documents; nothing if those of an interrupted run are there.
-    pub edges: Option<EdgesWriter>,
+    pub edges: Option<EdgesWriter<'a>>,
 }
 
 impl Job<'_> {
@@ -50,7 +50,7 @@ impl Job<'_> {
         old: Vec<OldInput>,
         mut distinct: Distinct,
         summary: &mut Summary,
-    ) -> Result<Matched> {
+    ) -> Result<Matched<'_>> {
         self.observer.begin(Stage::Against, Some(distinct.compared.len() as u64));
         let archives = self.read_old(old, summary)?;
         summary.counts.against = archives.len();
@@ -173,11 +173,11 @@ impl Job<'_> {
         banding: &Banding,
         found_old: &mut FoundOld,
         counts: &mut Counts,
-    ) -> Result<EdgesWriter> {
+    ) -> Result<EdgesWriter<'_>> {
         banding.check_documents(compared.len() as u64 + found_old.archives.len())?;
         let prefilter = Prefilter::new(self.ingest.spec(), self.request.compare.threshold.value())?;
-        let rules = BandRules { banding, prefilter: &prefilter, cap: self.request.compare.cap };
-        let mut edges = self.edges_writer(view.corpus, OLD_EDGES, 0)?;
+        let rules = BandRules { banding: *banding, prefilter, cap: self.request.compare.cap };
+        let mut edges = self.edges_writer(view.corpus, OLD_EDGES)?;
         let mut done = 0;
         for part in compared.chunks(TOGETHER) {
             let archives = &found_old.archives;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use benzer_io::read::{Compression, Format, Input, Reader, estimated_documents};
 use benzer_io::store::MAX_HELD;
-use benzer_join::Edge;
+use benzer_join::bands::max_bytes_per_document;
 
 use crate::error::{Error, Result};
 use crate::request::{Measure, Request, Search};
@@ -29,21 +29,24 @@ fn has_lines(input: &Arc<Input>) -> bool {
     is_lines && input.compression() == Some(Compression::None)
 }
 
-/// What a thread has for every document while candidates are found in memory: two columns of keys, counters, buckets.
-const PER_THREAD_AND_DOCUMENT: u64 = 32;
-
 /// Features that a thread remembers at most: more would not stay in a cache.
 const FEATURES: usize = 1 << 20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Budget {
-    /// For the table and the texts, as long as they fit.
-    pub corpus: u64,
-    /// For sorting, and for the sketches that are compared.
+    /// What is shared out: for the table and the texts, as long as they fit, and for what is made of them.
+    free: u64,
+    /// Documents of the inputs, about, and what each needs while candidates are looked for in memory; nothing if that is done by sorting.
+    documents: u64,
+    per_candidate: Option<u64>,
+    /// For sorting, and for what is compared.
     pub sorting: usize,
     /// For the features that each thread remembers while it verifies; nothing is sorted meanwhile.
     pub features: usize,
 }
+
+/// Bytes of a row in memory and of what is remembered of its line, about.
+const PER_ROW: u64 = 320;
 
 impl Budget {
     /// Refuses a budget that cannot work, with the smallest that does.
@@ -81,28 +84,40 @@ impl Budget {
         let free = request.resources.memory - fixed;
         let sorting = (free / 2).min(1 << 40) as usize;
         let features = (sorting / request.resources.threads.max(1) / 4).min(FEATURES);
-        Ok(Self { corpus: free / 2, sorting, features })
+        let per_candidate = match (request.compare.search, request.compare.measure) {
+            (Search::Bands(banding), Measure::Jaccard) => Some(max_bytes_per_document(banding.bands())),
+            _ => None,
+        };
+        Ok(Self { free, documents, per_candidate, sorting, features })
     }
 
     /// Whether so many documents, whose rows and texts take so many bytes, can stay in memory until the results are written.
-    pub fn has_room_for_corpus(&self, documents: u64, bytes: u64, threads: usize) -> bool {
-        let candidates = PER_THREAD_AND_DOCUMENT * threads.max(1) as u64 * documents;
-        bytes <= self.corpus && candidates <= self.sorting as u64
+    pub fn has_room_for_corpus(&self, documents: u64, bytes: u64) -> bool {
+        match self.per_candidate {
+            Some(per_candidate) => bytes + per_candidate * documents <= self.free,
+            None => bytes <= self.free / 2,
+        }
     }
 
-    /// Whether so many edges can stay in memory beside the candidates that they come from; nothing is sorted meanwhile.
-    pub fn has_room_for_edges(&self, max_edges: u64) -> bool {
-        max_edges.saturating_mul((size_of::<Edge>() + size_of::<u32>()) as u64) <= self.sorting as u64
-    }
-
-    /// Whether inputs of so many bytes may be mapped: a quarter of what is shared out at most.
+    /// Whether inputs of so many bytes may be mapped: if all the rest has room beside them.
     pub fn has_room_for_maps(&self, bytes: u64) -> bool {
-        bytes <= (self.corpus + self.sorting as u64) / 4
+        bytes <= self.free && self.has_room_for_corpus(self.documents, bytes + PER_ROW * self.documents)
     }
 
-    /// Shares out what is left beside maps of so many bytes.
+    /// Bytes for edges in memory, beside the candidates that they come from; nothing is sorted meanwhile.
+    pub fn edges(&self) -> u64 {
+        self.sorting as u64 / 8
+    }
+
+    /// Shares out what is left beside a map or a corpus of so many bytes.
     pub fn take(&mut self, bytes: u64) {
-        self.corpus -= bytes / 2;
-        self.sorting -= (bytes / 2) as usize;
+        self.free -= bytes;
+        self.sorting = self.sorting.min(self.free as usize);
+    }
+
+    /// Shares out what is left beside a corpus in memory.
+    pub fn keep_corpus(&mut self, bytes: u64) {
+        self.free -= bytes;
+        self.sorting = self.free.min(1 << 40) as usize;
     }
 }

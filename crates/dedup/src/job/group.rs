@@ -1,8 +1,7 @@
 //! The keep order, and documents of the same text.
 
-use std::collections::HashMap;
-
-use benzer_flow::{Progress, ThreadProgress};
+use benzer_flow::workers::in_parallel;
+use benzer_flow::{Progress, Workers, share};
 use benzer_join::bands;
 use benzer_join::verify::{ElementCounter, Texts};
 use benzer_join::{Edge, Rank};
@@ -13,7 +12,7 @@ use crate::documents::{DocumentPlace, Documents, Row, RowTable};
 use crate::error::Result;
 use crate::found_old::FoundOld;
 use crate::progress::Stage;
-use crate::ranking::Ranking;
+use crate::ranking::{Ranking, in_ranges};
 use crate::request::Measure;
 use crate::summary::Summary;
 
@@ -61,17 +60,20 @@ impl Job<'_> {
         self.observer.begin(Stage::Group, Some(corpus.documents.len().into()));
         let ids = self.request.input.read.id_field.is_some();
         let progress = Progress::new(self.observer);
-        let sorter = || self.workspace().sorter(2);
-        let ranking = Ranking::new(&corpus.documents, &self.request.keep, ids, sorter, &progress)?;
-        summary.counts.repeated_ids = ranking.repeated_ids.into();
-        if let Some(example) = ranking.examples.first() {
-            summary.warnings.push(format!(
-                "{} documents have an id that another one has (such as `{example}`); they are told apart by their place",
-                ranking.repeated_ids
-            ));
+        let (workers, sorter) = (self.workers(&progress), || self.workspace().sorter(2));
+        let ranking = Ranking::new(&corpus.documents, &self.request.keep, ids, sorter, workers)?;
+        if ids {
+            let repeated = ranking.repeated_ids(&corpus.documents, sorter, workers)?;
+            summary.counts.repeated_ids = repeated.n.into();
+            summary.warnings.extend(repeated.examples.first().map(|example| {
+                format!(
+                    "{} documents have an id that another one has (such as `{example}`); they are told apart by their place",
+                    repeated.n
+                )
+            }));
         }
         let view = CorpusView { corpus, ranking: &ranking, found_old: &FoundOld::default() };
-        let mut distinct = self.distinct(&view, &progress)?;
+        let mut distinct = self.distinct(&view, workers)?;
         if self.request.compare.measure == Measure::Containment {
             // Documents of the input are not compared with each other.
             distinct.copies.clear();
@@ -81,32 +83,48 @@ impl Job<'_> {
     }
 
     /// The documents that have a text, and which of them have that of an earlier one: all elements are in both.
-    fn distinct(&self, view: &CorpusView<'_>, progress: &Progress<'_>) -> Result<Distinct> {
-        let (mut counter, mut sizes) = (ElementCounter::default(), HashMap::new());
-        // How many there are is not known: it is only asked whether the run shall stop.
-        let mut steps = ThreadProgress::new(progress, 1, 0);
+    fn distinct(&self, view: &CorpusView<'_>, workers: Workers<'_>) -> Result<Distinct> {
         let equal = |first: Rank, other: Rank| {
-            steps.step()?;
+            workers.progress.add(0)?;
             let mut is_equal = false;
-            view.with_texts(first, other, &mut |text, other| {
-                is_equal = text == other;
-                if is_equal {
-                    sizes.entry(first).or_insert_with(|| counter.count(text, &self.ingest.shingler));
-                }
-            })?;
+            view.with_texts(first, other, &mut |text, other| is_equal = text == other)?;
             Ok(is_equal)
         };
         let mut distinct = Distinct::default();
         let copies = match &view.corpus.documents {
-            Documents::Memory(table) => copies_in_memory(view, table, &mut distinct, equal)?,
+            Documents::Memory(table) => copies_in_memory(view, table, &mut distinct, equal, workers)?,
             Documents::Disk(_) => self.copies_on_disk(view, &mut distinct, equal)?,
         };
-        let edge = |(later, earlier)| {
-            let n = sizes[&earlier];
+        distinct.copies = self.edges_of_copies(view, &copies, workers)?;
+        Ok(distinct)
+    }
+
+    /// Edges between copies and the first of their text: all elements are in both.
+    fn edges_of_copies(
+        &self,
+        view: &CorpusView<'_>,
+        copies: &[(Rank, Rank)],
+        workers: Workers<'_>,
+    ) -> Result<Vec<Edge>> {
+        let mut first: Vec<Rank> = copies.iter().map(|(_, first)| *first).collect();
+        first.sort_unstable();
+        first.dedup();
+        let n_tasks = first.len().div_ceil(TASK);
+        let sizes = in_parallel(n_tasks, workers.threads, ElementCounter::default, |task, counter| {
+            let ranks = &first[share(task, n_tasks, first.len())];
+            let sizes = ranks.iter().map(|rank| {
+                let mut n = 0;
+                view.with_text(*rank, &mut |text| n = counter.count(text, &self.ingest.shingler))?;
+                Ok(n)
+            });
+            sizes.collect::<Result<Vec<u32>>>()
+        });
+        let sizes = sizes.into_iter().collect::<Result<Vec<_>>>()?.concat();
+        let edge = |&(later, earlier): &(Rank, Rank)| {
+            let n = sizes[first.binary_search(&earlier).expect("each of them is counted")];
             Edge { later, earlier, intersection: n, union: n }
         };
-        distinct.copies = copies.into_iter().map(edge).collect();
-        Ok(distinct)
+        Ok(copies.iter().map(edge).collect())
     }
 
     /// The pairs of documents on disk that are equal, each with the first of its text.
@@ -129,22 +147,34 @@ impl Job<'_> {
     }
 }
 
+/// Texts whose elements are counted by one thread.
+const TASK: usize = 256;
+
 /// The pairs of documents in memory that are equal, each with the first of its text.
 fn copies_in_memory(
     view: &CorpusView<'_>,
     table: &RowTable,
     distinct: &mut Distinct,
-    mut equal: impl FnMut(Rank, Rank) -> benzer_flow::Result<bool>,
+    equal: impl Fn(Rank, Rank) -> benzer_flow::Result<bool> + Sync,
+    workers: Workers<'_>,
 ) -> Result<Vec<(Rank, Rank)>> {
     let hash = |rank: Rank| table.hash(view.ranking.row(rank));
-    for rank in Rank::all(view.len()) {
-        distinct.push(rank, &table.place(view.ranking.row(rank)));
+    let parts = in_ranges(view.len(), workers.threads, |ranks| {
+        let mut part = Distinct::default();
+        for rank in ranks.map(|rank| Rank(rank as u32)) {
+            part.push(rank, &table.place(view.ranking.row(rank)));
+        }
+        part
+    });
+    for part in parts {
+        distinct.compared.extend(part.compared);
+        distinct.wordless.extend(part.wordless);
     }
     let mut copies = Vec::new();
     // A text with words is not equal to one without.
-    for ranks in distinct.ranks().into_iter().filter(|ranks| !ranks.is_empty()) {
+    for ranks in distinct.ranks() {
         let prefetch = |rank, what| view.prefetch(rank, what);
-        copies.extend(bands::copies(ranks, hash, prefetch, &mut equal)?);
+        copies.extend(bands::copies(ranks, hash, prefetch, &equal, workers)?);
     }
     copies.sort_unstable();
     Ok(copies)

@@ -36,7 +36,7 @@ impl Job<'_> {
         compared: &[Rank],
         found_old: &mut FoundOld,
         counts: &mut Counts,
-    ) -> Result<EdgesWriter> {
+    ) -> Result<EdgesWriter<'_>> {
         let mut found = self.workspace().sorter::<(Rank, u64, u32, u32)>(4);
         let mut sets = OldSets::new(&found_old.archives);
         while let Some(part) = sets.next(self.budget.sorting / 2)? {
@@ -56,7 +56,7 @@ impl Job<'_> {
                 self.check_cancelled()?;
             }
         }
-        let mut edges = self.edges_writer(view.corpus, OLD_EDGES, 0)?;
+        let mut edges = self.edges_writer(view.corpus, OLD_EDGES)?;
         for record in found.finish()? {
             let (rank, old, intersection, union) = record?;
             let made = with_ranks(

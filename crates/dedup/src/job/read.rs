@@ -66,7 +66,11 @@ impl Setup<'_> {
             self.observer.reached(progress.bytes_read());
             check_cancelled(self.observer)
         })?;
+        let in_memory = rows.held_bytes + rows.rows.bytes() as u64;
         let (corpus, is_on_disk) = rows.finish(inputs, checkpoints, summary)?;
+        if !is_on_disk {
+            budget.keep_corpus(in_memory);
+        }
         Ok(ReadCorpus { corpus, budget, saves: saves || is_on_disk })
     }
 
@@ -183,7 +187,7 @@ impl<'a> RowCollector<'a> {
         self.held.push(Row(first as u32), batch);
         let bytes = self.held_bytes + self.rows.bytes() as u64;
         let resources = &self.setup.request.resources;
-        let has_room = self.budget.has_room_for_corpus(self.n, bytes, resources.threads);
+        let has_room = self.budget.has_room_for_corpus(self.n, bytes);
         if has_room && bytes <= resources.in_memory { Ok(()) } else { self.move_to_disk() }
     }
 

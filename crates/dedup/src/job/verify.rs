@@ -1,8 +1,9 @@
 //! Edges: candidates whose similarity reaches the threshold.
 
-use benzer_flow::{Progress, ThreadProgress};
+use benzer_flow::workers::in_parallel;
+use benzer_flow::{Progress, Workers};
 use benzer_join::bands::CandidateLists;
-use benzer_join::verify::{self, FeatureSource, PairFilter, verify_held};
+use benzer_join::verify::{EdgeLists, FeatureSource, PairFilter, verify_held};
 use benzer_join::{Edge, Rank};
 
 use super::candidates::Candidates;
@@ -29,29 +30,34 @@ impl Job<'_> {
         Ok(Some(Edges::Both { old: Box::new(old), new: Box::new(new) }))
     }
 
-    /// Where edges are collected: in memory with the documents, if so many fit, and in a file if they do not or the run leaves checkpoints.
-    pub fn edges_writer(&self, corpus: &Corpus, name: &str, max_edges: u64) -> Result<EdgesWriter> {
-        let is_held =
-            matches!(corpus.documents, Documents::Memory(_)) && self.budget.has_room_for_edges(max_edges);
-        let is_filed = self.checkpoints.saves || !is_held;
-        let file = is_filed.then(|| self.files.create(&self.folders.work.join(name))).transpose()?;
-        Ok(EdgesWriter::new(is_held, file))
+    /// Where edges are collected: in memory with the documents as long as there is room, and in a file if the run leaves checkpoints.
+    pub fn edges_writer(&self, corpus: &Corpus, name: &str) -> Result<EdgesWriter<'_>> {
+        let room = match corpus.documents {
+            Documents::Memory(_) => self.budget.edges(),
+            Documents::Disk(_) => 0,
+        };
+        let writer = EdgesWriter::new(self.files, self.folders.work.join(name), room);
+        if self.checkpoints.saves { writer.saved() } else { Ok(writer) }
     }
 
     /// Measures the candidates, and adds the edges to old documents, where there are some.
     pub fn verify(
         &self,
         view: &CorpusView<'_>,
-        candidates: Candidates,
-        old: Option<EdgesWriter>,
+        candidates: Candidates<'_>,
+        old: Option<EdgesWriter<'_>>,
         summary: &mut Summary,
     ) -> Result<Edges> {
-        self.observer.begin(Stage::Verify, Some(candidates.len()));
-        let mut edges = self.edges_writer(view.corpus, EDGES, candidates.len())?;
-        match self.request.compare.verify {
-            Verify::Estimate => self.estimate(view, candidates, &mut edges)?,
-            Verify::Exact => self.compare(view, candidates, &mut edges)?,
-        }
+        self.observer.begin(Stage::Verify, candidates.len());
+        let mut edges = self.edges_writer(view.corpus, EDGES)?;
+        let progress = Progress::new(self.observer);
+        let workers = self.workers(&progress);
+        let filter = PairFilter::Reaching(self.request.compare.threshold);
+        summary.counts.candidates +=
+            candidates.visit(workers, |lists| match self.request.compare.verify {
+                Verify::Estimate => edges.take(self.estimate(view, lists, workers)?),
+                Verify::Exact => edges.take(verify_held(lists, self.features(view), filter, workers)?),
+            })?;
         let mut manifest = self.checkpoints.begin(Stage::Verify);
         let mut edges = edges.finish(&mut manifest)?;
         if let Some(old) = old {
@@ -76,58 +82,36 @@ impl Job<'_> {
         Ok(edges)
     }
 
-    /// Takes the pairs whose estimates reach the threshold.
+    /// The pairs whose estimates reach the threshold.
     fn estimate(
         &self,
         view: &CorpusView<'_>,
-        mut candidates: Candidates,
-        edges: &mut EdgesWriter,
-    ) -> Result<()> {
+        lists: &[CandidateLists],
+        workers: Workers<'_>,
+    ) -> Result<EdgeLists> {
         let min_equal = self.estimates.min_equal(self.request.compare.threshold.value());
-        let (progress, n) = (Progress::new(self.observer), candidates.len());
-        let mut steps = ThreadProgress::new(&progress, n, n);
-        for pair in candidates.iter() {
-            steps.step()?;
-            let (later, earlier) = pair?;
-            let equal = self.estimates.equal(&view.words(later)?, &view.words(earlier)?);
-            if equal >= min_equal {
-                let union = self.ingest.spec().registers;
-                edges.push(Edge { later, earlier, intersection: equal, union })?;
+        let union = self.ingest.spec().registers;
+        let estimate = |i: usize, _: &mut ()| {
+            let mut edges = Vec::new();
+            for (later, earlier) in lists[i].pairs() {
+                let equal = self.estimates.equal(&view.words(later)?, &view.words(earlier)?);
+                if equal >= min_equal {
+                    edges.push(Edge { later, earlier, intersection: equal, union });
+                }
             }
-        }
-        Ok(())
-    }
-
-    /// Takes the pairs whose exact similarity reaches the threshold.
-    fn compare(&self, view: &CorpusView<'_>, candidates: Candidates, edges: &mut EdgesWriter) -> Result<()> {
-        let filter = PairFilter::Reaching(self.request.compare.threshold);
-        let (features, threads) = (self.features(view), self.request.resources.threads);
-        let mut done = 0;
-        let sink = |n, made| {
-            edges.take(made)?;
-            done += n as u64;
-            self.observer.reached(done);
-            Ok(self.check_cancelled()?)
+            workers.progress.add(lists[i].n_pairs() as u64)?;
+            Ok(edges)
         };
-        match candidates {
-            Candidates::Memory(lists) => verify_held(&lists, features, filter, threads, sink)?,
-            Candidates::Sorted(pairs) => {
-                verify::verify(pairs.map(|pair| Ok(pair?)), features, filter, threads, sink)?;
-            }
-        }
-        Ok(())
+        let made = in_parallel(lists.len(), workers.threads, || (), estimate);
+        Ok(EdgeLists::of(made.into_iter().collect::<Result<Vec<_>>>()?.concat()))
     }
 
     /// The exact similarity of all pairs, which are sorted.
     pub fn measure(&self, view: &CorpusView<'_>, pairs: Vec<(Rank, Rank)>) -> Result<Vec<Edge>> {
         let pairs: CandidateLists = pairs.into_iter().collect();
-        let mut edges = Vec::new();
-        let features = self.features(view);
-        verify_held([&pairs], features, PairFilter::All, self.request.resources.threads, |_, made| {
-            edges.extend(made.iter());
-            Ok(())
-        })?;
-        Ok(edges)
+        let progress = Progress::silent();
+        let workers = self.workers(&progress);
+        Ok(verify_held([&pairs], self.features(view), PairFilter::All, workers)?.iter().collect())
     }
 
     pub fn features<'a>(&'a self, view: &'a CorpusView<'_>) -> FeatureSource<'a> {

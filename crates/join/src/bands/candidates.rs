@@ -1,7 +1,10 @@
 //! The candidate graph in memory: pairs that share a band key, as the bucket rule allows, and pass the prefilter.
 //!
-//! It is made document by document: the members that its buckets pair it with are listed, each once, and compared. A document of a large cluster meets the same few others
-//! in every band.
+//! ```text
+//! sketches --some bands at a time: keys by partition--> buckets --by range of later documents--> lists of partners, compared
+//! ```
+//!
+//! Documents are taken range by range (the module `lister`), so that all lists, or as many as there is room for, are made at a time.
 
 use std::ops::Range;
 
@@ -9,20 +12,17 @@ use benzer_core::hint;
 use benzer_core::lsh::{Banding, Prefilter};
 use benzer_flow::{Result, Workers, workers::in_parallel};
 
+use super::crowds::Crowds;
+use super::equal_keys::{EqualKeys, KEY_BYTES, REPEATED_BYTES};
+use super::lister::Lister;
 use super::lists::CandidateLists;
-use super::memberships::{BucketCounts, Memberships, PairedWith};
-use super::number_set::NumberSet;
-use super::repeats::{Buckets, RepeatFilter};
+use super::memberships::{BucketCounts, Membership, Memberships, Ranges};
 use crate::Rank;
 
-/// Bands whose keys are gathered together, at most.
+/// Bands whose keys are made together: a sketch is looked up once for all of them.
 const TOGETHER: usize = 6;
-/// Documents of a task.
-const TASK: usize = 1024;
-/// Sketches that are asked for before they are compared. Of millions most are in no cache.
-const ASKED: usize = 16;
-/// Documents whose buckets are asked for before they are looked at.
-const AHEAD: usize = 8;
+/// Documents whose sketches are asked for before their keys are made.
+const AHEAD: usize = 16;
 
 /// The sketches of documents by rank.
 pub trait Sketches: Sync {
@@ -30,164 +30,134 @@ pub trait Sketches: Sync {
     fn sketch(&self, rank: Rank) -> &[u64];
 }
 
+impl<S: Sketches> Sketches for &S {
+    #[inline]
+    fn sketch(&self, rank: Rank) -> &[u64] {
+        (*self).sketch(rank)
+    }
+}
+
 /// Which documents meet in buckets, and which of those are candidates.
 #[derive(Debug, Clone, Copy)]
-pub struct BandRules<'a> {
+pub struct BandRules {
     /// The keys of a sketch.
-    pub banding: &'a Banding,
+    pub banding: Banding,
     /// What the sketches of a candidate pair must have in common.
-    pub prefilter: &'a Prefilter,
+    pub prefilter: Prefilter,
     /// So many first members of a bucket are paired with all others.
     pub cap: usize,
 }
 
-/// The candidate pairs among `ranks`, in order, in several parts; the ranks are in order too. Each document counts twice on the way.
+/// Bytes of memory that [`BandCandidates::new`] needs for each document at most, with so many bands: if all of them have the same key in each.
+pub fn max_bytes_per_document(n_bands: usize) -> u64 {
+    // The keys of some bands; of one of them what it takes to find those that occur again; of each band a membership and a first member.
+    let keys = TOGETHER.min(n_bands) * KEY_BYTES;
+    (keys + REPEATED_BYTES + n_bands * (size_of::<Membership>() + size_of::<Rank>())) as u64
+}
+
+/// The candidate pairs among some documents, which are listed when they are asked for.
+pub struct BandCandidates<'a, S> {
+    pub(super) sketches: S,
+    ranks: &'a [Rank],
+    pub(super) rules: BandRules,
+    pub(super) ranges: Ranges,
+    pub(super) parts: Vec<Memberships>,
+    pub(super) crowds: Crowds,
+    /// How documents met.
+    pub counts: BucketCounts,
+}
+
+impl<'a, S: Sketches> BandCandidates<'a, S> {
+    /// Finds the buckets of `ranks`, which are in order. Each document counts once on the way, and once when it is listed.
+    ///
+    /// # Errors
+    /// The wish to stop.
+    pub fn new(sketches: S, ranks: &'a [Rank], rules: BandRules, workers: Workers<'_>) -> Result<Self> {
+        let n_ranks = ranks.last().map_or(0, |rank| rank.0 + 1);
+        let ranges = Ranges::new(n_ranks, workers.threads);
+        let BandRules { banding, cap, .. } = rules;
+        let mut equal = EqualKeys::new(ranks, workers);
+        let mut parts: Vec<Memberships> = Vec::new();
+        let n_bands = banding.bands();
+        for first in (0..n_bands).step_by(TOGETHER) {
+            let bands = first..n_bands.min(first + TOGETHER);
+            let keys = |places: Range<usize>, columns: &mut [Vec<u64>]| {
+                workers.progress.add((places.len() * bands.len() / n_bands) as u64)?;
+                let ranks = &ranks[places];
+                for (i, &rank) in ranks.iter().enumerate() {
+                    if let Some(&rank) = ranks.get(i + AHEAD) {
+                        let sketch = sketches.sketch(rank);
+                        (0..sketch.len()).step_by(8).for_each(|word| hint::prefetch(sketch, word));
+                    }
+                    banding.keys_within(sketches.sketch(rank), bands.clone(), |band, key| {
+                        columns[band - bands.start][i] = key;
+                    });
+                }
+                Ok(())
+            };
+            parts.extend(
+                equal.buckets(bands.len(), keys, |buckets| Ok(Memberships::new(buckets, ranges, cap)))?,
+            );
+        }
+        drop(equal);
+        let counts = parts.iter().fold(BucketCounts::default(), |all, part| all.merge(part.counts));
+        let crowds = Crowds::new(&parts, n_ranks, workers.threads);
+        Ok(Self { sketches, ranks, rules, ranges, parts, crowds, counts })
+    }
+
+    /// The bytes of memory that it takes.
+    pub fn bytes(&self) -> u64 {
+        self.parts.iter().map(Memberships::bytes).sum::<u64>() + self.crowds.bytes()
+    }
+
+    /// Ranges of documents whose lists take at most so many bytes, as many together as can be, but not fewer than there are threads.
+    pub fn chunks(&self, max_bytes: u64, threads: usize) -> Vec<Range<usize>> {
+        let bytes = |range: usize| {
+            let pairs = |part: &Memberships| part.max_pairs(range, self.rules.cap);
+            size_of::<Rank>() as u64 * self.parts.iter().map(pairs).sum::<u64>()
+        };
+        let (mut chunks, mut start, mut sum) = (Vec::new(), 0, 0);
+        for range in 0..self.ranges.len() {
+            let bytes = bytes(range);
+            if range >= start + threads && sum + bytes > max_bytes {
+                chunks.push(std::mem::replace(&mut start, range)..range);
+                sum = 0;
+            }
+            sum += bytes;
+        }
+        chunks.push(start..self.ranges.len());
+        chunks
+    }
+
+    /// The pairs of the later documents of some ranges, in order, in several parts.
+    ///
+    /// # Errors
+    /// The wish to stop.
+    pub fn lists(&self, ranges: Range<usize>, workers: Workers<'_>) -> Result<Vec<CandidateLists>> {
+        let lister = || Lister::new(self);
+        let lists = in_parallel(ranges.len(), workers.threads, lister, |i, lister| {
+            let range = ranges.start + i;
+            let [start, end] = [range, range + 1]
+                .map(|range| self.ranks.partition_point(|rank| *rank < self.ranges.first(range)));
+            workers.progress.add((end - start) as u64)?;
+            Ok(lister.lists(&self.ranks[start..end], range))
+        });
+        lists.into_iter().collect()
+    }
+}
+
+/// All candidate pairs among `ranks`, in order, in several parts; the ranks are in order too. Each document counts twice on the way.
 ///
 /// # Errors
 /// The wish to stop.
 pub fn candidates(
     sketches: &impl Sketches,
     ranks: &[Rank],
-    rules: BandRules<'_>,
+    rules: BandRules,
     workers: Workers<'_>,
 ) -> Result<(Vec<CandidateLists>, BucketCounts)> {
-    let buckets = buckets(sketches, ranks, rules.banding, workers)?;
-    let n_ranks = ranks.last().map_or(0, |rank| rank.0 + 1);
-    let memberships = Memberships::new(&buckets, n_ranks, rules.cap, workers.threads);
-    let n_tasks = ranks.len().div_ceil(TASK);
-    let lister = || Lister::new(n_ranks);
-    let found = in_parallel(n_tasks, workers.threads, lister, |task, lister| -> Result<CandidateLists> {
-        let ranks = &ranks[task * TASK..ranks.len().min((task + 1) * TASK)];
-        workers.progress.add(ranks.len() as u64)?;
-        Ok(lister.lists(ranks, &memberships, sketches, rules.prefilter))
-    });
-    Ok((found.into_iter().collect::<Result<_>>()?, memberships.counts))
-}
-
-/// The buckets of all bands, some bands in each part.
-fn buckets(
-    sketches: &impl Sketches,
-    ranks: &[Rank],
-    banding: &Banding,
-    workers: Workers<'_>,
-) -> Result<Vec<Vec<Buckets>>> {
-    let n_bands = banding.bands();
-    // Several bands at a time: a sketch is looked up once for all of them. Every thread has as many.
-    let n_tasks = n_bands.div_ceil(TOGETHER).next_multiple_of(workers.threads.max(1)).min(n_bands);
-    let gatherer = || KeyGatherer::new(ranks.len());
-    let made = in_parallel(n_tasks, workers.threads, gatherer, |task, gatherer| -> Result<Vec<Buckets>> {
-        let bands = share(task, n_tasks, n_bands);
-        gatherer.gather(sketches, ranks, banding, bands.clone());
-        workers.progress.add((ranks.len() * bands.len() / n_bands) as u64)?;
-        Ok(gatherer.buckets(ranks, bands.len()))
-    });
-    made.into_iter().collect()
-}
-
-/// The bands of a task. Of 18 bands four tasks have 5, 4, 5 and 4: two threads have equally many, and no task looks at both halves of a sketch.
-fn share(task: usize, n_tasks: usize, bands: usize) -> Range<usize> {
-    let start = |task: usize| (task * bands).div_ceil(n_tasks);
-    start(task)..start(task + 1)
-}
-
-/// The keys of some bands. Each thread has its own.
-#[derive(Debug)]
-struct KeyGatherer {
-    keys: [Vec<u64>; TOGETHER],
-    filter: RepeatFilter,
-}
-
-impl KeyGatherer {
-    /// With memory for `n` keys of each band.
-    fn new(n: usize) -> Self {
-        Self { keys: std::array::from_fn(|_| Vec::with_capacity(n)), filter: RepeatFilter::default() }
-    }
-
-    fn gather(&mut self, sketches: &impl Sketches, ranks: &[Rank], banding: &Banding, bands: Range<usize>) {
-        self.keys[..bands.len()].iter_mut().for_each(|keys| keys.resize(ranks.len(), 0));
-        let mut columns = self.keys.each_mut().map(Vec::as_mut_slice);
-        for (i, &rank) in ranks.iter().enumerate() {
-            banding.keys_within(sketches.sketch(rank), bands.clone(), |band, key| {
-                columns[band - bands.start][i] = key;
-            });
-        }
-    }
-
-    /// The buckets of the bands that were gathered.
-    fn buckets(&mut self, ranks: &[Rank], n_bands: usize) -> Vec<Buckets> {
-        self.keys.iter().take(n_bands).map(|keys| self.filter.repeated(keys, ranks)).collect()
-    }
-}
-
-/// Lists the candidates of documents. Each thread has its own.
-struct Lister {
-    /// Empty before and after each document.
-    set: NumberSet,
-    /// Those that a document is paired with, and those of the document after it.
-    partners: Vec<Rank>,
-    next: Vec<Rank>,
-}
-
-impl Lister {
-    /// Of documents whose ranks are below `n_ranks`.
-    fn new(n_ranks: u32) -> Self {
-        Self { set: NumberSet::new(n_ranks as usize), partners: Vec::new(), next: Vec::new() }
-    }
-
-    /// The candidates of some documents.
-    fn lists(
-        &mut self,
-        ranks: &[Rank],
-        memberships: &Memberships,
-        sketches: &impl Sketches,
-        prefilter: &Prefilter,
-    ) -> CandidateLists {
-        let Self { set, partners, next } = self;
-        let mut lists = CandidateLists::default();
-        let mut compare = |later: Rank, partners: &mut Vec<Rank>| {
-            prefilter.retain(sketches.sketch(later), partners, |rank| sketches.sketch(rank));
-            lists.push(later, partners);
-        };
-        let mut waiting = None;
-        for (i, &later) in ranks.iter().enumerate() {
-            if let Some(&rank) = ranks.get(i + AHEAD) {
-                memberships.prefetch(rank);
-            }
-            list(memberships, later, set, next);
-            if next.is_empty() {
-                continue;
-            }
-            // They are compared after the next ones were asked for.
-            for &rank in next.iter().take(ASKED) {
-                let sketch = sketches.sketch(rank);
-                (0..sketch.len()).step_by(8).for_each(|word| hint::prefetch(sketch, word));
-            }
-            std::mem::swap(partners, next);
-            if let Some(before) = waiting.replace(later) {
-                compare(before, next);
-            }
-        }
-        if let Some(last) = waiting {
-            compare(last, partners);
-        }
-        lists
-    }
-}
-
-/// Lists the documents that the buckets of one pair it with, each once, in order. The set is empty before and after.
-fn list(memberships: &Memberships, later: Rank, set: &mut NumberSet, partners: &mut Vec<Rank>) {
-    for paired_with in memberships.of(later) {
-        match paired_with {
-            PairedWith::All(words) => words.iter().for_each(|word| set.add(word.at, word.bits)),
-            PairedWith::First(numbers) => numbers.iter().for_each(|number| set.insert(*number)),
-        }
-    }
-    partners.clear();
-    set.drain(|number| partners.push(memberships.rank(number)));
-    // Those of one cluster are in order.
-    if !partners.is_sorted() {
-        partners.sort_unstable();
-    }
+    let candidates = BandCandidates::new(sketches, ranks, rules, workers)?;
+    Ok((candidates.lists(0..candidates.ranges.len(), workers)?, candidates.counts))
 }
 
 #[cfg(test)]
@@ -199,14 +169,6 @@ mod tests {
     use benzer_flow::Progress;
     use proptest::prelude::*;
     use std::collections::{BTreeMap, BTreeSet};
-
-    #[test]
-    fn bands_are_shared_out_evenly() {
-        let all = |n_tasks, bands| (0..n_tasks).map(|task| share(task, n_tasks, bands)).collect::<Vec<_>>();
-        assert_eq!(all(4, 18), [0..5, 5..9, 9..14, 14..18]);
-        assert_eq!(all(3, 18), [0..6, 6..12, 12..18]);
-        assert_eq!(all(2, 2), [0..1, 1..2]);
-    }
 
     struct Table(Vec<Vec<u64>>);
 
@@ -262,12 +224,18 @@ mod tests {
                 words
             }).collect());
             let ranks: Vec<Rank> = Rank::all(n as u32).collect();
-            let rules = BandRules { banding: &banding, prefilter: &prefilter, cap };
+            let rules = BandRules { banding, prefilter, cap };
             let workers = Workers { threads, progress: &Progress::silent() };
             let found = candidates(&table, &ranks, rules, workers).unwrap();
             let found: Vec<_> = found.0.iter().flat_map(CandidateLists::pairs).collect();
             let expected: Vec<_> = by_definition(&table, &banding, &prefilter, cap).into_iter().collect();
-            prop_assert_eq!(found, expected);
+            prop_assert_eq!(&found, &expected);
+            let candidates = BandCandidates::new(&table, &ranks, rules, workers).unwrap();
+            for max_bytes in [0, 100, u64::MAX] {
+                let lists = candidates.chunks(max_bytes, 1).into_iter().map(|chunk| candidates.lists(chunk, workers).unwrap());
+                let found: Vec<_> = lists.flatten().flat_map(|lists| lists.pairs().collect::<Vec<_>>()).collect();
+                prop_assert_eq!(&found, &expected);
+            }
         }
     }
 }

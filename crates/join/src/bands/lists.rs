@@ -35,7 +35,7 @@ impl CandidateLists {
     }
 
     /// Adds a pair behind all others.
-    pub(crate) fn push_pair(&mut self, later: Rank, earlier: Rank) {
+    pub fn push_pair(&mut self, later: Rank, earlier: Rank) {
         self.earlier.push(earlier);
         let end = self.earlier.len();
         match self.later.last_mut() {
@@ -49,15 +49,14 @@ impl CandidateLists {
         self.earlier.len()
     }
 
-    /// The last later document.
-    pub(crate) fn last(&self) -> Option<Rank> {
-        self.later.last().map(|later| later.rank)
+    /// The bytes of memory that they take.
+    pub fn bytes(&self) -> u64 {
+        (self.later.capacity() * size_of::<Later>() + self.earlier.capacity() * size_of::<Rank>()) as u64
     }
 
-    /// Removes all pairs.
-    pub(crate) fn clear(&mut self) {
-        self.later.clear();
-        self.earlier.clear();
+    /// The last later document.
+    pub fn last(&self) -> Option<Rank> {
+        self.later.last().map(|later| later.rank)
     }
 
     /// The candidates of each later document.

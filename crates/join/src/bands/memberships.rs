@@ -1,10 +1,7 @@
-//! In which buckets each document is, behind others.
+//! The buckets of a partition of keys, as whom each document in them is paired with.
 
-use benzer_core::{hint, lsh::bucket};
-use benzer_flow::workers::both;
+use benzer_core::lsh::bucket;
 
-use super::cluster_numbering::ClusterNumbering;
-use super::large_buckets::{LargeBuckets, NumberWord};
 use super::repeats::Buckets;
 use crate::Rank;
 
@@ -28,128 +25,185 @@ impl BucketCounts {
             self.largest = self.largest.max(size);
         }
     }
+
+    /// Adds what was counted elsewhere.
+    pub(super) fn merge(self, other: Self) -> Self {
+        Self {
+            n_bucket_pairs: self.n_bucket_pairs + other.n_bucket_pairs,
+            n_oversized: self.n_oversized + other.n_oversized,
+            largest: self.largest.max(other.largest),
+        }
+    }
 }
 
-/// The memberships of all documents in buckets of which they are not the first member.
+/// A document in a bucket, behind others.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Membership {
+    pub rank: Rank,
+    /// Where the bucket begins in the list of first members, or of those of crowds; of a large bucket that is behind all first members its number.
+    start: u32,
+    /// How many members are before it; zero if it is behind all first members of a large bucket.
+    n: u32,
+}
+
+/// What begins in the list of crowds instead of that of other first members.
+const CROWD: u32 = 1 << 31;
+/// Buckets of more members are crowds.
+pub(super) const FEW: usize = 16;
+
+/// Whom a document in a bucket is paired with.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum PairedWith {
+    /// These of the first members.
+    Few { start: usize, end: usize },
+    /// These of the first members of crowds.
+    Crowd { start: usize, end: usize },
+    /// All first members of the large bucket of this number.
+    Large(usize),
+}
+
+impl Membership {
+    #[inline]
+    pub fn paired_with(self) -> PairedWith {
+        let (start, n) = ((self.start & !CROWD) as usize, self.n as usize);
+        match (n, self.start & CROWD) {
+            (0, _) => PairedWith::Large(start),
+            (_, 0) => PairedWith::Few { start, end: start + n },
+            _ => PairedWith::Crowd { start, end: start + n },
+        }
+    }
+}
+
+/// The buckets of a partition of keys.
+#[derive(Debug, Default)]
 pub(super) struct Memberships {
-    /// What numbers stand for.
-    numbering: ClusterNumbering,
-    /// The members of each bucket that everyone in it is paired with, as numbers.
-    first: Vec<u32>,
-    /// The same of buckets with more members than the cap.
-    large: LargeBuckets,
-    /// By the rank of the document.
-    memberships: Vec<Membership>,
-    /// Where the memberships of each document end.
-    ends: Vec<usize>,
+    /// The members of each bucket that everyone in it is paired with.
+    pub first: Vec<Rank>,
+    /// The same of crowds, and where each begins, and the end.
+    pub crowds: Vec<Rank>,
+    crowd_starts: Vec<u32>,
+    /// Which crowds have more members than the cap.
+    large: Vec<u32>,
+    /// By the range of ranks that the document is in.
+    all: Vec<Membership>,
+    /// Where the memberships of each range begin, and the end.
+    starts: Vec<u32>,
     pub counts: BucketCounts,
 }
 
-/// Whom a document in a bucket is paired with.
-pub(super) enum PairedWith<'a> {
-    /// The members before it, as numbers.
-    First(&'a [u32]),
-    /// All first members of a large bucket.
-    All(&'a [NumberWord]),
-}
-
 impl Memberships {
-    /// From the buckets of some bands; ranks are below `n`.
-    pub fn new(bands: &[Vec<Buckets>], n: u32, cap: usize, threads: usize) -> Self {
-        let buckets = || bands.iter().flatten().flat_map(Buckets::iter);
-        let numbering = || ClusterNumbering::new(buckets(), n);
-        let count = || {
-            let (mut ends, mut counts) = (vec![0; n as usize + 1], BucketCounts::default());
-            for bucket in buckets() {
-                counts.add(bucket.len() as u64, cap);
-                bucket.iter().skip(1).for_each(|&rank| ends[rank.index() + 1] += 1);
-            }
-            for i in 1..ends.len() {
-                ends[i] += ends[i - 1];
-            }
-            (ends, counts)
-        };
-        let (numbering, (mut ends, counts)) = both(threads, numbering, count);
-        let list_memberships = || {
-            // Until it is used up, an entry is where the next membership of its document goes; in the end it is where that document ends.
-            let mut memberships = vec![Membership(0); ends.last().copied().unwrap_or_default()];
-            let (mut start, mut n_large) = (0, 0);
-            for bucket in buckets() {
-                for (i, &rank) in bucket.iter().enumerate().skip(1) {
-                    let next = &mut ends[rank.index()];
-                    memberships[*next] =
-                        if i < cap { Membership::new(start, i) } else { Membership::new(n_large, 0) };
-                    *next += 1;
-                }
-                start += bucket.len().min(cap);
-                n_large += usize::from(bucket.len() > cap);
-            }
-            memberships
-        };
-        let list_first = || {
-            let (mut first, mut large) = (Vec::new(), LargeBuckets::default());
-            for bucket in buckets() {
-                let start = first.len();
-                first.extend(bucket.iter().take(cap).map(|rank| numbering.number(*rank)));
-                if bucket.len() > cap {
-                    large.push(&first[start..]);
-                }
-            }
-            (first, large)
-        };
-        let (memberships, (first, large)) = both(threads, list_memberships, list_first);
-        Self { numbering, first, large, memberships, ends, counts }
+    /// Of some buckets, whose members are in order.
+    pub fn new(buckets: &Buckets, ranges: Ranges, cap: usize) -> Self {
+        let mut made = Self::default();
+        let mut all = Vec::with_capacity(buckets.members.len());
+        for bucket in buckets.iter() {
+            made.counts.add(bucket.len() as u64, cap);
+            let number = made.large.len() as u32;
+            let first = &bucket[..bucket.len().min(cap)];
+            // A large bucket is a crowd, however small the cap.
+            let start = if bucket.len() > FEW.min(cap) {
+                made.large.extend((bucket.len() > cap).then_some(made.crowd_starts.len() as u32));
+                made.crowd_starts.push(made.crowds.len() as u32);
+                made.crowds.extend_from_slice(first);
+                *made.crowd_starts.last().expect("it was added") | CROWD
+            } else {
+                made.first.extend_from_slice(first);
+                (made.first.len() - first.len()) as u32
+            };
+            all.extend(bucket.iter().zip(0..).skip(1).map(|(&rank, i)| {
+                let (start, n) = if (i as usize) < cap { (start, i) } else { (number, 0) };
+                Membership { rank, start, n }
+            }));
+        }
+        made.crowd_starts.push(made.crowds.len() as u32);
+        assert!(
+            made.crowds.len().max(made.first.len()) < CROWD as usize,
+            "a bucket of more than fits memory"
+        );
+        made.first.shrink_to_fit();
+        made.crowds.shrink_to_fit();
+        made.put_in_order(&all, ranges);
+        made
     }
 
-    /// The document of a number.
-    #[inline]
-    pub fn rank(&self, number: u32) -> Rank {
-        self.numbering.rank(number)
-    }
-
-    /// Asks for the members of a document's buckets.
-    #[inline]
-    pub fn prefetch(&self, rank: Rank) {
-        for membership in self.list(rank) {
-            match membership.split() {
-                (bucket, 0) => self.large.prefetch(bucket),
-                (start, _) => hint::prefetch(&self.first, start),
-            }
+    /// Puts memberships in order by range.
+    fn put_in_order(&mut self, all: &[Membership], ranges: Ranges) {
+        // Counted two entries further on, so that filling a range moves its beginning to where the one before it ends.
+        self.starts = vec![0; ranges.len() + 2];
+        all.iter().for_each(|membership| self.starts[ranges.of(membership.rank) + 2] += 1);
+        (1..self.starts.len()).for_each(|i| self.starts[i] += self.starts[i - 1]);
+        self.all = vec![Membership::default(); all.len()];
+        for membership in all {
+            let next = &mut self.starts[ranges.of(membership.rank) + 1];
+            self.all[*next as usize] = *membership;
+            *next += 1;
         }
     }
 
-    /// Whom each bucket of a document pairs it with.
-    #[inline]
-    pub fn of(&self, rank: Rank) -> impl Iterator<Item = PairedWith<'_>> {
-        self.list(rank).iter().map(|membership| match membership.split() {
-            (bucket, 0) => PairedWith::All(self.large.get(bucket)),
-            (start, n) => PairedWith::First(&self.first[start..start + n]),
-        })
+    /// The bytes of memory that it takes.
+    pub fn bytes(&self) -> u64 {
+        let ranks = (self.first.capacity() + self.crowds.capacity()) * size_of::<Rank>();
+        let numbers = self.crowd_starts.capacity() + self.large.capacity() + self.starts.capacity();
+        (ranks + numbers * size_of::<u32>() + self.all.capacity() * size_of::<Membership>()) as u64
     }
 
-    #[inline]
-    fn list(&self, rank: Rank) -> &[Membership] {
-        let start = if rank == Rank(0) { 0 } else { self.ends[rank.index() - 1] };
-        &self.memberships[start..self.ends[rank.index()]]
+    /// Those of the documents in a range.
+    pub fn of_range(&self, range: usize) -> &[Membership] {
+        &self.all[self.starts[range] as usize..self.starts[range + 1] as usize]
+    }
+
+    /// How many pairs the documents in a range have in these buckets.
+    pub fn max_pairs(&self, range: usize, cap: usize) -> u64 {
+        self.of_range(range).iter().map(|of| if of.n == 0 { cap as u64 } else { of.n.into() }).sum()
+    }
+
+    /// Where the first members of each crowd are.
+    pub fn crowd_ranges(&self) -> impl Iterator<Item = std::ops::Range<usize>> {
+        self.crowd_starts.windows(2).map(|ends| ends[0] as usize..ends[1] as usize)
+    }
+
+    /// Where those of large buckets are.
+    pub fn large_ranges(&self) -> impl Iterator<Item = std::ops::Range<usize>> {
+        self.large.iter().map(|crowd| {
+            let crowd = *crowd as usize;
+            self.crowd_starts[crowd] as usize..self.crowd_starts[crowd + 1] as usize
+        })
     }
 }
 
-/// Where a bucket begins in the list of first members, and how many of them are before a document. Of one behind all of them the number of the large bucket, and zero.
-/// There are millions, so both are in one word.
+/// Ranges of ranks, whose documents are looked at together.
 #[derive(Debug, Clone, Copy)]
-struct Membership(u64);
+pub(super) struct Ranges {
+    n_ranks: u32,
+    /// Ranks of a range, as an exponent.
+    log: u32,
+}
 
-impl Membership {
-    const BITS: u32 = 24;
+/// Ranks of a range, as exponents: what belongs to a range stays in a cache.
+const MIN_LOG: u32 = 10;
+const MAX_LOG: u32 = 14;
+/// Ranges per thread, if there are so many documents.
+const PER_THREAD: usize = 8;
 
-    fn new(start: usize, n: usize) -> Self {
-        let (start, n) = (start as u64, n as u64);
-        assert!(n >> Self::BITS == 0 && start >> (64 - Self::BITS) == 0, "a bucket of more than fits memory");
-        Self(start << Self::BITS | n)
+impl Ranges {
+    /// Of the ranks below `n_ranks`.
+    pub fn new(n_ranks: u32, threads: usize) -> Self {
+        let longest = (n_ranks as usize / (PER_THREAD * threads.max(1))).max(1).ilog2();
+        Self { n_ranks, log: longest.clamp(MIN_LOG, MAX_LOG) }
+    }
+
+    /// How many there are.
+    pub fn len(self) -> usize {
+        self.n_ranks.div_ceil(1 << self.log) as usize
     }
 
     #[inline]
-    fn split(self) -> (usize, usize) {
-        ((self.0 >> Self::BITS) as usize, (self.0 & ((1 << Self::BITS) - 1)) as usize)
+    fn of(self, rank: Rank) -> usize {
+        (rank.0 >> self.log) as usize
+    }
+
+    /// The first rank of a range; of the one behind the last range what comes after all ranks.
+    pub fn first(self, range: usize) -> Rank {
+        Rank(((range as u64) << self.log).min(self.n_ranks.into()) as u32)
     }
 }

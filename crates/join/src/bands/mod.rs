@@ -1,16 +1,17 @@
 //! Which documents to compare at all: those with the same text, and those that share a band key.
 
 mod candidates;
-mod cluster_numbering;
 mod copies;
-mod large_buckets;
+mod crowds;
+mod equal_keys;
+mod lister;
 mod lists;
 mod memberships;
 mod number_set;
 mod repeats;
 
-pub use candidates::{BandRules, Sketches, candidates};
-pub use copies::{copies, copies_in_order};
+pub use candidates::{BandCandidates, BandRules, Sketches, candidates, max_bytes_per_document};
+pub use copies::{copies, copies_in_order, groups};
 pub use lists::CandidateLists;
 pub(crate) use lists::Candidates;
 pub use memberships::BucketCounts;

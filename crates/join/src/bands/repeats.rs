@@ -37,7 +37,7 @@ impl Buckets {
         starts.zip(&self.ends).map(|(start, end)| &self.members[*start as usize..*end as usize])
     }
 
-    fn push(&mut self, members: impl Iterator<Item = Rank>) {
+    pub(super) fn push(&mut self, members: impl Iterator<Item = Rank>) {
         self.members.extend(members);
         self.ends.push(self.members.len() as u32);
     }

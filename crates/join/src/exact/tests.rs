@@ -12,7 +12,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::Edge;
-use crate::verify::{FeatureSource, PairFilter, Texts, verify};
+use crate::bands::CandidateLists;
+use crate::verify::{FeatureSource, PairFilter, Texts, verify_held};
 
 struct Corpus(Vec<String>);
 
@@ -64,14 +65,10 @@ impl Corpus {
     }
 
     fn reaching(&self, pairs: &[(Rank, Rank)], shingler: &Shingler, threshold: Threshold) -> Vec<Edge> {
-        let mut edges = Vec::new();
+        let lists: CandidateLists = pairs.iter().copied().collect();
+        let workers = Workers { threads: 1, progress: &Progress::silent() };
         let wanted = PairFilter::Reaching(threshold);
-        verify(pairs.iter().copied().map(Ok), self.source(shingler), wanted, 1, |_, made| {
-            edges.extend(made.iter());
-            Ok(())
-        })
-        .unwrap();
-        edges
+        verify_held([&lists], self.source(shingler), wanted, workers).unwrap().iter().collect()
     }
 
     fn join(&self, shingler: &Shingler, threshold: Threshold, threads: usize, budget: usize) -> Joined {

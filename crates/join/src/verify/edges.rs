@@ -1,5 +1,7 @@
 //! Edges in the lists in which tasks make them.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use super::origins::OriginGroup;
 use crate::Edge;
 
@@ -18,53 +20,73 @@ impl TaskEdges {
     pub fn end_list(&mut self) {
         self.ends.push(self.edges.len());
     }
+
+    /// The edges of one of its groups.
+    #[inline]
+    fn list(&self, i: usize) -> &[Edge] {
+        let start = if i == 0 { 0 } else { self.ends[i - 1] };
+        &self.edges[start..self.ends[i]]
+    }
 }
 
-/// Which part of which list.
-#[derive(Debug, Clone, Copy, Default)]
-struct Place {
-    list: u32,
-    start: u32,
-    end: u32,
+/// Which task has taken each group, and as which of its own. Any thread says so for the groups it took.
+pub(super) struct GroupPlaces(Vec<AtomicU64>);
+
+impl GroupPlaces {
+    pub fn new(n: usize) -> Self {
+        Self(std::iter::repeat_with(|| AtomicU64::new(0)).take(n).collect())
+    }
+
+    /// A task has taken these groups, in this order.
+    pub fn keep(&self, task: usize, groups: &[OriginGroup]) {
+        for (group, i) in groups.iter().zip(0u64..) {
+            self.0[group.number as usize].store((task as u64) << 32 | i, Ordering::Relaxed);
+        }
+    }
 }
 
 /// Edges in order, in the lists in which they were made.
 #[derive(Debug)]
 pub struct EdgeLists {
-    lists: Vec<Vec<Edge>>,
-    /// Where those of each later document with edges are.
-    groups: Vec<Place>,
+    tasks: Vec<TaskEdges>,
+    /// The task of each group, and which of its lists that is.
+    groups: Vec<AtomicU64>,
 }
 
 impl EdgeLists {
-    /// The edges of some tasks. `groups` says of each task which groups it took, in order; they become `n_groups` in the order of their numbers.
-    pub(super) fn new<'a>(
-        made: Vec<TaskEdges>,
-        groups: impl Iterator<Item = &'a [OriginGroup]>,
-        n_groups: usize,
-    ) -> Self {
-        let mut found = vec![Place::default(); n_groups];
-        for ((task, made), list) in groups.zip(&made).zip(0..) {
-            let mut start = 0;
-            for (group, &end) in task.iter().zip(&made.ends) {
-                found[group.number as usize] = Place { list, start, end: end as u32 };
-                start = end as u32;
-            }
-        }
-        found.retain(|place| place.start < place.end);
-        Self { lists: made.into_iter().map(|made| made.edges).collect(), groups: found }
+    /// The edges of some tasks.
+    pub(super) fn new(mut tasks: Vec<TaskEdges>, places: GroupPlaces) -> Self {
+        tasks.iter_mut().for_each(|task| task.edges.shrink_to_fit());
+        Self { tasks, groups: places.0 }
+    }
+
+    /// Edges that are in order.
+    pub fn of(edges: Vec<Edge>) -> Self {
+        let ends = vec![edges.len()];
+        Self { tasks: vec![TaskEdges { edges, ends }], groups: vec![AtomicU64::new(0)] }
     }
 
     /// How many edges there are.
     pub fn n_edges(&self) -> usize {
-        self.lists.iter().map(Vec::len).sum()
+        self.tasks.iter().map(|task| task.edges.len()).sum()
+    }
+
+    /// The bytes of memory that they take.
+    pub fn bytes(&self) -> usize {
+        let tasks = self.tasks.iter().map(|task| {
+            task.edges.capacity() * size_of::<Edge>() + task.ends.capacity() * size_of::<usize>()
+        });
+        tasks.sum::<usize>() + self.groups.capacity() * size_of::<u64>()
     }
 
     /// The edges of each later document that has some, in order.
     pub fn lists(&self) -> impl Iterator<Item = &[Edge]> {
-        self.groups
-            .iter()
-            .map(|&Place { list, start, end }| &self.lists[list as usize][start as usize..end as usize])
+        let place = |group: &AtomicU64| {
+            let place = group.load(Ordering::Relaxed);
+            ((place >> 32) as usize, place as u32 as usize)
+        };
+        let lists = self.groups.iter().map(place).map(|(task, i)| self.tasks[task].list(i));
+        lists.filter(|list| !list.is_empty())
     }
 
     /// The edges, in order.

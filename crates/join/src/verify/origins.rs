@@ -1,10 +1,11 @@
 //! Which groups belong to one cluster.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use benzer_flow::{share, sorted_parts, workers::in_parallel};
+
 use crate::Rank;
 use crate::bands::Candidates;
-
-/// Ranks that have a place each in a table, at most.
-const MAX_TABLE: usize = 4 << 20;
 
 /// A group by its number, and its origin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,37 +16,74 @@ pub(super) struct OriginGroup {
     pub number: u32,
 }
 
-/// The groups with their origins, those of one origin together.
-pub(super) fn by_origin(groups: &[Candidates<'_>]) -> Vec<OriginGroup> {
-    let numbered = origins(groups).into_iter().zip(0..);
-    let mut order: Vec<_> = numbered.map(|(origin, number)| OriginGroup { origin, number }).collect();
-    order.sort_unstable();
-    order
-}
-
-/// Of each group the document that one comes to from earlier to earlier first document: the same for most of a cluster, whose members are compared with each other.
-fn origins(groups: &[Candidates<'_>]) -> Vec<Rank> {
-    let [first, .., last] = groups else { return groups.iter().map(|group| group.earlier[0]).collect() };
-    // Groups are sorted by their later document, so that of an earlier one is done.
+/// The groups with their origins, in parts; those of one origin together.
+pub(super) fn by_origin(groups: &[Candidates<'_>], threads: usize) -> Vec<Vec<OriginGroup>> {
+    let [first, .., last] = groups else {
+        let alone = groups.iter().map(|group| OriginGroup { origin: group.earlier[0], number: 0 });
+        return vec![alone.collect()];
+    };
+    // Groups are sorted by their later document.
     debug_assert!(groups.is_sorted_by(|a, b| a.later < b.later));
     let n_ranks = (last.later.0 - first.later.0) as usize + 1;
-    if n_ranks > MAX_TABLE.min(16 * groups.len()) {
-        return origins_far_apart(groups);
+    if n_ranks > 16 * groups.len() {
+        let origins = origins_far_apart(groups);
+        return sorted_parts(groups.len(), threads, |i| OriginGroup { origin: origins[i], number: i as u32 });
     }
-    const NONE: Rank = Rank(u32::MAX);
-    // Of each rank its origin, or what no document has. A document that is later in no group is its own.
-    let mut table = vec![NONE; n_ranks];
-    let origin = |group: &Candidates<'_>| {
-        let earliest = group.earlier[0];
-        let before = table.get(earliest.0.wrapping_sub(first.later.0) as usize).copied();
-        let origin = before.filter(|origin| *origin != NONE).unwrap_or(earliest);
-        table[(group.later.0 - first.later.0) as usize] = origin;
-        origin
-    };
-    groups.iter().map(origin).collect()
+    let links = Links::new(groups, first.later, n_ranks, threads);
+    sorted_parts(groups.len(), threads, |i| OriginGroup {
+        origin: links.origin(groups[i].later),
+        number: i as u32,
+    })
 }
 
-/// [`origins`] of few groups among many ranks.
+/// Of each later document its first earlier one, or another one on the way from there to the origin.
+struct Links {
+    first: Rank,
+    /// By later document, counted from the first one.
+    earlier: Vec<AtomicU32>,
+}
+
+impl Links {
+    /// What no document has.
+    const NONE: u32 = u32::MAX;
+
+    fn new(groups: &[Candidates<'_>], first: Rank, n_ranks: usize, threads: usize) -> Self {
+        let earlier = std::iter::repeat_with(|| AtomicU32::new(Self::NONE)).take(n_ranks).collect();
+        let links = Self { first, earlier };
+        let n_parts = groups.len().div_ceil(1 << 14);
+        in_parallel(
+            n_parts,
+            threads,
+            || (),
+            |part, _| {
+                for group in &groups[share(part, n_parts, groups.len())] {
+                    let link = &links.earlier[(group.later.0 - first.0) as usize];
+                    link.store(group.earlier[0].0, Ordering::Relaxed);
+                }
+            },
+        );
+        links
+    }
+
+    /// The document that one comes to from earlier to earlier first document: the same for most of a cluster, whose members are compared with each other. What was passed is shortened for those who
+    /// come after, so that a long chain is not walked again and again; any thread may do so at any time, because the end stays the same.
+    fn origin(&self, later: Rank) -> Rank {
+        let (mut at, mut earlier) = (later, self.link(later).expect("a later document"));
+        loop {
+            let Some(next) = self.link(earlier) else { return earlier };
+            self.earlier[(at.0 - self.first.0) as usize].store(next.0, Ordering::Relaxed);
+            (at, earlier) = (earlier, next);
+        }
+    }
+
+    #[inline]
+    fn link(&self, rank: Rank) -> Option<Rank> {
+        let link = self.earlier.get(rank.0.wrapping_sub(self.first.0) as usize)?.load(Ordering::Relaxed);
+        (link != Self::NONE).then_some(Rank(link))
+    }
+}
+
+/// The origins of few groups among many ranks.
 fn origins_far_apart(groups: &[Candidates<'_>]) -> Vec<Rank> {
     let mut origins: Vec<Rank> = Vec::with_capacity(groups.len());
     for group in groups {
@@ -74,9 +112,27 @@ mod tests {
                 .collect();
             let groups: Vec<Candidates<'_>> =
                 lists.iter().map(|(later, earlier)| Candidates { later: *later, earlier }).collect();
-            assert_eq!(origins(&groups), origins_far_apart(&groups));
-            assert_eq!(origins(&groups[..1]), origins_far_apart(&groups[..1]));
+            for groups in [&groups[..], &groups[..2], &groups[..1]] {
+                let origins = origins_far_apart(groups).into_iter().zip(0..);
+                let mut expected: Vec<_> =
+                    origins.map(|(origin, number)| OriginGroup { origin, number }).collect();
+                expected.sort_unstable();
+                for threads in [1, 3] {
+                    assert_eq!(by_origin(groups, threads).concat(), expected);
+                }
+            }
         }
-        assert!(origins(&[]).is_empty());
+        assert!(by_origin(&[], 2).concat().is_empty());
+    }
+
+    #[test]
+    fn a_chain_of_documents_has_one_origin() {
+        let earlier: Vec<Rank> = Rank::all(200_000).collect();
+        let groups: Vec<Candidates<'_>> =
+            earlier.chunks(1).map(|earlier| Candidates { later: Rank(earlier[0].0 + 1), earlier }).collect();
+        for threads in [1, 3] {
+            let order = by_origin(&groups, threads).concat();
+            assert!(order.len() == groups.len() && order.iter().all(|group| group.origin == Rank(0)));
+        }
     }
 }
