@@ -5,6 +5,7 @@
 //! - `recall`: how many of those pairs somebody found, by bin of J. `judge`: how right somebody's removals are.
 //! - `sets`: flat arrays of pre-hashed sets, the input of the sketch race.
 //! - `signatures`: the input of the race of indexes; `lsh`: Benzer in it.
+//! - `scale`: corpora of millions of documents, made on all cores.
 //! - `search`: the best, containment and recall beside brute force.
 //! - `sketch`, `text`: Benzer's own heats; `families`, `bands`: time at equal error, recall by bin of J; `scan`: counting at memory speed.
 //!
@@ -22,6 +23,7 @@ mod overlap;
 mod random;
 mod recall;
 mod redis;
+mod scale;
 mod scan;
 mod search;
 mod store;
@@ -59,6 +61,8 @@ enum Command {
     Bands(bands::Options),
     /// Time of each family at equal error, as a Markdown table
     Families(families::Options),
+    /// Write a corpus of any size on all cores, with copies, near-copies and clusters
+    Scale(scale::Options),
     /// One sketch against millions, beside reading their memory, as a Markdown table
     Scan(scan::Options),
     /// Race: signatures into an index, and similar ones out of it
@@ -89,6 +93,7 @@ fn main() -> ExitCode {
         Command::Text(options) => benzer::text(&options),
         Command::Bands(options) => bands::run(&options),
         Command::Families(options) => families::run(&options),
+        Command::Scale(options) => scale::run(&options),
         Command::Scan(options) => scan::run(&options),
         Command::Lsh(options) => lsh::run(&options),
         Command::Signatures(options) => lsh::signatures::run(&options),
