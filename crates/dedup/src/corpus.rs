@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use twox_hash::XxHash3_128;
 
-use crate::documents::{Documents, Row, RowTable};
+use crate::documents::{Documents, Firsts, Row, RowTable};
 use crate::error::Result;
 use crate::found_old::FoundOld;
 use crate::ranking::Ranking;
@@ -29,32 +29,21 @@ pub(crate) struct Corpus {
 
 #[derive(Debug, Default)]
 pub(crate) struct HeldBatches {
-    /// The row of the first document of each.
-    firsts: Vec<Row>,
-    /// Of every so many rows the batch that has the first of them.
-    index: Vec<u32>,
+    firsts: Firsts,
     pub batches: Vec<Batch>,
 }
 
-/// Rows between two entries of the index, fewer than a batch has.
-const STEP: u32 = 256;
-
 impl HeldBatches {
-    /// Adds a batch, whose first document has this row.
-    pub fn push(&mut self, first: Row, batch: Batch) {
-        let end = first.0 + batch.n_documents() as u32;
-        self.index.resize(end.div_ceil(STEP) as usize, self.batches.len() as u32);
-        self.firsts.push(first);
+    /// Adds a batch, whose documents have the next rows.
+    pub fn push(&mut self, batch: Batch) {
+        self.firsts.push(batch.n_documents() as u32);
         self.batches.push(batch);
     }
 
     #[inline]
     fn find(&self, row: Row) -> (&Batch, usize) {
-        let mut i = self.index[(row.0 / STEP) as usize] as usize;
-        while self.firsts.get(i + 1).is_some_and(|first| *first <= row) {
-            i += 1;
-        }
-        (&self.batches[i], (row.0 - self.firsts[i].0) as usize)
+        let (batch, index) = self.firsts.find(row);
+        (&self.batches[batch], index)
     }
 }
 

@@ -3,7 +3,7 @@
 //! Work on many threads, within a budget of memory, told how far it is.
 //!
 //! ```text
-//! reader --pipeline: batches, any thread--> work --in order--> sink        records --sort: memory, then runs on disk--> in order
+//! source --pipeline: batches, any thread--> work --in order--> sink        records --sort: memory, then runs on disk--> in order
 //! ```
 //!
 //! **What it must not know**: what a document or a set is, and where inputs come from. It knows tasks, batches and records of fixed size.
@@ -11,7 +11,7 @@
 //! **The way through**:
 //!
 //! - [`workers`]: tasks by number, in parallel; [`Workers`]: on how many threads.
-//! - [`pipeline`]: batches of a reader through threads, and out again in order.
+//! - [`pipeline`]: batches of a source through threads, and out again in order, or as they come.
 //! - [`sort`]: more records than fit into memory, in order; [`sorted_parts`]: those that fit, on many threads.
 //! - [`Progress`]: what threads have done, and whether they shall go on.
 //! - [`Workspace`]: the memory and the folder that a piece of work may use.

@@ -1,7 +1,5 @@
 //! Many byte strings in one buffer.
 
-use benzer_core::hint::prefetch_to_write;
-
 /// Byte strings one after the other.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Strings {
@@ -23,18 +21,10 @@ impl Strings {
         self.ends.push(u32::try_from(self.bytes.len()).expect("a batch holds less than 4 GiB"));
     }
 
-    /// Asks for the places of a string to come, if it is as long as those before.
-    #[inline]
-    pub fn prefetch_next(&self, ahead: usize) {
-        let length = self.bytes.len() / self.ends.len().max(1);
-        prefetch_to_write(&self.bytes, self.bytes.len() + ahead * length);
-        prefetch_to_write(&self.ends, self.ends.len() + ahead);
-    }
-
-    /// Forgets all of them, and keeps their memory.
-    pub fn clear(&mut self) {
-        self.bytes.clear();
-        self.ends.clear();
+    /// Gives back the memory for strings to come.
+    pub fn shrink_to_fit(&mut self) {
+        self.bytes.shrink_to_fit();
+        self.ends.shrink_to_fit();
     }
 
     /// The string of a number.
@@ -47,15 +37,6 @@ impl Strings {
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         (0..self.ends.len()).map(|i| self.get(i))
-    }
-
-    /// Appends some of another.
-    pub fn extend(&mut self, other: &Self, range: std::ops::Range<usize>) {
-        let end_of = |i: usize| if i == 0 { 0 } else { other.ends[i - 1] };
-        let (start, end, before) = (end_of(range.start), end_of(range.end), self.bytes.len());
-        self.bytes.extend_from_slice(&other.bytes[start as usize..end as usize]);
-        assert!(u32::try_from(self.bytes.len()).is_ok(), "a chunk holds less than 4 GiB");
-        self.ends.extend(other.ends[range].iter().map(|end| end - start + before as u32));
     }
 
     /// Bytes of memory that they take.

@@ -1,21 +1,14 @@
-//! Consecutive documents, column by column.
+//! The documents of a batch, column by column.
 
-use std::ops::Range;
-
-use benzer_core::hint::prefetch_to_write;
-
-use super::{CHUNK, Layout};
+use super::Layout;
 use benzer_io::Strings;
-
-/// Rows between the one that is written and the one that is asked for.
-const AHEAD: usize = 8;
 
 /// Where a document lies, and how large it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct DocumentPlace {
     /// Line or row, counted from 1.
     pub line: u64,
-    /// Where its text begins, if all texts lie one after the other.
+    /// Where its text begins, if the texts of its chunk lie one after the other; on disk, those of all.
     pub offset: u64,
     pub input: u32,
     pub text_bytes: u32,
@@ -35,50 +28,30 @@ pub(crate) struct Chunk {
 }
 
 impl Chunk {
-    /// An empty one that holds [`CHUNK`] rows without growing.
-    pub(super) fn with_capacity(layout: Layout) -> Self {
+    /// An empty one with room for so many rows; their sketches come as a whole.
+    pub fn with_capacity(n: usize, layout: Layout) -> Self {
+        let strings = |wanted: bool| Strings {
+            bytes: Vec::new(),
+            ends: if wanted { Vec::with_capacity(n) } else { Vec::new() },
+        };
         Self {
-            words: Vec::with_capacity(CHUNK * layout.words),
-            hashes: Vec::with_capacity(CHUNK),
-            places: Vec::with_capacity(CHUNK),
-            ..Self::default()
+            words: Vec::new(),
+            hashes: Vec::with_capacity(n),
+            places: Vec::with_capacity(n),
+            ids: strings(layout.ids),
+            keys: strings(layout.keys),
         }
-    }
-
-    /// Forgets the rows, and keeps their memory; what was in `words` stays until it is written over.
-    pub fn clear(&mut self) {
-        self.hashes.clear();
-        self.places.clear();
-        self.ids.clear();
-        self.keys.clear();
-    }
-
-    /// Asks for the places of the next rows, which another thread may have read last. Rows that are written at once would wait for each of them.
-    #[inline]
-    pub fn prefetch_rows(&self) {
-        prefetch_to_write(&self.hashes, self.hashes.len() + AHEAD);
-        prefetch_to_write(&self.places, self.places.len() + AHEAD);
-        self.ids.prefetch_next(AHEAD);
     }
 
     pub fn len(&self) -> usize {
         self.places.len()
     }
 
-    pub(super) fn extend(&mut self, other: &Self, rows: Range<usize>, layout: Layout) {
-        self.words.extend_from_slice(&other.words[rows.start * layout.words..rows.end * layout.words]);
-        self.hashes.extend_from_slice(&other.hashes[rows.clone()]);
-        self.places.extend_from_slice(&other.places[rows.clone()]);
-        if layout.ids {
-            self.ids.extend(&other.ids, rows.clone());
-        }
-        if layout.keys {
-            self.keys.extend(&other.keys, rows);
-        }
-    }
-
-    pub(super) fn bytes(&self, layout: Layout) -> usize {
-        CHUNK * (8 * layout.words + size_of::<u128>() + size_of::<DocumentPlace>())
+    /// Bytes of memory that it takes.
+    pub fn bytes(&self) -> usize {
+        8 * self.words.capacity()
+            + size_of::<u128>() * self.hashes.capacity()
+            + size_of::<DocumentPlace>() * self.places.capacity()
             + self.ids.n_bytes()
             + self.keys.n_bytes()
     }

@@ -61,16 +61,18 @@ impl DiskRowWriter {
         })
     }
 
-    /// Appends rows; their texts go separately.
+    /// Appends rows, before their texts, which go separately.
     pub fn append(&mut self, rows: &Chunk) -> Result<()> {
-        let buffer = &mut self.buffer;
+        let (buffer, first_text) = (&mut self.buffer, self.texts.bytes());
         buffer.clear();
         rows.words.iter().for_each(|word| buffer.extend(word.to_le_bytes()));
         self.sketches.append(buffer)?;
         buffer.clear();
         for (hash, place) in rows.hashes.iter().zip(&rows.places) {
             buffer.extend(hash.to_le_bytes());
-            [place.line, place.offset].iter().for_each(|number| buffer.extend(number.to_le_bytes()));
+            [place.line, first_text + place.offset]
+                .iter()
+                .for_each(|number| buffer.extend(number.to_le_bytes()));
             [place.input, place.text_bytes, place.shingles, place.minimum]
                 .iter()
                 .for_each(|number| buffer.extend(number.to_le_bytes()));

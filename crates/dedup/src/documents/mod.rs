@@ -1,10 +1,11 @@
 //! What a run remembers of every document: its sketch, the hash of its text, where it lies, its id and its policy key.
 //!
-//! Documents are numbered by [`Row`]: the order in which they were read. In memory they are kept in chunks of [`CHUNK`] rows, so that the table grows without being
-//! moved; the module `disk` has the other way to keep them.
+//! Documents are numbered by [`Row`]: the order in which they were read. In memory the rows of a batch stay where the thread that read it made them, in a [`Chunk`]; the table only knows the first row of
+//! each. The module `disk` has the other way to keep them.
 
 mod chunk;
 mod disk;
+mod firsts;
 
 use std::borrow::Cow;
 
@@ -13,6 +14,7 @@ use benzer_flow::sort::Record;
 
 pub(crate) use chunk::{Chunk, DocumentPlace};
 pub(crate) use disk::{DiskRowTable, DiskRowWriter};
+pub(crate) use firsts::Firsts;
 
 use crate::error::Result;
 
@@ -46,9 +48,6 @@ impl Record for Row {
         Self(u32::read(from))
     }
 }
-
-/// Rows of a full chunk: 128 registers of eight bits each fill a huge page.
-pub(crate) const CHUNK: usize = 16384;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Layout {
@@ -126,31 +125,29 @@ impl Documents {
 pub(crate) struct RowTable {
     pub layout: Layout,
     pub chunks: Vec<Chunk>,
+    firsts: Firsts,
     pub n: u32,
+    /// Bytes of memory that the chunks take.
+    pub bytes: u64,
 }
 
 impl RowTable {
     pub fn new(layout: Layout) -> Self {
-        Self { layout, chunks: Vec::new(), n: 0 }
+        Self { layout, chunks: Vec::new(), firsts: Firsts::default(), n: 0, bytes: 0 }
     }
 
-    pub fn append(&mut self, other: &Chunk) {
-        let mut done = 0;
-        while done < other.len() {
-            if self.chunks.last().is_none_or(|chunk| chunk.len() == CHUNK) {
-                self.chunks.push(Chunk::with_capacity(self.layout));
-            }
-            let chunk = self.chunks.last_mut().expect("one was just pushed");
-            let end = other.len().min(done + CHUNK - chunk.len());
-            chunk.extend(other, done..end, self.layout);
-            done = end;
-        }
-        self.n += other.len() as u32;
+    /// Appends rows, which stay where they are.
+    pub fn push(&mut self, chunk: Chunk) {
+        self.firsts.push(chunk.len() as u32);
+        self.n += chunk.len() as u32;
+        self.bytes += chunk.bytes() as u64;
+        self.chunks.push(chunk);
     }
 
     #[inline]
     fn at(&self, row: Row) -> (&Chunk, usize) {
-        (&self.chunks[row.index() / CHUNK], row.index() % CHUNK)
+        let (chunk, i) = self.firsts.find(row);
+        (&self.chunks[chunk], i)
     }
 
     #[inline]
@@ -199,9 +196,5 @@ impl RowTable {
     pub fn key(&self, row: Row) -> &[u8] {
         let (chunk, i) = self.at(row);
         if self.layout.keys { chunk.keys.get(i) } else { &[] }
-    }
-
-    pub fn bytes(&self) -> usize {
-        self.chunks.iter().map(|chunk| chunk.bytes(self.layout)).sum()
     }
 }

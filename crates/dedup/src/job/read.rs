@@ -1,26 +1,25 @@
 //! Reading and sketching.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
-use benzer_flow::pipeline;
-use benzer_io::read::{Batch, Input, Reader, Rereader};
+use benzer_flow::pipeline::{self, Collector, Position};
+use benzer_io::read::{Batch, Input, Progress, Reader, Rereader};
 use benzer_storage::FileWriter;
 
 use super::budget::Budget;
 use super::setup::{Checkpoints, Setup, check_cancelled};
 use crate::corpus::{Corpus, HeldBatches};
-use crate::documents::{DiskRowTable, DiskRowWriter, Documents, Row, RowTable};
+use crate::documents::{DiskRowTable, DiskRowWriter, Documents, RowTable};
 use crate::error::{Error, Result};
 use crate::folders::REJECTS;
-use crate::ingest::Ingested;
-use crate::keep;
+use crate::ingest::{Ingested, NAMED, Rejects};
 use crate::progress::Stage;
 use crate::summary::{Counts, Summary};
-
-const NAMED: usize = 5;
 
 pub(super) struct ReadCorpus {
     pub corpus: Corpus,
@@ -33,7 +32,7 @@ impl Setup<'_> {
     /// Makes rows of all documents, or takes over those of an interrupted run.
     pub fn read(
         &self,
-        mut reader: Reader,
+        reader: Reader,
         mut budget: Budget,
         checkpoints: &Checkpoints,
         summary: &mut Summary,
@@ -48,25 +47,20 @@ impl Setup<'_> {
         let total = reader.progress().bytes_total();
         let saves = total.is_none_or(|bytes| bytes >= self.request.resources.checkpoint);
         let rereader = self.rereader(&inputs, total, &mut budget)?;
-        if let Some(rereader) = &rereader {
-            reader.use_maps(rereader);
-        }
-        let mut rows = RowCollector::new(self, budget, rereader);
+        let mut rows = RowCollector::new(self, budget, rereader, reader.progress().clone());
         // What can be read again is not written a second time: a resumed run reads it.
         if saves && rows.rereader.is_none() {
-            rows.checkpoint = Some(rows.create_table()?);
+            rows.table = Some(rows.create_table()?);
         }
+        self.ingest.forgets.store(rows.rereader.is_some(), Ordering::Relaxed);
         if self.request.resources.in_memory == 0 {
             rows.move_to_disk()?;
         }
         self.observer.begin(Stage::Read, total);
-        let progress = reader.progress().clone();
-        pipeline::run(reader, &self.ingest, self.request.resources.threads, |made| -> Result<()> {
-            rows.take(made)?;
-            self.observer.reached(progress.bytes_read());
-            check_cancelled(self.observer)
-        })?;
-        let in_memory = rows.held_bytes + rows.rows.bytes() as u64;
+        let collected = pipeline::collect(reader, &self.ingest, self.request.resources.threads, &mut rows);
+        self.ingest.forgets.store(false, Ordering::Relaxed);
+        collected?;
+        let in_memory = rows.held_bytes + rows.rows.bytes;
         let (corpus, is_on_disk) = rows.finish(inputs, checkpoints, summary)?;
         if !is_on_disk {
             budget.keep_corpus(in_memory);
@@ -112,98 +106,129 @@ fn first_rejects(work: &Path) -> Vec<String> {
 struct RowCollector<'a> {
     setup: &'a Setup<'a>,
     budget: Budget,
+    progress: Progress,
     rows: RowTable,
     held: HeldBatches,
     rereader: Option<Rereader>,
     held_bytes: u64,
-    /// Once they are on disk only.
-    disk: Option<DiskRowWriter>,
-    /// While they are in memory: the same on disk, for a run that resumes this one.
-    checkpoint: Option<DiskRowWriter>,
-    n: u64,
-    /// The rejected lines; begun by the first.
-    rejects: Option<FileWriter>,
-    named: Vec<String>,
+    /// The same on disk, for a run that resumes this one.
+    table: Option<DiskRowWriter>,
+    /// Whether they are there only.
+    is_on_disk: bool,
+    early: Early,
+    rejects: RejectedLines,
+    /// What was read so far are documents.
     counts: Counts,
 }
 
+/// Batches before which others are missing.
+#[derive(Default)]
+struct Early {
+    batches: BTreeMap<Position, Ingested>,
+    bytes: u64,
+    n_documents: u64,
+}
+
+/// The rejected lines in order.
+#[derive(Default)]
+struct RejectedLines {
+    /// Begun by the first.
+    file: Option<FileWriter>,
+    named: Vec<String>,
+}
+
+impl Collector<Ingested, Error> for RowCollector<'_> {
+    fn take(&mut self, at: Position, made: Ingested) -> Result<()> {
+        self.early.bytes += made.bytes();
+        self.early.n_documents += made.rows.len() as u64;
+        self.early.batches.insert(at, made);
+        self.setup.observer.reached(self.progress.bytes_read());
+        check_cancelled(self.setup.observer)
+    }
+
+    fn reached(&mut self, front: Position) -> Result<()> {
+        while let Some(first) = self.early.batches.first_entry().filter(|first| *first.key() < front) {
+            let made = first.remove();
+            self.early.bytes -= made.bytes();
+            self.early.n_documents -= made.rows.len() as u64;
+            self.settle(made)?;
+        }
+        if self.is_on_disk || self.has_room() { Ok(()) } else { self.move_to_disk() }
+    }
+
+    fn wants_order(&self) -> bool {
+        self.is_on_disk
+    }
+}
+
 impl<'a> RowCollector<'a> {
-    fn new(setup: &'a Setup<'a>, budget: Budget, rereader: Option<Rereader>) -> Self {
+    fn new(setup: &'a Setup<'a>, budget: Budget, rereader: Option<Rereader>, progress: Progress) -> Self {
         Self {
             setup,
             budget,
+            progress,
             rows: RowTable::new(setup.ingest.layout()),
             held: HeldBatches::default(),
             rereader,
             held_bytes: 0,
-            disk: None,
-            checkpoint: None,
-            n: 0,
-            rejects: None,
-            named: Vec::new(),
+            table: None,
+            is_on_disk: false,
+            early: Early::default(),
+            rejects: RejectedLines::default(),
             counts: Counts::default(),
         }
     }
 
-    fn take(&mut self, Ingested { mut batch, mut rows }: Ingested) -> Result<()> {
-        self.take_rejects(&batch)?;
-        let first = self.n;
-        self.n += rows.len() as u64;
-        if self.n > u64::from(u32::MAX) {
+    /// Whether all that is here can stay in memory.
+    fn has_room(&self) -> bool {
+        let bytes = self.held_bytes + self.rows.bytes + self.early.bytes;
+        let n_documents = self.counts.read + self.early.n_documents;
+        let resources = &self.setup.request.resources;
+        self.budget.has_room_for_corpus(n_documents, bytes) && bytes <= resources.in_memory
+    }
+
+    /// Takes the batch that comes next in the input. Its rows stay where they are.
+    fn settle(&mut self, Ingested { mut batch, rows, tally, rejects }: Ingested) -> Result<()> {
+        self.take_rejects(rejects)?;
+        let counts = &mut self.counts;
+        counts.read += rows.len() as u64;
+        if counts.read > u64::from(u32::MAX) {
             return Err(Error::parameter("input", "at most 4,294,967,295 documents", "more"));
         }
-        let shortest = self.setup.request.compare.text.n;
-        for place in &mut rows.places {
-            place.offset = self.counts.text_bytes;
-            self.counts.text_bytes += u64::from(place.text_bytes);
-            self.counts.empty += u64::from(place.shingles == 0);
-            self.counts.short += u64::from(place.shingles == 1 && shortest > 1);
-        }
-        if self.setup.request.keep.field().is_some() {
-            let (texts, missing) = keep::kinds(rows.keys.iter());
-            self.counts.ordered_by_text += texts;
-            self.counts.unordered += missing;
-        }
-        self.counts.blank += batch.n_blank();
-        if batch.n_documents() == 0 {
+        counts.text_bytes += tally.text_bytes;
+        counts.empty += tally.empty;
+        counts.short += tally.short;
+        counts.ordered_by_text += tally.by_text;
+        counts.unordered += tally.unordered;
+        counts.blank += batch.n_blank();
+        if rows.len() == 0 {
             return Ok(());
         }
-        if let Some(table) = self.disk.as_mut().or(self.checkpoint.as_mut()) {
+        if let Some(table) = &mut self.table {
             table.append(&rows)?;
-            append_texts(&batch, table)?;
+            append_texts(&batch, self.rereader.as_ref(), &mut Vec::new(), table)?;
         }
-        let spare = &self.setup.ingest.spare;
-        if self.disk.is_some() {
-            spare.give(rows);
+        if self.is_on_disk {
             batch.give_buffer();
             return Ok(());
         }
-        self.rows.append(&rows);
-        spare.give(rows);
-        if self.rereader.is_some() {
-            batch.forget_lines();
-        }
+        self.rows.push(rows);
         self.held_bytes += batch.bytes() as u64;
-        self.held.push(Row(first as u32), batch);
-        let bytes = self.held_bytes + self.rows.bytes() as u64;
-        let resources = &self.setup.request.resources;
-        let has_room = self.budget.has_room_for_corpus(self.n, bytes);
-        if has_room && bytes <= resources.in_memory { Ok(()) } else { self.move_to_disk() }
+        self.held.push(batch);
+        Ok(())
     }
 
-    fn take_rejects(&mut self, batch: &Batch) -> Result<()> {
-        if let (true, Some(reject)) = (self.setup.request.strict, batch.rejects().first()) {
-            return Err(Error::Strict { reject: reject.to_string() });
+    fn take_rejects(&mut self, Rejects { n, named, lines }: Rejects) -> Result<()> {
+        if let (true, Some(reject)) = (self.setup.request.strict, named.first()) {
+            return Err(Error::Strict { reject: reject.clone() });
         }
-        if batch.rejects().is_empty() {
+        if n == 0 {
             return Ok(());
         }
-        self.counts.rejected += batch.rejects().len() as u64;
-        let left = NAMED.saturating_sub(self.named.len());
-        self.named.extend(batch.rejects().iter().take(left).map(ToString::to_string));
-        let mut lines = Vec::new();
-        benzer_io::rewrite::reject_lines(batch, &mut lines);
-        let file = match &mut self.rejects {
+        self.counts.rejected += n;
+        let RejectedLines { file, named: all } = &mut self.rejects;
+        all.extend(named.into_iter().take(NAMED.saturating_sub(all.len())));
+        let file = match file {
             Some(file) => file,
             none => none.insert(self.setup.files.create(&self.setup.folders.work.join(REJECTS))?),
         };
@@ -212,37 +237,28 @@ impl<'a> RowCollector<'a> {
 
     fn create_table(&self) -> Result<DiskRowWriter> {
         let Setup { files, folders, .. } = self.setup;
-        Ok(DiskRowWriter::create(files, &folders.work, self.rows.layout)?)
+        Ok(DiskRowWriter::create(files, &folders.work, self.setup.ingest.layout())?)
     }
 
-    /// From here on rows and texts are on disk only.
+    /// From here on rows and texts are on disk only, and batches keep their lines until their texts are there.
     fn move_to_disk(&mut self) -> Result<()> {
-        let layout = self.rows.layout;
-        let rows = std::mem::replace(&mut self.rows, RowTable::new(layout));
-        if let Some(checkpoint) = self.checkpoint.take() {
-            self.held = HeldBatches::default();
-            self.disk = Some(checkpoint);
+        self.is_on_disk = true;
+        self.setup.ingest.forgets.store(false, Ordering::Relaxed);
+        let rows = std::mem::replace(&mut self.rows, RowTable::new(self.setup.ingest.layout()));
+        let held = std::mem::take(&mut self.held);
+        self.held_bytes = 0;
+        if self.table.is_some() {
             return Ok(());
         }
-        let mut disk = self.create_table()?;
-        for chunk in &rows.chunks {
-            disk.append(chunk)?;
-        }
+        let mut table = self.create_table()?;
         // One buffer for all: the memory is needed elsewhere.
         let mut lines = Vec::new();
-        for batch in std::mem::take(&mut self.held).batches {
-            match &self.rereader {
-                Some(rereader) if batch.is_forgotten() => {
-                    let whole = batch.reread(rereader, lines)?;
-                    append_texts(&whole, &mut disk)?;
-                    lines = whole.into_lines();
-                }
-                _ => append_texts(&batch, &mut disk)?,
-            }
+        for (rows, batch) in rows.chunks.into_iter().zip(held.batches) {
+            table.append(&rows)?;
+            append_texts(&batch, self.rereader.as_ref(), &mut lines, &mut table)?;
         }
         self.rereader.as_ref().map_or(Ok(()), Rereader::check)?;
-        self.held_bytes = 0;
-        self.disk = Some(disk);
+        self.table = Some(table);
         Ok(())
     }
 
@@ -252,15 +268,17 @@ impl<'a> RowCollector<'a> {
         checkpoints: &Checkpoints,
         summary: &mut Summary,
     ) -> Result<(Corpus, bool)> {
-        self.counts.read = self.n + self.counts.rejected;
+        self.counts.read += self.counts.rejected;
         summary.counts = self.counts;
-        summary.rejects = self.named;
-        let is_on_disk = self.disk.is_some();
-        match self.disk.or(self.checkpoint) {
+        let Self { is_on_disk, rejects: RejectedLines { file: rejects, named }, .. } = self;
+        summary.rejects = named;
+        match self.table {
             Some(table) => {
+                // Texts of batches that were on their way may have been read again.
+                self.rereader.as_ref().filter(|_| is_on_disk).map_or(Ok(()), Rereader::check)?;
                 let Setup { files, folders, .. } = self.setup;
                 let mut manifest = checkpoints.begin(Stage::Read);
-                let rejects = self.rejects.map_or_else(|| files.create(&folders.work.join(REJECTS)), Ok)?;
+                let rejects = rejects.map_or_else(|| files.create(&folders.work.join(REJECTS)), Ok)?;
                 manifest.add_file(REJECTS, rejects.commit()?);
                 table.commit(&mut manifest)?;
                 summary.counts.to_manifest(&mut manifest);
@@ -269,7 +287,7 @@ impl<'a> RowCollector<'a> {
                 let bytes: u64 = manifest.files().iter().map(|file| file.stamp.bytes).sum();
                 summary.spilled_bytes += if is_on_disk { bytes } else { 0 };
             }
-            None => drop(self.rejects.map(FileWriter::commit).transpose()?),
+            None => drop(rejects.map(FileWriter::commit).transpose()?),
         }
         let corpus = match is_on_disk {
             true => self.setup.open_table(inputs)?,
@@ -285,10 +303,22 @@ impl<'a> RowCollector<'a> {
     }
 }
 
-fn append_texts(batch: &Batch, disk: &mut DiskRowWriter) -> Result<()> {
+/// Appends the texts of a batch, whose lines may have to be read again, into a buffer.
+fn append_texts(
+    batch: &Batch,
+    rereader: Option<&Rereader>,
+    lines: &mut Vec<u8>,
+    table: &mut DiskRowWriter,
+) -> Result<()> {
+    if let Some(rereader) = rereader.filter(|_| batch.is_forgotten()) {
+        let whole = batch.reread(rereader, std::mem::take(lines))?;
+        append_texts(&whole, None, &mut Vec::new(), table)?;
+        *lines = whole.into_lines();
+        return Ok(());
+    }
     for i in 0..batch.n_documents() {
         let mut outcome = Ok(());
-        batch.with_text(i, &mut |text| outcome = disk.append_text(text));
+        batch.with_text(i, &mut |text| outcome = table.append_text(text));
         outcome?;
     }
     Ok(())

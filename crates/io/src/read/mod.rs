@@ -3,11 +3,10 @@
 //! ```text
 //! Inputs --open--> Reader --next--> RawBatch --parse--> Batch: documents, rejects
 //! input            reader                               batch
-//!                  one thread                any thread
 //! ```
 //!
 //! - [`open`] looks up all inputs (see [`Inputs`]) and fails now if one of them cannot be read.
-//! - [`Reader`] reads and decompresses; a [`RawBatch`] is a buffer of whole lines or records, or some rows of a table.
+//! - [`Reader`] reads and decompresses, on one thread as an iterator, on many as a source of a [pipeline](benzer_flow::pipeline); a [`RawBatch`] is a buffer of whole lines or records, or some rows of a table.
 //! - [`parse`] finds the wanted fields, without copying unless a text has escapes; of a table it decodes the wanted columns.
 //! - A bad line is a [`Reject`] with file, line and reason, and reading goes on; an unreadable file is an error.
 //!
@@ -40,7 +39,7 @@
 //! **Order.** With [`ReadOptions::order_field`] a document has the value of that field, a number or a text. What is missing,
 //! null, empty in CSV, not a number (NaN) or of another type has none.
 //!
-//! Limits: one thread reads at a time (a gzip stream cannot be split); lines, records, texts and batches of at most 1 GiB; Parquet
+//! Limits: a compressed file is read by one thread at a time (a gzip stream cannot be split), as are CSV and tables; lines, records, texts and batches of at most 1 GiB; Parquet
 //! only from files and stores, with pages of at most 1 GiB, and not encrypted; of Arrow the wanted columns of one record batch are
 //! held, 4 GiB at most.
 

@@ -9,6 +9,9 @@ use crate::error::{Error, Result};
 /// Neither a line nor a batch may be longer, so that positions fit 32 bits.
 pub(super) const MAX_BYTES: usize = 1 << 30;
 
+/// The least that is asked of a file, more than a byte order mark.
+pub(super) const MIN_READ: usize = 16;
+
 /// What to take from each document, and how much to hold.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReadOptions {
@@ -74,15 +77,23 @@ impl Plan {
         Ok(Self { fields, format, batch_bytes, max_line_bytes, spare: Mutex::default() })
     }
 
-    /// An empty buffer.
+    /// The bytes of the longest line that is held, whether it is a document or not.
+    pub(super) fn longest_held(&self) -> usize {
+        let mut held = self.batch_bytes.max(MIN_READ);
+        while held <= self.max_line_bytes {
+            held = (2 * held).min(self.max_line_bytes + self.batch_bytes);
+        }
+        held - 1
+    }
+
+    /// A buffer, whatever is in it.
     pub(super) fn buffer(&self) -> Vec<u8> {
         self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
     }
 
     /// Takes a buffer back. One that had to grow is not worth keeping.
-    pub(super) fn give_back(&self, mut buffer: Vec<u8>) {
+    pub(super) fn give_back(&self, buffer: Vec<u8>) {
         if (1..=2 * self.batch_bytes).contains(&buffer.capacity()) {
-            buffer.clear();
             self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(buffer);
         }
     }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use benzer_io::Result;
-use benzer_io::read::{self, DocumentId, Inputs, Order, ReadOptions};
+use benzer_io::read::{self, Batch, DocumentId, Inputs, Order, ReadOptions};
 use tempfile::TempDir;
 
 /// Everything a run gives, in order.
@@ -56,8 +56,15 @@ impl Seen {
 pub fn read_all(inputs: Inputs, options: ReadOptions) -> Result<Seen> {
     let mut seen = Seen::default();
     for raw in read::open(inputs, options)? {
-        let batch = read::parse(raw?);
-        seen.documents.extend(batch.documents().map(|document| Seeing {
+        seen.add(&read::parse(raw?));
+    }
+    Ok(seen)
+}
+
+impl Seen {
+    /// What comes next.
+    pub fn add(&mut self, batch: &Batch) {
+        self.documents.extend(batch.documents().map(|document| Seeing {
             input: document.input,
             line: document.line,
             offset: document.offset,
@@ -75,10 +82,9 @@ pub fn read_all(inputs: Inputs, options: ReadOptions) -> Result<Seen> {
             }),
             raw: document.raw.to_owned(),
         }));
-        seen.rejects.extend(batch.rejects().iter().map(|reject| reject.to_string()));
-        seen.n_blank += batch.n_blank();
+        self.rejects.extend(batch.rejects().iter().map(|reject| reject.to_string()));
+        self.n_blank += batch.n_blank();
     }
-    Ok(seen)
 }
 
 /// Reads one file of the given name and content; the folder is cut from the messages.

@@ -2,7 +2,7 @@
 //!
 //! Memory: a batch holds its lines once (`batch_bytes`, or one longer line), 48 bytes per document (64 with an order field),
 //! and the decoded copy of texts that have escapes or are joined from several fields, which is never longer than the
-//! lines. Of a table it holds the texts only. Both kinds are `Send`: one thread reads, any thread parses.
+//! lines. Of a table it holds the texts only. Both kinds are `Send`: any thread reads, any thread parses.
 
 mod parse;
 mod rereader;
@@ -16,6 +16,7 @@ use super::reject::Reject;
 use super::rows::{Found, Lines, Row, Segment, SegmentKind, StoredOrder};
 use super::span::{Buffer, Piece};
 use super::table::{TableItem, UndecodedRows};
+use super::text::LinesBefore;
 use super::{text, utf8};
 pub use parse::{parse, parse_into};
 pub use rereader::Rereader;
@@ -24,6 +25,8 @@ pub use rereader::Rereader;
 #[derive(Debug)]
 pub struct RawBatch {
     pub(super) lines: Lines,
+    /// Where its line numbers begin, if they are counted from 1 so far.
+    pub(super) lines_before: Option<LinesBefore>,
     /// The rows, when it is of a table; then there are no lines.
     table: Option<UndecodedRows>,
     plan: Arc<Plan>,
@@ -32,8 +35,15 @@ pub struct RawBatch {
 impl RawBatch {
     /// A batch without lines.
     pub(super) fn new(plan: &Arc<Plan>) -> Self {
+        let mut batch = Self::to_be_filled(plan);
+        batch.lines.data.clear();
+        batch
+    }
+
+    /// A batch without lines, in a buffer that still has others.
+    pub(super) fn to_be_filled(plan: &Arc<Plan>) -> Self {
         let lines = Lines { data: plan.buffer(), ..Lines::default() };
-        Self { lines, table: None, plan: Arc::clone(plan) }
+        Self { lines, lines_before: None, table: None, plan: Arc::clone(plan) }
     }
 
     /// What a table gave.

@@ -12,13 +12,13 @@ pub fn parse(raw: RawBatch) -> Batch {
 
 /// [`parse`] with a buffer for decoded texts, whatever is in it, that [`Batch::shed`] gives back. There will be about so many documents.
 pub fn parse_into(raw: RawBatch, decoded: Vec<u8>, expected: usize) -> Batch {
-    let RawBatch { lines, table, plan } = raw;
+    let RawBatch { lines, lines_before, table, plan } = raw;
     if let Some(table) = table {
         let segments = vec![table.segment.clone()];
         let (decoded, found) = table.decode(&plan);
         return Batch { decoded, segments, found, ..Batch::default() };
     }
     let ParsedLines { data, decoded, damaged, segments, found } =
-        text::parse(lines, decoded, expected, &plan);
+        text::parse(lines, lines_before.as_ref(), decoded, expected, &plan);
     Batch { data, decoded, damaged, segments, found, plan: Some(plan), is_shed: false, is_forgotten: false }
 }

@@ -1,12 +1,11 @@
-//! Inputs as memory: a text is found again without a call to the system, and a line is written without being read first.
+//! Inputs as memory: a text is found again without a call to the system, and a line is written without being read first. What is read from its beginning to its end is not read so: a page costs a fault.
 //!
 //! The file belongs to somebody else, who may write to it. So a map is only ever looked at as bytes, which are copied or decoded before anything is made of them; and a file that is cut ends the process with
-//! SIGBUS where it is looked at. Only programs that say so ([`Reader::use_maps`](crate::read::Reader::use_maps)) map their inputs.
+//! SIGBUS where it is looked at. Only programs that say so ([`Rereader::new`](crate::read::Rereader::new)) map their inputs.
 
 use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::sync::Arc;
 
 use memmap2::{MmapOptions, MmapRaw, UncheckedAdvice};
 
@@ -41,48 +40,21 @@ impl Map {
     }
 }
 
-/// A map that is read from somewhere to its end.
-#[derive(Debug)]
-pub(super) struct MapReader {
-    map: Arc<Map>,
-    at: usize,
-}
-
-impl MapReader {
-    pub fn new(map: Arc<Map>, at: usize) -> Self {
-        Self { map, at }
-    }
-
-    /// Appends so many bytes, or fewer at the end; how many that are.
-    pub fn append(&mut self, n: usize, into: &mut Vec<u8>) -> usize {
-        let end = self.map.0.len().min(self.at.saturating_add(n));
-        let bytes = self.map.get(self.at as u64..end as u64).unwrap_or_default();
-        into.extend_from_slice(bytes);
-        self.at += bytes.len();
-        bytes.len()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_read_from_its_map_in_parts_of_any_length() {
+    fn a_map_has_the_bytes_of_its_file_and_no_others() {
         const MANY: usize = 4 << 20;
         let content: Vec<u8> = (0..2 * MANY + 777).map(|i| (i % 251) as u8).collect();
         let path = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(&path, &content).unwrap();
-        let map = Arc::new(Map::new(path.as_file(), content.len() as u64).unwrap());
+        let map = Map::new(path.as_file(), content.len() as u64).unwrap();
         assert!(Map::new(path.as_file(), 0).is_err());
         assert_eq!(map.get(5..9), Some(&content[5..9]));
         map.release();
         assert_eq!(map.get(7..19), Some(&content[7..19]));
         assert_eq!(map.get(0..content.len() as u64 + 1), None);
-        for n in [1000, MANY - 1, MANY, usize::MAX] {
-            let (mut reading, mut read) = (MapReader::new(Arc::clone(&map), 3), Vec::new());
-            while reading.append(n, &mut read) > 0 {}
-            assert!(read == content[3..]);
-        }
     }
 }

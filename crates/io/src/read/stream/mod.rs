@@ -15,7 +15,6 @@ use super::format::Compression;
 use super::reject::RejectReason;
 use crate::error::{Error, Result};
 pub(super) use map::Map;
-use map::MapReader;
 
 /// How many bytes tell one format from another.
 const MAGIC_BYTES: u64 = 8;
@@ -61,8 +60,6 @@ pub(super) struct Stream {
     /// The first bytes, which were read to tell the format.
     ahead: Vec<u8>,
     decoder: Box<dyn Read + Send>,
-    /// The file as memory; then the decoder is not asked.
-    map: Option<MapReader>,
     /// What went wrong after those bytes.
     failed: Option<io::Error>,
     /// Whether the source failed, as opposed to what the decoder thinks of its bytes.
@@ -109,7 +106,6 @@ impl Stream {
             compression,
             ahead,
             decoder,
-            map: None,
             failed: None,
             source_failed: Arc::clone(&source_failed),
             progress: progress.clone(),
@@ -126,13 +122,6 @@ impl Stream {
             Box::new(decoder)
         };
         Ok(stream(Vec::new(), decoder))
-    }
-
-    /// Reads from memory what is not compressed.
-    pub(super) fn use_map(&mut self, map: Arc<Map>) {
-        if self.compression == Compression::None {
-            self.map = Some(MapReader::new(map, self.ahead.len()));
-        }
     }
 
     /// How it is compressed.
@@ -155,10 +144,9 @@ impl Stream {
         into.extend(self.ahead.drain(..ahead));
         into.reserve(n - ahead);
         let failed = if n > ahead { self.failed.take() } else { None };
-        let result = match (failed, &mut self.map) {
-            (Some(error), _) => Err(error),
-            (None, Some(map)) => Ok(map.append(n - ahead, into)),
-            (None, None) => self.decoder.by_ref().take((n - ahead) as u64).read_to_end(into),
+        let result = match failed {
+            Some(error) => Err(error),
+            None => self.decoder.by_ref().take((n - ahead) as u64).read_to_end(into),
         };
         if self.compression == Compression::None {
             self.progress.add(into.len() - before - ahead);

@@ -1,4 +1,4 @@
-//! A file of text into batches of whole lines (or records, or files), on the reading thread.
+//! A file of text into batches of whole lines (or records, or files), from its beginning to its end.
 //!
 //! A batch is filled until it holds `batch_bytes`, over the ends of small files, and cut after its last whole line; what is left
 //! waits for the next batch. A line that is longer than a batch makes the buffer grow up to `max_line_bytes`; a still
@@ -11,14 +11,11 @@ use std::sync::Arc;
 use super::cut::Cutter;
 use crate::read::format::Format;
 use crate::read::input::{Input, Start};
-use crate::read::options::Plan;
+use crate::read::options::{MIN_READ, Plan};
 use crate::read::reject::{Reject, RejectReason};
 use crate::read::rows::{Lines, Segment, SegmentKind};
 use crate::read::stream::{End, Stream};
 use crate::read::utf8::BYTE_ORDER_MARK;
-
-/// The least that is asked of a file, more than a byte order mark.
-const MIN_READ: usize = 16;
 
 /// The file of text being read.
 pub(in crate::read) struct TextFile {

@@ -1,15 +1,19 @@
-//! Text: on the reading thread a file becomes whole lines ([`TextFile`]); on any thread lines become documents ([`parse`]).
+//! Text: a file becomes whole lines, one buffer after the other ([`TextFile`]) or in stretches that any thread reads ([`CutFile`]); lines become documents ([`parse`]).
 
 mod csv_records;
 mod cut;
 mod file;
 mod json_lines;
+mod line_counts;
 mod parser;
 mod plain;
+mod stretch;
 
 pub(super) use file::{Stop, TextFile};
 pub(super) use json_lines::text_of;
+pub(super) use line_counts::LinesBefore;
 pub(super) use parser::into_text;
+pub(super) use stretch::CutFile;
 
 use super::json::Decoded;
 use super::options::Plan;
@@ -29,8 +33,15 @@ pub(super) struct ParsedLines {
 }
 
 /// Finds the documents of lines. `decoded` is a buffer for texts, whatever is in it; there will be about so many documents.
-pub(super) fn parse(lines: Lines, decoded: Vec<u8>, expected: usize, plan: &Plan) -> ParsedLines {
-    let Lines { data, segments, rejects } = lines;
+/// Lines of a stretch are numbered in the end, when those before them have long been counted.
+pub(super) fn parse(
+    lines: Lines,
+    before: Option<&LinesBefore>,
+    decoded: Vec<u8>,
+    expected: usize,
+    plan: &Plan,
+) -> ParsedLines {
+    let Lines { data, mut segments, rejects } = lines;
     let (data, bad_lines, damaged) = into_text(data, &segments);
     let mut parser = Parser::new(&data, bad_lines, plan);
     parser.decoded = Decoded::new(decoded);
@@ -49,6 +60,10 @@ pub(super) fn parse(lines: Lines, decoded: Vec<u8>, expected: usize, plan: &Plan
     }
     let Parser { decoded, mut found, .. } = parser;
     let decoded = utf8::into_string(decoded.into_bytes()).expect("escapes in UTF-8 stand for characters");
+    if let Some(before) = before.map(LinesBefore::get) {
+        segments.iter_mut().for_each(|segment| segment.first_line += before);
+        found.rejects.iter_mut().for_each(|reject| reject.line += before);
+    }
     found.sort_rejects();
     ParsedLines { data, decoded, damaged, segments, found }
 }

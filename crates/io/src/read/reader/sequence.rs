@@ -1,32 +1,27 @@
-//! The inputs one after the other, into batches, on one thread.
+//! Inputs one after the other, each from its beginning to its end.
 //!
 //! Small files of text share a batch; a table has batches of its own.
 
 use std::io::Read;
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::batch::{RawBatch, Rereader};
-use super::format::{Compression, Format};
-use super::input::{FoundInput, Input, Lookup, Start};
-use super::options::Plan;
-use super::stream::{Map, Progress, Stream};
-use super::table::{ArrowReader, ParquetReader, TableReader};
-use super::text::{Stop, TextFile};
 use crate::error::{Error, Result};
+use crate::read::batch::RawBatch;
+use crate::read::format::{Compression, Format};
+use crate::read::input::{FoundInput, Start};
+use crate::read::options::Plan;
+use crate::read::stream::{Progress, Stream};
+use crate::read::table::{ArrowReader, ParquetReader, TableReader};
+use crate::read::text::{Stop, TextFile};
 
-/// Reads the inputs of a run, one batch of raw lines at a time. After an error it yields nothing more.
-pub struct Reader {
-    inputs: Vec<Arc<Input>>,
+/// What one thread reads at a time.
+pub(super) struct Sequence {
     waiting: std::vec::IntoIter<FoundInput>,
     current: Option<Current>,
+    /// Whether all that is there is one batch.
+    is_one: bool,
     plan: Arc<Plan>,
     progress: Progress,
-    n_excepted: u64,
-    left_out: Vec<Error>,
-    unread: Vec<PathBuf>,
-    /// Inputs that are memory, by their number.
-    maps: Vec<Option<Arc<Map>>>,
 }
 
 /// The file being read.
@@ -35,54 +30,15 @@ enum Current {
     Table(Box<dyn TableReader>),
 }
 
-impl Reader {
-    pub(super) fn new(lookup: Lookup, plan: Plan) -> Self {
-        let Lookup { inputs, n_excepted, left_out, unread } = lookup;
-        let total = inputs.iter().map(|found| found.input.bytes).sum();
-        Self {
-            inputs: inputs.iter().map(|found| Arc::clone(&found.input)).collect(),
-            waiting: inputs.into_iter(),
-            current: None,
-            plan: Arc::new(plan),
-            progress: Progress::new(total),
-            n_excepted,
-            left_out,
-            unread,
-            maps: Vec::new(),
-        }
+impl Sequence {
+    /// If they are `one` batch, no more is read of each input than it had when it was found.
+    pub fn new(inputs: Vec<FoundInput>, is_one: bool, plan: &Arc<Plan>, progress: &Progress) -> Self {
+        let (plan, progress) = (Arc::clone(plan), progress.clone());
+        Self { waiting: inputs.into_iter(), current: None, is_one, plan, progress }
     }
 
-    /// Reads the inputs that are mapped from there.
-    pub fn use_maps(&mut self, rereader: &Rereader) {
-        self.maps = rereader.maps().collect();
-    }
-
-    /// The files and streams, in reading order; the index is the input number.
-    pub fn inputs(&self) -> &[Arc<Input>] {
-        &self.inputs
-    }
-
-    /// Files that were passed over because of [`Inputs::except`](super::Inputs::except).
-    pub fn n_excepted(&self) -> u64 {
-        self.n_excepted
-    }
-
-    /// What is wrong with files that were passed over because of [`Inputs::lenient`](super::Inputs::lenient).
-    pub fn left_out(&self) -> &[Error] {
-        &self.left_out
-    }
-
-    /// Files of folders that were passed over because of their extension.
-    pub fn unread(&self) -> &[PathBuf] {
-        &self.unread
-    }
-
-    /// How far the reading is; a clone can be watched from another thread.
-    pub fn progress(&self) -> &Progress {
-        &self.progress
-    }
-
-    fn fill(&mut self) -> Result<Option<RawBatch>> {
+    /// The next batch, or nothing at the end.
+    pub fn next(&mut self) -> Result<Option<RawBatch>> {
         let mut batch = RawBatch::new(&self.plan);
         while let Some(current) = self.current()? {
             match current {
@@ -90,9 +46,12 @@ impl Reader {
                     let lines = &mut batch.lines;
                     lines.data.reserve(self.plan.batch_bytes.saturating_sub(lines.data.len()));
                     let stop = text.add_to(lines, &self.plan);
+                    let is_small = self.is_one || batch.lines.data.len() <= self.plan.batch_bytes / 8 * 7;
                     match stop.map_err(|error| Error::read(&text.input.path, error))? {
-                        Stop::FileEnd if batch.lines.data.len() <= self.plan.batch_bytes / 8 * 7 => {}
+                        Stop::FileEnd if is_small => {}
                         Stop::FileEnd => break,
+                        // What was read with a header ends before the file does.
+                        Stop::Full if self.is_one => self.current = Some(Current::Text(text)),
                         Stop::Full => {
                             self.current = Some(Current::Text(text));
                             break;
@@ -132,14 +91,12 @@ impl Reader {
             let reader = ArrowReader::of_file(file, input, &self.progress)?;
             return Ok(Some(Current::Table(Box::new(reader))));
         }
-        let bytes: Box<dyn Read + Send> = match bytes {
-            Some(bytes) => bytes,
-            None => input.stream()?,
+        let bytes: Box<dyn Read + Send> = match (bytes, input.bytes) {
+            (Some(bytes), _) => bytes,
+            (None, Some(found)) if self.is_one => Box::new(input.stream()?.take(found)),
+            (None, _) => input.stream()?,
         };
         let mut stream = Stream::new(bytes, &input.path, &self.progress)?;
-        if let Some(Some(map)) = self.maps.get(input.number as usize) {
-            stream.use_map(Arc::clone(map));
-        }
         let start = Start::read(&mut stream, &input.path, &self.plan)?;
         input.learn(start.known());
         Ok(Some(match start.format {
@@ -147,17 +104,5 @@ impl Reader {
             Format::Arrow => Current::Table(Box::new(ArrowReader::of_stream(stream, input))),
             _ => Current::Text(Box::new(TextFile::new(input, stream, start))),
         }))
-    }
-}
-
-impl Iterator for Reader {
-    type Item = Result<RawBatch>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let batch = self.fill().transpose();
-        if let Some(Err(_)) = batch {
-            (self.current, self.waiting) = (None, Vec::new().into_iter());
-        }
-        batch
     }
 }
