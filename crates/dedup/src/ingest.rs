@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use benzer_core::field::text::{Scratch, Shingler};
-use benzer_core::hash::mix;
+use benzer_core::hash::least;
 use benzer_core::sketch::{SketchSpec, Sketcher};
 use benzer_flow::pipeline::Work;
 use benzer_io::read::{self, Batch, Document, DocumentId, RawBatch};
@@ -142,7 +142,7 @@ impl Ingest {
             input: document.input,
             text_bytes: document.text.len() as u32,
             shingles: elements.len() as u32,
-            minimum: if self.minima { minimum(elements) } else { 0 },
+            minimum: if self.minima { least(elements) } else { 0 },
         });
         tally.text_bytes += document.text.len() as u64;
         tally.empty += u64::from(elements.is_empty());
@@ -155,24 +155,6 @@ impl Ingest {
         }
     }
 }
-
-/// The least of some elements under a hash that no sketch uses: elements are hashes, so that one multiplication orders them anew. Two sets have the same with probability J.
-#[inline]
-fn minimum(elements: &[u64]) -> u32 {
-    let key = |element: &u64| (element ^ ORDER).wrapping_mul(ORDER);
-    // Four at a time: each would wait for the one before.
-    let (fours, rest) = elements.as_chunks::<4>();
-    let mut least = [u64::MAX; 4];
-    for four in fours {
-        least = std::array::from_fn(|i| least[i].min(key(&four[i])));
-    }
-    let least = rest.iter().map(key).chain(least).min();
-    // The least of many begins with zeros.
-    least.filter(|_| !elements.is_empty()).map_or(0, |least| mix(least) as u32)
-}
-
-/// An odd number at random.
-const ORDER: u64 = 0xd1b5_4a32_d192_ed03;
 
 impl Work for Ingest {
     type Batch = RawBatch;

@@ -18,6 +18,10 @@
 //!
 //! **Shingles.** A shingle of `m` tokens combines the tokens' hashes by [`combine`]: rotate and xor, then `finish`.
 
+mod least;
+
+pub use least::least;
+
 /// Version of the element hash, the shingle combination and the seed rule together.
 pub const VERSION: u32 = 1;
 

@@ -10,6 +10,7 @@
 mod coverage;
 mod interval;
 mod join;
+mod minima;
 mod sample;
 mod share;
 mod twins;
@@ -127,6 +128,8 @@ pub(crate) struct AuditedRun<'a> {
     /// Passes what may reach the threshold, by a wide margin.
     pub may_reach: Prefilter,
     pub edges: &'a Edges,
+    /// True if edges were counted, and not estimated.
+    pub is_exact: bool,
     /// In keep order.
     pub removals: &'a [Removal],
     pub seed: u64,
@@ -178,7 +181,8 @@ impl AuditedRun<'_> {
             compared: sample.n_compared,
             design: Design::Draws([share(sample.drawn.len() as u64), share(sample.n_compared)]),
         };
-        self.judge(pairs, compared)
+        let found = self.found(pairs.iter().map(|pair| place(&pair.edge)))?;
+        self.judge(pairs, &found, compared)
     }
 
     fn by_twins(&self, members: &[Rank], text_bytes: u64, workspace: AuditWorkspace<'_>) -> Result<Findings> {
@@ -190,40 +194,77 @@ impl AuditedRun<'_> {
             text_bytes,
             seed: self.seed,
             bytes: workspace.bytes,
+            threads: workspace.threads,
             filter: &self.may_reach,
         };
         let twins = Twins::of(source)?;
         let mut places: Vec<(Rank, Rank)> =
             twins.pairs.iter().map(|pair| (pair.later, pair.earlier)).collect();
         places.dedup();
-        let candidates: CandidateLists = places.into_iter().collect();
-        let wanted = PairFilter::Reaching(self.threshold.lowered());
-        let sources = workspace.sources(self.view, self.shingler);
-        let (mut pairs, mut met) = (Vec::new(), twins.pairs.iter().peekable());
-        let workers = Workers { threads: workspace.threads, progress: &Progress::silent() };
-        for edge in verify_held([&candidates], sources, wanted, workers)?.iter() {
-            let place = (edge.later, edge.earlier);
-            while met.next_if(|pair| (pair.later, pair.earlier) < place).is_some() {}
-            let mut is_again = false;
-            while let Some(pair) = met.next_if(|pair| (pair.later, pair.earlier) == place) {
-                let weight = pair.factor * f64::from(edge.union) / f64::from(edge.intersection.max(1));
-                pairs.push(Pair { weight, is_again, ..Pair::new(edge, pair.later_is_drawn) });
-                is_again = true;
-            }
-        }
+        let found = self.found(places.iter().copied())?;
+        let edges = self.measure(&places, &found, workspace)?;
         (workspace.progress)(members.len() as u64)?;
+        let (mut pairs, mut edges) = (Vec::new(), edges.iter().peekable());
+        let mut last = None;
+        for pair in &twins.pairs {
+            let at = (pair.later, pair.earlier);
+            while edges.next_if(|edge| place(edge) < at).is_some() {}
+            let Some(&&edge) = edges.peek().filter(|edge| place(edge) == at) else { continue };
+            let weight = pair.factor * f64::from(edge.union) / f64::from(edge.intersection.max(1));
+            let is_again = last.replace(at) == Some(at);
+            pairs.push(Pair { weight, is_again, ..Pair::new(edge, pair.later_is_drawn) });
+        }
         let compared = Compared {
             documents: members.len() as u64,
             sampled: twins.n_drawn,
             compared: twins.n_compared,
             design: Design::Twins,
         };
-        self.judge(pairs, compared)
+        self.judge(pairs, &found, compared)
     }
 
-    /// What became of the pairs, which are in the order of the edges.
-    fn judge(&self, mut pairs: Vec<Pair>, compared: Compared) -> Result<Findings> {
-        self.mark(&mut pairs)?;
+    /// The edges of the run at some places, which are in order.
+    fn found(&self, places: impl Iterator<Item = (Rank, Rank)>) -> Result<Vec<Edge>> {
+        let (mut found, mut places) = (Vec::new(), places.peekable());
+        self.edges.parts(|edges| {
+            // Most have no place among them.
+            let is_wanted = |last| places.peek().is_some_and(|next| *next <= place(last));
+            if !edges.last().is_some_and(is_wanted) {
+                return Ok(());
+            }
+            for edge in edges.iter().filter(|edge| !self.view.is_old(edge.earlier)) {
+                while places.next_if(|next| *next < place(edge)).is_some() {}
+                while places.next_if_eq(&place(edge)).is_some() {
+                    found.push(*edge);
+                }
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// The edges at some places that come near the threshold. Of those that the run found it knows the similarity, if it counted.
+    fn measure(
+        &self,
+        places: &[(Rank, Rank)],
+        found: &[Edge],
+        workspace: AuditWorkspace<'_>,
+    ) -> Result<Vec<Edge>> {
+        let mut edges = if self.is_exact { found.to_vec() } else { Vec::new() };
+        let is_measured = |at: &(Rank, Rank)| edges.binary_search_by_key(at, place).is_ok();
+        let candidates: CandidateLists = places.iter().copied().filter(|at| !is_measured(at)).collect();
+        let wanted = PairFilter::Reaching(self.threshold.lowered());
+        let sources = workspace.sources(self.view, self.shingler);
+        let workers = Workers { threads: workspace.threads, progress: &Progress::silent() };
+        edges.extend(verify_held([&candidates], sources, wanted, workers)?.iter());
+        (workspace.progress)(0)?;
+        edges.sort_unstable_by_key(place);
+        Ok(edges)
+    }
+
+    /// What became of the pairs, which are in the order of the edges. `found` are those of the run.
+    fn judge(&self, mut pairs: Vec<Pair>, found: &[Edge], compared: Compared) -> Result<Findings> {
+        self.mark(&mut pairs, found)?;
         let near = best(&pairs, |pair| !self.reaches(pair) && !pair.covered);
         pairs.retain(|pair| self.reaches(pair));
         let left = best(&pairs, |pair| !pair.found && !pair.covered);
@@ -235,19 +276,10 @@ impl AuditedRun<'_> {
         self.threshold.is_reached(pair.edge.intersection.into(), pair.edge.union.into())
     }
 
-    /// Finds out what became of pairs, which are in the order of the edges.
-    fn mark(&self, pairs: &mut [Pair]) -> Result<()> {
-        let place = |edge: &Edge| (edge.later, edge.earlier);
-        let mut edges = self.edges.iter()?;
-        let mut next = edges.next().transpose()?;
-        for pair in &mut *pairs {
-            while next.is_some_and(|edge| place(&edge) < place(&pair.edge)) {
-                next = edges.next().transpose()?;
-            }
-            pair.found = next.is_some_and(|edge| place(&edge) == place(&pair.edge));
-        }
+    fn mark(&self, pairs: &mut [Pair], found: &[Edge]) -> Result<()> {
         let is_removed = |rank: Rank| self.removals.binary_search_by_key(&rank, Removal::removed).is_ok();
         for pair in pairs {
+            pair.found = found.binary_search_by_key(&place(&pair.edge), place).is_ok();
             pair.covered = is_removed(pair.edge.later) || is_removed(pair.edge.earlier);
             pair.capped = !pair.found && self.reaches(pair) && self.meets(&pair.edge)?;
         }
@@ -302,6 +334,11 @@ struct Compared {
     sampled: u64,
     compared: u64,
     design: Design,
+}
+
+/// Where an edge is among others.
+fn place(edge: &Edge) -> (Rank, Rank) {
+    (edge.later, edge.earlier)
 }
 
 /// The most similar of some pairs, ties in keep order.

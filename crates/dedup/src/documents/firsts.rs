@@ -23,6 +23,11 @@ impl Firsts {
         self.n = end;
     }
 
+    /// The first row of a batch.
+    pub fn first(&self, batch: usize) -> Row {
+        self.firsts[batch]
+    }
+
     /// The batch that has a row, and the place of the row in it.
     #[inline]
     pub fn find(&self, row: Row) -> (usize, usize) {

@@ -144,6 +144,11 @@ impl RowTable {
         self.chunks.push(chunk);
     }
 
+    /// The row of the first document of a chunk.
+    pub fn first_row(&self, chunk: usize) -> Row {
+        self.firsts.first(chunk)
+    }
+
     #[inline]
     fn at(&self, row: Row) -> (&Chunk, usize) {
         let (chunk, i) = self.firsts.find(row);

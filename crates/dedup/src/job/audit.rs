@@ -8,7 +8,7 @@ use super::write::Decided;
 use crate::audit::{AuditWorkspace, AuditedRun, Findings};
 use crate::error::Result;
 use crate::progress::Stage;
-use crate::request::Search;
+use crate::request::{Search, Verify};
 use crate::summary::Summary;
 
 /// A pair at the threshold hardly ever looks like one at this share of it: by seven standard errors with 128 registers.
@@ -31,6 +31,7 @@ impl Job<'_> {
             bands,
             may_reach: Prefilter::new(self.ingest.spec(), MARGIN * self.request.compare.threshold.value())?,
             edges: decided.edges,
+            is_exact: self.request.compare.verify == Verify::Exact,
             removals: decided.removals,
             seed: self.request.compare.spec.seed,
         };

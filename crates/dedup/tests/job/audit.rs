@@ -219,6 +219,59 @@ fn with_ids_the_order_of_the_files_changes_nothing() {
 }
 
 #[test]
+fn pairs_of_documents_that_are_similar_to_old_ones_are_found_too() {
+    let lab = prepared();
+    // Every third document is there already, but for a word.
+    let old = corpus::documents(&mut Random::new(11), 1500, 60, false).into_iter().step_by(3);
+    let old: Vec<Document> =
+        old.map(|document| Document { text: format!("{} more", document.text), ..document }).collect();
+    std::fs::write(lab.path("old.jsonl"), corpus::lines(&old)).unwrap();
+    let request = lab.request("out").with(|request| {
+        request.compare.search = Search::Exact;
+        request.audit = ALL;
+    });
+    let alone = audited(&request);
+    let request = request.with(|request| {
+        request.compare.search = banding(25, 5);
+        request.compare.cap = 1000;
+        request.old.paths = vec![lab.path("old.jsonl")];
+        request.old.read = request.input.read.clone();
+        request.results.overwrite = true;
+    });
+    for (verify, least) in [(Verify::Exact, 0.95), (Verify::Estimate, 0.5)] {
+        let against = audited(&request.clone().with(|request| request.compare.verify = verify));
+        assert!(against.pairs > alone.pairs / 2, "{against:?} {alone:?}");
+        assert!(against.found as f64 > least * against.pairs as f64, "{against:?}");
+    }
+}
+
+#[test]
+fn documents_that_share_a_notice_do_not_make_an_audit_long() {
+    let lab = Lab::new();
+    let mut random = Random::new(3);
+    let notice = |of: usize| (0..40).map(|i| format!("n{of}x{i}")).collect::<Vec<_>>().join(" ");
+    // Hardly any are similar, so that as many as can be are drawn; two of three minima are those of one of ten notices.
+    let documents: Vec<Document> = (0..6000)
+        .map(|i| {
+            let own: Vec<String> = (0..20).map(|_| format!("w{}", random.below(1 << 30))).collect();
+            Document { id: format!("{i:05}"), text: format!("{} {}", notice(i % 10), own.join(" ")) }
+        })
+        .collect();
+    lab.write("a.jsonl", corpus::lines(&documents));
+    let audit = |threads| {
+        audited(&lab.request("out").with(|request| {
+            request.compare.threshold = "0.9".parse().unwrap();
+            request.compare.search = banding(8, 16);
+            request.resources.threads = threads;
+            request.results.overwrite = true;
+        }))
+    };
+    let one = audit(1);
+    assert!(one.by_minimum && one.sampled > 200 && one.sampled < 2000, "{one:?}");
+    assert_eq!(one, audit(3));
+}
+
+#[test]
 fn buckets_over_the_limit_are_told_from_what_was_missed() {
     let lab = Lab::new();
     let words = |n: usize| (0..n).map(|i| format!("w{i}")).collect::<Vec<_>>().join(" ");
