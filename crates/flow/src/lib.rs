@@ -12,6 +12,7 @@
 //!
 //! - [`workers`]: tasks by number, in parallel; [`Workers`]: on how many threads.
 //! - [`pipeline`]: batches of a reader through threads, and out again in order.
+//! - [`relay`]: batches through threads twice, cut into tasks in between.
 //! - [`sort`]: more records than fit into memory, in order.
 //! - [`Progress`]: what threads have done, and whether they shall go on.
 //! - [`Workspace`]: the memory and the folder that a piece of work may use.
@@ -19,6 +20,7 @@
 mod error;
 pub mod pipeline;
 mod progress;
+pub mod relay;
 pub mod sort;
 pub mod workers;
 
