@@ -48,6 +48,11 @@ impl HeldBatches {
         self.batches.push(batch);
     }
 
+    /// The row of the first document of a batch.
+    pub fn first(&self, batch: usize) -> Row {
+        self.firsts[batch]
+    }
+
     #[inline]
     fn find(&self, row: Row) -> (&Batch, usize) {
         let mut i = self.index[(row.0 / STEP) as usize] as usize;

@@ -148,7 +148,9 @@ impl<R: Relay> State<R> {
         if is_over || self.failure.is_some() {
             return Step::End;
         }
-        if self.placing == Turn::Free && let Some(done) = self.done.remove(&self.n_placed) {
+        if self.placing == Turn::Free
+            && let Some(done) = self.done.remove(&self.n_placed)
+        {
             self.placing = Turn::Taken;
             return Step::Place(done);
         }

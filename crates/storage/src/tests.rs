@@ -128,7 +128,9 @@ fn files_are_settled_behind_in_their_order_or_the_failure_is_told() {
         });
         let error = taken.and_then(|()| settler.finish()).unwrap_err().to_string();
         assert!(error.contains("free some space"), "{error}");
-        assert!(fs::read_dir(folder.path()).unwrap().all(|file| !temporary::is_name(&file.unwrap().file_name())));
+        assert!(
+            fs::read_dir(folder.path()).unwrap().all(|file| !temporary::is_name(&file.unwrap().file_name()))
+        );
     }
 }
 

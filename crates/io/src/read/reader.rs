@@ -62,6 +62,13 @@ impl Reader {
         &self.inputs
     }
 
+    /// Passes over tables, whose rows are copied otherwise ([`rewrite::table`](crate::rewrite::table)).
+    pub fn without_tables(mut self) -> Self {
+        let is_table = |found: &FoundInput| found.input.format().is_some_and(Format::is_table);
+        self.waiting = self.waiting.filter(|found| !is_table(found)).collect::<Vec<_>>().into_iter();
+        self
+    }
+
     /// Files that were passed over because of [`Inputs::except`](super::Inputs::except).
     pub fn n_excepted(&self) -> u64 {
         self.n_excepted

@@ -41,12 +41,7 @@ impl Compressor {
     ///
     /// # Errors
     /// No memory for the compression.
-    pub fn compress(
-        &mut self,
-        part: &[u8],
-        compression: Compression,
-        into: &mut Vec<u8>,
-    ) -> io::Result<()> {
+    pub fn compress(&mut self, part: &[u8], compression: Compression, into: &mut Vec<u8>) -> io::Result<()> {
         match compression {
             Compression::None => into.extend_from_slice(part),
             Compression::Gzip => {
