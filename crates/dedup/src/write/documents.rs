@@ -110,8 +110,8 @@ impl DocumentWriter<'_> {
             })
         });
         match self.verdicts.annotates {
-            true => table::rewrite_annotated(input, &mut out, &mut verdicts)?,
-            false => table::rewrite(input, &mut out, &mut verdicts)?,
+            true => table::rewrite_annotated(input, &mut out, &mut verdicts, self.threads)?,
+            false => table::rewrite(input, &mut out, &mut verdicts, self.threads)?,
         };
         drop(verdicts);
         failure.map_or(Ok(()), Err)?;
