@@ -97,7 +97,10 @@ fn cut(pool: &Path) -> Result<Vec<String>> {
     for line in BufReader::new(File::open(pool)?).lines() {
         let line: serde_json::Value = serde_json::from_str(&line?)?;
         let text = line["text"].as_str().unwrap_or_default().to_owned();
-        ensure!(!text.contains(['"', '\\', '\n']), "a text of the pool has a quote, a backslash or a newline");
+        ensure!(
+            !text.contains(['"', '\\', '\n']),
+            "a text of the pool has a quote, a backslash or a newline"
+        );
         let words: Vec<&str> = text.split_whitespace().collect();
         passages.extend(words.chunks_exact(PASSAGE).map(|words| words.join(" ")));
     }

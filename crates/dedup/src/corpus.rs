@@ -40,6 +40,11 @@ impl HeldBatches {
         self.batches.push(batch);
     }
 
+    /// The row of the first document of a batch.
+    pub fn first(&self, batch: usize) -> Row {
+        self.firsts.first(batch)
+    }
+
     #[inline]
     fn find(&self, row: Row) -> (&Batch, usize) {
         let (batch, index) = self.firsts.find(row);

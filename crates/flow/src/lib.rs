@@ -12,6 +12,7 @@
 //!
 //! - [`workers`]: tasks by number, in parallel; [`Workers`]: on how many threads.
 //! - [`pipeline`]: batches of a source through threads, and out again in order, or as they come.
+//! - [`relay`]: batches through threads twice, cut into tasks in between.
 //! - [`sort`]: more records than fit into memory, in order; [`sorted_parts`]: those that fit, on many threads.
 //! - [`Progress`]: what threads have done, and whether they shall go on.
 //! - [`Workspace`]: the memory and the folder that a piece of work may use.
@@ -19,6 +20,7 @@
 mod error;
 pub mod pipeline;
 mod progress;
+pub mod relay;
 pub mod sort;
 mod sorted_parts;
 pub mod workers;

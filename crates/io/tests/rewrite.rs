@@ -46,7 +46,13 @@ fn verdict(row: usize, keep: bool) -> Verdict {
 fn rewritten(content: &[u8], verdicts: impl IntoIterator<Item = Verdict>) -> Result<(u64, Vec<u8>), String> {
     let table = table(content);
     let mut out = Vec::new();
-    let n = rewrite(&table.input, &mut out, &mut verdicts.into_iter());
+    let verdicts: Vec<Verdict> = verdicts.into_iter().collect();
+    let n = rewrite(&table.input, &mut out, &mut verdicts.iter().cloned(), 1);
+    // No byte depends on the threads, and no error.
+    let mut others = Vec::new();
+    let with_others = rewrite(&table.input, &mut others, &mut verdicts.into_iter(), 3);
+    assert_eq!(with_others.is_ok(), n.is_ok());
+    assert!(n.is_err() || others == out);
     let prefix = format!("{}/", table.folder.path().display());
     n.map(|n| (n, out)).map_err(|error| error.to_string().replace(&prefix, ""))
 }
@@ -355,7 +361,7 @@ fn an_output_that_fails_is_named_as_such() {
         let table = table(&content);
         for space in [0, 100, 700] {
             let error =
-                rewrite(&table.input, &mut Full(space), &mut [verdict(0, true)].into_iter()).unwrap_err();
+                rewrite(&table.input, &mut Full(space), &mut [verdict(0, true)].into_iter(), 2).unwrap_err();
             let error = error.to_string();
             assert!(error.starts_with("cannot write what is kept of `"), "{error}");
             assert!(error.ends_with("no storage space; check the space on the disk"), "{error}");
@@ -373,6 +379,6 @@ fn lines_and_pipes_are_not_rewritten_here() {
     reader.next().unwrap().unwrap();
     let input = reader.inputs()[0].clone();
     assert_eq!(input.format(), Some(Format::Arrow));
-    let error = rewrite(&input, &mut Vec::new(), &mut std::iter::empty()).unwrap_err().to_string();
+    let error = rewrite(&input, &mut Vec::new(), &mut std::iter::empty(), 1).unwrap_err().to_string();
     assert!(error.contains("got a pipe"), "{error}");
 }

@@ -85,22 +85,36 @@ impl Pieces {
     /// Adds the next piece; only the last one may be shorter than [`PIECE`].
     pub fn add(&mut self, piece: &[u8]) {
         debug_assert!(piece.len() <= PIECE && self.bytes.is_multiple_of(PIECE as u64));
-        self.state = mix(self.state ^ element(piece));
-        self.bytes += piece.len() as u64;
+        self.add_hash(element(piece), piece.len());
+    }
+
+    /// Adds the next piece by its hash.
+    pub fn add_hash(&mut self, hash: u64, bytes: usize) {
+        self.state = mix(self.state ^ hash);
+        self.bytes += bytes as u64;
     }
 
     /// Adds whole pieces, several of them in little more than the time of one.
     pub fn add_together(&mut self, pieces: &[u8; TOGETHER * PIECE]) {
         let pieces: [&[u8]; TOGETHER] = std::array::from_fn(|i| &pieces[i * PIECE..(i + 1) * PIECE]);
-        for hash in elements(pieces) {
-            self.state = mix(self.state ^ hash);
-            self.bytes += PIECE as u64;
-        }
+        elements(pieces).into_iter().for_each(|hash| self.add_hash(hash, PIECE));
     }
 
     pub fn stamp(&self) -> Stamp {
         Stamp { bytes: self.bytes, checksum: mix(self.state ^ self.bytes) }
     }
+}
+
+/// The hashes of whole pieces.
+pub(super) fn hashes(mut bytes: &[u8]) -> Vec<u64> {
+    let mut hashes = Vec::with_capacity(bytes.len() / PIECE);
+    while let Some((pieces, rest)) = bytes.split_first_chunk::<{ TOGETHER * PIECE }>() {
+        let pieces: [&[u8]; TOGETHER] = std::array::from_fn(|i| &pieces[i * PIECE..(i + 1) * PIECE]);
+        hashes.extend(elements(pieces));
+        bytes = rest;
+    }
+    hashes.extend(bytes.chunks(PIECE).map(element));
+    hashes
 }
 
 /// Numbers above 2^53 do not survive every JSON reader.

@@ -11,8 +11,8 @@ pub(super) trait Disk: Debug + Send + Sync {
         Handle::create(path)
     }
 
-    /// Appends to a file that [`Disk::create`] made and that has `offset` bytes.
-    fn write(&self, path: &Path, file: &mut Handle, offset: u64, bytes: &[u8]) -> io::Result<()> {
+    /// Writes to a place of a file that [`Disk::create`] made; others may write to other places of it meanwhile.
+    fn write(&self, path: &Path, file: &Handle, offset: u64, bytes: &[u8]) -> io::Result<()> {
         file.write(path, offset, bytes)
     }
 

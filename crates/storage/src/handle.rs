@@ -3,7 +3,11 @@
 //! Linux can write large aligned blocks past the page cache: the processor copies nothing, the sync at the end has nothing left to do, and the pages of other programs
 //! stay where they are. Where that does not work (another system, a file system without it), and for everything small, it is written the ordinary way.
 
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fs::File, io, path::Path};
+
+use super::checksum::{PIECE, Pieces, hashes};
 
 /// The alignment of blocks in memory and in the file.
 pub(super) const ALIGNMENT: usize = 4096;
@@ -12,29 +16,25 @@ const SMALL: [usize; 3] = [32 << 10, 512 << 10, (1 << 20) - (64 << 10)];
 /// Fewer bytes are not worth a second handle.
 const MIN_PAST_CACHE: usize = Block::BYTES / 8;
 
-/// The file, and a second handle past the page cache.
+/// The file, and a second handle past the page cache. Any thread may write to a place of its own.
 #[derive(Debug)]
 pub(super) struct Handle {
     file: File,
-    past: Past,
-}
-
-#[derive(Debug)]
-enum Past {
-    Untried,
-    Open(File),
-    Impossible,
+    /// Opened by the first that is large; nothing if that cannot be.
+    past: OnceLock<Option<File>>,
+    /// Whether the file system has turned out to have other rules.
+    is_refused: AtomicBool,
 }
 
 impl Handle {
     /// A new file; one that exists is an error.
     pub fn create(path: &Path) -> io::Result<Self> {
         let file = File::options().write(true).create_new(true).open(path)?;
-        Ok(Self { file, past: Past::Untried })
+        Ok(Self { file, past: OnceLock::new(), is_refused: AtomicBool::new(false) })
     }
 
     /// Writes at `offset`. The file is still named `path`.
-    pub fn write(&mut self, path: &Path, offset: u64, bytes: &[u8]) -> io::Result<()> {
+    pub fn write(&self, path: &Path, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let n = self.write_past(path, offset, bytes)?;
         write_at(&self.file, offset + n as u64, &bytes[n..])
     }
@@ -45,21 +45,18 @@ impl Handle {
     }
 
     /// Writes as much as can go past the page cache; how much that is.
-    fn write_past(&mut self, path: &Path, offset: u64, bytes: &[u8]) -> io::Result<usize> {
+    fn write_past(&self, path: &Path, offset: u64, bytes: &[u8]) -> io::Result<usize> {
         let n = bytes.len() / ALIGNMENT * ALIGNMENT;
         let is_aligned =
             bytes.as_ptr().align_offset(ALIGNMENT) == 0 && offset.is_multiple_of(ALIGNMENT as u64);
-        if n < MIN_PAST_CACHE || !is_aligned {
+        if n < MIN_PAST_CACHE || !is_aligned || self.is_refused.load(Ordering::Relaxed) {
             return Ok(0);
         }
-        if matches!(self.past, Past::Untried) {
-            self.past = open_past(path).map_or(Past::Impossible, Past::Open);
-        }
-        let Past::Open(file) = &self.past else { return Ok(0) };
+        let Some(file) = self.past.get_or_init(|| open_past(path).ok()) else { return Ok(0) };
         match write_at(file, offset, &bytes[..n]) {
             // The file system has other rules.
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
-                self.past = Past::Impossible;
+                self.is_refused.store(true, Ordering::Relaxed);
                 Ok(0)
             }
             written => written.map(|()| n),
@@ -83,16 +80,20 @@ fn write_at(file: &File, offset: u64, bytes: &[u8]) -> io::Result<()> {
     std::os::unix::fs::FileExt::write_all_at(file, bytes, offset)
 }
 
+/// One after the other: they share a position.
 #[cfg(not(unix))]
 fn write_at(mut file: &File, offset: u64, bytes: &[u8]) -> io::Result<()> {
     use std::io::{Seek, SeekFrom, Write};
+    use std::sync::{Mutex, PoisonError};
+    static POSITION: Mutex<()> = Mutex::new(());
+    let _position = POSITION.lock().unwrap_or_else(PoisonError::into_inner);
     file.seek(SeekFrom::Start(offset))?;
     file.write_all(bytes)
 }
 
 /// Bytes on their way to a file, aligned in memory.
 #[derive(Debug, Default)]
-pub(super) struct Block {
+pub struct Block {
     buffer: Vec<u8>,
     start: usize,
 }
@@ -130,6 +131,28 @@ impl Block {
     /// Empties it.
     pub fn clear(&mut self) {
         self.buffer.truncate(self.start);
+    }
+
+    /// Looks at its bytes for the checksum of the file, which is most of what there is to do for it: on any thread.
+    pub fn stamped(self) -> StampedBlock {
+        let hashes = if self.bytes().len() == Self::BYTES { hashes(self.bytes()) } else { Vec::new() };
+        StampedBlock { block: self, hashes }
+    }
+}
+
+/// A block that [`FileWriter::append_block`](super::FileWriter::append_block) takes without looking at its bytes.
+#[derive(Debug)]
+pub struct StampedBlock {
+    pub(super) block: Block,
+    /// Of its pieces, if it is full.
+    hashes: Vec<u64>,
+}
+
+impl StampedBlock {
+    /// Adds a full block to a checksum; false if it is none.
+    pub(super) fn add_to(&self, pieces: &mut Pieces) -> bool {
+        self.hashes.iter().for_each(|hash| pieces.add_hash(*hash, PIECE));
+        !self.hashes.is_empty()
     }
 }
 

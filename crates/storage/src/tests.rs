@@ -79,6 +79,62 @@ fn the_stamp_does_not_depend_on_how_the_bytes_came() {
 }
 
 #[test]
+fn blocks_of_other_threads_are_as_good_as_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out");
+    let bytes = content(9).repeat(5);
+    let whole = put(&Files::new(), &path, &bytes).unwrap();
+    // Whole blocks and the rest, without and with bytes before them that are no whole block.
+    for (first, size) in [(0, Block::BYTES), (100, Block::BYTES), (Block::BYTES, Block::BYTES), (0, 1000)] {
+        let mut file = Files::new().create(&path).unwrap();
+        file.append(&bytes[..first]).unwrap();
+        let mut blocks = vec![Block::default()];
+        for part in bytes[first..].chunks(size) {
+            let mut block = blocks.pop().unwrap();
+            assert_eq!(block.take(part), part.len());
+            blocks.push(file.append_block(block.stamped()).unwrap());
+            assert!(blocks[0].bytes().is_empty());
+        }
+        assert_eq!(file.bytes(), bytes.len() as u64);
+        assert_eq!(file.commit().unwrap(), whole, "{first} bytes, then {size} at a time");
+        assert_eq!(fs::read(&path).unwrap(), bytes);
+    }
+}
+
+#[test]
+fn files_are_settled_behind_in_their_order_or_the_failure_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let make = |files: &Files, i: usize| {
+        let mut file = files.create(&folder.path().join(format!("{i}"))).unwrap();
+        file.append(&content(1)[i..]).unwrap();
+        file
+    };
+    let mut settler = Settler::default();
+    (0..20).for_each(|i| settler.take(make(&Files::new(), i)).unwrap());
+    let settled = settler.finish().unwrap();
+    assert_eq!(settled.len(), 20);
+    for (i, (path, stamp)) in settled.iter().enumerate() {
+        assert_eq!(*path, folder.path().join(format!("{i}")));
+        assert_eq!(checksum_of(path).unwrap(), *stamp);
+    }
+    assert!(Settler::default().finish().unwrap().is_empty());
+    for bytes in [0, 100_000, 300_000, 1_000_000] {
+        let files = Files::failing(When::AfterBytes(bytes), io::ErrorKind::StorageFull);
+        let mut settler = Settler::default();
+        let taken = (0..20).try_for_each(|i| {
+            let mut file = files.create(&folder.path().join(format!("full {i}")))?;
+            file.append(&content(1)[i..])?;
+            settler.take(file)
+        });
+        let error = taken.and_then(|()| settler.finish()).unwrap_err().to_string();
+        assert!(error.contains("free some space"), "{error}");
+        assert!(
+            fs::read_dir(folder.path()).unwrap().all(|file| !temporary::is_name(&file.unwrap().file_name()))
+        );
+    }
+}
+
+#[test]
 fn what_cannot_be_written_is_told_with_its_remedy() {
     let folder = tempfile::tempdir().unwrap();
     let files = Files::new();

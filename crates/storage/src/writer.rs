@@ -3,12 +3,13 @@
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::behind::Behind;
 use super::checksum::{PIECE, Pieces, Stamp};
 use super::disk::{check_local, folder_of};
 use super::error::{Error, Result};
-use super::handle::{Block, Handle};
+use super::handle::{Block, Handle, StampedBlock};
 use super::{Files, temporary};
 
 /// A file being written. Dropped before [`FileWriter::commit`], it leaves nothing behind. Its errors as [`Write`] carry the same
@@ -19,20 +20,15 @@ pub struct FileWriter {
     path: PathBuf,
     temporary: PathBuf,
     /// Closed by the commit or the drop.
-    file: Option<Way>,
+    file: Option<Arc<Handle>>,
+    /// Where blocks are written once the file is long.
+    behind: Option<Behind>,
     /// What is not written yet.
     block: Block,
     /// The checksum of its whole pieces and of all that was written.
     pieces: Pieces,
     written: u64,
     state: WriterState,
-}
-
-/// How blocks come into the file.
-#[derive(Debug)]
-enum Way {
-    Here(Handle),
-    Behind(Behind),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,7 +61,8 @@ impl FileWriter {
             files: files.clone(),
             path: path.into(),
             temporary,
-            file: Some(Way::Here(file)),
+            file: Some(Arc::new(file)),
+            behind: None,
             block: Block::default(),
             written: 0,
             pieces: Pieces::default(),
@@ -92,6 +89,22 @@ impl FileWriter {
             bytes = &bytes[self.take(bytes)?..];
         }
         Ok(())
+    }
+
+    /// Appends a block; gives an empty one, which may have been another's. Fastest if only full blocks were appended before it.
+    ///
+    /// # Errors
+    /// What the operating system says, with the file's name.
+    pub fn append_block(&mut self, block: StampedBlock) -> Result<Block> {
+        self.check()?;
+        let is_whole = self.block.bytes().is_empty() && block.add_to(&mut self.pieces);
+        let mut block = block.block;
+        if !is_whole {
+            self.append(block.bytes())?;
+            block.clear();
+            return Ok(block);
+        }
+        self.send(block)
     }
 
     /// Puts the file in its place, on disk.
@@ -133,11 +146,13 @@ impl FileWriter {
         if !self.block.bytes().is_empty() {
             self.write_block()?;
         }
+        // Of many files at a time this is all that takes memory.
+        self.block = Block::default();
         let fail = |error| Error::disk("write", &self.path, error);
-        let file = match self.file.take().expect("only commit and drop take the file") {
-            Way::Here(file) => file,
-            Way::Behind(mut behind) => behind.end().map_err(fail)?,
-        };
+        if let Some(mut behind) = self.behind.take() {
+            behind.end().map_err(fail)?;
+        }
+        let file = self.file.take().expect("only commit and drop take the file");
         let disk = &*self.files.disk;
         disk.sync(&self.temporary, &file).map_err(fail)?;
         drop(file);
@@ -184,33 +199,31 @@ impl FileWriter {
     }
 
     fn write_block(&mut self) -> Result<()> {
-        let bytes = self.block.bytes().len() as u64;
-        self.block = self.send_block().map_err(|error| {
-            self.state = WriterState::Failed;
-            Error::disk("write", &self.path, error)
-        })?;
-        self.written += bytes;
+        let block = std::mem::take(&mut self.block);
+        self.block = self.send(block)?;
         Ok(())
     }
 
-    /// Writes the block or has it written; gives an empty one.
-    fn send_block(&mut self) -> io::Result<Block> {
-        let (offset, mut block) = (self.written, std::mem::take(&mut self.block));
-        let way = match self.file.take().expect("only commit and drop take the file") {
-            Way::Here(file) if offset >= LONG => {
-                let behind = Behind::new(&self.files.disk, self.temporary.clone(), file);
-                behind.map_or_else(Way::Here, Way::Behind)
-            }
-            way => way,
-        };
-        match self.file.insert(way) {
-            Way::Behind(behind) => behind.write(offset, block),
-            Way::Here(file) => {
-                self.files.disk.write(&self.temporary, file, offset, block.bytes())?;
-                block.clear();
-                Ok(block)
-            }
+    /// Writes a block or has it written; gives an empty one.
+    fn send(&mut self, mut block: Block) -> Result<Block> {
+        let (offset, bytes) = (self.written, block.bytes().len() as u64);
+        let file = self.file.as_ref().expect("only commit and drop take the file");
+        let disk = &self.files.disk;
+        if self.behind.is_none() && offset >= LONG {
+            self.behind = Behind::new(disk, self.temporary.clone(), file);
         }
+        let sent = match &mut self.behind {
+            Some(behind) => behind.write(offset, block),
+            None => disk.write(&self.temporary, file, offset, block.bytes()).map(|()| {
+                block.clear();
+                block
+            }),
+        };
+        self.written += bytes;
+        sent.map_err(|error| {
+            self.state = WriterState::Failed;
+            Error::disk("write", &self.path, error)
+        })
     }
 }
 
@@ -228,7 +241,7 @@ impl Write for FileWriter {
 impl Drop for FileWriter {
     fn drop(&mut self) {
         if self.state != WriterState::Renamed {
-            self.file = None;
+            (self.behind, self.file) = (None, None);
             // A failure to remove has nobody to tell; a later run removes what is left.
             let _ = self.files.disk.remove(&self.temporary);
         }

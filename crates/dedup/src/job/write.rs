@@ -1,21 +1,23 @@
 //! The results: evidence, documents, manifest.
 
+use std::collections::HashMap;
 use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use benzer_flow::pipeline::{self, Work};
-use benzer_io::read::{self, Batch, RawBatch};
+use benzer_io::read::Input;
 use benzer_join::Edge;
-use benzer_storage::{FileWriter, Stamp};
+use benzer_storage::{FileWriter, Settler, Stamp};
 
 use super::old::ArchiveGrowth;
 use super::open::open_inputs;
 use super::setup::Job;
 use crate::audit::Findings;
-use crate::corpus::{Corpus, CorpusView};
+use crate::corpus::CorpusView;
 use crate::decide::{Removal, Rule};
 use crate::documents::Documents;
 use crate::edges::Edges;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::folders::{DOCUMENTS, OLD_REJECTS, REJECTS};
 use crate::outcome;
 use crate::progress::Stage;
@@ -57,16 +59,29 @@ impl Job<'_> {
         self.summarize(&by_keeper, summary);
         let writer = ResultWriter { job: self, view, decided, by_keeper: &by_keeper, findings, summary };
         // Waiting for the disk is left to another thread.
-        let (documents, tables) = std::thread::scope(|scope| {
-            let documents = scope.spawn(|| writer.documents());
-            let tables = writer.tables();
-            (documents.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), tables)
-        });
-        let mut stamps = tables?;
-        stamps.extend(documents?);
+        let mut settler = Settler::default();
+        writer.tables(&mut settler)?;
+        writer.documents(&mut settler)?;
+        let mut stamps = self.stamps(settler.finish()?, &view.corpus.inputs);
         // Before the manifest: a run that is whole is in its archive.
         stamps.extend(self.save(&view, decided.removals, growth)?);
         writer.manifest(&stamps)
+    }
+
+    /// What was written, by its name in the results: tables as they came, then documents in the order of the inputs.
+    fn stamps(&self, settled: Vec<(PathBuf, Stamp)>, inputs: &[Arc<Input>]) -> Vec<(String, Stamp)> {
+        let documents = self.folders.output.join(DOCUMENTS);
+        let number: HashMap<PathBuf, u32> =
+            inputs.iter().map(|input| (documents.join(&input.relative), input.number)).collect();
+        let name = |path: &Path| {
+            path.strip_prefix(&self.folders.output).unwrap_or(path).to_string_lossy().into_owned()
+        };
+        let mut stamps: Vec<_> = settled
+            .into_iter()
+            .map(|(path, stamp)| (number.get(&path).copied(), (name(&path), stamp)))
+            .collect();
+        stamps.sort_by_key(|(number, _)| *number);
+        stamps.into_iter().map(|(_, stamp)| stamp).collect()
     }
 
     /// The rejected lines, from the work folder; if there are none, no file has to be there.
@@ -121,108 +136,47 @@ impl Job<'_> {
 
 impl ResultWriter<'_> {
     /// Writes everything but the documents and the manifest.
-    fn tables(&self) -> Result<Vec<(String, Stamp)>> {
+    fn tables(&self, settler: &mut Settler) -> Result<()> {
         let Self { job, view, decided, by_keeper, .. } = self;
         let Decided { edges, copies, removals, .. } = decided;
-        let mut written: Vec<FileWriter> = Vec::new();
-        // Waits for the disk at once: whoever writes documents has enough to do meanwhile.
-        let mut settled = |mut file: FileWriter| -> Result<()> {
-            file.settle()?;
-            written.push(file);
-            Ok(())
-        };
         let mut pairs = PairsWriter::new(job.create("pairs.parquet")?, job.counted())?;
         edges.parts(|edges| pairs.extend(edges, view, job.estimates))?;
         pairs.begin_copies();
         pairs.extend(copies, view, job.estimates)?;
-        settled(pairs.finish(view, job.estimates)?)?;
+        settler.take(pairs.finish(view, job.estimates)?)?;
         let span = |removal: &Removal| job.span(view, removal);
         let evidence = job.create("evidence.parquet")?;
-        settled(write::evidence(evidence, removals, view, job.estimates, span)?)?;
+        settler.take(write::evidence(evidence, removals, view, job.estimates, span)?)?;
         let clusters = job.create("clusters.parquet")?;
-        settled(write::clusters(clusters, by_keeper, view, job.estimates)?)?;
-        settled(write::places(job.create(PlacesColumn::FILE)?, edges, removals, view)?)?;
-        settled(self.report()?)?;
-        settled(job.rejects_file(REJECTS, self.summary.counts.rejected)?)?;
+        settler.take(write::clusters(clusters, by_keeper, view, job.estimates)?)?;
+        settler.take(write::places(job.create(PlacesColumn::FILE)?, edges, removals, view)?)?;
+        settler.take(self.report()?)?;
+        settler.take(job.rejects_file(REJECTS, self.summary.counts.rejected)?)?;
         if self.summary.counts.against_rejected > 0 {
-            settled(job.rejects_file(OLD_REJECTS, self.summary.counts.against_rejected)?)?;
+            settler.take(job.rejects_file(OLD_REJECTS, self.summary.counts.against_rejected)?)?;
         }
-        let name =
-            |file: &FileWriter| file.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let names: Vec<String> = written.iter().map(name).collect();
-        Ok(names.into_iter().zip(FileWriter::commit_all(written)?).collect())
+        Ok(())
     }
 
     /// Writes the documents of all inputs that are kept, or all of them with marks.
-    fn documents(&self) -> Result<Vec<(String, Stamp)>> {
+    fn documents(&self, settler: &mut Settler) -> Result<()> {
         let Self { job, view, decided, by_keeper, .. } = self;
         if matches!(job.request.results.write, Output::DryRun | Output::Evidence) {
-            return Ok(Vec::new());
+            return Ok(());
         }
         let annotates = job.request.results.write == Output::Annotate;
         let verdicts = RunVerdicts::new(*view, decided.removals, by_keeper, job.estimates, annotates);
         let root = job.folders.output.join(DOCUMENTS);
         job.files.create_dir_all(&root)?;
-        let mut out = DocumentWriter::new(job.files, root, &view.corpus.inputs, &verdicts);
-        let mut write = |batch: &Batch, lines: &[u8]| -> Result<()> {
-            out.batch(batch, lines)?;
-            job.observer.reached(out.row().into());
-            job.check_cancelled()
-        };
-        match &view.corpus.documents {
-            Documents::Memory(_) => write_held(view.corpus, !annotates, write)?,
+        let threads = job.request.resources.threads;
+        let (corpus, listener) = (view.corpus, job.observer);
+        let out = DocumentWriter { files: job.files, root, corpus, verdicts: &verdicts, threads, listener };
+        let reread = match &corpus.documents {
+            Documents::Memory(_) => None,
             Documents::Disk(_) => {
-                let reader = open_inputs(job.request, &job.folders.work, job.target)?;
-                pipeline::run(reader, &Parse, job.request.resources.threads, |batch| {
-                    write(&batch, batch.lines())
-                })?;
+                Some(open_inputs(job.request, &job.folders.work, job.target)?.without_tables())
             }
-        }
-        if out.row() != view.len() {
-            return Err(benzer_io::Error::Changed.into());
-        }
-        let stamps = out.finish()?.into_iter();
-        Ok(stamps.map(|(path, stamp)| (format!("{DOCUMENTS}/{}", path.display()), stamp)).collect())
-    }
-}
-
-/// Hands the batches in memory to `write`, with their lines. Lines that are written as they are need not be parsed again.
-fn write_held(
-    corpus: &Corpus,
-    is_verbatim: bool,
-    mut write: impl FnMut(&Batch, &[u8]) -> Result<()>,
-) -> Result<()> {
-    let mut buffer = Vec::new();
-    for batch in &corpus.held.batches {
-        match &corpus.rereader {
-            Some(rereader) if is_verbatim && batch.is_forgotten() && batch.has_lines() => {
-                write(batch, batch.reread_lines(rereader, &mut buffer)?)?;
-            }
-            Some(rereader) if batch.is_forgotten() => {
-                let whole = batch.reread(rereader, buffer)?;
-                write(&whole, whole.lines())?;
-                buffer = whole.into_lines();
-            }
-            _ => write(batch, batch.lines())?,
-        }
-    }
-    if let Some(rereader) = &corpus.rereader {
-        rereader.check()?;
-        // Now, while the disk is waited for.
-        rereader.release();
-    }
-    Ok(())
-}
-
-struct Parse;
-
-impl Work for Parse {
-    type Batch = RawBatch;
-    type Scratch = ();
-    type Made = Batch;
-    type Error = Error;
-
-    fn make(&self, raw: RawBatch, (): &mut ()) -> Result<Batch> {
-        Ok(read::parse(raw))
+        };
+        out.write(reread, settler)
     }
 }

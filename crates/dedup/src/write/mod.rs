@@ -3,6 +3,8 @@
 mod dictionary_column;
 mod documents;
 mod evidence;
+mod kept;
+mod outputs;
 mod pairs;
 mod places;
 mod verdicts;

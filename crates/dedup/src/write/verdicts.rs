@@ -1,7 +1,9 @@
 //! What becomes of each row of a run.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
+use benzer_io::read::Batch;
 use benzer_io::rewrite::Annotation;
 use benzer_join::{Estimates, Rank};
 
@@ -82,12 +84,45 @@ impl<'a> RunVerdicts<'a> {
         found.map_or_else(|_| self.kept(rank), |i| self.duplicate(&self.removals[i])).map(Some)
     }
 
-    /// The input and the line of a row, if there is such a row.
-    pub fn place(&self, row: Row) -> Result<Option<(u32, u64)>> {
-        if row.0 >= self.view.len() {
-            return Ok(None);
+    /// The line of a row.
+    pub fn line(&self, row: Row) -> Result<u64> {
+        Ok(self.view.corpus.documents.place(row)?.line)
+    }
+
+    /// The rows of an input.
+    pub fn rows_of(&self, input: u32) -> Result<Range<u32>> {
+        Ok(self.first((input, 0))?..self.first((input + 1, 0))?)
+    }
+
+    /// The rows of a batch that was read again.
+    pub fn rows_of_batch(&self, batch: &Batch) -> Result<Range<u32>> {
+        let n = batch.n_documents() as u32;
+        let place = |i: u32| batch.document(i as usize).map(|document| (document.input, document.line));
+        let Some((first, last)) = place(0).zip(place(n.wrapping_sub(1))) else { return Ok(0..0) };
+        let row = self.first(first)?;
+        let is_there = row.checked_add(n).is_some_and(|end| end <= self.view.len());
+        match is_there && self.place(row)? == first && self.place(row + n - 1)? == last {
+            true => Ok(row..row + n),
+            false => Err(benzer_io::Error::Changed.into()),
         }
-        let place = self.view.corpus.documents.place(row)?;
-        Ok(Some((place.input, place.line)))
+    }
+
+    /// The first row that does not lie before an input and a line.
+    fn first(&self, place: (u32, u64)) -> Result<u32> {
+        let (mut from, mut to) = (0, self.view.len());
+        while from < to {
+            let middle = from + (to - from) / 2;
+            match self.place(middle)? < place {
+                true => from = middle + 1,
+                false => to = middle,
+            }
+        }
+        Ok(from)
+    }
+
+    /// The input and the line of a row.
+    fn place(&self, row: u32) -> Result<(u32, u64)> {
+        let place = self.view.corpus.documents.place(Row(row))?;
+        Ok((place.input, place.line))
     }
 }

@@ -59,6 +59,36 @@ pub trait Source: Sync {
     fn end_after(&self, part: u64);
 }
 
+/// An iterator as a source: of one part, which one thread at a time reads.
+pub struct OneByOne<I>(Mutex<(Option<I>, u64)>);
+
+impl<I> OneByOne<I> {
+    /// What the iterator gives.
+    pub fn new(batches: I) -> Self {
+        Self(Mutex::new((Some(batches), 0)))
+    }
+}
+
+impl<T, E, I: Iterator<Item = Result<T, E>> + Send> Source for OneByOne<I> {
+    type Batch = T;
+    type Error = E;
+
+    fn next_batch(&self, _: usize) -> Option<Taken<Result<T, E>>> {
+        let mut rest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (batches, index) = &mut *rest;
+        let batch = batches.as_mut()?.next();
+        let at = Position { part: 0, index: *index };
+        *index += 1;
+        let is_last = !matches!(batch, Some(Ok(_)));
+        if is_last {
+            *batches = None;
+        }
+        Some(Taken { at, is_last, batch })
+    }
+
+    fn end_after(&self, _: u64) {}
+}
+
 /// What the workers do with a batch. One value is shared by all of them.
 pub trait Work: Sync {
     /// What is worked on.

@@ -10,6 +10,6 @@ pub mod table;
 mod verdict;
 
 pub use annotate::{ANNOTATIONS, annotate_csv, annotate_csv_header, annotate_json};
-pub use compress::LineWriter;
+pub use compress::{CompressedWriter, Compressor, part_bytes};
 pub use rejects::reject_lines;
 pub use verdict::{Annotation, Verdict};

@@ -43,7 +43,7 @@ impl Disk for Failing {
         Real.create(path)
     }
 
-    fn write(&self, path: &Path, file: &mut Handle, offset: u64, bytes: &[u8]) -> io::Result<()> {
+    fn write(&self, path: &Path, file: &Handle, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let room = match self.when {
             When::AfterBytes(room) => room.saturating_sub(self.bytes.load(Ordering::Relaxed)),
             When::Operation(_) => u64::MAX,

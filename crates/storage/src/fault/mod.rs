@@ -31,7 +31,7 @@ pub enum Sync {
     Folder,
 }
 
-/// An operation that succeeded. Paths are relative to the root; files are only ever appended to, so there is no truncation.
+/// An operation that succeeded. Paths are relative to the root; no byte of a file is written twice, and there is no truncation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Operation {
     /// A new, empty file.

@@ -97,7 +97,7 @@ impl Disk for Recorder {
         self.record(Operation::Create(self.relative(path)?), || Real.create(path))
     }
 
-    fn write(&self, path: &Path, file: &mut Handle, offset: u64, bytes: &[u8]) -> io::Result<()> {
+    fn write(&self, path: &Path, file: &Handle, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let operation = Operation::Write { path: self.relative(path)?, offset, bytes: bytes.to_vec() };
         self.record(operation, || Real.write(path, file, offset, bytes))
     }

@@ -6,7 +6,7 @@
 
 use std::cell::RefCell;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::read::format::Compression;
 use crate::read::input::Input;
 use crate::read::json::Decoded;
-use crate::read::rows::{Found, Segment, SegmentKind};
+use crate::read::rows::{Found, Segment};
 use crate::read::span::{Buffer, Piece, Span};
 use crate::read::stream::Map;
 use crate::read::{text, utf8};
@@ -147,17 +147,24 @@ impl Rereader {
     /// Appends a whole segment. The newline of the last line may have been added by the reader.
     fn read_all(&self, segment: &Segment, into: &mut Vec<u8>) -> Result<()> {
         let OpenFile { input, file, .. } = &self.files[segment.input.number as usize];
-        let n = segment.end - segment.start;
-        // Nobody else moves the position: texts are read at places of their own.
-        let mut file = file;
-        let read = file
-            .seek(SeekFrom::Start(segment.first_offset))
-            .and_then(|_| file.take(n as u64).read_to_end(into))
-            .map_err(|error| Error::read(&input.path, error))?;
-        if n - read > 1 {
+        let (start, n) = (into.len(), segment.end - segment.start);
+        into.resize(start + n, 0);
+        let mut n_read = 0;
+        // Others read at places of their own meanwhile.
+        while n_read < n {
+            match file.read_at(&mut into[start + n_read..], segment.first_offset + n_read as u64) {
+                Ok(0) => break,
+                Ok(more) => n_read += more,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(Error::read(&input.path, error)),
+            }
+        }
+        if n - n_read > 1 {
             return Err(Error::Changed);
         }
-        into.extend((read < n).then_some(b'\n'));
+        if n_read < n {
+            into[start + n_read] = b'\n';
+        }
         Ok(())
     }
 }
@@ -234,21 +241,20 @@ impl Batch {
         Ok(())
     }
 
-    /// Its lines as bytes, in a buffer or as they are in memory.
-    pub fn reread_lines<'a>(&self, rereader: &'a Rereader, buffer: &'a mut Vec<u8>) -> Result<&'a [u8]> {
-        if let [segment @ Segment { start: 0, .. }] = &*self.segments
-            && let Some(bytes) = rereader.mapped(segment)
-        {
-            return Ok(bytes);
+    /// Its lines as they are in memory, if they are there in one piece.
+    pub fn mapped_lines<'a>(&self, rereader: &'a Rereader) -> Option<&'a [u8]> {
+        match &*self.segments {
+            [segment @ Segment { start: 0, .. }] => rereader.mapped(segment),
+            _ => None,
         }
-        buffer.clear();
-        self.segments.iter().try_for_each(|segment| rereader.read_all(segment, buffer))?;
-        Ok(buffer)
     }
 
-    /// Whether documents are written as lines.
-    pub fn has_lines(&self) -> bool {
-        !self.segments.iter().any(|segment| matches!(segment.kind, SegmentKind::File | SegmentKind::Rows))
+    /// Its lines as bytes.
+    pub fn reread_lines(&self, rereader: &Rereader) -> Result<Vec<u8>> {
+        let mut lines =
+            Vec::with_capacity(self.segments.iter().map(|segment| segment.end - segment.start).sum());
+        self.segments.iter().try_for_each(|segment| rereader.read_all(segment, &mut lines))?;
+        Ok(lines)
     }
 
     /// The same batch with its lines, read into a buffer. What had escapes is not decoded again.

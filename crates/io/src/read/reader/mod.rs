@@ -50,6 +50,12 @@ impl Reader {
         &self.inputs
     }
 
+    /// Passes over tables, whose rows are copied otherwise ([`rewrite::table`](crate::rewrite::table)).
+    pub fn without_tables(self) -> Self {
+        self.schedule().leave_out_tables();
+        self
+    }
+
     /// Files that were passed over because of [`Inputs::except`](super::Inputs::except).
     pub fn n_excepted(&self) -> u64 {
         self.n_excepted

@@ -95,6 +95,13 @@ impl Schedule {
         }
     }
 
+    /// Passes over tables.
+    pub fn leave_out_tables(&mut self) {
+        let is_table = |found: &FoundInput| found.input.format().is_some_and(Format::is_table);
+        let lines: Vec<FoundInput> = self.waiting.by_ref().filter(|found| !is_table(found)).collect();
+        self.waiting = lines.into_iter().peekable();
+    }
+
     /// What the next thread is to read, while at most so many shared parts are open; nothing when all is given out.
     pub fn next(&mut self, at_once: usize) -> Option<Order> {
         let front = self.open.front().cloned();

@@ -4,7 +4,7 @@
 //! (at its default level); row groups and record batches, one for one, without those that have no row left. A row group of
 //! Parquet that is kept whole is copied byte for byte. Page indexes and bloom filters are not carried over.
 //!
-//! Memory: the verdicts of one row group or record batch, and of Parquet some pages of one column, of Arrow one record
+//! Memory: the verdicts of one row group or record batch, and of Parquet a few pages of one column for each thread, of Arrow one record
 //! batch.
 
 mod arrow;
@@ -27,7 +27,8 @@ use verdicts::Verdicts;
 ///
 /// The verdicts come in the order of the rows; a row without one (a reject) is not copied. If the first verdict has an
 /// annotation, five columns are added at the end, named [`ANNOTATIONS`](super::ANNOTATIONS). A compressed Arrow file is
-/// written without that compression, which is up to `out`. A file of which no row could be read gives no bytes at all.
+/// written without that compression, which is up to `out`. A file of which no row could be read gives no bytes at all. Pages of Parquet in zstd or snappy are
+/// compressed on so many threads; no byte depends on how many.
 ///
 /// # Errors
 /// A pipe or another format; a file that changed, or cannot be read where rows are to be kept; a column that has the name of an
@@ -35,25 +36,32 @@ use verdicts::Verdicts;
 pub fn rewrite(
     input: &Input,
     out: &mut (dyn Write + Send),
-    verdicts: &mut dyn Iterator<Item = Verdict>,
+    verdicts: &mut (dyn Iterator<Item = Verdict> + Send),
+    threads: usize,
 ) -> Result<u64> {
-    copy(input, out, Verdicts::new(verdicts, input))
+    copy(input, out, Verdicts::new(verdicts, input), threads)
 }
 
 /// The same for verdicts that all have annotations: a file without rows gets the five columns too.
 pub fn rewrite_annotated(
     input: &Input,
     out: &mut (dyn Write + Send),
-    verdicts: &mut dyn Iterator<Item = Verdict>,
+    verdicts: &mut (dyn Iterator<Item = Verdict> + Send),
+    threads: usize,
 ) -> Result<u64> {
-    copy(input, out, Verdicts::annotated(verdicts, input))
+    copy(input, out, Verdicts::annotated(verdicts, input), threads)
 }
 
-fn copy(input: &Input, out: &mut (dyn Write + Send), mut verdicts: Verdicts<'_>) -> Result<u64> {
+fn copy(
+    input: &Input,
+    out: &mut (dyn Write + Send),
+    mut verdicts: Verdicts<'_>,
+    threads: usize,
+) -> Result<u64> {
     let mut sink = Sink::new(out);
     let format = input.format().filter(|_| input.bytes.is_some());
     let written = match format {
-        Some(Format::Parquet) => parquet::rewrite(input, &mut sink, &mut verdicts),
+        Some(Format::Parquet) => parquet::rewrite(input, &mut sink, &mut verdicts, threads),
         Some(Format::Arrow) => arrow::rewrite(input, &mut sink, &mut verdicts),
         _ => {
             let (expected, remedy) = ("a table in a file", "save it to a file first");

@@ -1,25 +1,39 @@
 //! Parquet: column by column, without a detour over other types. Values, levels and schema stay what they are.
+//!
+//! ```text
+//! rows of a column --decoded, encoded, one after the other--> pages --compressed, any thread--> in order into the file
+//! ```
 
 mod copy;
 mod marks;
+mod page;
+mod placed;
 mod properties;
+mod source;
 
 use std::sync::Arc;
 
-use parquet::column::writer::ColumnCloseResult;
+use benzer_flow::pipeline::{self, OneByOne, Work};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
-use parquet::schema::types::{Type, TypePtr};
+use parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
 
 use super::sink::Sink;
-use super::verdicts::{Kept, Verdicts};
+use super::verdicts::Verdicts;
 use super::{annotate, damaged, decoded};
 use crate::error::{Error, Result};
-use crate::read::{Format, Input, Seekable, check_parquet_column, check_parquet_index};
+use crate::read::{Format, Input, check_parquet_index};
+use page::PageCompressor;
+use placed::{Placed, Placer};
+use source::{Source, Step};
 
-pub(super) fn rewrite(input: &Input, sink: &mut Sink<'_>, verdicts: &mut Verdicts<'_>) -> Result<u64> {
+pub(super) fn rewrite(
+    input: &Input,
+    sink: &mut Sink<'_>,
+    verdicts: &mut Verdicts<'_>,
+    threads: usize,
+) -> Result<u64> {
     let index = input.open()?.ok_or_else(|| Error::without_ranges(&input.path, "a parquet file"))?;
     let file = index.try_clone().map_err(|error| Error::open(&*input.path, error))?;
     let open = || {
@@ -30,83 +44,49 @@ pub(super) fn rewrite(input: &Input, sink: &mut Sink<'_>, verdicts: &mut Verdict
         Err(_) if verdicts.is_empty => return Ok(0),
         reader => reader?,
     };
-    let metadata = reader.metadata();
+    let (metadata, is_annotated) = (reader.metadata(), verdicts.is_annotated);
     check(metadata).map_err(|error| damaged(input, error))?;
     let schema = metadata.file_metadata().schema_descr().root_schema_ptr();
-    if verdicts.is_annotated {
+    if is_annotated {
         annotate::check_names(schema.get_fields().iter().map(|field| field.name()), input)?;
     }
     let fail = |error: ParquetError| damaged(input, error);
-    let schema = if verdicts.is_annotated { with_marks(&schema).map_err(fail)? } else { schema };
-    let properties = Arc::new(properties::of(metadata, verdicts.is_annotated));
-    let mut writer = SerializedFileWriter::new(sink, schema, properties).map_err(fail)?;
-    let (mut first, mut n_written) = (0, 0);
-    for (group, of_group) in metadata.row_groups().iter().enumerate() {
-        let n_rows = of_group.num_rows() as u64;
-        let kept = verdicts.take(first..first + n_rows)?;
-        first += n_rows;
-        if kept.n > 0 {
-            let copy = RowGroupCopy { file: &file, reader: &reader, group, kept: &kept };
-            let mut to = writer.next_row_group().map_err(fail)?;
-            decoded(input, Format::Parquet, || {
-                copy.columns(&mut to)?;
-                marks::write(&kept.annotations, &mut to)
-            })?;
-            to.close().map_err(fail)?;
-            n_written += kept.n as u64;
-        }
-    }
-    if let Some(row) = verdicts.next_row() {
-        return Err(damaged(input, format!("{first} rows, and row {row} is to be copied")));
-    }
-    writer.close().map_err(fail)?;
-    Ok(n_written)
+    let schema = if is_annotated { with_marks(&schema).map_err(fail)? } else { schema };
+    let mut placer = Placer::new(input, &file, sink, &schema, properties::of(metadata, is_annotated))?;
+    let source = Source {
+        input,
+        file: &file,
+        reader: &reader,
+        verdicts,
+        schema: Arc::new(SchemaDescriptor::new(schema)),
+        properties: Arc::new(properties::of_pages(metadata, is_annotated)),
+        group: 0,
+        first: 0,
+        current: None,
+    };
+    pipeline::run(OneByOne::new(source), &Compress { input }, threads, |placed| placer.place(placed))?;
+    placer.finish()
 }
 
-/// The rows of one row group.
-struct RowGroupCopy<'a> {
-    file: &'a Seekable,
-    reader: &'a SerializedFileReader<Seekable>,
-    group: usize,
-    kept: &'a Kept,
+struct Compress<'a> {
+    input: &'a Input,
 }
 
-impl RowGroupCopy<'_> {
-    fn columns(&self, to: &mut SerializedRowGroupWriter<'_, &mut Sink<'_>>) -> Result<(), ParquetError> {
-        let group = self.reader.get_row_group(self.group)?;
-        let n_rows = self.kept.n_rows;
-        for (i, column) in group.metadata().columns().iter().enumerate() {
-            let about =
-                |error| ParquetError::General(format!("column `{}`: {error}", column.column_path().string()));
-            if self.kept.n == n_rows {
-                self.whole(column, to).map_err(about)?;
-                continue;
+impl Work for Compress<'_> {
+    type Batch = Step;
+    type Scratch = PageCompressor;
+    type Made = Placed;
+    type Error = Error;
+
+    fn make(&self, step: Step, compressor: &mut PageCompressor) -> Result<Placed> {
+        Ok(match step {
+            Step::Page(page, codec) => {
+                let page = compressor.finish(*page, codec).map_err(|error| damaged(self.input, error))?;
+                Placed::Page(page)
             }
-            let mean = column.uncompressed_size() as usize / n_rows.max(1);
-            check_parquet_column(&mut self.file.try_clone()?, column).map_err(about)?;
-            let from = group.get_column_reader(i).map_err(about)?;
-            let Some(mut writer) = to.next_column()? else { break };
-            copy::rows(from, &mut writer, &self.kept.runs(), mean).map_err(about)?;
-            writer.close()?;
-        }
-        Ok(())
-    }
-
-    /// A column of which every row is kept, byte for byte.
-    fn whole(
-        &self,
-        column: &ColumnChunkMetaData,
-        to: &mut SerializedRowGroupWriter<'_, &mut Sink<'_>>,
-    ) -> Result<(), ParquetError> {
-        let close = ColumnCloseResult {
-            bytes_written: column.compressed_size() as u64,
-            rows_written: self.kept.n as u64,
-            metadata: column.clone(),
-            bloom_filter: None,
-            column_index: None,
-            offset_index: None,
-        };
-        to.append_column(self.file, close)
+            Step::Column(closed, codec) => Placed::Column(closed, codec),
+            Step::Group(end) => Placed::Group(end),
+        })
     }
 }
 

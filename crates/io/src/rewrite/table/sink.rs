@@ -6,15 +6,24 @@ use std::io::{self, Write};
 pub(super) struct Sink<'a> {
     out: &'a mut (dyn Write + Send),
     failed: Option<io::Error>,
+    /// Bytes that were written before their turn.
+    ahead: u64,
 }
 
 impl<'a> Sink<'a> {
     pub(super) fn new(out: &'a mut (dyn Write + Send)) -> Self {
-        Self { out, failed: None }
+        Self { out, failed: None, ahead: 0 }
     }
 
     pub(super) fn failed(self) -> Option<io::Error> {
         self.failed
+    }
+
+    /// Writes bytes before their turn: when that comes, as many bytes as went ahead are left out.
+    pub(super) fn write_ahead(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let written = self.out.write_all(bytes);
+        self.ahead += bytes.len() as u64;
+        self.keep(written)
     }
 
     fn keep<T>(&mut self, result: io::Result<T>) -> io::Result<T> {
@@ -28,6 +37,11 @@ impl<'a> Sink<'a> {
 
 impl Write for Sink<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.ahead > 0 {
+            let n = bytes.len().min(usize::try_from(self.ahead).unwrap_or(usize::MAX));
+            self.ahead -= n as u64;
+            return Ok(n);
+        }
         let result = self.out.write(bytes);
         // Interrupted is not failed: the caller tries again.
         match result {

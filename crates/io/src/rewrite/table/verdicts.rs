@@ -9,7 +9,7 @@ use crate::rewrite::{Annotation, Verdict};
 
 /// The verdicts on a file, in the order of its rows.
 pub(super) struct Verdicts<'a> {
-    verdicts: Peekable<&'a mut dyn Iterator<Item = Verdict>>,
+    verdicts: Peekable<&'a mut (dyn Iterator<Item = Verdict> + Send)>,
     input: &'a Input,
     /// Whether rows are annotated, known from the first verdict.
     pub(super) is_annotated: bool,
@@ -37,7 +37,7 @@ pub(super) struct Run {
 }
 
 impl<'a> Verdicts<'a> {
-    pub(super) fn new(verdicts: &'a mut dyn Iterator<Item = Verdict>, input: &'a Input) -> Self {
+    pub(super) fn new(verdicts: &'a mut (dyn Iterator<Item = Verdict> + Send), input: &'a Input) -> Self {
         let mut verdicts = verdicts.peekable();
         let first = verdicts.peek();
         let is_annotated = first.is_some_and(|verdict| verdict.annotation.is_some());
@@ -46,7 +46,10 @@ impl<'a> Verdicts<'a> {
     }
 
     /// The same for rows that are annotated, even if there are none.
-    pub(super) fn annotated(verdicts: &'a mut dyn Iterator<Item = Verdict>, input: &'a Input) -> Self {
+    pub(super) fn annotated(
+        verdicts: &'a mut (dyn Iterator<Item = Verdict> + Send),
+        input: &'a Input,
+    ) -> Self {
         Self { is_annotated: true, ..Self::new(verdicts, input) }
     }
 

@@ -1,9 +1,12 @@
-//! Some rows of one column, decoded and written again.
+//! Some rows of one column, decoded and written again, page by page.
 
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::data_type::DataType;
+use parquet::column::writer::{ColumnCloseResult, ColumnWriter, ColumnWriterImpl, get_typed_column_writer};
+use parquet::data_type::{
+    BoolType, ByteArrayType, DataType, DoubleType, FixedLenByteArrayType, FloatType, Int32Type, Int64Type,
+    Int96Type,
+};
 use parquet::errors::{ParquetError, Result};
-use parquet::file::writer::SerializedColumnWriter;
 
 use crate::rewrite::table::verdicts::Run;
 
@@ -11,57 +14,97 @@ use crate::rewrite::table::verdicts::Run;
 const BYTES: usize = 8 << 20;
 const MAX_ROWS: usize = 8192;
 
-/// Copies the rows of the runs. `mean` is the length of a value, about.
-pub(super) fn rows(
+/// A column being copied.
+pub(super) trait ColumnCopy: Send {
+    /// Copies the next rows; false if there are no more.
+    fn step(&mut self) -> Result<bool>;
+    /// Ends the column.
+    fn close(self: Box<Self>) -> Result<ColumnCloseResult>;
+}
+
+struct Typed<T: DataType> {
+    from: ColumnReaderImpl<T>,
+    to: ColumnWriterImpl<'static, T>,
+    /// The runs to come, and the rows of the one before them that are yet to be copied.
+    runs: std::vec::IntoIter<Run>,
+    left: usize,
+    at_once: usize,
+    values: Vec<T::T>,
+    definitions: Vec<i16>,
+    repetitions: Vec<i16>,
+}
+
+/// A copy of the rows of the runs. `mean` is the length of a value, about.
+pub(super) fn column(
     from: ColumnReader,
-    to: &mut SerializedColumnWriter<'_>,
-    runs: &[Run],
+    to: ColumnWriter<'static>,
+    runs: Vec<Run>,
     mean: usize,
-) -> Result<()> {
+) -> Box<dyn ColumnCopy> {
     let at_once = (BYTES / mean.max(1)).clamp(1, MAX_ROWS);
     match from {
-        ColumnReader::BoolColumnReader(from) => typed(from, to, runs, at_once),
-        ColumnReader::Int32ColumnReader(from) => typed(from, to, runs, at_once),
-        ColumnReader::Int64ColumnReader(from) => typed(from, to, runs, at_once),
-        ColumnReader::Int96ColumnReader(from) => typed(from, to, runs, at_once),
-        ColumnReader::FloatColumnReader(from) => typed(from, to, runs, at_once),
-        ColumnReader::DoubleColumnReader(from) => typed(from, to, runs, at_once),
-        ColumnReader::ByteArrayColumnReader(from) => typed(from, to, runs, at_once),
-        ColumnReader::FixedLenByteArrayColumnReader(from) => typed(from, to, runs, at_once),
+        ColumnReader::BoolColumnReader(from) => Typed::<BoolType>::new(from, to, runs, at_once),
+        ColumnReader::Int32ColumnReader(from) => Typed::<Int32Type>::new(from, to, runs, at_once),
+        ColumnReader::Int64ColumnReader(from) => Typed::<Int64Type>::new(from, to, runs, at_once),
+        ColumnReader::Int96ColumnReader(from) => Typed::<Int96Type>::new(from, to, runs, at_once),
+        ColumnReader::FloatColumnReader(from) => Typed::<FloatType>::new(from, to, runs, at_once),
+        ColumnReader::DoubleColumnReader(from) => Typed::<DoubleType>::new(from, to, runs, at_once),
+        ColumnReader::ByteArrayColumnReader(from) => Typed::<ByteArrayType>::new(from, to, runs, at_once),
+        ColumnReader::FixedLenByteArrayColumnReader(from) => {
+            Typed::<FixedLenByteArrayType>::new(from, to, runs, at_once)
+        }
     }
 }
 
-fn typed<T: DataType>(
-    mut from: ColumnReaderImpl<T>,
-    to: &mut SerializedColumnWriter<'_>,
-    runs: &[Run],
-    at_once: usize,
-) -> Result<()> {
-    let to = to.typed::<T>();
-    let (mut values, mut definitions, mut repetitions) = (Vec::new(), Vec::new(), Vec::new());
-    for &Run { skip, keep } in runs {
-        if from.skip_records(skip)? < skip {
-            return Err(short());
-        }
-        let mut left = keep;
-        while left > 0 {
-            values.clear();
-            definitions.clear();
-            repetitions.clear();
-            let n = left.min(at_once);
-            let (read, ..) =
-                from.read_records(n, Some(&mut definitions), Some(&mut repetitions), &mut values)?;
-            if read == 0 {
+impl<T: DataType> Typed<T> {
+    fn new(
+        from: ColumnReaderImpl<T>,
+        to: ColumnWriter<'static>,
+        runs: Vec<Run>,
+        at_once: usize,
+    ) -> Box<dyn ColumnCopy> {
+        Box::new(Self {
+            from,
+            to: get_typed_column_writer::<T>(to),
+            runs: runs.into_iter(),
+            left: 0,
+            at_once,
+            values: Vec::new(),
+            definitions: Vec::new(),
+            repetitions: Vec::new(),
+        })
+    }
+}
+
+impl<T: DataType> ColumnCopy for Typed<T> {
+    fn step(&mut self) -> Result<bool> {
+        let Self { from, to, values, definitions, repetitions, .. } = self;
+        while self.left == 0 {
+            let Some(Run { skip, keep }) = self.runs.next() else { return Ok(false) };
+            if from.skip_records(skip)? < skip {
                 return Err(short());
             }
-            let levels = |levels: &'_ [i16]| !levels.is_empty();
-            let definitions = Some(definitions.as_slice()).filter(|of| levels(of));
-            let repetitions = Some(repetitions.as_slice()).filter(|of| levels(of));
-            to.write_batch(&values, definitions, repetitions)?;
-            left -= read;
+            self.left = keep;
         }
+        values.clear();
+        definitions.clear();
+        repetitions.clear();
+        let n = self.left.min(self.at_once);
+        let (read, ..) = from.read_records(n, Some(definitions), Some(repetitions), values)?;
+        if read == 0 {
+            return Err(short());
+        }
+        let levels = |levels: &'_ [i16]| !levels.is_empty();
+        let definitions = Some(definitions.as_slice()).filter(|of| levels(of));
+        let repetitions = Some(repetitions.as_slice()).filter(|of| levels(of));
+        to.write_batch(values, definitions, repetitions)?;
+        self.left -= read;
+        Ok(true)
     }
-    Ok(())
+
+    fn close(self: Box<Self>) -> Result<ColumnCloseResult> {
+        self.to.close()
+    }
 }
 
 fn short() -> ParquetError {

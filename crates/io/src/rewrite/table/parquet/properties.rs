@@ -2,16 +2,35 @@
 
 use arrow_schema::Schema;
 use parquet::arrow::{ARROW_SCHEMA_META_KEY, encode_arrow_schema, parquet_to_arrow_schema};
+use parquet::basic::Compression;
 use parquet::file::metadata::{KeyValue, ParquetMetaData};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
+use super::page::is_compressed_here;
 use crate::rewrite::table::columns;
 
 /// A page has about so many bytes; this is asked after so many values.
 const PAGE_BYTES: usize = 1 << 20;
 const MAX_VALUES: usize = 1024;
 
+/// Of the file.
 pub(super) fn of(metadata: &ParquetMetaData, is_annotated: bool) -> WriterProperties {
+    with_codecs(metadata, is_annotated, |codec| codec)
+}
+
+/// Of pages that others compress.
+pub(super) fn of_pages(metadata: &ParquetMetaData, is_annotated: bool) -> WriterProperties {
+    with_codecs(metadata, is_annotated, |codec| match is_compressed_here(codec) {
+        true => Compression::UNCOMPRESSED,
+        false => codec,
+    })
+}
+
+fn with_codecs(
+    metadata: &ParquetMetaData,
+    is_annotated: bool,
+    codec: impl Fn(Compression) -> Compression,
+) -> WriterProperties {
     let mut properties = WriterProperties::builder()
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_offset_index_disabled(true)
@@ -21,12 +40,12 @@ pub(super) fn of(metadata: &ParquetMetaData, is_annotated: bool) -> WriterProper
     if let Some(group) = first {
         properties = properties.set_sorting_columns(group.sorting_columns().cloned());
         // The new columns are compressed as the first one is.
-        properties = properties.set_compression(group.columns()[0].compression());
+        properties = properties.set_compression(codec(group.columns()[0].compression()));
     }
     for column in first.map_or(&[][..], |group| group.columns()) {
         let (path, is_coded) = (column.column_path().clone(), column.dictionary_page_offset().is_some());
         properties = properties
-            .set_column_compression(path.clone(), column.compression())
+            .set_column_compression(path.clone(), codec(column.compression()))
             .set_column_dictionary_enabled(path, is_coded);
     }
     properties.build()
