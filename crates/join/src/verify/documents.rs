@@ -1,5 +1,7 @@
 //! Which documents a cluster has.
 
+use benzer_core::slots::{n_slots, probe};
+
 use crate::Rank;
 use crate::bands::Candidates;
 
@@ -8,39 +10,82 @@ use crate::bands::Candidates;
 pub(super) struct Documents {
     /// Each once, in order.
     pub ranks: Vec<Rank>,
-    /// Where each rank is among them, counted from the first rank; empty if that would be a long list for few pairs. Ranks that are not there have any place.
-    places: Vec<u32>,
+    /// Documents with their places among them, by hash: they may be far apart.
+    slots: Vec<Slot>,
 }
+
+/// A document, and its place.
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    rank: Rank,
+    place: u32,
+}
+
+impl Slot {
+    const FREE: Self = Self { rank: Rank(u32::MAX), place: u32::MAX };
+}
+
+/// Slots per document, at least.
+const SPARE: usize = 2;
 
 impl Documents {
     /// Takes those of some groups.
     pub fn list(&mut self, groups: &[Candidates<'_>]) {
-        list_earlier(groups, &mut self.ranks);
-        self.ranks.extend(groups.iter().map(|group| group.later));
-        self.ranks.sort_unstable();
-        self.ranks.dedup();
-        let (first, last) = (self.ranks[0], self.ranks[self.ranks.len() - 1]);
-        let n = (last.0 - first.0) as usize + 1;
-        match n <= 2 * n_pairs(groups) {
-            true => self.places.resize(n, 0),
-            false => self.places.clear(),
-        }
-        if !self.places.is_empty() {
-            for (&rank, place) in self.ranks.iter().zip(0..) {
-                self.places[(rank.0 - first.0) as usize] = place;
+        self.ranks.clear();
+        self.make_slots(groups.len());
+        for &Candidates { later, earlier } in groups {
+            if SPARE * (self.ranks.len() + earlier.len() + 1) > self.slots.len() {
+                self.make_slots(2 * (self.ranks.len() + earlier.len() + 1));
             }
+            earlier.iter().for_each(|rank| self.insert(*rank));
+            self.insert(later);
         }
+        self.ranks.sort_unstable();
+        for (place, &rank) in (0..).zip(&self.ranks) {
+            let slot = self.slot(rank);
+            self.slots[slot].place = place;
+        }
+    }
+
+    /// Empty slots for `n` documents and more, and those that are listed in theirs.
+    fn make_slots(&mut self, n: usize) {
+        self.slots.clear();
+        self.slots.resize(n_slots(n.max(self.ranks.len()), SPARE), Slot::FREE);
+        for i in 0..self.ranks.len() {
+            let slot = self.slot(self.ranks[i]);
+            self.slots[slot].rank = self.ranks[i];
+        }
+    }
+
+    #[inline]
+    fn insert(&mut self, rank: Rank) {
+        let slot = self.slot(rank);
+        if self.slots[slot].rank != rank {
+            self.slots[slot].rank = rank;
+            self.ranks.push(rank);
+        }
+    }
+
+    /// The slot of a document, or the free one that it would have.
+    #[inline]
+    fn slot(&self, rank: Rank) -> usize {
+        let hash = u64::from(rank.0).wrapping_mul(SPREAD) >> 32;
+        let ends = |slot: usize| {
+            let found = self.slots[slot].rank;
+            found == rank || found == Slot::FREE.rank
+        };
+        probe(hash, self.slots.len(), |slot| ends(slot).then_some(slot))
     }
 
     /// Where a document is in the list.
     #[inline]
     pub fn place(&self, rank: Rank) -> u32 {
-        match self.places.get((rank.0 - self.ranks[0].0) as usize) {
-            Some(place) => *place,
-            None => self.ranks.binary_search(&rank).expect("every document is listed") as u32,
-        }
+        self.slots[self.slot(rank)].place
     }
 }
+
+/// An odd number at random.
+const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// How many pairs some groups have.
 pub(super) fn n_pairs(groups: &[Candidates<'_>]) -> usize {
@@ -73,5 +118,27 @@ pub(super) fn list_earlier(groups: &[Candidates<'_>], earlier: &mut Vec<Rank>) {
         earlier.extend(all());
         earlier.sort_unstable();
         earlier.dedup();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        #[test]
+        fn documents_are_listed_once_and_found_at_their_places(lists in prop::collection::vec((any::<u32>(), prop::collection::btree_set(prop_oneof![0u32..50, 0..u32::MAX], 1..40)), 1..30)) {
+            let lists: Vec<(Rank, Vec<Rank>)> = lists.into_iter().map(|(later, earlier)| (Rank(later / 2), earlier.into_iter().map(Rank).collect())).collect();
+            let groups: Vec<Candidates<'_>> = lists.iter().map(|(later, earlier)| Candidates { later: *later, earlier }).collect();
+            let expected: BTreeSet<Rank> = lists.iter().flat_map(|(later, earlier)| earlier.iter().copied().chain([*later])).collect();
+            let mut documents = Documents::default();
+            for _ in 0..2 {
+                documents.list(&groups);
+                prop_assert_eq!(&documents.ranks, &expected.iter().copied().collect::<Vec<_>>());
+                prop_assert!(documents.ranks.iter().zip(0..).all(|(rank, place)| documents.place(*rank) == place));
+            }
+        }
     }
 }
