@@ -1,6 +1,7 @@
 //! Edges: candidates whose similarity reaches the threshold.
 
-use benzer_flow::{Progress, ThreadProgress};
+use benzer_flow::Progress;
+use benzer_flow::workers::in_parallel;
 use benzer_join::bands::CandidateLists;
 use benzer_join::verify::{self, FeatureSource, PairFilter, verify_held};
 use benzer_join::{Edge, Rank};
@@ -14,6 +15,12 @@ use crate::error::Result;
 use crate::progress::Stage;
 use crate::request::Verify;
 use crate::summary::{Counts, Summary};
+
+/// Pairs that are estimated together for each thread, and in one go.
+const TOGETHER: usize = 1 << 16;
+const TASK: usize = 1 << 12;
+/// Pairs between the one that is estimated and the one whose sketches are asked for.
+const AHEAD: usize = 8;
 
 impl Job<'_> {
     pub fn saved_edges(&self, summary: &mut Summary) -> Result<Option<Edges>> {
@@ -83,19 +90,42 @@ impl Job<'_> {
         mut candidates: Candidates,
         edges: &mut EdgesWriter,
     ) -> Result<()> {
+        let (progress, threads) = (Progress::new(self.observer), self.request.resources.threads);
+        let mut rest = candidates.iter();
+        loop {
+            let pairs = rest.by_ref().take(threads.max(1) * TOGETHER).collect::<Result<Vec<_>>>()?;
+            if pairs.is_empty() {
+                return Ok(());
+            }
+            let tasks: Vec<&[(Rank, Rank)]> = pairs.chunks(TASK).collect();
+            let made = in_parallel(tasks.len(), threads, || (), |i, ()| self.estimates_of(view, tasks[i]));
+            for edge in made.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten() {
+                edges.push(edge)?;
+            }
+            progress.add(pairs.len() as u64)?;
+        }
+    }
+
+    /// The edges among some pairs (later, earlier), those of a later document one after the other.
+    fn estimates_of(&self, view: &CorpusView<'_>, pairs: &[(Rank, Rank)]) -> Result<Vec<Edge>> {
         let min_equal = self.estimates.min_equal(self.request.compare.threshold.value());
-        let (progress, n) = (Progress::new(self.observer), candidates.len());
-        let mut steps = ThreadProgress::new(&progress, n, n);
-        for pair in candidates.iter() {
-            steps.step()?;
-            let (later, earlier) = pair?;
-            let equal = self.estimates.equal(&view.words(later)?, &view.words(earlier)?);
-            if equal >= min_equal {
-                let union = self.ingest.spec().registers;
-                edges.push(Edge { later, earlier, intersection: equal, union })?;
+        let (union, mut edges) = (self.ingest.spec().registers, Vec::new());
+        let mut ahead = pairs.iter().skip(AHEAD);
+        for group in pairs.chunk_by(|a, b| a.0 == b.0) {
+            let later = group[0].0;
+            let words = view.words(later)?;
+            for &(_, earlier) in group {
+                if let Some((later, earlier)) = ahead.next() {
+                    view.prefetch_row(*later);
+                    view.prefetch_row(*earlier);
+                }
+                let equal = self.estimates.equal(&words, &*view.words(earlier)?);
+                if equal >= min_equal {
+                    edges.push(Edge { later, earlier, intersection: equal, union });
+                }
             }
         }
-        Ok(())
+        Ok(edges)
     }
 
     /// Takes the pairs whose exact similarity reaches the threshold.
