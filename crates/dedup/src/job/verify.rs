@@ -119,7 +119,7 @@ impl Job<'_> {
                     view.prefetch_row(*later);
                     view.prefetch_row(*earlier);
                 }
-                let equal = self.estimates.equal(&words, &*view.words(earlier)?);
+                let equal = self.estimates.equal(&words, &view.words(earlier)?);
                 if equal >= min_equal {
                     edges.push(Edge { later, earlier, intersection: equal, union });
                 }
