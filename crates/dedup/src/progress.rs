@@ -1,7 +1,11 @@
 //! How a run goes on, for those who wait for it.
 
+mod course;
+mod plan;
+
 use benzer_flow::Listener;
 pub use benzer_flow::Silent;
+pub use course::{Course, Planned, Position};
 use serde::{Deserialize, Serialize};
 
 /// The stages of a run, in order.

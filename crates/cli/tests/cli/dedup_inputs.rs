@@ -137,6 +137,15 @@ fn stages_tell_how_far_they_are() {
         let said: Vec<Value> = said.filter_map(|line| serde_json::from_str(&line).ok()).collect();
         assert!(child.wait().unwrap().success());
         let total = |stage: &str| said.iter().find(|line| line["stage"] == stage).unwrap()["total"].as_u64();
+        for (number, stage) in
+            ["read", "group", "candidates", "verify", "resolve", "audit", "write"].iter().enumerate()
+        {
+            let place =
+                |line: &&Value| line["stage"] == *stage && line["number"] == number + 1 && line["of"] == 7;
+            let begins = said.iter().find(place).unwrap();
+            // What is left is known once a stage is over.
+            assert_eq!(begins["seconds_left"].is_number(), number > 0, "{options}: {begins}");
+        }
         for stage in ["read", "group", "candidates", "verify", "write"] {
             assert!(total(stage).is_some_and(|total| total > 0), "{options}: {stage} in {said:?}");
         }

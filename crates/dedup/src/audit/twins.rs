@@ -241,7 +241,7 @@ impl Choices {
         let TwinSource { view, filter, .. } = source;
         let (words, start) = (view.words(rank)?, self.twins.len());
         for &twin in twins {
-            if filter.passes(&words, &*view.words(twin)?) {
+            if filter.passes(&words, &view.words(twin)?) {
                 self.twins.push(twin);
             }
         }

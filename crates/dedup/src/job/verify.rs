@@ -15,6 +15,8 @@ use crate::error::Result;
 use crate::progress::Stage;
 use crate::request::Verify;
 use crate::summary::{Counts, Summary};
+/// Pairs between the one that is estimated and the one whose sketches are asked for.
+const AHEAD: usize = 8;
 
 impl Job<'_> {
     pub fn saved_edges(&self, summary: &mut Summary) -> Result<Option<Edges>> {
@@ -93,7 +95,12 @@ impl Job<'_> {
         let union = self.ingest.spec().registers;
         let estimate = |i: usize, _: &mut ()| {
             let mut edges = Vec::new();
+            let mut ahead = lists[i].pairs().skip(AHEAD);
             for (later, earlier) in lists[i].pairs() {
+                if let Some((later, earlier)) = ahead.next() {
+                    view.prefetch_row(later);
+                    view.prefetch_row(earlier);
+                }
                 let equal = self.estimates.equal(&view.words(later)?, &view.words(earlier)?);
                 if equal >= min_equal {
                     edges.push(Edge { later, earlier, intersection: equal, union });

@@ -1,23 +1,25 @@
-//! Progress of a run: a bar for each stage on a terminal, or lines of JSON; and the wish to stop.
+//! Progress of a run: a line on a terminal that is rewritten, lines for a log, or lines of JSON; and the wish to stop.
 
+use std::fmt::Write;
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use benzer_dedup::progress::{Observer, Stage};
+use benzer_dedup::progress::{Course, Observer, Position, Stage};
 use benzer_flow::Listener;
 use clap::ValueEnum;
-use indicatif::ProgressBar;
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use serde_json::json;
 
+use super::pace;
 use crate::output::bar_style;
 use crate::process::stop_flag;
 
 /// How progress is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Log {
-    /// A bar for each stage, if standard error is a terminal
+    /// A line on a terminal that is rewritten; elsewhere one for each stage that takes a second or more, and each minute
     Bar,
     /// A line of JSON on standard error when a stage begins, and every second
     Json,
@@ -25,68 +27,118 @@ pub(super) enum Log {
     None,
 }
 
+/// A stage that takes less is not worth a line of a log.
+const WORTH: Duration = Duration::from_secs(1);
+
 pub(super) struct Bars {
     log: Log,
+    is_terminal: bool,
+    begun: Instant,
+    /// Never held together with the bar, which asks for it while it draws.
+    course: Arc<Mutex<Course>>,
     bar: Mutex<ProgressBar>,
-    stage: Mutex<Option<Current>>,
+    /// When the last line was written.
+    written: Mutex<Instant>,
     stopped: Arc<AtomicBool>,
-}
-
-struct Current {
-    stage: Stage,
-    total: Option<u64>,
-    written: Instant,
 }
 
 impl Bars {
     /// Listens to Ctrl-C from here on: the first one asks the run to stop, the second one ends the process.
-    pub fn new(log: Log) -> Self {
-        Self { log, bar: Mutex::new(ProgressBar::hidden()), stage: Mutex::new(None), stopped: stop_flag() }
+    pub fn new(log: Log, course: Course) -> Self {
+        Self {
+            log,
+            is_terminal: std::io::stderr().is_terminal(),
+            begun: Instant::now(),
+            course: Arc::new(Mutex::new(course)),
+            bar: Mutex::new(ProgressBar::hidden()),
+            written: Mutex::new(Instant::now()),
+            stopped: stop_flag(),
+        }
     }
 
     pub fn finish(&self) {
-        self.bar.lock().expect("nobody panics while a bar is drawn").finish_and_clear();
+        lock(&self.bar).finish_and_clear();
     }
 
-    fn line(&self, stage: Stage, done: u64, total: Option<u64>) {
-        talk!("{}", json!({"stage": stage.name(), "done": done, "total": total}));
+    fn draw(&self, total: Option<u64>) {
+        let template = "{stage} {wide_bar} {pace}";
+        let bar = match total {
+            Some(total) => ProgressBar::new(total).with_style(self.style(template)),
+            None => ProgressBar::new_spinner().with_style(self.style("{stage} {spinner} {pace}")),
+        };
+        bar.enable_steady_tick(Duration::from_millis(200));
+        *lock(&self.bar) = bar;
     }
+
+    /// A style that asks where the run is whenever it is drawn: many a stage says nothing for long.
+    fn style(&self, template: &str) -> ProgressStyle {
+        let told = |tell: fn(&Position) -> String| {
+            let (course, begun) = (self.course.clone(), self.begun);
+            move |_: &ProgressState, out: &mut dyn Write| {
+                let position = lock(&course).position(begun.elapsed());
+                let _ = out.write_str(&position.map_or_else(String::new, |position| tell(&position)));
+            }
+        };
+        bar_style(template).with_key("stage", told(pace::stage)).with_key("pace", told(pace::pace))
+    }
+
+    /// A line about the stage if the last one is so old.
+    fn write(&self, position: Option<Position>, age: Duration) {
+        let mut written = lock(&self.written);
+        let (Some(position), true) = (position, written.elapsed() >= age) else { return };
+        *written = Instant::now();
+        match self.log {
+            Log::Json => talk!("{}", json(&position)),
+            _ => talk!("{}: {}", pace::stage(&position), pace::pace(&position)),
+        }
+    }
+}
+
+fn json(position: &Position) -> serde_json::Value {
+    let Position { stage, number, of, done, total, rate, left, .. } = position;
+    let left = left.map(|left| left.as_secs_f64().round());
+    json!({"stage": stage.name(), "done": done, "total": total, "number": number, "of": of, "rate": rate.map(f64::round), "seconds_left": left})
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Observer for Bars {
     fn begin(&self, stage: Stage, total: Option<u64>) {
         self.finish();
-        if self.log == Log::Json {
-            self.line(stage, 0, total);
-            let current = Current { stage, total, written: Instant::now() };
-            *self.stage.lock().expect("nobody panics with the lock") = Some(current);
+        let now = self.begun.elapsed();
+        let mut course = lock(&self.course);
+        let before = course.begin(stage, total, now);
+        let position = course.position(now);
+        drop(course);
+        match (self.log, self.is_terminal) {
+            (Log::Json, _) => self.write(position, Duration::ZERO),
+            (Log::Bar, true) => self.draw(total),
+            (Log::Bar, false) => {
+                if let Some(before) = before.filter(|before| before.took >= WORTH) {
+                    let left = position.and_then(|position| position.left);
+                    talk!("{}", pace::finished(&before, left));
+                    *lock(&self.written) = Instant::now();
+                }
+            }
+            (Log::None, _) => {}
         }
-        if self.log != Log::Bar || !std::io::stderr().is_terminal() {
-            return;
-        }
-        let counter = match stage {
-            Stage::Read | Stage::Upload => "{bytes}/{total_bytes} {bytes_per_sec}",
-            _ => "{human_pos}/{human_len} {per_sec}",
-        };
-        let bar = match total {
-            Some(total) => ProgressBar::new(total)
-                .with_style(bar_style(&format!("{{msg:10}} {{wide_bar}} {counter} {{eta}}"))),
-            None => ProgressBar::new_spinner().with_style(bar_style("{msg:10} {spinner} {elapsed}")),
-        };
-        bar.set_message(stage.name());
-        bar.enable_steady_tick(Duration::from_millis(200));
-        *self.bar.lock().expect("nobody panics while a bar is drawn") = bar;
     }
 }
 
 impl Listener for Bars {
     fn reached(&self, done: u64) {
-        self.bar.lock().expect("nobody panics while a bar is drawn").set_position(done);
-        if let Some(current) = &mut *self.stage.lock().expect("nobody panics with the lock")
-            && current.written.elapsed() >= Duration::from_secs(1)
-        {
-            current.written = Instant::now();
-            self.line(current.stage, done, current.total);
+        let now = self.begun.elapsed();
+        let mut course = lock(&self.course);
+        course.reached(done, now);
+        let position = course.position(now);
+        drop(course);
+        match (self.log, self.is_terminal) {
+            (Log::Json, _) => self.write(position, Duration::from_secs(1)),
+            (Log::Bar, true) => lock(&self.bar).set_position(done),
+            (Log::Bar, false) => self.write(position, Duration::from_secs(60)),
+            (Log::None, _) => {}
         }
     }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use benzer_dedup::Keep as KeepDocument;
+use benzer_dedup::progress::{Course, Planned, Stage};
 use benzer_image::{self as images, Counts, Keep, Kept, Options, Summary};
 use serde::Serialize;
 
@@ -24,12 +25,24 @@ struct PictureReport<'a> {
 
 pub(super) fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::Result<()> {
     let options = options(arguments)?;
-    let bars = bar::Bars::new(arguments.log);
+    let bars = bar::Bars::new(arguments.log, Course::new(plan()));
     let outcome = images::run(&options, &bars);
     bars.finish();
     let stopped = "stopped; give the same command with --overwrite to begin anew";
     let summary = outcome.map_err(|error| refused(error, stopped))?;
     show(&options, &summary, view, out)
+}
+
+/// Stages, and what they cost beside each other: decoding pictures is nearly all of it.
+fn plan() -> Vec<Planned> {
+    let costs = [
+        (Stage::Read, 100.0),
+        (Stage::Candidates, 2.0),
+        (Stage::Verify, 5.0),
+        (Stage::Resolve, 1.0),
+        (Stage::Write, 5.0),
+    ];
+    costs.map(|(stage, cost)| Planned { stage, cost }).to_vec()
 }
 
 fn options(arguments: &Arguments) -> anyhow::Result<Options> {

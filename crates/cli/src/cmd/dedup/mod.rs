@@ -4,6 +4,7 @@ mod bar;
 #[cfg(feature = "image")]
 mod image;
 mod old;
+mod pace;
 mod show;
 
 use std::ffi::OsString;
@@ -13,6 +14,7 @@ use std::path::PathBuf;
 use anyhow::{anyhow, bail};
 use benzer_core::Threshold;
 use benzer_core::plan::Preset;
+use benzer_dedup::progress::Course;
 use benzer_dedup::request::{
     Asked, Audit, Comparison, Measure, Output, Request, Resources, Results, Verify, Words,
 };
@@ -214,7 +216,7 @@ pub fn run(arguments: &Arguments, view: &View, out: &mut dyn Write) -> anyhow::R
     if request.resources.memory >= AMPLE {
         pages::reserve(request.resources.memory / 4, request.resources.threads);
     }
-    let bars = bar::Bars::new(arguments.log);
+    let bars = bar::Bars::new(arguments.log, Course::of(&request));
     let outcome = benzer_dedup::run(&request, &bars);
     bars.finish();
     let stopped = "stopped; the same command with --resume goes on where it can";
