@@ -1,15 +1,20 @@
 //! Files read by many threads, in stretches and several at a time, give what one thread sees that reads them from their beginnings to their ends.
 
 mod seen;
+mod tables_made;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Cursor, Write};
+use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
+use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use benzer_flow::pipeline::{self, Collector, Position, Work};
 use benzer_io::Error;
 use benzer_io::read::{self, Batch, Inputs, RawBatch, ReadOptions, RejectReason};
+use parquet::file::properties::WriterProperties;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use seen::Seen;
@@ -26,7 +31,10 @@ impl Read {
     fn add(&mut self, batch: &Batch) {
         self.seen.add(batch);
         // How much of a line that is too long is held follows the batch.
-        let is_held = |i: &usize| !matches!(batch.rejects()[*i].reason, RejectReason::LineTooLong { .. });
+        let is_held = |i: &usize| {
+            use RejectReason::{LineTooLong, TooLong};
+            !matches!(batch.rejects()[*i].reason, LineTooLong { .. } | TooLong { .. })
+        };
         let lines = (0..batch.rejects().len()).filter(is_held);
         self.rejected.extend(lines.map(|i| batch.rejected_line(i).map(<[u8]>::to_vec)));
     }
@@ -189,6 +197,60 @@ proptest! {
         let mut content = if mark { b"\xef\xbb\xbf".to_vec() } else { Vec::new() };
         content.extend(lines.concat());
         check(&[("a.jsonl".into(), content)], &ReadOptions { batch_bytes, ..ReadOptions::default() });
+    }
+}
+
+/// Tables of many row groups and record batches, some of which are damaged, beside files of text.
+#[test]
+fn row_groups_are_read_by_many_threads() {
+    let text = |i: usize| format!("text {i}, which is longer than what a view holds by itself");
+    let batch = |numbers: Range<usize>| {
+        let texts: StringArray = numbers.map(|i| (i % 11 > 0).then(|| text(i))).collect();
+        RecordBatch::try_from_iter([("text", Arc::new(texts) as ArrayRef)]).unwrap()
+    };
+    let properties = |rows| {
+        let properties = WriterProperties::builder().set_max_row_group_row_count(Some(rows));
+        properties
+            .set_dictionary_enabled(false)
+            .set_data_page_row_count_limit(5)
+            .set_write_batch_size(5)
+            .build()
+    };
+    let batches: Vec<RecordBatch> = (0..30).map(|i| batch(20 * i..20 * i + 20)).collect();
+    let batches: Vec<&RecordBatch> = batches.iter().collect();
+    let whole = tables_made::parquet_file(&batches, properties(50));
+    let damaged = tables_made::replaced(&whole, text(123).as_bytes(), b"?");
+    let mut cut = whole.clone();
+    cut.truncate(whole.len() / 2);
+    let files: Vec<(String, Vec<u8>)> = [
+        ("a.parquet", whole),
+        ("b.parquet", damaged),
+        ("c.arrow", tables_made::arrow_file(&batches, None)),
+        ("d.jsonl", b"{\"text\":\"d\"}\n".repeat(300)),
+        ("e.parquet", cut),
+        ("f.arrow", tables_made::arrow_stream(&batches, None)),
+        ("g.parquet", tables_made::parquet_file(&[&batch(0..0)], properties(50))),
+        ("h.parquet", tables_made::parquet_file(&batches[..3], properties(1000))),
+    ]
+    .map(|(name, content)| (name.to_owned(), content))
+    .into();
+    let folder = TempDir::new().unwrap();
+    files.iter().for_each(|(name, content)| fs::write(folder.path().join(name), content).unwrap());
+    let total: usize = files.iter().map(|(_, content)| content.len()).sum();
+    for batch_bytes in [200, 4000, 1 << 20] {
+        let options = ReadOptions { batch_bytes, ..ReadOptions::default() };
+        let mut expected = Read::default();
+        reader(&files, folder.path(), &options).for_each(|raw| expected.add(&read::parse(raw.unwrap())));
+        let of_whole = expected.seen.documents.iter().filter(|document| document.input == 0);
+        assert!(of_whole.map(|document| document.line).eq((1..=600).filter(|line| (line - 1) % 11 > 0)));
+        for threads in [1, 2, 7] {
+            for max_early in [None, Some(0), Some(3), Some(usize::MAX)] {
+                let reader = reader(&files, folder.path(), &options);
+                let progress = reader.progress().clone();
+                assert_eq!(on_threads(reader, threads, max_early), expected, "{threads} {max_early:?}");
+                assert_eq!(progress.bytes_read(), total as u64);
+            }
+        }
     }
 }
 

@@ -33,6 +33,11 @@ impl Firsts {
     pub fn find(&self, row: Row) -> (usize, usize) {
         let at = (row.0 / STEP) as usize;
         let start = self.index[at] as usize;
+        let first = self.firsts[start];
+        // Mostly it is the batch that has the first of its rows, or the last.
+        if self.firsts.get(start + 1).is_none_or(|next| row < *next) {
+            return (start, (row.0 - first.0) as usize);
+        }
         let end = self.index.get(at + 1).map_or(self.firsts.len(), |end| *end as usize + 1);
         let batch = start + self.firsts[start..end].partition_point(|first| *first <= row) - 1;
         (batch, (row.0 - self.firsts[batch].0) as usize)

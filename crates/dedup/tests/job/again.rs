@@ -110,6 +110,55 @@ fn joined_fields_are_read_again_too() {
     lab::assert_same(&lab::outputs(&again.results.folder), &lab::outputs(&held.results.folder), "joined");
 }
 
+/// Compressed files come as they are read, several at a time; where memory ends among them must not show.
+#[test]
+fn several_compressed_files_give_the_same_as_one_after_the_other() {
+    let lab = Lab::new();
+    let line = |i: u32| match i % 97 {
+        96 => format!("no document {i}\n"),
+        _ => {
+            let k = i % 3001;
+            let text = format!("a{k} b{k} c{k} \\n d{k} e{k} f{k} g{k} h{}", i % 5);
+            format!("{{\"id\": {i}, \"text\": \"{text}\"}}\n")
+        }
+    };
+    for file in 0..6 {
+        let lines: String = (file * 2000..(file + 1) * 2000 - 300 * (file % 3)).map(line).collect();
+        match file % 3 {
+            0 => lab.write(&format!("{file}.jsonl.zst"), zstd::encode_all(lines.as_bytes(), 1).unwrap()),
+            1 => lab.write(&format!("{file}.jsonl"), lines),
+            _ => {
+                let mut whole = zstd::encode_all(lines.as_bytes(), 1).unwrap();
+                whole.truncate(whole.len() - 9);
+                lab.write(&format!("{file}.jsonl.zst"), whole);
+            }
+        }
+    }
+    let request = |threads, in_memory| {
+        lab.request("out").with(|request| {
+            request.resources.threads = threads;
+            request.resources.in_memory = in_memory;
+            request.results.overwrite = true;
+            request.input.read.batch_bytes = 5000;
+        })
+    };
+    let expected = lab::run(&request(1, u64::MAX)).unwrap();
+    assert!(expected.counts.rejected > 50 && expected.counts.removed > 1000, "{:?}", expected.counts);
+    let outputs = lab::outputs(&lab.path("out"));
+    for threads in [1, 2, 5, 16] {
+        for in_memory in [0, 200 << 10, 1 << 20, 2 << 20, u64::MAX] {
+            let found = lab::run(&request(threads, in_memory)).unwrap();
+            let context = format!("{threads} threads, {in_memory} bytes");
+            assert_eq!(
+                (found.counts, found.rejects),
+                (expected.counts.clone(), expected.rejects.clone()),
+                "{context}"
+            );
+            lab::assert_same(&lab::outputs(&lab.path("out")), &outputs, &context);
+        }
+    }
+}
+
 /// Writes to a file when a stage begins.
 struct Meddler {
     stage: Stage,

@@ -29,6 +29,9 @@ pub(super) use find::{FoundInput, Lookup, find};
 pub(crate) use seekable::Seekable;
 pub(super) use start::Start;
 
+/// What most compressors do not exceed unless they are told to.
+const LARGE_WINDOW: u64 = 8 << 20;
+
 /// The inputs of a run, before they are looked up.
 #[derive(Default)]
 pub struct Inputs {
@@ -100,6 +103,7 @@ pub struct Input {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::read) struct Known {
     compression: Compression,
+    window: u64,
     format: Format,
     header: Option<Box<[u8]>>,
 }
@@ -108,6 +112,11 @@ impl Input {
     /// How it is compressed; unknown for a pipe until it is read.
     pub fn compression(&self) -> Option<Compression> {
         self.known.get().map(|known| known.compression)
+    }
+
+    /// Whether whoever decompresses it holds more of it than several may at the same time.
+    pub(in crate::read) fn has_large_window(&self) -> bool {
+        self.known.get().is_some_and(|known| known.window > LARGE_WINDOW)
     }
 
     /// What its documents look like; unknown for a pipe until it is read.

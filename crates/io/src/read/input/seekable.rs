@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::os::unix::fs::FileExt;
 
 use bytes::Bytes;
 use parquet::errors::ParquetError;
@@ -25,6 +26,35 @@ impl Seekable {
             Self::File(file) => Self::File(file.try_clone()?),
             Self::Object(object) => Self::Object(object.clone()),
         })
+    }
+}
+
+impl Seekable {
+    /// Appends up to `n` bytes from a place on. Others may read at other places meanwhile.
+    pub(crate) fn append_at(&self, at: u64, n: u64, into: &mut Vec<u8>) -> io::Result<()> {
+        match self {
+            Self::File(file) => PlacedFile { file, at }.take(n).read_to_end(into),
+            Self::Object(object) => {
+                let mut object = object.clone();
+                object.seek(SeekFrom::Start(at))?;
+                object.take(n).read_to_end(into)
+            }
+        }
+        .map(|_| ())
+    }
+}
+
+/// A file from a place on, whose own position stays.
+struct PlacedFile<'a> {
+    file: &'a File,
+    at: u64,
+}
+
+impl Read for PlacedFile<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let n = self.file.read_at(into, self.at)?;
+        self.at += n as u64;
+        Ok(n)
     }
 }
 

@@ -17,6 +17,8 @@ pub(super) const NO_FIELDS: &str = "--id-field";
 #[derive(Debug)]
 pub(in crate::read) struct Start {
     pub(in crate::read) compression: Compression,
+    /// What its decoder holds.
+    window: u64,
     pub(in crate::read) format: Format,
     pub(in crate::read) header: Option<Arc<Header>>,
     /// What was read after the header.
@@ -36,7 +38,14 @@ impl Start {
             (None, None) => Format::of_name(path).unwrap_or(Format::JsonLines),
         };
         check(format, compression, content, path)?;
-        let mut start = Self { compression, format, header: None, rest: Vec::new(), end: End::More };
+        let mut start = Self {
+            compression,
+            window: stream.window(),
+            format,
+            header: None,
+            rest: Vec::new(),
+            end: End::More,
+        };
         match (format, plan.fields.id_slot()) {
             (Format::Lines | Format::File, Some(id)) => {
                 let got = format!("`{}` with `{}`", plan.fields.name(id), path.display());
@@ -53,7 +62,7 @@ impl Start {
     /// What the input keeps of it.
     pub(in crate::read) fn known(&self) -> Known {
         let header = self.header.as_ref().map(|header| header.raw.clone().into_boxed_slice());
-        Known { compression: self.compression, format: self.format, header }
+        Known { compression: self.compression, window: self.window, format: self.format, header }
     }
 }
 

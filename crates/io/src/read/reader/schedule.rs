@@ -4,10 +4,11 @@
 //! |---|---|---|
 //! | plain files of lines | any threads | a stretch |
 //! | small plain files of any text | any threads | as many of them as a batch holds |
-//! | compressed files, CSV, tables, whole files | one thread a file at a time | a file, or some small ones |
-//! | pipes, objects of stores | one thread at a time, and nothing else meanwhile | all of them in a row |
+//! | compressed files, CSV, Arrow, whole files | one thread a file at a time | a file, or some small ones |
+//! | Parquet | one thread a row group at a time | a row group |
+//! | pipes, objects of stores, large windows of zstd | one thread at a time, and nothing else meanwhile | all of them in a row |
 //!
-//! Nothing is read here: the lock around it is held for a moment only.
+//! Nothing is read here but the index of a Parquet file: the lock around it is held for a moment only.
 
 use std::collections::VecDeque;
 use std::iter::Peekable;
@@ -16,7 +17,7 @@ use std::sync::{Arc, Mutex};
 use std::vec::IntoIter;
 
 use super::sequence::Sequence;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::read::format::{Compression, Format};
 use crate::read::input::{FoundInput, Input};
 use crate::read::options::{MIN_READ, Plan};
@@ -34,6 +35,8 @@ pub(super) struct Schedule {
     waiting: Peekable<IntoIter<FoundInput>>,
     /// The file that is being cut, and its next stretch.
     cutting: Option<(Arc<CutFile>, usize)>,
+    /// The next parts of the table that is being read.
+    splitting: VecDeque<Sequence>,
     /// Parts that one thread at a time reads, and that have not come to their end.
     open: VecDeque<Arc<SharedPart>>,
     n_parts: u64,
@@ -79,6 +82,8 @@ enum Way {
     /// With others, of which it takes so much of a batch.
     Together(u64),
     Shared,
+    /// In parts.
+    Split,
     Alone,
 }
 
@@ -87,6 +92,7 @@ impl Schedule {
         Self {
             waiting: inputs.into_iter().peekable(),
             cutting: None,
+            splitting: VecDeque::new(),
             open: VecDeque::new(),
             n_parts: 0,
             last: u64::MAX,
@@ -141,32 +147,53 @@ impl Schedule {
             }
             return Some(Order::Stretch { part, file, stretch });
         }
+        let has_room_to_share = self.open.len() < at_once;
+        if !self.splitting.is_empty() {
+            let part = if has_room_to_share { self.splitting.pop_front() } else { None };
+            return part.map(|part| self.share(part, false));
+        }
         let way = way(self.waiting.peek()?, &self.plan);
         let has_room = match way {
             Way::Cut(_) | Way::Together(_) => true,
-            Way::Shared => self.open.len() < at_once,
+            Way::Shared | Way::Split => has_room_to_share,
             Way::Alone => self.open.is_empty(),
         };
         let found = self.waiting.next_if(|_| has_room)?;
         let kind = match way {
             Way::Cut(kind) => kind,
             Way::Together(bytes) => return Some(self.together(found, bytes)),
-            Way::Shared => return Some(self.share(vec![found], false)),
+            Way::Shared => return Some(self.share(self.sequence(vec![found]), false)),
+            Way::Split => return self.split(&found.input, at_once),
             Way::Alone => {
                 let (mut inputs, plan) = (vec![found], Arc::clone(&self.plan));
                 let mut next = || self.waiting.next_if(|found| matches!(self::way(found, &plan), Way::Alone));
                 inputs.extend(std::iter::from_fn(&mut next));
-                return Some(self.share(inputs, true));
+                return Some(self.share(self.sequence(inputs), true));
             }
         };
         match self.cut(&found.input, kind) {
             Ok(file) => self.cutting = Some((Arc::new(file), 0)),
-            Err(error) => {
-                self.n_parts += 1;
-                return Some(Order::Failed { part, error });
-            }
+            Err(error) => return Some(self.fail(error)),
         }
         self.begin(at_once)
+    }
+
+    /// Begins a table whose parts can be read by themselves.
+    fn split(&mut self, input: &Arc<Input>, at_once: usize) -> Option<Order> {
+        match Sequence::parts_of(input, &self.plan, &self.progress) {
+            Ok(parts) => self.splitting = parts.into(),
+            Err(error) => return Some(self.fail(error)),
+        }
+        self.begin(at_once)
+    }
+
+    fn fail(&mut self, error: Error) -> Order {
+        self.n_parts += 1;
+        Order::Failed { part: self.n_parts - 1, error }
+    }
+
+    fn sequence(&self, inputs: Vec<FoundInput>) -> Sequence {
+        Sequence::new(inputs, false, &self.plan, &self.progress)
     }
 
     fn cut(&self, input: &Arc<Input>, kind: SegmentKind) -> Result<CutFile> {
@@ -188,15 +215,14 @@ impl Schedule {
             inputs.push(found);
         }
         if inputs.iter().any(|found| found.input.compression() != Some(Compression::None)) {
-            return self.share(inputs, false);
+            return self.share(self.sequence(inputs), false);
         }
         let inputs = Sequence::new(inputs, true, &self.plan, &self.progress);
         self.n_parts += 1;
         Order::Together { part: self.n_parts - 1, inputs }
     }
 
-    fn share(&mut self, inputs: Vec<FoundInput>, is_alone: bool) -> Order {
-        let sequence = Sequence::new(inputs, false, &self.plan, &self.progress);
+    fn share(&mut self, sequence: Sequence, is_alone: bool) -> Order {
         let part = Arc::new(SharedPart {
             number: self.n_parts,
             rest: Mutex::new((Some(sequence), 0)),
@@ -218,11 +244,15 @@ fn way(found: &FoundInput, plan: &Plan) -> Way {
     let FoundInput { input, bytes } = found;
     let (None, Some(n_bytes), false) = (bytes, input.bytes, input.is_remote()) else { return Way::Alone };
     let (Some(format), Some(compression)) = (input.format(), input.compression()) else { return Way::Alone };
+    if input.has_large_window() {
+        return Way::Alone;
+    }
     let is_plain = compression == Compression::None;
     let unpacked = if is_plain { n_bytes } else { n_bytes.saturating_mul(UNPACKED) };
     // Its last line may get a newline.
     match format {
-        Format::Parquet | Format::Arrow => Way::Shared,
+        Format::Parquet => Way::Split,
+        Format::Arrow => Way::Shared,
         _ if unpacked < room(plan) => Way::Together(unpacked + 1),
         Format::JsonLines if is_plain => Way::Cut(SegmentKind::Json),
         Format::Lines if is_plain => Way::Cut(SegmentKind::Lines),

@@ -4,11 +4,12 @@
 
 use std::io::Read;
 use std::sync::Arc;
+use std::vec::IntoIter;
 
 use crate::error::{Error, Result};
 use crate::read::batch::RawBatch;
 use crate::read::format::{Compression, Format};
-use crate::read::input::{FoundInput, Start};
+use crate::read::input::{FoundInput, Input, Start};
 use crate::read::options::Plan;
 use crate::read::stream::{Progress, Stream};
 use crate::read::table::{ArrowReader, ParquetReader, TableReader};
@@ -16,8 +17,10 @@ use crate::read::text::{Stop, TextFile};
 
 /// What one thread reads at a time.
 pub(super) struct Sequence {
-    waiting: std::vec::IntoIter<FoundInput>,
+    waiting: IntoIter<FoundInput>,
     current: Option<Current>,
+    /// Parts of a table that come before what is waiting.
+    tables: IntoIter<ParquetReader>,
     /// Whether all that is there is one batch.
     is_one: bool,
     plan: Arc<Plan>,
@@ -34,7 +37,17 @@ impl Sequence {
     /// If they are `one` batch, no more is read of each input than it had when it was found.
     pub fn new(inputs: Vec<FoundInput>, is_one: bool, plan: &Arc<Plan>, progress: &Progress) -> Self {
         let (plan, progress) = (Arc::clone(plan), progress.clone());
-        Self { waiting: inputs.into_iter(), current: None, is_one, plan, progress }
+        let (waiting, tables) = (inputs.into_iter(), Vec::new().into_iter());
+        Self { waiting, current: None, tables, is_one, plan, progress }
+    }
+
+    /// The parts of a table of this machine, each of which can be read by itself.
+    pub fn parts_of(input: &Arc<Input>, plan: &Arc<Plan>, progress: &Progress) -> Result<Vec<Self>> {
+        let part = |reader| Self {
+            tables: vec![reader].into_iter(),
+            ..Self::new(Vec::new(), false, plan, progress)
+        };
+        Ok(open_parquet(input, plan, progress)?.into_iter().map(part).collect())
     }
 
     /// The next batch, or nothing at the end.
@@ -78,11 +91,13 @@ impl Sequence {
         if let Some(current) = self.current.take() {
             return Ok(Some(current));
         }
+        if let Some(table) = self.tables.next() {
+            return Ok(Some(Current::Table(Box::new(table))));
+        }
         let Some(FoundInput { input, bytes }) = self.waiting.next() else { return Ok(None) };
         if input.format() == Some(Format::Parquet) {
-            let file = input.open()?.ok_or_else(|| Error::without_ranges(&input.path, "a parquet file"))?;
-            let reader = ParquetReader::new(file, input, &self.plan, &self.progress)?;
-            return Ok(Some(Current::Table(Box::new(reader))));
+            self.tables = open_parquet(&input, &self.plan, &self.progress)?.into_iter();
+            return self.current();
         }
         if input.format() == Some(Format::Arrow)
             && input.compression() == Some(Compression::None)
@@ -105,4 +120,9 @@ impl Sequence {
             _ => Current::Text(Box::new(TextFile::new(input, stream, start))),
         }))
     }
+}
+
+fn open_parquet(input: &Arc<Input>, plan: &Plan, progress: &Progress) -> Result<Vec<ParquetReader>> {
+    let file = input.open()?.ok_or_else(|| Error::without_ranges(&input.path, "a parquet file"))?;
+    ParquetReader::open(file, input, plan, progress)
 }

@@ -16,8 +16,8 @@ use super::reject::RejectReason;
 use crate::error::{Error, Result};
 pub(super) use map::Map;
 
-/// How many bytes tell one format from another.
-const MAGIC_BYTES: u64 = 8;
+/// How many bytes tell one format from another, and how large the window of a zstd frame is.
+const MAGIC_BYTES: u64 = 18;
 /// The largest window of `zstd --long`.
 const ZSTD_WINDOW_LOG_MAX: u32 = 31;
 /// What is read from disk at a time ahead of a decompressor.
@@ -57,6 +57,7 @@ impl Progress {
 /// The uncompressed bytes of one input.
 pub(super) struct Stream {
     compression: Compression,
+    window: u64,
     /// The first bytes, which were read to tell the format.
     ahead: Vec<u8>,
     decoder: Box<dyn Read + Send>,
@@ -102,8 +103,10 @@ impl Stream {
         let mut ahead = Vec::new();
         source.by_ref().take(MAGIC_BYTES).read_to_end(&mut ahead).map_err(fail)?;
         let compression = sniff(&ahead, path)?;
+        let window = if compression == Compression::Zstd { zstd_window(&ahead) } else { 0 };
         let stream = |ahead, decoder| Self {
             compression,
+            window,
             ahead,
             decoder,
             failed: None,
@@ -127,6 +130,11 @@ impl Stream {
     /// How it is compressed.
     pub(super) fn compression(&self) -> Compression {
         self.compression
+    }
+
+    /// How much of what it gave the decoder holds, as far as its first frame tells.
+    pub(super) fn window(&self) -> u64 {
+        self.window
     }
 
     /// The first bytes, uncompressed; they are still there to be read.
@@ -191,6 +199,25 @@ pub(super) fn sniff(start: &[u8], path: &Path) -> Result<Compression> {
     }
 }
 
+/// The window of a frame of zstd, which says it right behind its mark, or, if it is all in one piece, how long it is.
+fn zstd_window(start: &[u8]) -> u64 {
+    let [0x28, 0xb5, 0x2f, 0xfd, descriptor, rest @ ..] = start else { return 0 };
+    let is_single = descriptor & 0x20 != 0;
+    if !is_single {
+        let (exponent, mantissa) = rest.first().map_or((0, 0), |byte| (byte >> 3, u64::from(byte & 7)));
+        return (1 << (10 + exponent)) / 8 * (8 + mantissa);
+    }
+    let id_bytes = [0, 1, 2, 4][usize::from(descriptor & 3)];
+    let size = rest.get(id_bytes..).unwrap_or_default();
+    let number = |n: usize| size.iter().take(n).rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
+    match descriptor >> 6 {
+        0 => number(1),
+        1 => number(2) + 256,
+        2 => number(4),
+        _ => number(8),
+    }
+}
+
 /// What an empty or cut-off file would be: `a.gz` without content is a truncated gzip, `a.jsonl` has no lines.
 fn by_name(start: &[u8], path: &Path) -> Compression {
     let extension = path.extension().map(|e| e.to_ascii_lowercase());
@@ -223,5 +250,32 @@ impl Read for CountedSource {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn the_window_of_a_frame_is_what_its_decoder_holds() {
+        let content = vec![7; 3 << 20];
+        let framed = |log: u32| {
+            let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
+            encoder.window_log(log).unwrap();
+            encoder.write_all(&content).unwrap();
+            encoder.finish().unwrap()
+        };
+        for log in [10, 17, 23, 27] {
+            assert_eq!(zstd_window(&framed(log)), 1 << log);
+        }
+        for n in [0, 100, 300, 70_000] {
+            // In one piece its size is told, or else a window that is large enough for it.
+            let window = zstd_window(&zstd::bulk::compress(&content[..n], 1).unwrap());
+            assert!((n as u64..=(n as u64).max(1024).next_power_of_two()).contains(&window), "{n} {window}");
+        }
+        assert_eq!(zstd_window(b"\x28\xb5\x2f\xfd"), 0);
     }
 }

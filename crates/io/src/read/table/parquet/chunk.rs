@@ -1,8 +1,9 @@
 //! The pages of one column in one row group, read from the file one after the other.
 
 use std::collections::VecDeque;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use bytes::{Bytes, BytesMut};
 use parquet::basic::Compression;
@@ -18,24 +19,36 @@ use crate::read::stream::Progress;
 /// What is read at a time, unless a page is longer.
 const READ: usize = 256 << 10;
 
-/// A file that is read at any place, with its progress.
+/// A file that is read at any place, by any thread, with its progress.
 pub(super) struct Bytewise {
-    pub(super) file: Seekable,
-    pub(super) progress: Progress,
+    file: Seekable,
+    progress: Progress,
     /// Bytes that were counted.
-    pub(super) n_read: u64,
+    n_read: AtomicU64,
+    /// Those who read it and have not come to their end.
+    n_readers: AtomicUsize,
 }
 
 impl Bytewise {
+    pub(super) fn new(file: Seekable, progress: Progress, n_readers: usize) -> Self {
+        Self { file, progress, n_read: AtomicU64::new(0), n_readers: AtomicUsize::new(n_readers) }
+    }
+
     /// Appends up to `n` bytes from a place on.
-    fn read(&mut self, at: u64, n: u64, into: &mut BytesMut) -> io::Result<()> {
-        self.file.seek(SeekFrom::Start(at))?;
+    fn read(&self, at: u64, n: u64, into: &mut BytesMut) -> io::Result<()> {
         let mut bytes = Vec::new();
-        self.file.by_ref().take(n).read_to_end(&mut bytes)?;
+        self.file.append_at(at, n, &mut bytes)?;
         self.progress.add(bytes.len());
-        self.n_read += bytes.len() as u64;
+        self.n_read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         into.extend_from_slice(&bytes);
         Ok(())
+    }
+
+    /// One of those who read it is at its end. The last one counts what nobody read, so that the progress comes to its end.
+    pub(super) fn finish(&self, n_bytes: u64) {
+        if self.n_readers.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.progress.add(n_bytes.saturating_sub(self.n_read.load(Ordering::Relaxed)) as usize);
+        }
     }
 }
 
@@ -81,7 +94,7 @@ impl Chunk {
     }
 
     /// Reads the next page, of which at most `max_rows` are expected.
-    pub(super) fn load(&mut self, file: &mut Bytewise, max_rows: u64) -> io::Result<()> {
+    pub(super) fn load(&mut self, file: &Bytewise, max_rows: u64) -> io::Result<()> {
         let (header, n) = match self.header(file)? {
             Ok(header) => header,
             Err(fault) => {
@@ -144,7 +157,7 @@ impl Chunk {
     }
 
     /// The header of the next page and its length, or why there is none.
-    fn header(&mut self, file: &mut Bytewise) -> io::Result<Result<(PageHeader, usize), String>> {
+    fn header(&mut self, file: &Bytewise) -> io::Result<Result<(PageHeader, usize), String>> {
         let mut wanted = 64;
         loop {
             if self.at >= self.end {
@@ -163,7 +176,7 @@ impl Chunk {
     }
 
     /// Reads until `n` bytes are there, or all that the column has.
-    fn fill(&mut self, file: &mut Bytewise, n: u64) -> io::Result<()> {
+    fn fill(&mut self, file: &Bytewise, n: u64) -> io::Result<()> {
         let n = n.min(self.end - self.at);
         let have = self.ahead.len() as u64;
         if have >= n {

@@ -1,4 +1,4 @@
-//! Parquet: the reading thread reads pages of the wanted columns, any thread decodes them.
+//! Parquet: one thread reads pages of the wanted columns, any thread decodes them. Row groups are read by several at the same time.
 //!
 //! The pages of the columns do not end at the same rows. A batch has the rows whose values fill `batch_bytes`, ends if
 //! possible where a page ends, and holds every page that has some of its rows; a page over the end is in both batches.
@@ -42,29 +42,31 @@ const TOO_MANY_ROWS: u64 = 1 << 40;
 /// A file that says it has more rows for each of its bytes is not believed where they cannot be read: they are not rejected one by one.
 const MAX_ROWS_A_BYTE: u64 = 1000;
 
-/// A file being read.
+/// A file, or some row groups of it, being read.
 pub(in crate::read) struct ParquetReader {
     input: Arc<Input>,
-    file: Bytewise,
+    file: Arc<Bytewise>,
     /// The index, or why there is none.
     metadata: Option<Arc<ParquetMetaData>>,
     failed: Option<RejectReason>,
     wanted: Result<Arc<Wanted>, RejectReason>,
-    /// The row group being read, and the number of its first row.
+    /// The row group being read, the number of its first row, and the last row group that is to be.
     group: usize,
     first: u64,
+    last: usize,
     /// The first row of it that is in no batch yet, and the pages of the columns.
     row: u64,
     chunks: Vec<Chunk>,
 }
 
 impl ParquetReader {
-    pub(in crate::read) fn new(
+    /// Opens a file, for several who read its row groups at the same time.
+    pub(in crate::read) fn open(
         file: Seekable,
-        input: Arc<Input>,
+        input: &Arc<Input>,
         plan: &Plan,
         progress: &Progress,
-    ) -> Result<Self> {
+    ) -> Result<Vec<Self>> {
         let (metadata, failed) = match read_metadata(&file) {
             Ok(metadata) => (Some(Arc::new(metadata)), None),
             Err(TableFault::Io(source)) => {
@@ -79,9 +81,22 @@ impl ParquetReader {
             .flatten(),
             None => Err(damaged("no index")),
         };
-        let file = Bytewise { file, progress: progress.clone(), n_read: 0 };
         let wanted = wanted.map(Arc::new);
-        Ok(Self { input, file, metadata, failed, wanted, group: 0, first: 0, row: 0, chunks: Vec::new() })
+        let parts = metadata.as_ref().map_or(vec![(0, 0, 0)], |metadata| parts(metadata, input));
+        let file = Arc::new(Bytewise::new(file, progress.clone(), parts.len()));
+        let reader = |(group, last, first)| Self {
+            input: Arc::clone(input),
+            file: Arc::clone(&file),
+            metadata: metadata.clone(),
+            failed: failed.clone(),
+            wanted: wanted.clone(),
+            group,
+            first,
+            last,
+            row: 0,
+            chunks: Vec::new(),
+        };
+        Ok(parts.into_iter().map(reader).collect())
     }
 
     /// The rows of the row group being read.
@@ -96,7 +111,7 @@ impl ParquetReader {
         while end < n_rows {
             for chunk in &mut self.chunks {
                 while chunk.failed.is_none() && chunk.loaded <= end {
-                    chunk.load(&mut self.file, n_rows - chunk.loaded)?;
+                    chunk.load(&self.file, n_rows - chunk.loaded)?;
                 }
             }
             let pages: Vec<_> = self.chunks.iter().filter_map(|chunk| chunk.page(end)).collect();
@@ -146,31 +161,49 @@ impl ParquetReader {
 
     /// One reject for all that is left of the file.
     fn give_up(&mut self, reason: RejectReason) -> TableItem {
-        self.metadata = None;
         self.finish();
         TableItem::rest(&self.input, self.first + self.row, reason)
     }
 
-    /// Counts what was not read of the file, so that the progress comes to its end.
+    /// Is at its end.
     fn finish(&mut self) {
-        let rest = self.input.bytes.unwrap_or(0).saturating_sub(self.file.n_read);
-        self.file.progress.add(rest as usize);
-        self.file.n_read += rest;
+        if self.metadata.take().is_some() || self.failed.take().is_some() {
+            self.file.finish(self.input.bytes.unwrap_or(0));
+        }
     }
+}
+
+/// The row groups of a file in parts that can be read by themselves: first and last row group, and the number of the first row. Behind a row group whose number of rows is absurd nothing is told apart.
+fn parts(metadata: &ParquetMetaData, input: &Input) -> Vec<(usize, usize, u64)> {
+    let n_groups = metadata.num_row_groups();
+    let (mut parts, mut first) = (Vec::new(), 0);
+    for group in 0..n_groups {
+        let n_rows = metadata.row_group(group).num_rows().max(0) as u64;
+        let is_absurd = n_rows > TOO_MANY_ROWS || n_rows / MAX_ROWS_A_BYTE > input.bytes.unwrap_or(u64::MAX);
+        parts.push((group, if is_absurd { n_groups } else { group + 1 }, first));
+        if is_absurd {
+            break;
+        }
+        first += n_rows;
+    }
+    if parts.is_empty() {
+        parts.push((0, 0, 0));
+    }
+    parts
 }
 
 impl TableReader for ParquetReader {
     fn next(&mut self, plan: &Plan) -> Result<Option<TableItem>> {
-        if let Some(reason) = self.failed.take() {
+        if let Some(reason) = self.failed.clone() {
             return Ok(Some(self.give_up(reason)));
         }
         let Some(metadata) = self.metadata.clone() else { return Ok(None) };
-        while self.group < metadata.num_row_groups() && self.row == self.n_rows(&metadata) {
+        while self.group < self.last && self.row == self.n_rows(&metadata) {
             self.first += self.row;
             (self.group, self.row) = (self.group + 1, 0);
             self.chunks.clear();
         }
-        if self.group == metadata.num_row_groups() {
+        if self.group == self.last {
             self.finish();
             return Ok(None);
         }
