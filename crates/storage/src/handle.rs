@@ -165,7 +165,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         let bytes: Vec<u8> = (0..3 * Block::BYTES + 12_345).map(|i| (i % 251) as u8).collect();
-        let mut handle = Handle::create(&path).unwrap();
+        let handle = Handle::create(&path).unwrap();
         let mut block = Block::default();
         let (mut offset, mut at) = (0, 0usize);
         for piece in [10, Block::BYTES, 4096, 77, usize::MAX].into_iter().cycle() {
