@@ -139,16 +139,17 @@ impl ResultWriter<'_> {
     fn tables(&self, settler: &mut Settler) -> Result<()> {
         let Self { job, view, decided, by_keeper, .. } = self;
         let Decided { edges, copies, removals, .. } = decided;
-        let mut pairs = PairsWriter::new(job.create("pairs.parquet")?, job.counted())?;
+        let threads = job.request.resources.threads;
+        let mut pairs = PairsWriter::new(job.create("pairs.parquet")?, job.counted(), threads)?;
         edges.parts(|edges| pairs.extend(edges, view, job.estimates))?;
         pairs.begin_copies();
         pairs.extend(copies, view, job.estimates)?;
         settler.take(pairs.finish(view, job.estimates)?)?;
         let span = |removal: &Removal| job.span(view, removal);
         let evidence = job.create("evidence.parquet")?;
-        settler.take(write::evidence(evidence, removals, view, job.estimates, span)?)?;
+        settler.take(write::evidence(evidence, removals, view, job.estimates, threads, span)?)?;
         let clusters = job.create("clusters.parquet")?;
-        settler.take(write::clusters(clusters, by_keeper, view, job.estimates)?)?;
+        settler.take(write::clusters(clusters, by_keeper, view, job.estimates, threads)?)?;
         settler.take(write::places(job.create(PlacesColumn::FILE)?, edges, removals, view)?)?;
         settler.take(self.report()?)?;
         settler.take(job.rejects_file(REJECTS, self.summary.counts.rejected)?)?;

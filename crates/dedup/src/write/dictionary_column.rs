@@ -4,8 +4,10 @@
 //! decides share the numbers, so that of a pair's ten columns three are looked up. A column chunk is a dictionary page and one data page, as the Parquet format defines them.
 
 use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 
 use benzer_core::hash::mix;
+use benzer_flow::workers::in_parallel;
 use bytes::Bytes;
 use parquet::basic::{Compression, Encoding};
 use parquet::column::page::{CompressedPage, Page, PageWriter};
@@ -24,34 +26,66 @@ use benzer_storage::FileWriter;
 
 pub(super) const ROWS: usize = 64 << 10;
 
-/// A table being written, row group by row group.
+/// A table being written, some row groups at a time: they are encoded on all threads, and written in order.
 pub(super) struct DictionaryTable<C> {
     writer: SerializedFileWriter<FileWriter>,
-    columns: Vec<(C, ColumnDescPtr)>,
+    columns: Columns<C>,
+    threads: usize,
+    /// What threads have numbered by, for its memory.
+    spare: Mutex<Vec<RankNumbers>>,
 }
 
-impl<C: Column> DictionaryTable<C> {
-    pub fn begin(out: FileWriter) -> Result<Self> {
+/// The columns of a table, as the format describes them.
+pub(super) type Columns<C> = Vec<(C, ColumnDescPtr)>;
+
+impl<C: Column + Sync> DictionaryTable<C> {
+    pub fn begin(out: FileWriter, threads: usize) -> Result<Self> {
         let (writer, _) = result_table::begin(out, &C::declarations())?;
         let (writer, _) = writer.into_serialized_writer()?;
         let columns = C::ALL.iter().copied().zip(writer.schema_descr().columns().iter().cloned()).collect();
-        Ok(Self { writer, columns })
+        Ok(Self { writer, columns, threads: threads.max(1), spare: Mutex::default() })
     }
 
-    /// Writes a row group. `encode` gives each column with what the format wants to know of it.
-    pub fn write(&mut self, mut encode: impl FnMut(C, &ColumnDescPtr) -> Result<Encoded>) -> Result<()> {
-        let mut group = self.writer.next_row_group()?;
-        for (column, description) in &self.columns {
-            let (bytes, close) = encode(*column, description)?;
-            group.append_column(&bytes, close)?;
+    /// Row groups that are given together: each is a few megabytes.
+    pub fn at_once(&self) -> usize {
+        self.threads
+    }
+
+    /// Writes row groups. `encode` gives the columns of one, in order.
+    pub fn write<G: Sync>(
+        &mut self,
+        groups: &[G],
+        encode: impl Fn(&G, &Columns<C>, &mut RankNumbers) -> Result<Vec<Encoded>> + Sync,
+    ) -> Result<()> {
+        let (columns, spare) = (&self.columns, &self.spare);
+        let lock = || spare.lock().unwrap_or_else(PoisonError::into_inner);
+        let work = |i: usize, (): &mut ()| {
+            let mut ranks = lock().pop().unwrap_or_default();
+            let encoded = encode(&groups[i], columns, &mut ranks);
+            lock().push(ranks);
+            encoded
+        };
+        for encoded in in_parallel(groups.len(), self.threads, || (), work) {
+            let mut group = self.writer.next_row_group()?;
+            for (bytes, close) in encoded? {
+                group.append_column(&bytes, close)?;
+            }
+            group.close()?;
         }
-        group.close()?;
         Ok(())
     }
 
     pub fn finish(self) -> Result<FileWriter> {
         Ok(self.writer.into_inner()?)
     }
+}
+
+/// Encodes the columns of a row group.
+pub(super) fn encoded<C: Copy>(
+    columns: &Columns<C>,
+    mut encode: impl FnMut(C, &ColumnDescPtr) -> Result<Encoded>,
+) -> Result<Vec<Encoded>> {
+    columns.iter().map(|(column, description)| encode(*column, description)).collect()
 }
 
 /// The encoded bytes of a column, and what the writer of a row group wants to know of them.
@@ -71,6 +105,9 @@ pub(super) struct DictionaryKeys {
 /// The number of each rank, or of other small keys, while rows are numbered by it, and else zero. Kept from one numbering to the next for its memory.
 #[derive(Debug, Default)]
 pub(super) struct RankNumbers(Vec<u32>);
+
+/// Ranks below are looked up without hashing: every thread has four bytes for each.
+const FEW_RANKS: u32 = if cfg!(test) { 500 } else { 2 << 20 };
 
 /// Bits of counts that are looked up without hashing: elements in both documents, and in one of them only. Nearly all are.
 const FEW: [u32; 2] = [10, 8];
@@ -94,8 +131,11 @@ impl DictionaryKeys {
         Self::packed(numbers, firsts)
     }
 
-    pub fn by_rank(ranks: impl ExactSizeIterator<Item = Rank>, numbers: &mut RankNumbers) -> Self {
-        Self::by_small_key(ranks.map(|rank| rank.0), numbers)
+    pub fn by_rank(ranks: impl ExactSizeIterator<Item = Rank> + Clone, numbers: &mut RankNumbers) -> Self {
+        match ranks.clone().all(|rank| rank.0 < FEW_RANKS) {
+            true => Self::by_small_key(ranks.map(|rank| rank.0), numbers),
+            false => Self::new(ranks.map(|rank| rank.0.into())),
+        }
     }
 
     fn by_small_key(
@@ -344,8 +384,6 @@ fn chunk(
         .set_dictionary_page_offset(dictionary.map(|page| page.offset as i64))
         .set_data_page_offset(data.offset as i64)
         .build()?;
-    // Documents are written meanwhile: where both threads share a processor, the disk would wait for this one.
-    std::thread::yield_now();
     let close = ColumnCloseResult {
         bytes_written: bytes,
         rows_written: n.into(),
@@ -394,7 +432,7 @@ mod tests {
         }
 
         #[test]
-        fn rows_are_numbered_by_their_keys(keys in prop::collection::vec(prop_oneof![0u64..9, Just(7u64), any::<u64>()], 0..200)) {
+        fn rows_are_numbered_by_their_keys(keys in prop::collection::vec(prop_oneof![0u64..9, Just(7u64), any::<u64>()], 0..200), n_ranks in 1u64..1000) {
             let numbered = DictionaryKeys::new(keys.iter().copied());
             let of_row = |number: &u32| keys[numbered.firsts[*number as usize] as usize];
             prop_assert_eq!(numbered.numbers.iter().map(of_row).collect::<Vec<_>>(), keys.clone());
@@ -407,7 +445,7 @@ mod tests {
             prop_assert_eq!(by_counts.numbers.iter().map(of_row).collect::<Vec<_>>(), edges.clone());
             let distinct: std::collections::BTreeSet<(Edge, bool)> = edges.iter().copied().collect();
             prop_assert_eq!(by_counts.firsts.len(), distinct.len());
-            let ranks = || keys.iter().map(|key| Rank((key % 1000) as u32));
+            let ranks = || keys.iter().map(|key| Rank((key % n_ranks) as u32));
             let (by_key, mut known) = (DictionaryKeys::new(ranks().map(|rank| rank.0.into())), RankNumbers::default());
             for _ in 0..2 {
                 let by_rank = DictionaryKeys::by_rank(ranks(), &mut known);

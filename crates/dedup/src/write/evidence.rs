@@ -4,8 +4,8 @@ use benzer_core::estimate::Measured;
 use parquet::schema::types::ColumnDescPtr;
 
 use super::dictionary_column::{
-    DictionaryKeys, DictionaryTable, Encoded, ROWS, RankNumbers, bytes, flags, number, row as line_number,
-    share, text,
+    Columns, DictionaryKeys, DictionaryTable, Encoded, ROWS, RankNumbers, bytes, encoded, flags, number,
+    row as line_number, share, text,
 };
 use crate::corpus::CorpusView;
 use crate::decide::{Removal, Rule};
@@ -63,13 +63,17 @@ pub(crate) fn evidence(
     removals: &[Removal],
     view: &CorpusView<'_>,
     estimates: &Estimates,
-    excerpt: impl Fn(&Removal) -> Result<Option<Excerpt>>,
+    threads: usize,
+    excerpt: impl Fn(&Removal) -> Result<Option<Excerpt>> + Sync,
 ) -> Result<FileWriter> {
-    let (mut table, mut ranks) = (DictionaryTable::begin(out)?, RankNumbers::default());
-    for removals in removals.chunks(ROWS) {
-        let rows = EvidenceRows::new(removals, view, estimates, &excerpt)?;
-        let keys = EvidenceKeys::new(&rows, &mut ranks);
-        table.write(|column, descr| rows.encode(column, &keys, descr))?;
+    let mut table = DictionaryTable::begin(out, threads)?;
+    let groups: Vec<&[Removal]> = removals.chunks(ROWS).collect();
+    for groups in groups.chunks(table.at_once()) {
+        table.write(groups, |removals, columns, ranks| {
+            let rows = EvidenceRows::new(removals, view, estimates, &excerpt)?;
+            let keys = EvidenceKeys::new(&rows, ranks);
+            encoded(columns, |column, descr| rows.encode(column, &keys, descr))
+        })?;
     }
     table.finish()
 }
@@ -230,8 +234,9 @@ pub(crate) fn clusters(
     by_keeper: &[Removal],
     view: &CorpusView<'_>,
     estimates: &Estimates,
+    threads: usize,
 ) -> Result<FileWriter> {
-    let (mut table, mut ranks) = (DictionaryTable::begin(out)?, RankNumbers::default());
+    let mut table = DictionaryTable::begin(out, threads)?;
     // Of each member its cluster's removals, and its own, if it was removed.
     let clusters = by_keeper.chunk_by(|a, b| a.kept() == b.kept());
     let members = clusters.flat_map(|cluster| {
@@ -239,30 +244,44 @@ pub(crate) fn clusters(
     });
     let mut rest = members.peekable();
     while rest.peek().is_some() {
-        let members: Vec<(&[Removal], Option<&Removal>)> = rest.by_ref().take(ROWS).collect();
-        let keeper = |row: usize| members[row].0[0].kept();
-        let size = |row: usize| members[row].0.len() as u32 + 1;
-        let rank = |row: usize| members[row].1.map_or(keeper(row), Removal::removed);
-        let similarity = |row: usize| {
-            members[row]
-                .1
-                .map_or(1.0, |removal| similarity(&removal.edge, removal.rule != Rule::Estimate, estimates))
-        };
-        let rows = 0..members.len();
-        let by_keeper = DictionaryKeys::by_rank(rows.clone().map(keeper), &mut ranks);
-        let by_rank = DictionaryKeys::by_rank(rows.clone().map(rank), &mut ranks);
-        let by_similarity = DictionaryKeys::new(rows.map(|row| similarity(row).to_bits()));
-        table.write(|column, descr| match column {
-            ClustersColumn::ClusterId => {
-                by_keeper.column(descr, |row, into| bytes(&view.id_bytes(keeper(row))?, into))
-            }
-            ClustersColumn::ClusterSize => by_keeper.column(descr, |row, into| number(size(row), into)),
-            ClustersColumn::Id => by_rank.column(descr, |row, into| bytes(&view.id_bytes(rank(row))?, into)),
-            ClustersColumn::IsKept => flags(descr, members.iter().map(|(_, removal)| removal.is_none())),
-            ClustersColumn::Similarity => {
-                by_similarity.column(descr, |row, into| share(similarity(row), into))
-            }
+        let members: Vec<Member<'_>> = rest.by_ref().take(ROWS * table.at_once()).collect();
+        let groups: Vec<_> = members.chunks(ROWS).collect();
+        table.write(&groups, |members, columns, ranks| {
+            encode_members(members, columns, ranks, view, estimates)
         })?;
     }
     table.finish()
+}
+
+/// A cluster, and the removal of one of its members, but for the kept one.
+type Member<'a> = (&'a [Removal], Option<&'a Removal>);
+
+fn encode_members(
+    members: &[Member<'_>],
+    columns: &Columns<ClustersColumn>,
+    ranks: &mut RankNumbers,
+    view: &CorpusView<'_>,
+    estimates: &Estimates,
+) -> Result<Vec<Encoded>> {
+    let keeper = |row: usize| members[row].0[0].kept();
+    let size = |row: usize| members[row].0.len() as u32 + 1;
+    let rank = |row: usize| members[row].1.map_or(keeper(row), Removal::removed);
+    let similarity = |row: usize| {
+        members[row]
+            .1
+            .map_or(1.0, |removal| similarity(&removal.edge, removal.rule != Rule::Estimate, estimates))
+    };
+    let rows = 0..members.len();
+    let by_keeper = DictionaryKeys::by_rank(rows.clone().map(keeper), ranks);
+    let by_rank = DictionaryKeys::by_rank(rows.clone().map(rank), ranks);
+    let by_similarity = DictionaryKeys::new(rows.map(|row| similarity(row).to_bits()));
+    encoded(columns, |column, descr| match column {
+        ClustersColumn::ClusterId => {
+            by_keeper.column(descr, |row, into| bytes(&view.id_bytes(keeper(row))?, into))
+        }
+        ClustersColumn::ClusterSize => by_keeper.column(descr, |row, into| number(size(row), into)),
+        ClustersColumn::Id => by_rank.column(descr, |row, into| bytes(&view.id_bytes(rank(row))?, into)),
+        ClustersColumn::IsKept => flags(descr, members.iter().map(|(_, removal)| removal.is_none())),
+        ClustersColumn::Similarity => by_similarity.column(descr, |row, into| share(similarity(row), into)),
+    })
 }

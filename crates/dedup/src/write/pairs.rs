@@ -1,7 +1,8 @@
 //! `pairs.parquet`: every verified edge, as it comes. There can be many: columns are encoded directly.
 
 use super::dictionary_column::{
-    DictionaryKeys, DictionaryTable, ROWS, RankNumbers, bytes, flags, number, share,
+    Columns, DictionaryKeys, DictionaryTable, Encoded, ROWS, RankNumbers, bytes, encoded, flags, number,
+    share,
 };
 use super::evidence::{CountKind, similarity};
 use crate::corpus::CorpusView;
@@ -16,13 +17,21 @@ pub(crate) struct PairsWriter {
     rows: Vec<Edge>,
     /// The row of the first copy, if there is one.
     copies: usize,
-    ranks: RankNumbers,
+}
+
+/// A row group of pairs.
+struct Pairs<'a> {
+    rows: &'a [Edge],
+    copies: usize,
+    count_kind: CountKind,
+    view: &'a CorpusView<'a>,
+    estimates: &'a Estimates,
 }
 
 impl PairsWriter {
-    pub fn new(out: FileWriter, count_kind: CountKind) -> Result<Self> {
-        let table = DictionaryTable::begin(out)?;
-        Ok(Self { table, count_kind, rows: Vec::new(), copies: usize::MAX, ranks: RankNumbers::default() })
+    pub fn new(out: FileWriter, count_kind: CountKind, threads: usize) -> Result<Self> {
+        let table = DictionaryTable::begin(out, threads)?;
+        Ok(Self { table, count_kind, rows: Vec::new(), copies: usize::MAX })
     }
 
     /// Adds edges; those to an old document are edges to the others of its text.
@@ -38,10 +47,11 @@ impl PairsWriter {
     }
 
     fn push(&mut self, mut edges: &[Edge], view: &CorpusView<'_>, estimates: &Estimates) -> Result<()> {
+        let most = ROWS * self.table.at_once();
         while !edges.is_empty() {
-            let (now, rest) = edges.split_at(edges.len().min(ROWS - self.rows.len()));
+            let (now, rest) = edges.split_at(edges.len().min(most - self.rows.len()));
             self.rows.extend_from_slice(now);
-            if self.rows.len() == ROWS {
+            if self.rows.len() == most {
                 self.flush(view, estimates)?;
             }
             edges = rest;
@@ -55,23 +65,48 @@ impl PairsWriter {
     }
 
     fn flush(&mut self, view: &CorpusView<'_>, estimates: &Estimates) -> Result<()> {
-        let Self { table, rows, copies, count_kind, ranks } = self;
-        let rows = &rows[..];
+        let Self { table, rows, copies, count_kind } = self;
+        let groups: Vec<Pairs<'_>> = rows
+            .chunks(ROWS)
+            .enumerate()
+            .map(|(i, rows)| {
+                let copies = copies.saturating_sub(i * ROWS);
+                Pairs { rows, copies, count_kind: *count_kind, view, estimates }
+            })
+            .collect();
+        table.write(&groups, Pairs::encode)?;
+        self.rows.clear();
+        // The rows to come are copies too.
+        if self.copies < usize::MAX {
+            self.copies = 0;
+        }
+        Ok(())
+    }
+
+    pub fn finish(mut self, view: &CorpusView<'_>, estimates: &Estimates) -> Result<FileWriter> {
+        if !self.rows.is_empty() {
+            self.flush(view, estimates)?;
+        }
+        self.table.finish()
+    }
+}
+
+impl Pairs<'_> {
+    fn encode(&self, columns: &Columns<PairsColumn>, ranks: &mut RankNumbers) -> Result<Vec<Encoded>> {
+        let Self { rows, copies, count_kind, view, estimates } = *self;
         let edge = |row: usize| &rows[row];
-        let copies = *copies;
         let is_copy = move |row: usize| row >= copies;
         let earlier = DictionaryKeys::by_rank(rows.iter().map(|edge| edge.earlier), ranks);
         let later = DictionaryKeys::by_rank(rows.iter().map(|edge| edge.later), ranks);
         // A copy counts elements, also where the others count registers.
         let marked = rows.iter().enumerate().map(|(row, edge)| (edge, is_copy(row)));
         let counts = DictionaryKeys::by_counts(marked, ranks);
-        let similarity = |row: usize| {
-            similarity(edge(row), *count_kind != CountKind::Registers || is_copy(row), estimates)
-        };
+        let similarity =
+            |row: usize| similarity(edge(row), count_kind != CountKind::Registers || is_copy(row), estimates);
         let place = |rank: Rank| view.found_old.place(rank);
         let [has_both, has_union, has_size] =
             count_kind.has().map(|has| move |row: usize| has.unwrap_or_else(|| is_copy(row)));
-        table.write(|column, descr| match column {
+        encoded(columns, |column, descr| match column {
             PairsColumn::IdA => {
                 earlier.column(descr, |row, into| bytes(&view.id_bytes(edge(row).earlier)?, into))
             }
@@ -92,19 +127,6 @@ impl PairsWriter {
                 counts.nullable_column(descr, has_size, |row, into| number(edge(row).union, into))
             }
             PairsColumn::AIsOld => flags(descr, rows.iter().map(|edge| view.is_old(edge.earlier))),
-        })?;
-        self.rows.clear();
-        // The rows to come are copies too.
-        if self.copies < usize::MAX {
-            self.copies = 0;
-        }
-        Ok(())
-    }
-
-    pub fn finish(mut self, view: &CorpusView<'_>, estimates: &Estimates) -> Result<FileWriter> {
-        if !self.rows.is_empty() {
-            self.flush(view, estimates)?;
-        }
-        self.table.finish()
+        })
     }
 }

@@ -91,7 +91,7 @@ impl<'a> RunVerdicts<'a> {
 
     /// The rows of an input.
     pub fn rows_of(&self, input: u32) -> Result<Range<u32>> {
-        Ok(self.first((input, 0))?..self.first((input + 1, 0))?)
+        Ok(self.first(input, 0)?..self.first(input + 1, 0)?)
     }
 
     /// The rows of a batch that was read again.
@@ -99,7 +99,7 @@ impl<'a> RunVerdicts<'a> {
         let n = batch.n_documents() as u32;
         let place = |i: u32| batch.document(i as usize).map(|document| (document.input, document.line));
         let Some((first, last)) = place(0).zip(place(n.wrapping_sub(1))) else { return Ok(0..0) };
-        let row = self.first(first)?;
+        let row = self.first(first.0, first.1)?;
         let is_there = row.checked_add(n).is_some_and(|end| end <= self.view.len());
         match is_there && self.place(row)? == first && self.place(row + n - 1)? == last {
             true => Ok(row..row + n),
@@ -108,11 +108,11 @@ impl<'a> RunVerdicts<'a> {
     }
 
     /// The first row that does not lie before an input and a line.
-    fn first(&self, place: (u32, u64)) -> Result<u32> {
+    fn first(&self, input: u32, line: u64) -> Result<u32> {
         let (mut from, mut to) = (0, self.view.len());
         while from < to {
             let middle = from + (to - from) / 2;
-            match self.place(middle)? < place {
+            match self.place(middle)? < (input, line) {
                 true => from = middle + 1,
                 false => to = middle,
             }

@@ -18,3 +18,4 @@ mod precision;
 mod report;
 mod rethreshold;
 mod same_result;
+mod writing;

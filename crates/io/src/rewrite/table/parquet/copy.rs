@@ -43,21 +43,21 @@ pub(super) fn column(
 ) -> Box<dyn ColumnCopy> {
     let at_once = (BYTES / mean.max(1)).clamp(1, MAX_ROWS);
     match from {
-        ColumnReader::BoolColumnReader(from) => Typed::<BoolType>::new(from, to, runs, at_once),
-        ColumnReader::Int32ColumnReader(from) => Typed::<Int32Type>::new(from, to, runs, at_once),
-        ColumnReader::Int64ColumnReader(from) => Typed::<Int64Type>::new(from, to, runs, at_once),
-        ColumnReader::Int96ColumnReader(from) => Typed::<Int96Type>::new(from, to, runs, at_once),
-        ColumnReader::FloatColumnReader(from) => Typed::<FloatType>::new(from, to, runs, at_once),
-        ColumnReader::DoubleColumnReader(from) => Typed::<DoubleType>::new(from, to, runs, at_once),
-        ColumnReader::ByteArrayColumnReader(from) => Typed::<ByteArrayType>::new(from, to, runs, at_once),
+        ColumnReader::BoolColumnReader(from) => Typed::<BoolType>::boxed(from, to, runs, at_once),
+        ColumnReader::Int32ColumnReader(from) => Typed::<Int32Type>::boxed(from, to, runs, at_once),
+        ColumnReader::Int64ColumnReader(from) => Typed::<Int64Type>::boxed(from, to, runs, at_once),
+        ColumnReader::Int96ColumnReader(from) => Typed::<Int96Type>::boxed(from, to, runs, at_once),
+        ColumnReader::FloatColumnReader(from) => Typed::<FloatType>::boxed(from, to, runs, at_once),
+        ColumnReader::DoubleColumnReader(from) => Typed::<DoubleType>::boxed(from, to, runs, at_once),
+        ColumnReader::ByteArrayColumnReader(from) => Typed::<ByteArrayType>::boxed(from, to, runs, at_once),
         ColumnReader::FixedLenByteArrayColumnReader(from) => {
-            Typed::<FixedLenByteArrayType>::new(from, to, runs, at_once)
+            Typed::<FixedLenByteArrayType>::boxed(from, to, runs, at_once)
         }
     }
 }
 
 impl<T: DataType> Typed<T> {
-    fn new(
+    fn boxed(
         from: ColumnReaderImpl<T>,
         to: ColumnWriter<'static>,
         runs: Vec<Run>,
