@@ -2,8 +2,8 @@
 
 use super::Row;
 
-/// Rows between two entries of the index, fewer than most batches have.
-const STEP: u32 = 256;
+/// Rows between two entries of the index, far fewer than most batches have.
+const STEP: u32 = 64;
 
 /// The first row of each batch.
 #[derive(Debug, Default)]
@@ -31,15 +31,11 @@ impl Firsts {
     /// The batch that has a row, and the place of the row in it.
     #[inline]
     pub fn find(&self, row: Row) -> (usize, usize) {
-        let at = (row.0 / STEP) as usize;
-        let start = self.index[at] as usize;
-        let first = self.firsts[start];
-        // Mostly it is the batch that has the first of its rows, or the last.
-        if self.firsts.get(start + 1).is_none_or(|next| row < *next) {
-            return (start, (row.0 - first.0) as usize);
+        let mut batch = self.index[(row.0 / STEP) as usize] as usize;
+        // Mostly it is the batch that has the first of these rows.
+        while self.firsts.get(batch + 1).is_some_and(|next| *next <= row) {
+            batch += 1;
         }
-        let end = self.index.get(at + 1).map_or(self.firsts.len(), |end| *end as usize + 1);
-        let batch = start + self.firsts[start..end].partition_point(|first| *first <= row) - 1;
         (batch, (row.0 - self.firsts[batch].0) as usize)
     }
 }

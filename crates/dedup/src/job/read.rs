@@ -47,6 +47,9 @@ impl Setup<'_> {
         let total = reader.progress().bytes_total();
         let saves = total.is_none_or(|bytes| bytes >= self.request.resources.checkpoint);
         let rereader = self.rereader(&inputs, total, &mut budget)?;
+        if let Some(rereader) = &rereader {
+            reader.use_maps(rereader);
+        }
         let mut rows = RowCollector::new(self, budget, rereader, reader.progress().clone());
         // What can be read again is not written a second time: a resumed run reads it.
         if saves && rows.rereader.is_none() {

@@ -8,7 +8,6 @@
 
 use std::ops::Range;
 
-use benzer_core::hint;
 use benzer_core::lsh::{Banding, Prefilter};
 use benzer_flow::{Result, Workers, workers::in_parallel};
 
@@ -21,8 +20,6 @@ use crate::Rank;
 
 /// Bands whose keys are made together: a sketch is looked up once for all of them.
 const TOGETHER: usize = 6;
-/// Documents whose sketches are asked for before their keys are made.
-const AHEAD: usize = 16;
 
 /// The sketches of documents by rank.
 pub trait Sketches: Sync {
@@ -81,14 +78,10 @@ impl<'a, S: Sketches> BandCandidates<'a, S> {
         let n_bands = banding.bands();
         for first in (0..n_bands).step_by(TOGETHER) {
             let bands = first..n_bands.min(first + TOGETHER);
-            let keys = |places: Range<usize>, columns: &mut [Vec<u64>]| {
+            let keys = |some: Range<usize>, places: Range<usize>, columns: &mut [Vec<u64>]| {
+                let bands = bands.start + some.start..bands.start + some.end;
                 workers.progress.add((places.len() * bands.len() / n_bands) as u64)?;
-                let ranks = &ranks[places];
-                for (i, &rank) in ranks.iter().enumerate() {
-                    if let Some(&rank) = ranks.get(i + AHEAD) {
-                        let sketch = sketches.sketch(rank);
-                        (0..sketch.len()).step_by(8).for_each(|word| hint::prefetch(sketch, word));
-                    }
+                for (i, &rank) in ranks[places].iter().enumerate() {
                     banding.keys_within(sketches.sketch(rank), bands.clone(), |band, key| {
                         columns[band - bands.start][i] = key;
                     });

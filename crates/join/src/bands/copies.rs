@@ -19,7 +19,7 @@ pub fn groups<T: Send>(
     take: impl Fn(&[Rank]) -> Result<Vec<T>> + Sync,
     workers: Workers<'_>,
 ) -> Result<Vec<T>> {
-    let keys = |places: Range<usize>, columns: &mut [Vec<u64>]| {
+    let keys = |_: Range<usize>, places: Range<usize>, columns: &mut [Vec<u64>]| {
         for (to, rank) in columns[0].iter_mut().zip(&ranks[places]) {
             *to = key(*rank)?;
         }

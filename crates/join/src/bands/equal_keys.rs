@@ -4,24 +4,27 @@
 //! blocks of documents --keys, by their partition--> partitions of keys --those that occur again--> buckets
 //! ```
 //!
-//! A thread makes the keys of a block of documents and puts them in order by partition; then a thread takes a partition out of all blocks, in the order of the documents. A partition fits the
+//! Few documents are looked at column by column. Of more a thread makes the keys of a block of documents and puts them in order by partition; then a thread takes a partition out of all blocks, in the order of the documents. A partition fits the
 //! second-level cache, so that finding what is equal in it touches no other memory. Nothing depends on how many threads there are: neither the results nor the memory, which is ten bytes a key.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use benzer_flow::{Result, Workers, workers::in_parallel};
+use benzer_flow::{Result, Workers, share, workers::in_parallel};
 
 use super::repeats::{Buckets, RepeatFilter};
 use crate::Rank;
 
+/// So many documents are few, and so many threads: then a thread finds what is equal in some columns of keys as they are made.
+const FEW: usize = 1 << 20;
+const FEW_THREADS: usize = 3;
 /// Keys of a partition, about.
 const PARTITION: usize = 1 << 15;
 /// A partition of so many times as many keys is looked at alone: there are few of them, and each takes much memory.
 const LARGE: usize = 4;
 /// Documents of a block: their places in it have sixteen bits.
 const MIN_BLOCK: usize = 1 << 12;
-const MAX_BLOCK: usize = 1 << 16;
+const MAX_BLOCK: usize = 1 << 14;
 /// Blocks per thread, at least, if there are so many documents.
 const BLOCKS: usize = 4;
 
@@ -70,16 +73,19 @@ impl<'a> EqualKeys<'a> {
         Self { ranks, workers, block, log_partitions, spare }
     }
 
-    /// The buckets of each partition, as `take` wants them; those of the first column come first. `keys` makes the keys of a range of documents, column by column.
+    /// The buckets of each partition, as `take` wants them; those of the first column come first. `keys` makes the keys of some columns of a range of documents, column by column.
     ///
     /// # Errors
     /// The wish to stop, and what `take` returns.
     pub fn buckets<T: Send>(
         &mut self,
         n_columns: usize,
-        keys: impl Fn(Range<usize>, &mut [Vec<u64>]) -> Result<()> + Sync,
+        keys: impl Fn(Range<usize>, Range<usize>, &mut [Vec<u64>]) -> Result<()> + Sync,
         take: impl Fn(&Buckets) -> Result<T> + Sync,
     ) -> Result<Vec<T>> {
+        if self.ranks.len() <= FEW && self.workers.threads <= FEW_THREADS {
+            return self.whole_columns(n_columns, keys, take);
+        }
         let blocks = self.blocks(n_columns, keys)?;
         let large = Mutex::new(());
         let n_tasks = n_columns << self.log_partitions;
@@ -97,11 +103,28 @@ impl<'a> EqualKeys<'a> {
         made.into_iter().collect()
     }
 
+    /// The buckets of all columns, about as many columns at a time by each thread.
+    fn whole_columns<T: Send>(
+        &self,
+        n_columns: usize,
+        keys: impl Fn(Range<usize>, Range<usize>, &mut [Vec<u64>]) -> Result<()> + Sync,
+        take: impl Fn(&Buckets) -> Result<T> + Sync,
+    ) -> Result<Vec<T>> {
+        let n_tasks = self.workers.threads.clamp(1, n_columns);
+        let made = in_parallel(n_tasks, n_tasks, RepeatFilter::default, |task, filter| -> Result<Vec<T>> {
+            let columns = share(task, n_tasks, n_columns);
+            let mut made = vec![vec![0; self.ranks.len()]; columns.len()];
+            keys(columns, 0..self.ranks.len(), &mut made)?;
+            made.iter().map(|keys| take(&filter.repeated(keys, self.ranks))).collect()
+        });
+        Ok(made.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+    }
+
     /// The keys of all documents.
     fn blocks(
         &self,
         n_columns: usize,
-        keys: impl Fn(Range<usize>, &mut [Vec<u64>]) -> Result<()> + Sync,
+        keys: impl Fn(Range<usize>, Range<usize>, &mut [Vec<u64>]) -> Result<()> + Sync,
     ) -> Result<Vec<Block>> {
         let made =
             in_parallel(self.spare.len(), self.workers.threads, Vec::new, |i, made| -> Result<Block> {
@@ -111,7 +134,7 @@ impl<'a> EqualKeys<'a> {
                 block.resize_with(n_columns.max(block.len()), Column::default);
                 made.resize_with(n_columns, Vec::new);
                 made.iter_mut().for_each(|keys: &mut Vec<u64>| keys.resize(places.len(), 0));
-                keys(places, made)?;
+                keys(0..n_columns, places, made)?;
                 made.iter().zip(&mut block).for_each(|(keys, column)| column.fill(keys, self.log_partitions));
                 Ok(block)
             });
@@ -197,8 +220,8 @@ mod tests {
                 let workers = Workers { threads, progress: &Progress::silent() };
                 let mut equal = EqualKeys::new(&ranks, workers);
                 for columns in [0..2, 2..3, 1..3] {
-                    let keys = |places: Range<usize>, made: &mut [Vec<u64>]| {
-                        for (keys, column) in made.iter_mut().zip(columns.clone()) {
+                    let keys = |some: Range<usize>, places: Range<usize>, made: &mut [Vec<u64>]| {
+                        for (keys, column) in made.iter_mut().zip(some.map(|some| columns.start + some)) {
                             keys.iter_mut()
                                 .zip(places.clone())
                                 .for_each(|(to, place)| *to = key(column, place));

@@ -89,6 +89,11 @@ impl Rereader {
         Ok(Some(Self { files: inputs.iter().map(open).collect::<Result<_>>()? }))
     }
 
+    /// The inputs as memory, by their number.
+    pub(in crate::read) fn maps(&self) -> impl Iterator<Item = Option<Arc<Map>>> + '_ {
+        self.files.iter().map(|open| open.map.clone())
+    }
+
     /// Most of the inputs will not be wanted any more.
     pub fn release(&self) {
         self.files.iter().filter_map(|open| open.map.as_ref()).for_each(|map| map.release());

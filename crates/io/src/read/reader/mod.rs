@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use benzer_flow::pipeline::{Position, Source, Taken};
 
-use super::batch::RawBatch;
+use super::batch::{RawBatch, Rereader};
 use super::input::{Input, Lookup};
 use super::options::Plan;
 use super::stream::Progress;
@@ -43,6 +43,11 @@ impl Reader {
             left_out,
             unread,
         }
+    }
+
+    /// Reads inputs that are mapped from there.
+    pub fn use_maps(&self, rereader: &Rereader) {
+        self.schedule().use_maps(rereader.maps().collect());
     }
 
     /// The files and streams, in reading order; the index is the input number.

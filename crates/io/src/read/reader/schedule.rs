@@ -22,7 +22,7 @@ use crate::read::format::{Compression, Format};
 use crate::read::input::{FoundInput, Input};
 use crate::read::options::{MIN_READ, Plan};
 use crate::read::rows::SegmentKind;
-use crate::read::stream::Progress;
+use crate::read::stream::{Map, Progress};
 use crate::read::text::CutFile;
 
 /// Small files that are read together, at most.
@@ -44,6 +44,8 @@ pub(super) struct Schedule {
     last: u64,
     plan: Arc<Plan>,
     progress: Progress,
+    /// Inputs that are memory, by their number.
+    maps: Vec<Option<Arc<Map>>>,
 }
 
 /// What a thread is to read.
@@ -98,7 +100,13 @@ impl Schedule {
             last: u64::MAX,
             plan: Arc::clone(plan),
             progress: progress.clone(),
+            maps: Vec::new(),
         }
+    }
+
+    /// Reads these inputs from memory.
+    pub fn use_maps(&mut self, maps: Vec<Option<Arc<Map>>>) {
+        self.maps = maps;
     }
 
     /// Passes over tables.
@@ -197,7 +205,8 @@ impl Schedule {
     }
 
     fn cut(&self, input: &Arc<Input>, kind: SegmentKind) -> Result<CutFile> {
-        CutFile::open(input, kind, input.bytes.unwrap_or(0))
+        let map = self.maps.get(input.number as usize).cloned().flatten();
+        Ok(CutFile::open(input, kind, input.bytes.unwrap_or(0))?.mapped(map))
     }
 
     /// An input and those behind it, as many as a batch has room for.

@@ -1,4 +1,4 @@
-//! Inputs as memory: a text is found again without a call to the system, and a line is written without being read first. What is read from its beginning to its end is not read so: a page costs a fault.
+//! Inputs as memory: a text is found again without a call to the system, and a line is written without being read first.
 //!
 //! The file belongs to somebody else, who may write to it. So a map is only ever looked at as bytes, which are copied or decoded before anything is made of them; and a file that is cut ends the process with
 //! SIGBUS where it is looked at. Only programs that say so ([`Rereader::new`](crate::read::Rereader::new)) map their inputs.
@@ -7,6 +7,8 @@ use std::fs::File;
 use std::io;
 use std::ops::Range;
 
+#[cfg(target_os = "linux")]
+use memmap2::Advice;
 use memmap2::{MmapOptions, MmapRaw, UncheckedAdvice};
 
 /// A file as it was when it was opened.
@@ -21,6 +23,24 @@ impl Map {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         Ok(Self(MmapOptions::new().len(bytes).map_raw_read_only(file)?))
+    }
+
+    /// Some bytes will be wanted: the system notes where their pages are, all at once. Otherwise some of them at a time cost a fault when they are looked at.
+    pub fn populate(&self, range: Range<u64>) {
+        let (start, end) = (range.start.min(self.0.len() as u64), range.end.min(self.0.len() as u64));
+        // Older systems do not know this, and need not.
+        #[cfg(target_os = "linux")]
+        self.0.advise_range(Advice::PopulateRead, start as usize, (end - start) as usize).ok();
+        #[cfg(not(target_os = "linux"))]
+        let _ = (start, end);
+    }
+
+    /// Copies bytes from an offset on, as far as the file went; how many that are.
+    pub fn copy(&self, offset: u64, into: &mut [u8]) -> usize {
+        let left = (self.0.len() as u64).saturating_sub(offset);
+        let n = left.min(into.len() as u64);
+        into[..n as usize].copy_from_slice(self.get(offset..offset + n).unwrap_or_default());
+        n as usize
     }
 
     /// It will hardly be looked at again: the system may forget where its pages are, which takes a while at the end of a process otherwise.
@@ -53,6 +73,11 @@ mod tests {
         let map = Map::new(path.as_file(), content.len() as u64).unwrap();
         assert!(Map::new(path.as_file(), 0).is_err());
         assert_eq!(map.get(5..9), Some(&content[5..9]));
+        let mut copied = [0; 9];
+        assert_eq!((map.copy(content.len() as u64 - 4, &mut copied), &copied[..4]), (4, &content[content.len() - 4..]));
+        assert_eq!(map.copy(content.len() as u64 + 1, &mut copied), 0);
+        map.populate(4095..70_000);
+        map.populate(content.len() as u64 - 1..u64::MAX);
         map.release();
         assert_eq!(map.get(7..19), Some(&content[7..19]));
         assert_eq!(map.get(0..content.len() as u64 + 1), None);

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use super::format::Compression;
 use super::reject::RejectReason;
 use crate::error::{Error, Result};
-pub(super) use map::Map;
+pub(in crate::read) use map::Map;
 
 /// How many bytes tell one format from another, and how large the window of a zstd frame is.
 const MAGIC_BYTES: u64 = 18;

@@ -22,6 +22,7 @@ use crate::read::input::Input;
 use crate::read::options::Plan;
 use crate::read::reject::RejectReason;
 use crate::read::rows::{Lines, Segment, SegmentKind};
+use crate::read::stream::Map;
 use crate::read::utf8::BYTE_ORDER_MARK;
 
 /// What is read to find the first newline, or the end of the last line.
@@ -35,6 +36,8 @@ pub(in crate::read) struct CutFile {
     input: Arc<Input>,
     kind: SegmentKind,
     file: File,
+    /// The file as memory, if it will be looked at again.
+    map: Option<Arc<Map>>,
     bytes: u64,
     counts: Arc<LineCounts>,
 }
@@ -51,7 +54,12 @@ impl CutFile {
     /// Opens an input of so many bytes.
     pub(in crate::read) fn open(input: &Arc<Input>, kind: SegmentKind, bytes: u64) -> Result<Self> {
         let file = File::open(&input.path).map_err(|error| Error::open(&*input.path, error))?;
-        Ok(Self { input: Arc::clone(input), kind, file, bytes, counts: Arc::default() })
+        Ok(Self { input: Arc::clone(input), kind, file, map: None, bytes, counts: Arc::default() })
+    }
+
+    /// The same, read from memory.
+    pub(in crate::read) fn mapped(self, map: Option<Arc<Map>>) -> Self {
+        Self { map, ..self }
     }
 
     /// How many stretches it has.
@@ -64,6 +72,7 @@ impl CutFile {
         let mut counting = Counting { counts: &self.counts, stretch, n_lines: 0 };
         let mut batch = RawBatch::to_be_filled(plan);
         let Range { start, end } = self.range(stretch, plan);
+        self.map.iter().for_each(|map| map.populate(start..end));
         let read = self.lines(start..end, &mut batch.lines, plan);
         counting.n_lines = read.map_err(|error| Error::read(&self.input.path, error))?;
         if batch.is_empty() {
@@ -183,6 +192,9 @@ impl CutFile {
 
     /// Fills a buffer from an offset on, as far as the file goes.
     fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
+        if let Some(map) = &self.map {
+            return Ok(map.copy(offset, into));
+        }
         let mut n = 0;
         while n < into.len() {
             match self.file.read_at(&mut into[n..], offset + n as u64) {
