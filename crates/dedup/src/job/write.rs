@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use benzer_flow::workers::both;
 use benzer_io::read::Input;
 use benzer_join::Edge;
 use benzer_storage::{FileWriter, Settler, Stamp};
@@ -58,11 +59,15 @@ impl Job<'_> {
         by_keeper.sort_unstable_by_key(|removal| (removal.kept(), removal.removed()));
         self.summarize(&by_keeper, summary);
         let writer = ResultWriter { job: self, view, decided, by_keeper: &by_keeper, findings, summary };
-        // Waiting for the disk is left to another thread.
-        let mut settler = Settler::default();
-        writer.tables(&mut settler)?;
-        writer.documents(&mut settler)?;
-        let mut stamps = self.stamps(settler.finish()?, &view.corpus.inputs);
+        // Tables need processors most, and documents the disk.
+        let threads = self.request.resources.threads;
+        let for_tables = (threads / 2).max(1);
+        let for_documents = threads.saturating_sub(for_tables).max(1);
+        let (documents, tables) =
+            both(threads, || writer.documents(for_documents), || writer.tables(for_tables));
+        let mut settled = tables?;
+        settled.append(&mut documents?);
+        let mut stamps = self.stamps(settled, &view.corpus.inputs);
         // Before the manifest: a run that is whole is in its archive.
         stamps.extend(self.save(&view, decided.removals, growth)?);
         writer.manifest(&stamps)
@@ -136,10 +141,10 @@ impl Job<'_> {
 
 impl ResultWriter<'_> {
     /// Writes everything but the documents and the manifest.
-    fn tables(&self, settler: &mut Settler) -> Result<()> {
+    fn tables(&self, threads: usize) -> Result<Vec<(PathBuf, Stamp)>> {
+        let mut settler = Settler::default();
         let Self { job, view, decided, by_keeper, .. } = self;
         let Decided { edges, copies, removals, .. } = decided;
-        let threads = job.request.resources.threads;
         let mut pairs = PairsWriter::new(job.create("pairs.parquet")?, job.counted(), threads)?;
         edges.parts(|edges| pairs.extend(edges, view, job.estimates))?;
         pairs.begin_copies();
@@ -156,20 +161,20 @@ impl ResultWriter<'_> {
         if self.summary.counts.against_rejected > 0 {
             settler.take(job.rejects_file(OLD_REJECTS, self.summary.counts.against_rejected)?)?;
         }
-        Ok(())
+        Ok(settler.finish()?)
     }
 
     /// Writes the documents of all inputs that are kept, or all of them with marks.
-    fn documents(&self, settler: &mut Settler) -> Result<()> {
+    fn documents(&self, threads: usize) -> Result<Vec<(PathBuf, Stamp)>> {
         let Self { job, view, decided, by_keeper, .. } = self;
         if matches!(job.request.results.write, Output::DryRun | Output::Evidence) {
-            return Ok(());
+            return Ok(Vec::new());
         }
+        let mut settler = Settler::default();
         let annotates = job.request.results.write == Output::Annotate;
         let verdicts = RunVerdicts::new(*view, decided.removals, by_keeper, job.estimates, annotates);
         let root = job.folders.output.join(DOCUMENTS);
         job.files.create_dir_all(&root)?;
-        let threads = job.request.resources.threads;
         let (corpus, listener) = (view.corpus, job.observer);
         let out = DocumentWriter { files: job.files, root, corpus, verdicts: &verdicts, threads, listener };
         let reread = match &corpus.documents {
@@ -178,6 +183,7 @@ impl ResultWriter<'_> {
                 Some(open_inputs(job.request, &job.folders.work, job.target)?.without_tables())
             }
         };
-        out.write(reread, settler)
+        out.write(reread, &mut settler)?;
+        Ok(settler.finish()?)
     }
 }
