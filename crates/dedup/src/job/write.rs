@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use benzer_flow::workers::both;
-use benzer_io::read::Input;
+use benzer_io::read::{Compression, Input};
 use benzer_join::Edge;
 use benzer_storage::{FileWriter, Settler, Stamp};
 
@@ -59,12 +59,15 @@ impl Job<'_> {
         by_keeper.sort_unstable_by_key(|removal| (removal.kept(), removal.removed()));
         self.summarize(&by_keeper, summary);
         let writer = ResultWriter { job: self, view, decided, by_keeper: &by_keeper, findings, summary };
-        // Tables need processors most, and documents the disk.
         let threads = self.request.resources.threads;
-        let for_tables = (threads / 2).max(1);
-        let for_documents = threads.saturating_sub(for_tables).max(1);
-        let (documents, tables) =
-            both(threads, || writer.documents(for_documents), || writer.tables(for_tables));
+        let (documents, tables) = match writer.waits_for_disk() {
+            true => {
+                let for_documents = (threads / 4).max(1);
+                let for_tables = threads.saturating_sub(for_documents).max(1);
+                both(threads, || writer.documents(for_documents), || writer.tables(for_tables))
+            }
+            false => (writer.documents(threads), writer.tables(threads)),
+        };
         let mut settled = tables?;
         settled.append(&mut documents?);
         let mut stamps = self.stamps(settled, &view.corpus.inputs);
@@ -140,6 +143,17 @@ impl Job<'_> {
 }
 
 impl ResultWriter<'_> {
+    /// Whether documents are lines that are copied as they are: one thread writes more of them than the disk takes, and the others have time for tables.
+    fn waits_for_disk(&self) -> bool {
+        let is_copied = |input: &Arc<Input>| {
+            input.compression() == Some(Compression::None)
+                && input.format().is_some_and(|format| !format.is_table())
+        };
+        self.job.request.results.write != Output::Annotate
+            && matches!(self.view.corpus.documents, Documents::Memory(_))
+            && self.view.corpus.inputs.iter().all(is_copied)
+    }
+
     /// Writes everything but the documents and the manifest.
     fn tables(&self, threads: usize) -> Result<Vec<(PathBuf, Stamp)>> {
         let mut settler = Settler::default();
