@@ -126,10 +126,22 @@ fn append(edges: &EdgeLists, file: &mut FileWriter) -> Result<()> {
 }
 
 impl Edges {
-    pub fn open(folder: &Path, name: &str) -> Result<Self> {
+    /// Those that an interrupted run has left: in memory, if there is room for so many bytes.
+    pub fn open(folder: &Path, name: &str, room: u64) -> Result<Self> {
         let path = folder.join(name);
         let metadata = std::fs::metadata(&path).map_err(|error| files::Error::disk("read", &path, error))?;
-        Ok(Self::Disk { n: metadata.len() / BYTES as u64, path })
+        let on_disk = Self::Disk { n: metadata.len() / BYTES as u64, path };
+        if metadata.len() > room {
+            return Ok(on_disk);
+        }
+        let (mut edges, mut lists) = (on_disk.iter()?, Vec::new());
+        loop {
+            let list = edges.by_ref().take(LIST).collect::<Result<Vec<Edge>>>()?;
+            if list.is_empty() {
+                return Ok(Self::Lists(lists));
+            }
+            lists.push(EdgeLists::of(list));
+        }
     }
 
     pub fn len(&self) -> u64 {

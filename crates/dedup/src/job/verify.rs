@@ -19,27 +19,33 @@ use crate::summary::{Counts, Summary};
 const AHEAD: usize = 8;
 
 impl Job<'_> {
-    pub fn saved_edges(&self, summary: &mut Summary) -> Result<Option<Edges>> {
+    pub fn saved_edges(&self, view: &CorpusView<'_>, summary: &mut Summary) -> Result<Option<Edges>> {
         let Some(manifest) = self.checkpoints.load(Stage::Verify) else { return Ok(None) };
         summary.counts = Counts::from_manifest(&manifest);
         summary.resumed(Stage::Candidates);
         summary.resumed(Stage::Verify);
-        let new = Edges::open(&self.folders.work, EDGES)?;
+        let open = |name| Edges::open(&self.folders.work, name, self.room_for_edges(view.corpus));
+        let new = open(EDGES)?;
         if self.request.old.paths.is_empty() {
             return Ok(Some(new));
         }
-        let old = Edges::open(&self.folders.work, OLD_EDGES)?;
+        let old = open(OLD_EDGES)?;
         Ok(Some(Edges::Both { old: Box::new(old), new: Box::new(new) }))
     }
 
     /// Where edges are collected: in memory with the documents as long as there is room, and in a file if the run leaves checkpoints.
     pub fn edges_writer(&self, corpus: &Corpus, name: &str) -> Result<EdgesWriter<'_>> {
-        let room = match corpus.documents {
-            Documents::Memory(_) => self.budget.edges(),
-            Documents::Disk(_) => 0,
-        };
+        let room = self.room_for_edges(corpus);
         let writer = EdgesWriter::new(self.files, self.folders.work.join(name), room);
         if self.checkpoints.saves { writer.saved() } else { Ok(writer) }
+    }
+
+    /// Bytes of edges in memory, at most.
+    fn room_for_edges(&self, corpus: &Corpus) -> u64 {
+        match corpus.documents {
+            Documents::Memory(_) => self.budget.edges(),
+            Documents::Disk(_) => 0,
+        }
     }
 
     /// Measures the candidates, and adds the edges to old documents, where there are some.

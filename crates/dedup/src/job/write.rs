@@ -15,7 +15,6 @@ use super::setup::Job;
 use crate::audit::Findings;
 use crate::corpus::CorpusView;
 use crate::decide::{Removal, Rule};
-use crate::documents::Documents;
 use crate::edges::Edges;
 use crate::error::Result;
 use crate::folders::{DOCUMENTS, OLD_REJECTS, REJECTS};
@@ -171,11 +170,9 @@ impl ResultWriter<'_> {
         let threads = job.request.resources.threads;
         let (corpus, listener) = (view.corpus, job.observer);
         let out = DocumentWriter { files: job.files, root, corpus, verdicts: &verdicts, threads, listener };
-        let reread = match &corpus.documents {
-            Documents::Memory(_) => None,
-            Documents::Disk(_) => {
-                Some(open_inputs(job.request, &job.folders.work, job.target)?.without_tables())
-            }
+        let reread = match &corpus.texts {
+            None => None,
+            Some(_) => Some(open_inputs(job.request, &job.folders.work, job.target)?.without_tables()),
         };
         out.write(reread, settler)
     }

@@ -89,6 +89,10 @@ impl Rereader {
         Ok(Some(Self { files: inputs.iter().map(open).collect::<Result<_>>()? }))
     }
 
+    pub(super) fn input(&self, number: u32) -> Option<&Arc<Input>> {
+        self.files.get(number as usize).map(|open| &open.input)
+    }
+
     /// Most of the inputs will not be wanted any more.
     pub fn release(&self) {
         self.files.iter().filter_map(|open| open.map.as_ref()).for_each(|map| map.release());
