@@ -16,5 +16,6 @@ mod oracle;
 mod power_loss;
 mod precision;
 mod report;
+mod resume;
 mod rethreshold;
 mod same_result;
