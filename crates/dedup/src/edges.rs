@@ -16,7 +16,7 @@ pub(crate) const OLD_EDGES: &str = "edges-against.bin";
 /// Bytes of an edge: later, earlier, intersection, union; little-endian.
 const BYTES: usize = 16;
 
-/// Collects edges in memory as long as there is room, and in a file if there is not or a run that resumes this one needs them.
+/// Collects edges in memory as long as there is room, and then in a file.
 pub(crate) struct EdgesWriter<'a> {
     files: &'a Files,
     path: PathBuf,
@@ -64,12 +64,6 @@ impl<'a> EdgesWriter<'a> {
         }
     }
 
-    /// Leaves them in a file in any case.
-    pub fn saved(mut self) -> Result<Self> {
-        self.file = Some(self.files.create(&self.path)?);
-        Ok(self)
-    }
-
     pub fn push(&mut self, edge: Edge) -> Result<()> {
         self.single.push(edge);
         if self.single.len() < LIST { Ok(()) } else { self.end_list() }
@@ -104,11 +98,16 @@ impl<'a> EdgesWriter<'a> {
     pub fn finish(mut self, manifest: &mut Manifest) -> Result<Edges> {
         self.end_list()?;
         if let Some(file) = self.file {
-            let name = self.path.file_name().unwrap_or_default().to_string_lossy();
-            manifest.add_file(&name, file.commit()?);
+            commit(file, manifest)?;
         }
         Ok(self.held.map_or(Edges::Disk { path: self.path, n: self.n }, Edges::Lists))
     }
+}
+
+fn commit(file: FileWriter, manifest: &mut Manifest) -> Result<()> {
+    let name = file.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
+    manifest.add_file(&name, file.commit()?);
+    Ok(())
 }
 
 fn append(edges: &EdgeLists, file: &mut FileWriter) -> Result<()> {
@@ -142,6 +141,25 @@ impl Edges {
             }
             lists.push(EdgeLists::of(list));
         }
+    }
+
+    /// Leaves those in memory in a file, too; false if nobody wants that any more. The others are there.
+    pub fn save(
+        &self,
+        files: &Files,
+        path: &Path,
+        manifest: &mut Manifest,
+        is_wanted: &dyn Fn() -> bool,
+    ) -> Result<bool> {
+        let Self::Lists(lists) = self else { return Ok(true) };
+        let mut file = files.create(path)?;
+        for edges in lists {
+            if !is_wanted() {
+                return Ok(false);
+            }
+            append(edges, &mut file)?;
+        }
+        commit(file, manifest).map(|()| true)
     }
 
     pub fn len(&self) -> u64 {

@@ -18,6 +18,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use super::{Chunk, DocumentPlace, Layout, Row, RowTable};
+use benzer_flow::workers::in_parallel;
 use benzer_io::Strings;
 use benzer_io::read::Batch;
 use benzer_storage::{self as files, FileWriter, Files, Manifest};
@@ -224,28 +225,39 @@ impl DiskRowTable {
     }
 
     /// All rows into memory, in chunks of so many.
-    pub fn load(&self, lengths: impl Iterator<Item = u32>) -> Result<RowTable> {
-        let (mut table, mut places, mut start) = (RowTable::new(self.layout), self.rows()?, Row(0));
-        for n in lengths {
-            let rows = start..Row(start.0 + n);
-            let mut chunk = Chunk::with_capacity(n as usize, self.layout);
-            chunk.words.reserve_exact(n as usize * self.layout.words);
-            self.words(rows.clone(), &mut chunk.words)?;
-            for record in places.by_ref().take(n as usize) {
-                let (hash, place) = record?;
-                chunk.hashes.push(hash);
-                chunk.places.push(place);
-            }
-            if let Some(ids) = &self.ids {
-                chunk.ids = ids.load(rows.clone())?;
-            }
-            if let Some(keys) = &self.keys {
-                chunk.keys = keys.load(rows.clone())?;
-            }
-            table.push(chunk);
-            start = rows.end;
+    pub fn load(&self, lengths: &[u32], threads: usize) -> Result<RowTable> {
+        let ends = lengths.iter().scan(0, |end, n| {
+            *end += n;
+            Some(*end)
+        });
+        let ends: Vec<u32> = ends.collect();
+        let chunk =
+            |i: usize, bytes: &mut Vec<u8>| self.chunk(Row(ends[i] - lengths[i])..Row(ends[i]), bytes);
+        let mut table = RowTable::new(self.layout);
+        for chunk in in_parallel(lengths.len(), threads, Vec::new, chunk) {
+            table.push(chunk?);
         }
         Ok(table)
+    }
+
+    fn chunk(&self, rows: Range<Row>, bytes: &mut Vec<u8>) -> Result<Chunk> {
+        let n = (rows.end.0 - rows.start.0) as usize;
+        let mut chunk = Chunk::with_capacity(n, self.layout);
+        chunk.words.reserve_exact(n * self.layout.words);
+        self.words(rows.clone(), &mut chunk.words)?;
+        bytes.resize(n * PLACE, 0);
+        self.places.read_at(u64::from(rows.start.0) * PLACE as u64, bytes)?;
+        for (hash, place) in bytes.as_chunks().0.iter().map(decode) {
+            chunk.hashes.push(hash);
+            chunk.places.push(place);
+        }
+        if let Some(ids) = &self.ids {
+            chunk.ids = ids.load(rows.clone())?;
+        }
+        if let Some(keys) = &self.keys {
+            chunk.keys = keys.load(rows)?;
+        }
+        Ok(chunk)
     }
 
     pub fn id(&self, row: Row) -> Result<Option<Vec<u8>>> {

@@ -20,36 +20,40 @@ use crate::summary::{Counts, Summary};
 /// Rows that are together in memory if their batches are not known.
 const CHUNK: usize = 4096;
 
-impl Job<'_> {
-    /// Does `work` while another thread saves what was read, under a manifest that has everything else. What is not finished when the work is leaves nothing. Also gives what went wrong with saving.
-    pub fn saving<T>(
-        &self,
-        corpus: &Corpus,
-        unsaved: Option<Manifest>,
-        work: impl FnOnce() -> T,
-    ) -> (T, Result<()>) {
-        let is_done = AtomicBool::new(false);
-        let is_wanted = || !is_done.load(Ordering::Relaxed);
-        thread::scope(|scope| {
-            // Where the system has no thread for it, nothing is saved.
-            let saver = unsaved.and_then(|manifest| {
-                let save = || self.save_corpus(corpus, manifest, is_wanted);
-                thread::Builder::new().spawn_scoped(scope, save).ok()
-            });
-            let done = work();
-            is_done.store(true, Ordering::Relaxed);
-            let saved =
-                saver.map_or(Ok(()), |saver| saver.join().unwrap_or_else(|panic| resume_unwind(panic)));
-            (done, saved)
-        })
-    }
+/// Whether what is saved is still wanted.
+pub(super) type IsWanted<'a> = &'a (dyn Fn() -> bool + 'a);
 
+/// Does `work` while another thread saves something. What is not finished when the work is leaves nothing; what goes wrong with it is a warning.
+pub(super) fn saving<T>(
+    save: Option<impl FnOnce(IsWanted<'_>) -> Result<()> + Send>,
+    summary: &mut Summary,
+    work: impl FnOnce(&mut Summary) -> Result<T>,
+) -> Result<T> {
+    let is_done = AtomicBool::new(false);
+    let is_done = &is_done;
+    let (done, saved) = thread::scope(|scope| {
+        // Where the system has no thread for it, nothing is saved.
+        let saver = save.and_then(|save| {
+            let save = move || save(&|| !is_done.load(Ordering::Relaxed));
+            thread::Builder::new().spawn_scoped(scope, save).ok()
+        });
+        let done = work(summary);
+        is_done.store(true, Ordering::Relaxed);
+        (done, saver.map_or(Ok(()), |saver| saver.join().unwrap_or_else(|panic| resume_unwind(panic))))
+    });
+    if let Err(error) = saved {
+        summary.warnings.push(format!("nothing could be saved for a resumed run: {error}"));
+    }
+    done
+}
+
+impl Job<'_> {
     /// Saves rows in memory, and what their texts are found by.
-    fn save_corpus(
+    pub fn save_corpus(
         &self,
         corpus: &Corpus,
         mut manifest: Manifest,
-        is_wanted: impl Fn() -> bool,
+        is_wanted: IsWanted<'_>,
     ) -> Result<()> {
         let Documents::Memory(table) = &corpus.documents else { return Ok(()) };
         let contents = if corpus.rereader.is_some() { BATCHES } else { TEXTS };
@@ -88,7 +92,7 @@ impl Setup<'_> {
         let all: u64 = manifest.files().iter().map(|file| file.stamp.bytes).sum();
         // A batch takes a third more in memory.
         let bytes = all - bytes_of(TEXTS).unwrap_or_default() + bytes_of(BATCHES).unwrap_or_default() / 3;
-        let inputs = reader.inputs().to_vec();
+        let (inputs, threads) = (reader.inputs().to_vec(), self.request.resources.threads);
         let rereader = match bytes_of(BATCHES) {
             Some(_) => self.rereader(&inputs, reader.progress().bytes_total(), &mut budget)?,
             None => None,
@@ -100,12 +104,14 @@ impl Setup<'_> {
             (Some(_), Some(rereader)) if has_room => {
                 let Some(batches) = self.saved_batches(reader, rereader, table.n)? else { return Ok(None) };
                 held = batches;
-                Documents::Memory(table.load(held.batches.iter().map(|batch| batch.n_documents() as u32))?)
+                let lengths: Vec<u32> = held.batches.iter().map(|batch| batch.n_documents() as u32).collect();
+                Documents::Memory(table.load(&lengths, threads)?)
             }
             (Some(_), _) => return Ok(None),
             (None, _) if has_room => {
                 let starts = (0..table.n).step_by(CHUNK);
-                Documents::Memory(table.load(starts.map(|start| (table.n - start).min(CHUNK as u32)))?)
+                let lengths: Vec<u32> = starts.map(|start| (table.n - start).min(CHUNK as u32)).collect();
+                Documents::Memory(table.load(&lengths, threads)?)
             }
             (None, _) => Documents::Disk(table),
         };

@@ -2,12 +2,15 @@
 
 use std::time::Instant;
 
-use super::old::OldSources;
+use super::group::Distinct;
+use super::old::{ArchiveGrowth, OldSources};
 use super::open::Opened;
 use super::read::ReadCorpus;
+use super::resume::{IsWanted, saving};
 use super::setup::{Job, Setup};
 use super::write::Decided;
 use crate::corpus::{Corpus, CorpusView};
+use crate::edges::Edges;
 use crate::error::Result;
 use crate::found_old::FoundOld;
 use crate::progress::Stage;
@@ -43,11 +46,9 @@ fn stages(setup: &Setup<'_>) -> Result<Finished> {
         Ok((old, Job::new(setup, budget, checkpoints.saving(saves)), corpus, unsaved))
     })?;
     job.check_read(&corpus.inputs, &mut summary)?;
-    let (done, saved) = job.saving(&corpus, unsaved, || stages_after_read(&job, &corpus, old, &mut summary));
-    done?;
-    if let Err(error) = saved {
-        summary.warnings.push(format!("nothing could be saved for a resumed run: {error}"));
-    }
+    let save =
+        unsaved.map(|manifest| |is_wanted: IsWanted<'_>| job.save_corpus(&corpus, manifest, is_wanted));
+    saving(save, &mut summary, |summary| stages_after_read(&job, &corpus, old, summary))?;
     Ok(Finished { summary, fingerprint: job.checkpoints.fingerprint })
 }
 
@@ -64,8 +65,8 @@ fn stages_after_read(job: &Job<'_>, corpus: &Corpus, old: OldSources, summary: &
     }
     let view = CorpusView { corpus, ranking: &ranking, found_old: &found_old };
 
-    let edges = match job.saved_edges(&view, summary)? {
-        Some(edges) => edges,
+    let (edges, unsaved) = match job.saved_edges(&view, summary)? {
+        Some(edges) => (edges, None),
         None => {
             let candidates = timed(Stage::Candidates, summary, |summary| {
                 job.candidates(&view, &distinct.compared, summary)
@@ -73,19 +74,31 @@ fn stages_after_read(job: &Job<'_>, corpus: &Corpus, old: OldSources, summary: &
             timed(Stage::Verify, summary, |summary| job.verify(&view, candidates, old_edges, summary))?
         }
     };
-    let removals =
-        timed(Stage::Resolve, summary, |summary| job.resolve(&view, &edges, &distinct.copies, summary))?;
-    let decided = Decided { view, edges: &edges, copies: &distinct.copies, removals: &removals };
+    let save =
+        unsaved.map(|manifest| |is_wanted: IsWanted<'_>| job.save_edges(&edges, &view, manifest, is_wanted));
+    saving(save, summary, |summary| stages_after_verify(job, view, &edges, &distinct, &old.growth, summary))
+}
+
+fn stages_after_verify(
+    job: &Job<'_>,
+    view: CorpusView<'_>,
+    edges: &Edges,
+    distinct: &Distinct,
+    growth: &ArchiveGrowth,
+    summary: &mut Summary,
+) -> Result<()> {
+    let Distinct { compared, copies, .. } = distinct;
+    let removals = timed(Stage::Resolve, summary, |summary| job.resolve(&view, edges, copies, summary))?;
+    let decided = Decided { view, edges, copies, removals: &removals };
 
     // With containment, documents of the input are not compared with each other.
+    let request = job.request;
     let is_audited = request.audit != Audit::Off && request.compare.measure == Measure::Jaccard;
     let findings = match is_audited {
-        true => {
-            Some(timed(Stage::Audit, summary, |summary| job.audit(&decided, &distinct.compared, summary))?)
-        }
+        true => Some(timed(Stage::Audit, summary, |summary| job.audit(&decided, compared, summary))?),
         false => None,
     };
-    timed(Stage::Write, summary, |summary| job.write(&decided, findings.as_ref(), &old.growth, summary))
+    timed(Stage::Write, summary, |summary| job.write(&decided, findings.as_ref(), growth, summary))
 }
 
 fn timed<T>(stage: Stage, summary: &mut Summary, work: impl FnOnce(&mut Summary) -> Result<T>) -> Result<T> {

@@ -5,8 +5,10 @@ use benzer_flow::{Progress, Workers};
 use benzer_join::bands::CandidateLists;
 use benzer_join::verify::{EdgeLists, FeatureSource, PairFilter, verify_held};
 use benzer_join::{Edge, Rank};
+use benzer_storage::Manifest;
 
 use super::candidates::Candidates;
+use super::resume::IsWanted;
 use super::setup::Job;
 use crate::corpus::{Corpus, CorpusView};
 use crate::documents::Documents;
@@ -33,11 +35,10 @@ impl Job<'_> {
         Ok(Some(Edges::Both { old: Box::new(old), new: Box::new(new) }))
     }
 
-    /// Where edges are collected: in memory with the documents as long as there is room, and in a file if the run leaves checkpoints.
-    pub fn edges_writer(&self, corpus: &Corpus, name: &str) -> Result<EdgesWriter<'_>> {
+    /// Where edges are collected: in memory with the documents as long as there is room.
+    pub fn edges_writer(&self, corpus: &Corpus, name: &str) -> EdgesWriter<'_> {
         let room = self.room_for_edges(corpus);
-        let writer = EdgesWriter::new(self.files, self.folders.work.join(name), room);
-        if self.checkpoints.saves { writer.saved() } else { Ok(writer) }
+        EdgesWriter::new(self.files, self.folders.work.join(name), room)
     }
 
     /// Bytes of edges in memory, at most.
@@ -48,16 +49,16 @@ impl Job<'_> {
         }
     }
 
-    /// Measures the candidates, and adds the edges to old documents, where there are some.
+    /// Measures the candidates, and adds the edges to old documents, where there are some. Also gives the manifest under which all of them may be saved.
     pub fn verify(
         &self,
         view: &CorpusView<'_>,
         candidates: Candidates<'_>,
         old: Option<EdgesWriter<'_>>,
         summary: &mut Summary,
-    ) -> Result<Edges> {
+    ) -> Result<(Edges, Option<Manifest>)> {
         self.observer.begin(Stage::Verify, candidates.len());
-        let mut edges = self.edges_writer(view.corpus, EDGES)?;
+        let mut edges = self.edges_writer(view.corpus, EDGES);
         let progress = Progress::new(self.observer);
         let workers = self.workers(&progress);
         let filter = PairFilter::Reaching(self.request.compare.threshold);
@@ -80,14 +81,35 @@ impl Job<'_> {
                 Ok(())
             })?;
         }
-        if self.checkpoints.saves {
-            if !self.request.old.paths.is_empty() {
-                view.found_old.save(self.files, &self.folders.work, &mut manifest)?;
-            }
-            summary.counts.to_manifest(&mut manifest);
-            manifest.save(self.files, &self.folders.work)?;
+        summary.counts.to_manifest(&mut manifest);
+        Ok((edges, self.checkpoints.saves.then_some(manifest)))
+    }
+
+    /// Saves edges in memory, and which old documents they lead to.
+    pub fn save_edges(
+        &self,
+        edges: &Edges,
+        view: &CorpusView<'_>,
+        mut manifest: Manifest,
+        is_wanted: IsWanted<'_>,
+    ) -> Result<()> {
+        let work = &self.folders.work;
+        let (new, old) = match edges {
+            Edges::Both { old, new } => (&**new, Some(&**old)),
+            new => (new, None),
+        };
+        let is_saved = new.save(self.files, &work.join(EDGES), &mut manifest, is_wanted)?
+            && old.map_or(Ok(true), |old| {
+                old.save(self.files, &work.join(OLD_EDGES), &mut manifest, is_wanted)
+            })?;
+        if !is_saved {
+            return Ok(());
         }
-        Ok(edges)
+        if !self.request.old.paths.is_empty() {
+            view.found_old.save(self.files, work, &mut manifest)?;
+        }
+        manifest.save(self.files, work)?;
+        Ok(())
     }
 
     /// The pairs whose estimates reach the threshold.

@@ -16,11 +16,11 @@ use benzer_flow::Listener;
 use crate::again::FILES;
 use crate::lab::{self, Lab};
 
-/// Notes the stages that begin, and stops a run when one does and what was read is saved.
+/// Notes the stages that begin, and stops a run when one does and everything before it is saved.
 #[derive(Default)]
 struct Stopper {
     at: Option<Stage>,
-    saved: PathBuf,
+    saved: Vec<PathBuf>,
     is_stopped: AtomicBool,
     begun: Mutex<Vec<Stage>>,
 }
@@ -30,8 +30,8 @@ impl Observer for Stopper {
         self.begun.lock().unwrap().push(stage);
         if self.at == Some(stage) {
             let start = Instant::now();
-            while !self.saved.exists() {
-                assert!(start.elapsed() < Duration::from_secs(60), "what was read is never saved");
+            while !self.saved.iter().all(|path| path.exists()) {
+                assert!(start.elapsed() < Duration::from_secs(60), "{:?} are never saved", self.saved);
                 thread::sleep(Duration::from_millis(1));
             }
             self.is_stopped.store(true, Ordering::Relaxed);
@@ -46,16 +46,18 @@ impl Listener for Stopper {
     }
 }
 
-fn saved(request: &Request) -> PathBuf {
-    request.results.folder.join(".benzer-work/stage-read.json")
+fn saved(request: &Request, stage: &str) -> PathBuf {
+    request.results.folder.join(format!(".benzer-work/stage-{stage}.json"))
 }
 
 /// Runs until a stage begins.
 fn interrupt(request: &Request, at: Stage) {
-    let stopper = Stopper { at: Some(at), saved: saved(request), ..Stopper::default() };
+    let stages = if at > Stage::Verify { &["read", "verify"][..] } else { &["read"] };
+    let saved = stages.iter().map(|stage| saved(request, stage)).collect();
+    let stopper = Stopper { at: Some(at), saved, ..Stopper::default() };
     let outcome = benzer_dedup::run(request, &stopper);
     assert!(matches!(outcome, Err(Error::Cancelled)), "{outcome:?}");
-    assert!(!request.results.folder.join("manifest.json").exists() && saved(request).exists());
+    assert!(!request.results.folder.join("manifest.json").exists());
 }
 
 fn resumed(request: &Request) -> Request {
@@ -66,7 +68,7 @@ fn resumed(request: &Request) -> Request {
 fn resume(request: &Request) -> (Vec<Stage>, bool) {
     let observer = Stopper::default();
     let summary = benzer_dedup::run(&resumed(request), &observer).unwrap();
-    assert!(!saved(request).exists());
+    assert!(!saved(request, "read").exists());
     (observer.begun.into_inner().unwrap(), summary.spilled_bytes > 0)
 }
 
