@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use twox_hash::XxHash3_128;
 
-use crate::documents::{Documents, Firsts, Row, RowTable};
+use crate::documents::{Documents, Firsts, Row, RowTable, SavedTexts};
 use crate::error::Result;
 use crate::found_old::FoundOld;
 use crate::ranking::Ranking;
@@ -19,8 +19,10 @@ use benzer_join::{Prefetch, Rank};
 pub(crate) struct Corpus {
     pub inputs: Vec<Arc<Input>>,
     pub documents: Documents,
-    /// All batches, if the table is in memory.
+    /// All batches, if texts and lines are found in them.
     pub held: HeldBatches,
+    /// Else the texts; lines are read again with the inputs.
+    pub texts: Option<SavedTexts>,
     /// Where batches that gave up their lines find them again.
     pub rereader: Option<Rereader>,
     /// Ids that were read from disk lately.
@@ -95,31 +97,24 @@ impl Corpus {
     }
 
     pub fn with_text(&self, row: Row, visit: &mut dyn FnMut(&str)) -> Result<()> {
-        match &self.documents {
-            Documents::Memory(table) => {
-                let (batch, index) = self.held.find(row);
-                match &self.rereader {
-                    Some(rereader) if batch.is_forgotten() => {
-                        let mut is_same = true;
-                        let mut visit = |text: &str| {
-                            is_same = XxHash3_128::oneshot(text.as_bytes()) == table.hash(row);
-                            if is_same {
-                                visit(text);
-                            }
-                        };
-                        batch.reread_text(index, rereader, &mut visit)?;
-                        return if is_same { Ok(()) } else { Err(benzer_io::Error::Changed.into()) };
-                    }
-                    _ => batch.with_text(index, visit),
-                }
-            }
-            Documents::Disk(table) => {
-                let mut bytes = Vec::new();
-                table.text(&table.row(row)?.1, &mut bytes)?;
-                visit(&String::from_utf8_lossy(&bytes));
-            }
+        if let Some(texts) = &self.texts {
+            visit(&String::from_utf8_lossy(&texts.text(&self.documents.place(row)?)?));
+            return Ok(());
         }
-        Ok(())
+        let (batch, index) = self.held.find(row);
+        let Some(rereader) = self.rereader.as_ref().filter(|_| batch.is_forgotten()) else {
+            batch.with_text(index, visit);
+            return Ok(());
+        };
+        let (hash, mut is_same) = (self.documents.hash(row)?, true);
+        let mut visit = |text: &str| {
+            is_same = XxHash3_128::oneshot(text.as_bytes()) == hash;
+            if is_same {
+                visit(text);
+            }
+        };
+        batch.reread_text(index, rereader, &mut visit)?;
+        if is_same { Ok(()) } else { Err(benzer_io::Error::Changed.into()) }
     }
 }
 

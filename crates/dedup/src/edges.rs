@@ -16,7 +16,7 @@ pub(crate) const OLD_EDGES: &str = "edges-against.bin";
 /// Bytes of an edge: later, earlier, intersection, union; little-endian.
 const BYTES: usize = 16;
 
-/// Collects edges in memory as long as there is room, and in a file if there is not or a run that resumes this one needs them.
+/// Collects edges in memory as long as there is room, and then in a file.
 pub(crate) struct EdgesWriter<'a> {
     files: &'a Files,
     path: PathBuf,
@@ -64,12 +64,6 @@ impl<'a> EdgesWriter<'a> {
         }
     }
 
-    /// Leaves them in a file in any case.
-    pub fn saved(mut self) -> Result<Self> {
-        self.file = Some(self.files.create(&self.path)?);
-        Ok(self)
-    }
-
     pub fn push(&mut self, edge: Edge) -> Result<()> {
         self.single.push(edge);
         if self.single.len() < LIST { Ok(()) } else { self.end_list() }
@@ -104,11 +98,16 @@ impl<'a> EdgesWriter<'a> {
     pub fn finish(mut self, manifest: &mut Manifest) -> Result<Edges> {
         self.end_list()?;
         if let Some(file) = self.file {
-            let name = self.path.file_name().unwrap_or_default().to_string_lossy();
-            manifest.add_file(&name, file.commit()?);
+            commit(file, manifest)?;
         }
         Ok(self.held.map_or(Edges::Disk { path: self.path, n: self.n }, Edges::Lists))
     }
+}
+
+fn commit(file: FileWriter, manifest: &mut Manifest) -> Result<()> {
+    let name = file.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
+    manifest.add_file(&name, file.commit()?);
+    Ok(())
 }
 
 fn append(edges: &EdgeLists, file: &mut FileWriter) -> Result<()> {
@@ -126,10 +125,41 @@ fn append(edges: &EdgeLists, file: &mut FileWriter) -> Result<()> {
 }
 
 impl Edges {
-    pub fn open(folder: &Path, name: &str) -> Result<Self> {
+    /// Those that an interrupted run has left: in memory, if there is room for so many bytes.
+    pub fn open(folder: &Path, name: &str, room: u64) -> Result<Self> {
         let path = folder.join(name);
         let metadata = std::fs::metadata(&path).map_err(|error| files::Error::disk("read", &path, error))?;
-        Ok(Self::Disk { n: metadata.len() / BYTES as u64, path })
+        let on_disk = Self::Disk { n: metadata.len() / BYTES as u64, path };
+        if metadata.len() > room {
+            return Ok(on_disk);
+        }
+        let (mut edges, mut lists) = (on_disk.iter()?, Vec::new());
+        loop {
+            let list = edges.by_ref().take(LIST).collect::<Result<Vec<Edge>>>()?;
+            if list.is_empty() {
+                return Ok(Self::Lists(lists));
+            }
+            lists.push(EdgeLists::of(list));
+        }
+    }
+
+    /// Leaves those in memory in a file, too; false if nobody wants that any more. The others are there.
+    pub fn save(
+        &self,
+        files: &Files,
+        path: &Path,
+        manifest: &mut Manifest,
+        is_wanted: &dyn Fn() -> bool,
+    ) -> Result<bool> {
+        let Self::Lists(lists) = self else { return Ok(true) };
+        let mut file = files.create(path)?;
+        for edges in lists {
+            if !is_wanted() {
+                return Ok(false);
+            }
+            append(edges, &mut file)?;
+        }
+        commit(file, manifest).map(|()| true)
     }
 
     pub fn len(&self) -> u64 {

@@ -4,6 +4,7 @@
 //! sketches.bin   the words of each sketch
 //! places.bin     hash of the text (16 bytes), line, offset (8 each), input, text bytes, shingles, minimum (4 each)
 //! texts.bin      the texts, one after the other; a place's offset says where
+//! batches.bin    instead of texts that can be read again: where they are in the inputs, batch by batch
 //! ids.bin        the ids, one after the other         ids.end    where each ends (8 bytes)
 //! keys.bin       the policy keys, one after the other keys.end   where each ends
 //! ```
@@ -16,13 +17,18 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use super::{Chunk, DocumentPlace, Layout, Row};
+use super::{Chunk, DocumentPlace, Layout, Row, RowTable};
+use benzer_flow::workers::in_parallel;
 use benzer_io::Strings;
+use benzer_io::read::Batch;
 use benzer_storage::{self as files, FileWriter, Files, Manifest};
 
 type Result<T> = files::Result<T>;
 
 const PLACE: usize = 48;
+/// The file of the texts, and what is there instead of it.
+pub(crate) const TEXTS: &str = "texts.bin";
+pub(crate) const BATCHES: &str = "batches.bin";
 /// Rows that are read ahead when all are wanted.
 const AHEAD: usize = 4096;
 
@@ -30,7 +36,8 @@ const AHEAD: usize = 4096;
 pub(crate) struct DiskRowWriter {
     sketches: FileWriter,
     places: FileWriter,
-    texts: FileWriter,
+    /// Texts or batches.
+    contents: FileWriter,
     ids: Option<StringsWriter>,
     keys: Option<StringsWriter>,
     buffer: Vec<u8>,
@@ -43,7 +50,8 @@ struct StringsWriter {
 }
 
 impl DiskRowWriter {
-    pub fn create(files: &Files, folder: &Path, layout: Layout) -> Result<Self> {
+    /// `contents` is the file of the texts, or that of the batches.
+    pub fn create(files: &Files, folder: &Path, layout: Layout, contents: &str) -> Result<Self> {
         let create = |name: &str| files.create(&folder.join(name));
         let strings = |name: &str| -> Result<_> {
             Ok(StringsWriter {
@@ -54,7 +62,7 @@ impl DiskRowWriter {
         Ok(Self {
             sketches: create("sketches.bin")?,
             places: create("places.bin")?,
-            texts: create("texts.bin")?,
+            contents: create(contents)?,
             ids: layout.ids.then(|| strings("ids")).transpose()?,
             keys: layout.keys.then(|| strings("keys")).transpose()?,
             buffer: Vec::new(),
@@ -63,9 +71,10 @@ impl DiskRowWriter {
 
     /// Appends rows, before their texts, which go separately.
     pub fn append(&mut self, rows: &Chunk) -> Result<()> {
-        let (buffer, first_text) = (&mut self.buffer, self.texts.bytes());
-        buffer.clear();
-        rows.words.iter().for_each(|word| buffer.extend(word.to_le_bytes()));
+        let (buffer, first_text) = (&mut self.buffer, self.contents.bytes());
+        buffer.resize(8 * rows.words.len(), 0);
+        let words = buffer.as_chunks_mut().0.iter_mut().zip(&rows.words);
+        words.for_each(|(bytes, word)| *bytes = word.to_le_bytes());
         self.sketches.append(buffer)?;
         buffer.clear();
         for (hash, place) in rows.hashes.iter().zip(&rows.places) {
@@ -86,19 +95,35 @@ impl DiskRowWriter {
         Ok(())
     }
 
-    pub fn append_text(&mut self, text: &str) -> Result<()> {
-        self.texts.append(text.as_bytes())
+    /// Appends the texts of a batch that has its lines.
+    pub fn append_texts(&mut self, batch: &Batch) -> Result<()> {
+        for i in 0..batch.n_documents() {
+            let mut outcome = Ok(());
+            batch.with_text(i, &mut |text| outcome = self.contents.append(text.as_bytes()));
+            outcome?;
+        }
+        Ok(())
     }
 
-    /// Puts all files in their places and names them in the manifest.
-    pub fn commit(self, manifest: &mut Manifest) -> Result<()> {
-        let Self { sketches, places, texts, ids, keys, .. } = self;
+    /// Appends a batch whose lines can be read again.
+    pub fn append_batch(&mut self, batch: &Batch) -> Result<()> {
+        self.buffer.clear();
+        batch.save(&mut self.buffer);
+        self.contents.append(&self.buffer)
+    }
+
+    /// Puts all files in their places and names them in the manifest; false if nobody wants that any more, which is asked before each.
+    pub fn commit(self, manifest: &mut Manifest, is_wanted: impl Fn() -> bool) -> Result<bool> {
+        let Self { sketches, places, contents, ids, keys, .. } = self;
         let strings = ids.into_iter().chain(keys).flat_map(|strings| [strings.bytes, strings.ends]);
-        for file in [sketches, places, texts].into_iter().chain(strings) {
+        for file in [sketches, places, contents].into_iter().chain(strings) {
+            if !is_wanted() {
+                return Ok(false);
+            }
             let name = file.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
             manifest.add_file(&name, file.commit()?);
         }
-        Ok(())
+        Ok(true)
     }
 }
 
@@ -117,7 +142,6 @@ pub(crate) struct DiskRowTable {
     layout: Layout,
     sketches: Column,
     places: Column,
-    texts: Column,
     ids: Option<StringsColumn>,
     keys: Option<StringsColumn>,
     pub n: u32,
@@ -162,7 +186,6 @@ impl DiskRowTable {
         Ok(Self {
             layout,
             sketches: open("sketches.bin")?,
-            texts: open("texts.bin")?,
             ids: layout.ids.then(|| strings("ids")).transpose()?,
             keys: layout.keys.then(|| strings("keys")).transpose()?,
             n: (bytes / PLACE as u64) as u32,
@@ -201,10 +224,40 @@ impl DiskRowTable {
         }))
     }
 
-    pub fn text(&self, place: &DocumentPlace, bytes: &mut Vec<u8>) -> Result<()> {
-        bytes.clear();
-        bytes.resize(place.text_bytes as usize, 0);
-        self.texts.read_at(place.offset, bytes)
+    /// All rows into memory, in chunks of so many.
+    pub fn load(&self, lengths: &[u32], threads: usize) -> Result<RowTable> {
+        let ends = lengths.iter().scan(0, |end, n| {
+            *end += n;
+            Some(*end)
+        });
+        let ends: Vec<u32> = ends.collect();
+        let chunk =
+            |i: usize, bytes: &mut Vec<u8>| self.chunk(Row(ends[i] - lengths[i])..Row(ends[i]), bytes);
+        let mut table = RowTable::new(self.layout);
+        for chunk in in_parallel(lengths.len(), threads, Vec::new, chunk) {
+            table.push(chunk?);
+        }
+        Ok(table)
+    }
+
+    fn chunk(&self, rows: Range<Row>, bytes: &mut Vec<u8>) -> Result<Chunk> {
+        let n = (rows.end.0 - rows.start.0) as usize;
+        let mut chunk = Chunk::with_capacity(n, self.layout);
+        chunk.words.reserve_exact(n * self.layout.words);
+        self.words(rows.clone(), &mut chunk.words)?;
+        bytes.resize(n * PLACE, 0);
+        self.places.read_at(u64::from(rows.start.0) * PLACE as u64, bytes)?;
+        for (hash, place) in bytes.as_chunks().0.iter().map(decode) {
+            chunk.hashes.push(hash);
+            chunk.places.push(place);
+        }
+        if let Some(ids) = &self.ids {
+            chunk.ids = ids.load(rows.clone())?;
+        }
+        if let Some(keys) = &self.keys {
+            chunk.keys = keys.load(rows)?;
+        }
+        Ok(chunk)
     }
 
     pub fn id(&self, row: Row) -> Result<Option<Vec<u8>>> {
@@ -213,6 +266,22 @@ impl DiskRowTable {
 
     pub fn key(&self, row: Row) -> Result<Vec<u8>> {
         self.keys.as_ref().map_or(Ok(Vec::new()), |keys| keys.get(row))
+    }
+}
+
+/// The texts on disk.
+#[derive(Debug)]
+pub(crate) struct SavedTexts(Column);
+
+impl SavedTexts {
+    pub fn open(folder: &Path) -> Result<Self> {
+        Column::open(folder, TEXTS).map(Self)
+    }
+
+    pub fn text(&self, place: &DocumentPlace) -> Result<Vec<u8>> {
+        let mut bytes = vec![0; place.text_bytes as usize];
+        self.0.read_at(place.offset, &mut bytes)?;
+        Ok(bytes)
     }
 }
 
@@ -227,6 +296,18 @@ impl StringsColumn {
         let mut string = vec![0; end.saturating_sub(start) as usize];
         self.bytes.read_at(start, &mut string)?;
         Ok(string)
+    }
+
+    fn load(&self, rows: Range<Row>) -> Result<Strings> {
+        // The first row begins at zero, which is not written anywhere.
+        let n_before = usize::from(rows.start != Row(0));
+        let mut ends = vec![0; 8 * (n_before + (rows.end.0 - rows.start.0) as usize)];
+        self.ends.read_at(8 * (u64::from(rows.start.0) - n_before as u64), &mut ends)?;
+        let ends: Vec<u64> = ends.as_chunks().0.iter().map(|end| u64::from_le_bytes(*end)).collect();
+        let start = if n_before == 1 { ends[0] } else { 0 };
+        let mut bytes = vec![0; (ends.last().unwrap_or(&start) - start) as usize];
+        self.bytes.read_at(start, &mut bytes)?;
+        Ok(Strings { bytes, ends: ends[n_before..].iter().map(|end| (end - start) as u32).collect() })
     }
 }
 

@@ -13,7 +13,7 @@ use benzer_core::hint::prefetch;
 use benzer_flow::sort::Record;
 
 pub(crate) use chunk::{Chunk, DocumentPlace};
-pub(crate) use disk::{DiskRowTable, DiskRowWriter};
+pub(crate) use disk::{BATCHES, DiskRowTable, DiskRowWriter, SavedTexts, TEXTS};
 pub(crate) use firsts::Firsts;
 
 use crate::error::Result;

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::request::{Audit, Request, Search};
 
 /// Raised when the layout of intermediate files, or what they mean, changes.
-const LAYOUT: u32 = 3;
+const LAYOUT: u32 = 4;
 
 /// The fingerprint of a run, old documents left out.
 pub(super) fn of(request: &Request, reader: &Reader) -> Result<String> {

@@ -22,7 +22,7 @@ const LOCK: &str = "lock";
 pub(super) const STDIN: &str = "stdin";
 
 /// Everything a run writes to its work folder, in the order in which it is removed.
-const INTERMEDIATE: [&str; 15] = [
+const INTERMEDIATE: [&str; 16] = [
     "stage-verify.json",
     "stage-against.json",
     "stage-read.json",
@@ -34,6 +34,7 @@ const INTERMEDIATE: [&str; 15] = [
     "sketches.bin",
     "places.bin",
     "texts.bin",
+    "batches.bin",
     "ids.bin",
     "ids.end",
     "keys.bin",

@@ -20,6 +20,7 @@ mod publish;
 mod read;
 mod report;
 mod resolve;
+mod resume;
 mod run;
 mod save;
 mod setup;

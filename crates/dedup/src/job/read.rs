@@ -9,12 +9,12 @@ use std::sync::{Arc, Mutex};
 
 use benzer_flow::pipeline::{self, Collector, Position};
 use benzer_io::read::{Batch, Input, Progress, Reader, Rereader};
-use benzer_storage::FileWriter;
+use benzer_storage::{FileWriter, Manifest};
 
 use super::budget::Budget;
 use super::setup::{Checkpoints, Setup, check_cancelled};
 use crate::corpus::{Corpus, HeldBatches};
-use crate::documents::{DiskRowTable, DiskRowWriter, Documents, RowTable};
+use crate::documents::{DiskRowTable, DiskRowWriter, Documents, RowTable, SavedTexts, TEXTS};
 use crate::error::{Error, Result};
 use crate::folders::REJECTS;
 use crate::ingest::{Ingested, NAMED, Rejects};
@@ -26,6 +26,8 @@ pub(super) struct ReadCorpus {
     pub budget: Budget,
     /// Whether the stages to come leave checkpoints.
     pub saves: bool,
+    /// The manifest of what is in memory, and yet to be saved.
+    pub unsaved: Option<Manifest>,
 }
 
 impl Setup<'_> {
@@ -37,13 +39,13 @@ impl Setup<'_> {
         checkpoints: &Checkpoints,
         summary: &mut Summary,
     ) -> Result<ReadCorpus> {
-        let inputs = reader.inputs().to_vec();
-        if let Some(manifest) = checkpoints.load(Stage::Read) {
-            summary.counts = Counts::from_manifest(&manifest);
-            summary.resumed(Stage::Read);
-            summary.rejects = first_rejects(&self.folders.work);
-            return Ok(ReadCorpus { corpus: self.open_table(inputs)?, budget, saves: true });
+        if let Some(saved) = self.saved_corpus(&reader, budget, checkpoints, summary)? {
+            if summary.counts.rejected > 0 {
+                summary.rejects = first_rejects(&self.folders.work);
+            }
+            return Ok(saved);
         }
+        let inputs = reader.inputs().to_vec();
         let total = reader.progress().bytes_total();
         let saves = total.is_none_or(|bytes| bytes >= self.request.resources.checkpoint);
         let rereader = self.rereader(&inputs, total, &mut budget)?;
@@ -51,10 +53,6 @@ impl Setup<'_> {
             reader.use_maps(rereader);
         }
         let mut rows = RowCollector::new(self, budget, rereader, reader.progress().clone());
-        // What can be read again is not written a second time: a resumed run reads it.
-        if saves && rows.rereader.is_none() {
-            rows.table = Some(rows.create_table()?);
-        }
         self.ingest.forgets.store(rows.rereader.is_some(), Ordering::Relaxed);
         if self.request.resources.in_memory == 0 {
             rows.move_to_disk()?;
@@ -64,15 +62,16 @@ impl Setup<'_> {
         self.ingest.forgets.store(false, Ordering::Relaxed);
         collected?;
         let in_memory = rows.held_bytes + rows.rows.bytes;
-        let (corpus, is_on_disk) = rows.finish(inputs, checkpoints, summary)?;
-        if !is_on_disk {
+        let (corpus, unsaved) = rows.finish(inputs, checkpoints, summary)?;
+        if unsaved.is_some() {
             budget.keep_corpus(in_memory);
         }
-        Ok(ReadCorpus { corpus, budget, saves: saves || is_on_disk })
+        let saves = saves || unsaved.is_none();
+        Ok(ReadCorpus { corpus, budget, saves, unsaved: unsaved.filter(|_| saves) })
     }
 
     /// Where lines are found again, if they are too many to be held. Maps of them take their part of the memory.
-    fn rereader(
+    pub fn rereader(
         &self,
         inputs: &[Arc<Input>],
         total: Option<u64>,
@@ -86,11 +85,6 @@ impl Setup<'_> {
             budget.take(bytes);
         }
         Ok(rereader)
-    }
-
-    fn open_table(&self, inputs: Vec<Arc<Input>>) -> Result<Corpus> {
-        let documents = Documents::Disk(DiskRowTable::open(&self.folders.work, self.ingest.layout())?);
-        Ok(Corpus { inputs, documents, held: HeldBatches::default(), rereader: None, ids: Mutex::default() })
     }
 }
 
@@ -114,10 +108,8 @@ struct RowCollector<'a> {
     held: HeldBatches,
     rereader: Option<Rereader>,
     held_bytes: u64,
-    /// The same on disk, for a run that resumes this one.
+    /// Where they are once they do not fit.
     table: Option<DiskRowWriter>,
-    /// Whether they are there only.
-    is_on_disk: bool,
     early: Early,
     rejects: RejectedLines,
     /// What was read so far are documents.
@@ -156,11 +148,11 @@ impl Collector<Ingested, Error> for RowCollector<'_> {
             self.early.n_documents -= made.rows.len() as u64;
             self.settle(made)?;
         }
-        if self.is_on_disk || self.has_room() { Ok(()) } else { self.move_to_disk() }
+        if self.table.is_some() || self.has_room() { Ok(()) } else { self.move_to_disk() }
     }
 
     fn wants_order(&self) -> bool {
-        self.is_on_disk
+        self.table.is_some()
     }
 }
 
@@ -175,7 +167,6 @@ impl<'a> RowCollector<'a> {
             rereader,
             held_bytes: 0,
             table: None,
-            is_on_disk: false,
             early: Early::default(),
             rejects: RejectedLines::default(),
             counts: Counts::default(),
@@ -210,8 +201,6 @@ impl<'a> RowCollector<'a> {
         if let Some(table) = &mut self.table {
             table.append(&rows)?;
             append_texts(&batch, self.rereader.as_ref(), &mut Vec::new(), table)?;
-        }
-        if self.is_on_disk {
             batch.give_buffer();
             return Ok(());
         }
@@ -238,22 +227,14 @@ impl<'a> RowCollector<'a> {
         Ok(file.append(&lines)?)
     }
 
-    fn create_table(&self) -> Result<DiskRowWriter> {
-        let Setup { files, folders, .. } = self.setup;
-        Ok(DiskRowWriter::create(files, &folders.work, self.setup.ingest.layout())?)
-    }
-
     /// From here on rows and texts are on disk only, and batches keep their lines until their texts are there.
     fn move_to_disk(&mut self) -> Result<()> {
-        self.is_on_disk = true;
-        self.setup.ingest.forgets.store(false, Ordering::Relaxed);
-        let rows = std::mem::replace(&mut self.rows, RowTable::new(self.setup.ingest.layout()));
+        let Setup { files, folders, ingest, .. } = self.setup;
+        ingest.forgets.store(false, Ordering::Relaxed);
+        let rows = std::mem::replace(&mut self.rows, RowTable::new(ingest.layout()));
         let held = std::mem::take(&mut self.held);
         self.held_bytes = 0;
-        if self.table.is_some() {
-            return Ok(());
-        }
-        let mut table = self.create_table()?;
+        let mut table = DiskRowWriter::create(files, &folders.work, ingest.layout(), TEXTS)?;
         // One buffer for all: the memory is needed elsewhere.
         let mut lines = Vec::new();
         for (rows, batch) in rows.chunks.into_iter().zip(held.batches) {
@@ -265,44 +246,37 @@ impl<'a> RowCollector<'a> {
         Ok(())
     }
 
+    /// What was read, and if it is in memory the manifest under which it may be saved.
     fn finish(
-        mut self,
+        self,
         inputs: Vec<Arc<Input>>,
         checkpoints: &Checkpoints,
         summary: &mut Summary,
-    ) -> Result<(Corpus, bool)> {
-        self.counts.read += self.counts.rejected;
-        summary.counts = self.counts;
-        let Self { is_on_disk, rejects: RejectedLines { file: rejects, named }, .. } = self;
-        summary.rejects = named;
-        match self.table {
-            Some(table) => {
-                // Texts of batches that were on their way may have been read again.
-                self.rereader.as_ref().filter(|_| is_on_disk).map_or(Ok(()), Rereader::check)?;
-                let Setup { files, folders, .. } = self.setup;
-                let mut manifest = checkpoints.begin(Stage::Read);
-                let rejects = rejects.map_or_else(|| files.create(&folders.work.join(REJECTS)), Ok)?;
-                manifest.add_file(REJECTS, rejects.commit()?);
-                table.commit(&mut manifest)?;
-                summary.counts.to_manifest(&mut manifest);
-                // So that a resumed run can take the stage over.
-                manifest.save(files, &folders.work)?;
-                let bytes: u64 = manifest.files().iter().map(|file| file.stamp.bytes).sum();
-                summary.spilled_bytes += if is_on_disk { bytes } else { 0 };
-            }
-            None => drop(rejects.map(FileWriter::commit).transpose()?),
+    ) -> Result<(Corpus, Option<Manifest>)> {
+        let Self { setup, mut counts, rejects, table, rereader, .. } = self;
+        counts.read += counts.rejected;
+        let RejectedLines { file: rejects, named } = rejects;
+        let mut manifest = checkpoints.begin(Stage::Read);
+        counts.to_manifest(&mut manifest);
+        (summary.counts, summary.rejects) = (counts, named);
+        if let Some(rejects) = rejects {
+            manifest.add_file(REJECTS, rejects.commit()?);
         }
-        let corpus = match is_on_disk {
-            true => self.setup.open_table(inputs)?,
-            false => Corpus {
-                inputs,
-                documents: Documents::Memory(self.rows),
-                held: self.held,
-                rereader: self.rereader,
-                ids: Mutex::default(),
-            },
+        let Some(table) = table else {
+            let (documents, held) = (Documents::Memory(self.rows), self.held);
+            let corpus = Corpus { inputs, documents, held, texts: None, rereader, ids: Mutex::default() };
+            return Ok((corpus, Some(manifest)));
         };
-        Ok((corpus, is_on_disk))
+        // Texts of batches that were on their way may have been read again.
+        rereader.as_ref().map_or(Ok(()), Rereader::check)?;
+        table.commit(&mut manifest, || true)?;
+        // So that a resumed run can take the stage over.
+        let work = &setup.folders.work;
+        manifest.save(setup.files, work)?;
+        summary.spilled_bytes += manifest.files().iter().map(|file| file.stamp.bytes).sum::<u64>();
+        let documents = Documents::Disk(DiskRowTable::open(work, setup.ingest.layout())?);
+        let (held, texts) = (HeldBatches::default(), Some(SavedTexts::open(work)?));
+        Ok((Corpus { inputs, documents, held, texts, rereader: None, ids: Mutex::default() }, None))
     }
 }
 
@@ -319,10 +293,5 @@ fn append_texts(
         *lines = whole.into_lines();
         return Ok(());
     }
-    for i in 0..batch.n_documents() {
-        let mut outcome = Ok(());
-        batch.with_text(i, &mut |text| outcome = table.append_text(text));
-        outcome?;
-    }
-    Ok(())
+    Ok(table.append_texts(batch)?)
 }

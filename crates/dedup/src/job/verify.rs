@@ -5,8 +5,10 @@ use benzer_flow::{Progress, Workers};
 use benzer_join::bands::CandidateLists;
 use benzer_join::verify::{EdgeLists, FeatureSource, PairFilter, verify_held};
 use benzer_join::{Edge, Rank};
+use benzer_storage::Manifest;
 
 use super::candidates::Candidates;
+use super::resume::IsWanted;
 use super::setup::Job;
 use crate::corpus::{Corpus, CorpusView};
 use crate::documents::Documents;
@@ -19,39 +21,44 @@ use crate::summary::{Counts, Summary};
 const AHEAD: usize = 8;
 
 impl Job<'_> {
-    pub fn saved_edges(&self, summary: &mut Summary) -> Result<Option<Edges>> {
+    pub fn saved_edges(&self, view: &CorpusView<'_>, summary: &mut Summary) -> Result<Option<Edges>> {
         let Some(manifest) = self.checkpoints.load(Stage::Verify) else { return Ok(None) };
         summary.counts = Counts::from_manifest(&manifest);
         summary.resumed(Stage::Candidates);
         summary.resumed(Stage::Verify);
-        let new = Edges::open(&self.folders.work, EDGES)?;
+        let open = |name| Edges::open(&self.folders.work, name, self.room_for_edges(view.corpus));
+        let new = open(EDGES)?;
         if self.request.old.paths.is_empty() {
             return Ok(Some(new));
         }
-        let old = Edges::open(&self.folders.work, OLD_EDGES)?;
+        let old = open(OLD_EDGES)?;
         Ok(Some(Edges::Both { old: Box::new(old), new: Box::new(new) }))
     }
 
-    /// Where edges are collected: in memory with the documents as long as there is room, and in a file if the run leaves checkpoints.
-    pub fn edges_writer(&self, corpus: &Corpus, name: &str) -> Result<EdgesWriter<'_>> {
-        let room = match corpus.documents {
-            Documents::Memory(_) => self.budget.edges(),
-            Documents::Disk(_) => 0,
-        };
-        let writer = EdgesWriter::new(self.files, self.folders.work.join(name), room);
-        if self.checkpoints.saves { writer.saved() } else { Ok(writer) }
+    /// Where edges are collected: in memory with the documents as long as there is room.
+    pub fn edges_writer(&self, corpus: &Corpus, name: &str) -> EdgesWriter<'_> {
+        let room = self.room_for_edges(corpus);
+        EdgesWriter::new(self.files, self.folders.work.join(name), room)
     }
 
-    /// Measures the candidates, and adds the edges to old documents, where there are some.
+    /// Bytes of edges in memory, at most.
+    fn room_for_edges(&self, corpus: &Corpus) -> u64 {
+        match corpus.documents {
+            Documents::Memory(_) => self.budget.edges(),
+            Documents::Disk(_) => 0,
+        }
+    }
+
+    /// Measures the candidates, and adds the edges to old documents, where there are some. Also gives the manifest under which all of them may be saved.
     pub fn verify(
         &self,
         view: &CorpusView<'_>,
         candidates: Candidates<'_>,
         old: Option<EdgesWriter<'_>>,
         summary: &mut Summary,
-    ) -> Result<Edges> {
+    ) -> Result<(Edges, Option<Manifest>)> {
         self.observer.begin(Stage::Verify, candidates.len());
-        let mut edges = self.edges_writer(view.corpus, EDGES)?;
+        let mut edges = self.edges_writer(view.corpus, EDGES);
         let progress = Progress::new(self.observer);
         let workers = self.workers(&progress);
         let filter = PairFilter::Reaching(self.request.compare.threshold);
@@ -74,14 +81,35 @@ impl Job<'_> {
                 Ok(())
             })?;
         }
-        if self.checkpoints.saves {
-            if !self.request.old.paths.is_empty() {
-                view.found_old.save(self.files, &self.folders.work, &mut manifest)?;
-            }
-            summary.counts.to_manifest(&mut manifest);
-            manifest.save(self.files, &self.folders.work)?;
+        summary.counts.to_manifest(&mut manifest);
+        Ok((edges, self.checkpoints.saves.then_some(manifest)))
+    }
+
+    /// Saves edges in memory, and which old documents they lead to.
+    pub fn save_edges(
+        &self,
+        edges: &Edges,
+        view: &CorpusView<'_>,
+        mut manifest: Manifest,
+        is_wanted: IsWanted<'_>,
+    ) -> Result<()> {
+        let work = &self.folders.work;
+        let (new, old) = match edges {
+            Edges::Both { old, new } => (&**new, Some(&**old)),
+            new => (new, None),
+        };
+        let is_saved = new.save(self.files, &work.join(EDGES), &mut manifest, is_wanted)?
+            && old.map_or(Ok(true), |old| {
+                old.save(self.files, &work.join(OLD_EDGES), &mut manifest, is_wanted)
+            })?;
+        if !is_saved {
+            return Ok(());
         }
-        Ok(edges)
+        if !self.request.old.paths.is_empty() {
+            view.found_old.save(self.files, work, &mut manifest)?;
+        }
+        manifest.save(self.files, work)?;
+        Ok(())
     }
 
     /// The pairs whose estimates reach the threshold.

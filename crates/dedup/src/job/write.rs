@@ -16,7 +16,6 @@ use super::setup::Job;
 use crate::audit::Findings;
 use crate::corpus::CorpusView;
 use crate::decide::{Removal, Rule};
-use crate::documents::Documents;
 use crate::edges::Edges;
 use crate::error::Result;
 use crate::folders::{DOCUMENTS, OLD_REJECTS, REJECTS};
@@ -150,7 +149,7 @@ impl ResultWriter<'_> {
                 && input.format().is_some_and(|format| !format.is_table())
         };
         self.job.request.results.write != Output::Annotate
-            && matches!(self.view.corpus.documents, Documents::Memory(_))
+            && !self.view.corpus.held.batches.is_empty()
             && self.view.corpus.inputs.iter().all(is_copied)
     }
 
@@ -191,11 +190,9 @@ impl ResultWriter<'_> {
         job.files.create_dir_all(&root)?;
         let (corpus, listener) = (view.corpus, job.observer);
         let out = DocumentWriter { files: job.files, root, corpus, verdicts: &verdicts, threads, listener };
-        let reread = match &corpus.documents {
-            Documents::Memory(_) => None,
-            Documents::Disk(_) => {
-                Some(open_inputs(job.request, &job.folders.work, job.target)?.without_tables())
-            }
+        let reread = match &corpus.texts {
+            None => None,
+            Some(_) => Some(open_inputs(job.request, &job.folders.work, job.target)?.without_tables()),
         };
         out.write(reread, &mut settler)?;
         Ok(settler.finish()?)

@@ -91,7 +91,7 @@ pub struct Resources {
     pub memory: u64,
     /// The folder of intermediate files; by default one inside the output, or in the current folder if the output is in a store.
     pub work_dir: Option<PathBuf>,
-    /// Inputs of at least so many bytes leave checkpoints in the work folder. Where the run works, in memory or on disk, follows from [`Resources::memory`] alone.
+    /// Inputs of at least so many bytes leave checkpoints in the work folder, written beside the run. Where the run works, in memory or on disk, follows from [`Resources::memory`] alone.
     pub checkpoint: u64,
     /// Rows and texts are kept in memory up to so many bytes, and as far as [`Resources::memory`] allows. Tests set it to 0: then everything goes to disk.
     pub in_memory: u64,

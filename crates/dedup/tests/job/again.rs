@@ -12,7 +12,7 @@ use benzer_flow::Listener;
 use crate::lab::{self, Lab};
 
 /// Lines of every kind: texts as they stand, with escapes, in quotes, in several lines; and some that are none.
-const FILES: [(&str, &str); 5] = [
+pub const FILES: [(&str, &str); 5] = [
     (
         "a.jsonl",
         "\u{feff}{\"id\": 1, \"text\": \"one two three four five six\"}\r\n\n{\"id\": 2, \"text\": \"one two three\\nfour five six\"}\r\nnot json\n{\"id\": \"\\u00e9\", \"text\": \"seven eight nine\"}",

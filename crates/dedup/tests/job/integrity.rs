@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use benzer_dedup::integrity::{Kind, Report, verify};
 use benzer_dedup::progress::{Observer, Stage};
@@ -24,19 +26,28 @@ fn lab() -> Lab {
 }
 
 /// Stops a run when all its checkpoints are there.
-#[derive(Default)]
-struct StopsAtWriting(AtomicBool);
+struct StopsAtWriting {
+    last: PathBuf,
+    is_stopped: AtomicBool,
+}
 
 impl Observer for StopsAtWriting {
     fn begin(&self, stage: Stage, _: Option<u64>) {
-        self.0.fetch_or(stage == Stage::Write, Ordering::Relaxed);
+        if stage == Stage::Write {
+            let start = Instant::now();
+            while !self.last.exists() {
+                assert!(start.elapsed() < Duration::from_secs(60), "{:?} is never there", self.last);
+                thread::sleep(Duration::from_millis(1));
+            }
+            self.is_stopped.store(true, Ordering::Relaxed);
+        }
     }
 }
 
 impl Listener for StopsAtWriting {
     fn reached(&self, _: u64) {}
     fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.is_stopped.load(Ordering::Relaxed)
     }
 }
 
@@ -188,8 +199,9 @@ fn results_of_earlier_versions_are_whole_and_said_to_be_less_protected() {
 fn checkpoints_are_checked_and_an_unfinished_run_is_not_whole() {
     let lab = lab();
     let request = lab.on_disk("out");
-    benzer_dedup::run(&request, &StopsAtWriting::default()).unwrap_err();
     let work = lab.path("out/.benzer-work");
+    let stops = StopsAtWriting { last: work.join("stage-verify.json"), is_stopped: AtomicBool::default() };
+    benzer_dedup::run(&request, &stops).unwrap_err();
     whole(&work, Kind::Checkpoints);
     let kept: Vec<_> = files(&work).into_iter().filter(|path| !path.ends_with("lock")).collect();
     assert!(kept.len() >= 5, "{kept:?}");

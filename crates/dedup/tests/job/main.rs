@@ -16,6 +16,7 @@ mod oracle;
 mod power_loss;
 mod precision;
 mod report;
+mod resume;
 mod rethreshold;
 mod same_result;
 mod writing;

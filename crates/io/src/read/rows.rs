@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::csv::Header;
+use super::format::Format;
 use super::input::Input;
 use super::reject::Reject;
 use super::span::{Piece, Span};
@@ -43,6 +44,8 @@ pub(super) enum SegmentKind {
     Csv(Arc<Header>),
     /// Rows; the buffer has nothing of them.
     Rows,
+    /// Lines of this format whose documents an earlier run has found.
+    Parsed(Format),
 }
 
 /// The documents and rejects of a batch.

@@ -6,6 +6,7 @@
 
 mod parse;
 mod rereader;
+mod saved;
 
 use std::ops::Range;
 use std::sync::Arc;

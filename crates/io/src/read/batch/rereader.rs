@@ -94,6 +94,10 @@ impl Rereader {
         self.files.iter().map(|open| open.map.clone())
     }
 
+    pub(super) fn input(&self, number: u32) -> Option<&Arc<Input>> {
+        self.files.get(number as usize).map(|open| &open.input)
+    }
+
     /// Most of the inputs will not be wanted any more.
     pub fn release(&self) {
         self.files.iter().filter_map(|open| open.map.as_ref()).for_each(|map| map.release());

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use benzer_flow::pipeline::{Position, Source, Taken};
 
-use super::batch::{RawBatch, Rereader};
+use super::batch::{Batch as Parsed, RawBatch, Rereader};
 use super::input::{Input, Lookup};
 use super::options::Plan;
 use super::stream::Progress;
@@ -79,6 +79,11 @@ impl Reader {
     /// How far the reading is; a clone can be watched from another thread.
     pub fn progress(&self) -> &Progress {
         &self.progress
+    }
+
+    /// The first of the batches of an earlier run that [`Batch::save`](Parsed::save) made bytes of, which is cut off; nothing if they are of other inputs.
+    pub fn saved_batch(&self, rereader: &Rereader, from: &mut &[u8]) -> Option<Parsed> {
+        rereader.saved(from, &self.plan)
     }
 
     fn schedule(&self) -> MutexGuard<'_, Schedule> {

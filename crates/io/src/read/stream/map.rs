@@ -74,7 +74,10 @@ mod tests {
         assert!(Map::new(path.as_file(), 0).is_err());
         assert_eq!(map.get(5..9), Some(&content[5..9]));
         let mut copied = [0; 9];
-        assert_eq!((map.copy(content.len() as u64 - 4, &mut copied), &copied[..4]), (4, &content[content.len() - 4..]));
+        assert_eq!(
+            (map.copy(content.len() as u64 - 4, &mut copied), &copied[..4]),
+            (4, &content[content.len() - 4..])
+        );
         assert_eq!(map.copy(content.len() as u64 + 1, &mut copied), 0);
         map.populate(4095..70_000);
         map.populate(content.len() as u64 - 1..u64::MAX);

@@ -55,7 +55,9 @@ pub(super) fn parse(
             SegmentKind::Csv(header) => csv_records::parse(&mut parser, number, segment, header),
             SegmentKind::Lines => plain::lines(&mut parser, number, segment),
             SegmentKind::File => plain::file(&mut parser, number, segment),
-            SegmentKind::Rows => unreachable!("rows come as a table"),
+            SegmentKind::Rows | SegmentKind::Parsed(_) => {
+                unreachable!("documents of these are found elsewhere")
+            }
         }
     }
     let Parser { decoded, mut found, .. } = parser;

@@ -98,6 +98,7 @@ pub(in crate::read) fn into_text(data: Vec<u8>, segments: &[Segment]) -> (String
         let mut cutter = Cutter::new(match &segment.kind {
             SegmentKind::Csv(header) => Format::Csv { delimiter: header.delimiter },
             SegmentKind::File => Format::File,
+            SegmentKind::Parsed(format) => *format,
             _ => Format::JsonLines,
         });
         let mut start = segment.start;

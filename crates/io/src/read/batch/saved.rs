@@ -1,0 +1,101 @@
+//! A batch without its lines as bytes, for a run that goes on where another one ended.
+//!
+//! ```text
+//! segments, documents, bytes of decoded texts, whether texts were shed (4 bytes each)
+//! each segment     input, start, end (4 bytes each), first line, first offset (8 each)
+//! each document    segment, line, from and to of the line, buffer, from and to of the text, from and to of its quotes (4 each)
+//! decoded texts
+//! ```
+//!
+//! All integers are little-endian. Ids are not among it: whoever goes on has them.
+
+use std::sync::Arc;
+
+use super::{Batch, Rereader};
+use crate::read::options::Plan;
+use crate::read::rows::{Found, Row, Segment, SegmentKind};
+use crate::read::span::{Buffer, Piece, Span};
+
+/// Bytes of the counts, of a segment and of a document.
+const COUNTS: usize = 16;
+const SEGMENT: usize = 28;
+const ROW: usize = 36;
+
+impl Batch {
+    /// Appends all that has to be known of it to read its lines again, which are those of a [`Rereader`].
+    pub fn save(&self, into: &mut Vec<u8>) {
+        let Self { decoded, segments, found: Found { rows, .. }, .. } = self;
+        into.reserve(COUNTS + SEGMENT * segments.len() + ROW * rows.len() + decoded.len());
+        let counts = [segments.len(), rows.len(), decoded.len(), usize::from(self.is_shed)];
+        counts.iter().for_each(|count| into.extend((*count as u32).to_le_bytes()));
+        for segment in segments {
+            let places = [segment.input.number, segment.start as u32, segment.end as u32];
+            places.iter().for_each(|place| into.extend(place.to_le_bytes()));
+            [segment.first_line, segment.first_offset].iter().for_each(|n| into.extend(n.to_le_bytes()));
+        }
+        for row in rows {
+            let (raw, text, quoted) = (row.raw.range(), row.text.span.range(), row.quoted.range());
+            let buffer = u32::from(row.text.buffer == Buffer::Decoded);
+            let mut bytes = [0; ROW];
+            let numbers = [row.segment, row.line, raw.start as u32, raw.end as u32, buffer]
+                .into_iter()
+                .chain([text.start, text.end, quoted.start, quoted.end].map(|at| at as u32));
+            bytes.as_chunks_mut().0.iter_mut().zip(numbers).for_each(|(to, n)| *to = n.to_le_bytes());
+            into.extend_from_slice(&bytes);
+        }
+        into.extend_from_slice(decoded.as_bytes());
+    }
+}
+
+impl Rereader {
+    /// The first of the batches that [`Batch::save`] made bytes of, which is cut off; nothing if they are of other inputs. `plan` is that of its reader.
+    pub(in crate::read) fn saved(&self, from: &mut &[u8], plan: &Arc<Plan>) -> Option<Batch> {
+        let [n_segments, n_rows, n_decoded, is_shed] = numbers(from.split_off(..COUNTS)?);
+        let segments = from.split_off(..SEGMENT.checked_mul(n_segments as usize)?)?;
+        let segments = segments.as_chunks().0.iter().map(|bytes| self.segment(bytes));
+        let segments = segments.collect::<Option<Vec<_>>>()?;
+        let rows = from.split_off(..ROW.checked_mul(n_rows as usize)?)?;
+        let rows: Vec<Row> = rows.as_chunks().0.iter().map(row).collect();
+        let decoded = str::from_utf8(from.split_off(..n_decoded as usize)?).ok()?.to_owned();
+        let is_there = rows.iter().all(|row| (row.segment as usize) < segments.len());
+        is_there.then(|| Batch {
+            decoded,
+            segments,
+            found: Found { rows, ..Found::default() },
+            plan: Some(Arc::clone(plan)),
+            is_shed: is_shed != 0,
+            is_forgotten: true,
+            ..Batch::default()
+        })
+    }
+
+    fn segment(&self, bytes: &[u8; SEGMENT]) -> Option<Segment> {
+        let [number, start, end, line, high_line, offset, high_offset] = numbers(bytes);
+        let long = |low: u32, high: u32| u64::from(high) << 32 | u64::from(low);
+        let input = self.input(number)?;
+        Some(Segment {
+            input: Arc::clone(input),
+            kind: SegmentKind::Parsed(input.format()?),
+            start: start as usize,
+            end: end as usize,
+            first_line: long(line, high_line),
+            first_offset: long(offset, high_offset),
+        })
+    }
+}
+
+fn row(bytes: &[u8; ROW]) -> Row {
+    let [segment, line, raw, raw_end, buffer, text, text_end, quoted, quoted_end] = numbers(bytes);
+    let span = |start: u32, end: u32| Span::new(start as usize, end as usize);
+    let buffer = if buffer == 0 { Buffer::Data } else { Buffer::Decoded };
+    let text = Piece { buffer, span: span(text, text_end) };
+    Row { segment, line, raw: span(raw, raw_end), text, quoted: span(quoted, quoted_end), id: None }
+}
+
+/// The numbers that stand in bytes.
+fn numbers<const N: usize>(bytes: &[u8]) -> [u32; N] {
+    let mut numbers = [0; N];
+    let found = bytes.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes));
+    numbers.iter_mut().zip(found).for_each(|(number, found)| *number = found);
+    numbers
+}
