@@ -217,3 +217,28 @@ impl Edges {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn saved_edges_are_held_where_there_is_room() {
+        let folder = tempfile::tempdir().unwrap();
+        let edge = |i| Edge { later: Rank(i + 1), earlier: Rank(i / 2), intersection: i, union: i + 3 };
+        let all: Vec<Edge> = (0..LIST as u32 + 7).map(edge).collect();
+        let edges = Edges::Lists(vec![EdgeLists::of(all.clone())]);
+        let (files, mut manifest) = (Files::new(), Manifest::new("verify", ""));
+        let path = folder.path().join(EDGES);
+        assert!(!edges.save(&files, &path, &mut manifest, &|| false).unwrap() && !path.exists());
+        assert!(edges.save(&files, &path, &mut manifest, &|| true).unwrap());
+        let bytes = manifest.files()[0].stamp.bytes;
+        assert_eq!(bytes, (BYTES * all.len()) as u64);
+        for room in [bytes, bytes - 1] {
+            let opened = Edges::open(folder.path(), EDGES, room).unwrap();
+            assert_eq!(matches!(opened, Edges::Lists(_)), room == bytes);
+            assert_eq!(opened.iter().unwrap().collect::<Result<Vec<_>>>().unwrap(), all);
+            assert_eq!(opened.len(), all.len() as u64);
+        }
+    }
+}

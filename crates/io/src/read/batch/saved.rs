@@ -9,6 +9,7 @@
 //!
 //! All integers are little-endian. Ids are not among it: whoever goes on has them.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::{Batch, Rereader};
@@ -57,7 +58,10 @@ impl Rereader {
         let rows = from.split_off(..ROW.checked_mul(n_rows as usize)?)?;
         let rows: Vec<Row> = rows.as_chunks().0.iter().map(row).collect();
         let decoded = str::from_utf8(from.split_off(..n_decoded as usize)?).ok()?.to_owned();
-        let is_there = rows.iter().all(|row| (row.segment as usize) < segments.len());
+        let is_there = rows.iter().all(|row| {
+            let segment = segments.get(row.segment as usize);
+            segment.is_some_and(|segment| is_within(row, segment))
+        });
         is_there.then(|| Batch {
             decoded,
             segments,
@@ -84,6 +88,18 @@ impl Rereader {
     }
 }
 
+/// Whether what a row has of its lines lies in them.
+fn is_within(row: &Row, segment: &Segment) -> bool {
+    let is_within = |span: Span| {
+        let Range { start, end } = span.range();
+        segment.start <= start && start <= end && end <= segment.end
+    };
+    let quoted = row.quoted.range();
+    is_within(row.raw)
+        && (row.text.buffer != Buffer::Data || is_within(row.text.span))
+        && (quoted.start == quoted.end || is_within(row.quoted))
+}
+
 fn row(bytes: &[u8; ROW]) -> Row {
     let [segment, line, raw, raw_end, buffer, text, text_end, quoted, quoted_end] = numbers(bytes);
     let span = |start: u32, end: u32| Span::new(start as usize, end as usize);
@@ -98,4 +114,54 @@ fn numbers<const N: usize>(bytes: &[u8]) -> [u32; N] {
     let found = bytes.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes));
     numbers.iter_mut().zip(found).for_each(|(number, found)| *number = found);
     numbers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::{Inputs, ReadOptions, open, parse};
+
+    fn texts(batch: &Batch, rereader: &Rereader) -> Vec<Option<String>> {
+        let text = |i| {
+            let mut found = None;
+            let outcome = batch.reread_text(i, rereader, &mut |text| found = Some(text.to_owned()));
+            outcome.ok().and(found)
+        };
+        (0..batch.n_documents()).map(text).collect()
+    }
+
+    #[test]
+    fn what_is_saved_has_the_same_texts_and_bytes_that_were_changed_do_no_harm() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = [
+            ("a.jsonl", "{\"text\": \"one two\"}\n\n{\"text\": \"th\\tr\u{e9}e\"}\n"),
+            ("b.csv", "id,text\n1,\"four \"\"five\"\"\nsix\"\n2,seven\n"),
+        ];
+        for (name, content) in files {
+            let path = folder.path().join(name);
+            std::fs::write(&path, content).unwrap();
+            let inputs: Inputs = [path].into_iter().collect();
+            let mut reader = open(inputs, ReadOptions::default()).unwrap();
+            let rereader = Rereader::new(reader.inputs(), false).unwrap().unwrap();
+            let mut batch = parse(reader.next().unwrap().unwrap());
+            batch.shed();
+            batch.forget_lines();
+            let mut bytes = Vec::new();
+            batch.save(&mut bytes);
+            batch.save(&mut bytes);
+            let saved = |bytes: &mut &[u8]| reader.saved_batch(&rereader, bytes);
+            let mut rest = &bytes[..];
+            for _ in 0..2 {
+                assert_eq!(texts(&saved(&mut rest).unwrap(), &rereader), texts(&batch, &rereader));
+            }
+            assert!(rest.is_empty() && texts(&batch, &rereader).iter().all(Option::is_some));
+            bytes.truncate(bytes.len() / 2);
+            assert!((0..bytes.len()).all(|end| saved(&mut &bytes[..end]).is_none()));
+            for bit in 0..8 * bytes.len() {
+                bytes[bit / 8] ^= 1 << (bit % 8);
+                saved(&mut &bytes[..]).map(|batch| texts(&batch, &rereader));
+                bytes[bit / 8] ^= 1 << (bit % 8);
+            }
+        }
+    }
 }
