@@ -62,41 +62,57 @@ const NEGATIVE: u8 = 0x3f;
 const MANY_DIGITS: usize = 0x3f;
 const TEXT_ID: u8 = 0x80;
 
-/// The sign and the digits of an id that is an integer: that is written as one, without a zero in front, in a string or not.
-#[inline]
-fn integer(id: &[u8]) -> Option<(bool, &[u8])> {
-    let (is_negative, digits) = match id {
-        [b'-', b'1'..=b'9', ..] => (true, &id[1..]),
-        [b'0'] | [b'1'..=b'9', ..] => (false, id),
-        _ => return None,
-    };
-    digits.iter().all(u8::is_ascii_digit).then_some((is_negative, digits))
+/// An id that is an integer: that is written as one, in a string or not.
+struct Integer<'a> {
+    is_negative: bool,
+    /// Zeros in front.
+    zeros: &'a [u8],
+    digits: &'a [u8],
 }
 
-/// Integers by number, and then all other ids bytewise.
+impl<'a> Integer<'a> {
+    #[inline]
+    fn of(id: &'a [u8]) -> Option<Self> {
+        let (is_negative, all) = match id {
+            [b'-', b'1'..=b'9', ..] => (true, &id[1..]),
+            [b'0'..=b'9', ..] => (false, id),
+            _ => return None,
+        };
+        let n_zeros = all.iter().take_while(|digit| **digit == b'0').count();
+        let (zeros, digits) = all.split_at(n_zeros);
+        digits.iter().all(u8::is_ascii_digit).then_some(Self { is_negative, zeros, digits })
+    }
+}
+
+/// Integers by number, and then all other ids bytewise. Of those that are the same number, the one with fewer zeros in front comes first.
 #[inline]
 pub(crate) fn compare_ids(a: &[u8], b: &[u8]) -> Ordering {
-    match (integer(a), integer(b)) {
+    match (Integer::of(a), Integer::of(b)) {
         (None, None) => a.cmp(b),
-        (Some((false, a)), Some((false, b))) => a.len().cmp(&b.len()).then_with(|| a.cmp(b)),
+        // What is written with as many digits compares like its bytes.
+        (Some(x), Some(y)) if a.len() == b.len() && !x.is_negative && !y.is_negative => a.cmp(b),
         _ => id_key(a).cmp(id_key(b)),
     }
 }
 
-/// An id as bytes that compare as ids do: integers by number, and then all others bytewise. An integer is what is written as one, without a zero in front, in a string or not.
+/// An id as bytes that compare as ids do: integers by number, and then all others bytewise.
 pub fn id_key(id: &[u8]) -> impl Iterator<Item = u8> + '_ {
-    let is_integer = integer(id).is_some();
-    let (is_negative, digits) = integer(id).unwrap_or((false, id));
-    let sign = if is_negative { u8::MAX } else { 0 };
+    let (is_integer, Integer { is_negative, zeros, digits }) = match Integer::of(id) {
+        Some(integer) => (true, integer),
+        None => (false, Integer { is_negative: false, zeros: &[], digits: id }),
+    };
     let n = digits.len().min(MANY_DIGITS) as u8;
-    let first = match (is_integer, sign) {
+    let first = match (is_integer, is_negative) {
         (false, _) => TEXT_ID,
-        (true, 0) => POSITIVE + n,
-        (true, _) => NEGATIVE - n,
+        (true, false) => POSITIVE + n,
+        (true, true) => NEGATIVE - n,
     };
     let has_length = is_integer && digits.len() >= MANY_DIGITS;
     let length = (digits.len() as u32).to_be_bytes().into_iter().filter(move |_| has_length);
-    std::iter::once(first).chain(length.chain(digits.iter().copied()).map(move |byte| byte ^ sign))
+    let sign = if is_negative { u8::MAX } else { 0 };
+    let number = length.chain(digits.iter().copied()).map(move |byte| byte ^ sign);
+    // Zeros are behind the number: they count where that is the same.
+    std::iter::once(first).chain(number).chain(zeros.iter().copied())
 }
 
 /// The id of an [`id_key`]; nothing if these bytes are none.
@@ -106,16 +122,20 @@ pub fn id_of_key(key: &[u8]) -> Option<Vec<u8>> {
         return Some(rest.to_vec());
     }
     let (sign, n) = match first {
-        NEGATIVE.. => (0, first - POSITIVE),
-        _ => (u8::MAX, NEGATIVE - first),
+        NEGATIVE.. => (0, usize::from(first.checked_sub(POSITIVE)?)),
+        _ => (u8::MAX, usize::from(NEGATIVE - first)),
     };
-    let rest = match usize::from(n) {
-        MANY_DIGITS => rest.get(4..)?,
-        1..MANY_DIGITS => rest,
-        _ => return None,
+    let (n, rest) = match n {
+        MANY_DIGITS => {
+            let (length, rest) = rest.split_first_chunk::<4>()?;
+            (u32::from_be_bytes(length.map(|byte| byte ^ sign)) as usize, rest)
+        }
+        n => (n, rest),
     };
+    let (digits, zeros) = rest.split_at_checked(n).filter(|_| first < TEXT_ID)?;
     let minus = (sign != 0).then_some(b'-');
-    Some(minus.into_iter().chain(rest.iter().map(|byte| byte ^ sign)).collect())
+    let number = zeros.iter().copied().chain(digits.iter().map(|byte| byte ^ sign));
+    Some(minus.into_iter().chain(number).collect())
 }
 
 /// How policy keys of a field begin.
@@ -230,19 +250,25 @@ mod tests {
             "-9",
             "-1",
             "0",
+            "00",
             "1",
+            "01",
+            "7",
+            "007",
             "9",
             "10",
+            "010",
+            "11",
             "18446744073709551616",
             &long,
             &longer,
+            &format!("0{longer}"),
             &format!("1{longer}"),
             "",
             "-",
             "-0",
             "-01",
-            "00",
-            "007",
+            "0x",
             "1.0",
             "10 ",
             "2a",
@@ -261,7 +287,7 @@ mod tests {
         for (id, key) in ascending.iter().zip(&keys) {
             assert_eq!(id_of_key(key).as_deref(), Some(id.as_bytes()));
         }
-        for none in [&[][..], &[0x40], &[0x7f, 1], &[0x81, 1]] {
+        for none in [&[][..], &[0x3f], &[0x41], &[0x7f, 1], &[0x81, 1]] {
             assert_eq!(id_of_key(none), None);
         }
     }
