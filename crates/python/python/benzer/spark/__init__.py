@@ -30,7 +30,8 @@ class Deduplication:
         df: A DataFrame. It is read three times, and must have the same rows each time: ids that change (`monotonically_increasing_id`, `uuid`) and other random
             columns are to be written to files first. A row that is not what it was stops the run.
         text: The column of the text, or several whose texts are joined.
-        id: The column of ids, strings or integers, different for each row. Ids compare as strings.
+        id: The column of ids, strings or integers, different for each row. Integers compare by number, and come
+            before other ids, which compare bytewise.
         options: As in :func:`dedup`.
     """
 
