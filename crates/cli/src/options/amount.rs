@@ -45,14 +45,6 @@ pub fn threads(asked: Option<usize>) -> usize {
     asked.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into))
 }
 
-/// Half of the machine's memory, as Linux tells it.
-pub fn half_of_memory() -> u64 {
-    let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let total = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"));
-    let kilobytes = total.and_then(|rest| rest.trim().trim_end_matches(" kB").parse::<u64>().ok());
-    kilobytes.map_or(4 << 30, |kilobytes| kilobytes * 1024 / 2)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,6 +4,7 @@ pub mod amount;
 pub(crate) mod collection;
 pub(crate) mod db;
 pub(crate) mod input;
+pub mod memory;
 pub(crate) mod search;
 pub(crate) mod sets;
 pub mod sketches;

@@ -10,9 +10,9 @@ use benzer_sets::{self as sets, Content, Loaded, Resources, SetFormat, SetStore,
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 
-use super::amount;
 use super::input::InputArguments;
 use super::text::TextArguments;
+use super::{amount, memory};
 use crate::Usage;
 use crate::process::stop_flag;
 use crate::reading::{ReadReporter, check_places};
@@ -49,7 +49,7 @@ pub struct SetArguments {
     /// Worker threads [default: all cores]; the output does not depend on it
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=1024), help_heading = "Resources")]
     pub threads: Option<usize>,
-    /// Stay within this memory, such as 16GiB or 900MB [default: half of it]
+    /// Stay within this memory, such as 16GiB or 900MB [default: half of it, or of what its cgroup may have]
     #[arg(long, value_name = "SIZE", value_parser = amount::bytes, help_heading = "Resources")]
     pub memory: Option<u64>,
     /// The folder for temporary files [default: that of the output, else the system's]
@@ -89,7 +89,7 @@ impl SetArguments {
             false => folder.to_owned(),
         });
         let work_dir = self.work_dir.clone().or(beside).unwrap_or_else(std::env::temp_dir);
-        let memory = self.memory.unwrap_or_else(amount::half_of_memory);
+        let memory = self.memory.unwrap_or_else(memory::half_of_memory);
         Resources::new(memory, threads, &work_dir, stop_flag()).map_err(failed)
     }
 

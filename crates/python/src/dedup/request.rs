@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use benzer_cli::options::amount;
+use benzer_cli::options::{amount, memory};
 use benzer_core::field::text::TextOptions;
 use benzer_core::plan::Preset;
 use benzer_dedup::request::{
@@ -108,7 +108,7 @@ impl Job {
     }
 
     fn memory(&self) -> PyResult<u64> {
-        let Some(size) = &self.memory else { return Ok(amount::half_of_memory()) };
+        let Some(size) = &self.memory else { return Ok(memory::half_of_memory()) };
         amount::bytes(size).map_err(|e| error::parameter(format!("`memory`: {e}, got `{size}`")))
     }
 

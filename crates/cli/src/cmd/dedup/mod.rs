@@ -25,8 +25,8 @@ use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
 
 use crate::Usage;
-use crate::options::amount;
 use crate::options::text::TextArguments;
+use crate::options::{amount, memory};
 use crate::output::View;
 use crate::process::pages;
 
@@ -155,7 +155,7 @@ pub struct Arguments {
     /// Worker threads [default: all cores]; the results do not depend on it
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=1024), help_heading = "Resources")]
     threads: Option<usize>,
-    /// Stay within this memory, such as 16GiB or 900MB [default: half of it]
+    /// Stay within this memory, such as 16GiB or 900MB [default: half of it, or of what its cgroup may have]
     #[arg(long, value_name = "SIZE", value_parser = amount::bytes, help_heading = "Resources")]
     memory: Option<u64>,
     /// The folder for intermediate files [default: one inside the output; for stores, in the current folder]
@@ -347,7 +347,7 @@ fn resources(arguments: &Arguments) -> Resources {
         threads: arguments
             .threads
             .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into)),
-        memory: arguments.memory.unwrap_or_else(amount::half_of_memory),
+        memory: arguments.memory.unwrap_or_else(memory::half_of_memory),
         work_dir: arguments.work_dir.clone(),
         checkpoint: arguments.checkpoint,
         maps: true,
