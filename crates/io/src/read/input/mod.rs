@@ -142,7 +142,7 @@ impl Input {
     pub(crate) fn open(&self) -> Result<Option<Seekable>> {
         Ok(match &self.object {
             Some(object) => object.open().map(Seekable::Object),
-            None => Some(Seekable::File(self.file()?)),
+            None => Some(Seekable::of_file(self.file()?)),
         })
     }
 

@@ -35,9 +35,9 @@ pub(super) fn rewrite(
     threads: usize,
 ) -> Result<u64> {
     let index = input.open()?.ok_or_else(|| Error::without_ranges(&input.path, "a parquet file"))?;
-    let file = index.try_clone().map_err(|error| Error::open(&*input.path, error))?;
+    let file = index.again();
     let open = || {
-        check_parquet_index(&mut index.try_clone()?)?;
+        check_parquet_index(&mut index.again())?;
         SerializedFileReader::new(index)
     };
     let reader = match decoded(input, Format::Parquet, open) {

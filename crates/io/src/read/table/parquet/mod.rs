@@ -232,7 +232,7 @@ impl TableReader for ParquetReader {
 fn read_metadata(file: &Seekable) -> Result<ParquetMetaData, TableFault> {
     let reader = ParquetMetaDataReader::new().with_page_index_policy(PageIndexPolicy::Skip);
     let read = || {
-        let mut clone = file.try_clone()?;
+        let mut clone = file.again();
         check_parquet_index(&mut clone)?;
         reader.parse_and_finish(file)
     };

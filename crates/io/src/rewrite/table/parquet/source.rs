@@ -147,7 +147,7 @@ impl Source<'_, '_> {
         let of_group = from.metadata().column(group.next);
         let mean = of_group.uncompressed_size() as usize / group.kept.n_rows.max(1);
         let begin = || {
-            check_parquet_column(&mut self.file.try_clone()?, of_group)?;
+            check_parquet_column(&mut self.file.again(), of_group)?;
             from.get_column_reader(group.next)
         };
         let from = begin().map_err(about(of_group))?;
