@@ -48,7 +48,7 @@ enum Out<'a> {
 
 enum Text<'a> {
     Standard(&'a mut dyn Write),
-    File(FileWriter),
+    File(Box<FileWriter>),
 }
 
 impl<'a> Rows<'a> {
@@ -66,7 +66,7 @@ impl<'a> Rows<'a> {
             (Some(path), RowFormat::Parquet) => {
                 Out::Table(Box::new(Table::new(Files::new().create(path)?, columns)?))
             }
-            (Some(path), _) => Out::Text(Text::File(Files::new().create(path)?), format),
+            (Some(path), _) => Out::Text(Text::File(Box::new(Files::new().create(path)?)), format),
             (None, _) => Out::Text(Text::Standard(standard), format),
         };
         let mut rows = Self { columns: columns.to_vec(), out, line: Vec::new() };

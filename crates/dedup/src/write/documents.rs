@@ -50,7 +50,7 @@ impl DocumentWriter<'_> {
         let held = 0..self.corpus.held.batches.len();
         let n_lines = match reread {
             None => self.lines(held.map(|i| Ok(Source::Held(i))), settler)?,
-            Some(reread) => self.lines(reread.map(|batch| Ok(Source::Read(batch?))), settler)?,
+            Some(reread) => self.lines(reread.map(|batch| Ok(Source::Read(Box::new(batch?)))), settler)?,
         };
         if let Some(rereader) = &self.corpus.rereader {
             rereader.check()?;

@@ -16,7 +16,7 @@ pub(super) enum Source {
     /// One of those in memory, by its number.
     Held(usize),
     /// One that was read a second time.
-    Read(RawBatch),
+    Read(Box<RawBatch>),
 }
 
 pub(super) struct KeptLines<'a> {
@@ -65,7 +65,7 @@ impl<'a> Keeper<'a> {
                 self.of_held(batch, first..first + batch.n_documents() as u32)
             }
             Source::Read(raw) => {
-                let batch = Arc::new(benzer_io::read::parse(raw));
+                let batch = Arc::new(benzer_io::read::parse(*raw));
                 let rows = self.verdicts.rows_of_batch(&batch)?;
                 match self.verdicts.annotates {
                     true => self.marked(&batch, rows),
