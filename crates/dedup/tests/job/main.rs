@@ -13,6 +13,7 @@ mod integrity;
 mod lab;
 mod memory;
 mod oracle;
+mod order;
 mod power_loss;
 mod precision;
 mod report;
