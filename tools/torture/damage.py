@@ -333,13 +333,18 @@ def results(home: Path) -> list[Kind]:
 
 
 def killed(base: list, work: Path) -> bool:
-    """Starts a run and kills it as soon as its last checkpoint is there; whether it was not over by then."""
+    """Starts a run and kills it as soon as its checkpoints are there, which are written beside it; whether it was not over by then."""
     child = subprocess.Popen([BENZER, *map(str, base)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while child.poll() is None and not list(work.rglob("stage-verify.json")):
+
+    def are_there() -> bool:
+        return all((work / f"stage-{stage}.json").exists() for stage in ("read", "verify"))
+
+    while child.poll() is None and not are_there():
         time.sleep(0.0002)
     child.kill()
-    if child.wait() == 0:
-        shutil.rmtree(base[-1])
+    if child.wait() == 0 or not are_there():
+        shutil.rmtree(base[-1], ignore_errors=True)
+        shutil.rmtree(work, ignore_errors=True)
         return False
     return True
 
@@ -364,7 +369,7 @@ def checkpoints(home: Path) -> list[Kind]:
         shutil.copytree(home / "work-kept", home / "work")
         return True
 
-    files = (path for path in sorted((home / "work").rglob("*")) if path.is_file() and path.stat().st_size and path.name != "lock")
+    files = (path for path in sorted((home / "work").rglob("*")) if path.is_file() and path.stat().st_size and path.name != "lock" and path.suffix != ".tmp")
     return [Kind(f"checkpoint, {path.name}", path, judge) for path in files]
 
 
