@@ -117,7 +117,7 @@ impl Budget {
 
     /// Shares out what is left beside a corpus in memory.
     pub fn keep_corpus(&mut self, bytes: u64) {
-        self.free -= bytes;
+        self.free = self.free.saturating_sub(bytes);
         self.sorting = self.free.min(1 << 40) as usize;
     }
 }
