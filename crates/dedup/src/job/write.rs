@@ -63,7 +63,8 @@ impl Job<'_> {
             true => {
                 let for_documents = (threads / 4).max(1);
                 let for_tables = threads.saturating_sub(for_documents).max(1);
-                both(threads, || writer.documents(for_documents), || writer.tables(for_tables))
+                // One thread, too, has something to do while the other waits.
+                both(threads.max(2), || writer.documents(for_documents), || writer.tables(for_tables))
             }
             false => (writer.documents(threads), writer.tables(threads)),
         };

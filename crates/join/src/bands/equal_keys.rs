@@ -41,6 +41,15 @@ pub(super) struct EqualKeys<'a> {
     /// Partitions of a column, as an exponent.
     log_partitions: u32,
     spare: Vec<Mutex<Block>>,
+    /// Memory of threads that look at whole columns.
+    whole: Vec<Mutex<WholeColumns>>,
+}
+
+/// Some columns of keys, and what it takes to find those that occur again.
+#[derive(Default)]
+struct WholeColumns {
+    keys: Vec<Vec<u64>>,
+    filter: RepeatFilter,
 }
 
 /// The keys of some documents, column by column.
@@ -70,7 +79,8 @@ impl<'a> EqualKeys<'a> {
         let block = (ranks.len() / (BLOCKS * workers.threads.max(1))).clamp(MIN_BLOCK, MAX_BLOCK);
         let log_partitions = ranks.len().div_ceil(PARTITION).next_power_of_two().trailing_zeros();
         let spare = (0..ranks.len().div_ceil(block)).map(|_| Mutex::default()).collect();
-        Self { ranks, workers, block, log_partitions, spare }
+        let whole = (0..workers.threads.clamp(1, FEW_THREADS)).map(|_| Mutex::default()).collect();
+        Self { ranks, workers, block, log_partitions, spare, whole }
     }
 
     /// The buckets of each partition, as `take` wants them; those of the first column come first. `keys` makes the keys of some columns of a range of documents, column by column.
@@ -111,12 +121,20 @@ impl<'a> EqualKeys<'a> {
         take: impl Fn(&Buckets) -> Result<T> + Sync,
     ) -> Result<Vec<T>> {
         let n_tasks = self.workers.threads.clamp(1, n_columns);
-        let made = in_parallel(n_tasks, n_tasks, RepeatFilter::default, |task, filter| -> Result<Vec<T>> {
-            let columns = share(task, n_tasks, n_columns);
-            let mut made = vec![vec![0; self.ranks.len()]; columns.len()];
-            keys(columns, 0..self.ranks.len(), &mut made)?;
-            made.iter().map(|keys| take(&filter.repeated(keys, self.ranks))).collect()
-        });
+        let made = in_parallel(
+            n_tasks,
+            n_tasks,
+            || (),
+            |task, _| -> Result<Vec<T>> {
+                let columns = share(task, n_tasks, n_columns);
+                let mut whole = self.whole[task].lock().unwrap_or_else(PoisonError::into_inner);
+                let WholeColumns { keys: made, filter } = &mut *whole;
+                made.resize_with(columns.len(), Vec::new);
+                made.iter_mut().for_each(|keys| keys.resize(self.ranks.len(), 0));
+                keys(columns, 0..self.ranks.len(), made)?;
+                made.iter().map(|keys| take(&filter.repeated(keys, self.ranks))).collect()
+            },
+        );
         Ok(made.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
     }
 
