@@ -85,7 +85,9 @@ impl Budget {
         let sorting = (free / 2).min(1 << 40) as usize;
         let features = (sorting / request.resources.threads.max(1) / 4).min(FEATURES);
         let per_candidate = match (request.compare.search, request.compare.measure) {
-            (Search::Bands(banding), Measure::Jaccard) => Some(max_bytes_per_document(banding.bands())),
+            (Search::Bands(banding), Measure::Jaccard) => {
+                Some(max_bytes_per_document(banding.bands(), request.resources.threads))
+            }
             _ => None,
         };
         Ok(Self { free, documents, per_candidate, sorting, features })

@@ -12,7 +12,7 @@ use benzer_core::lsh::{Banding, Prefilter};
 use benzer_flow::{Result, Workers, workers::in_parallel};
 
 use super::crowds::Crowds;
-use super::equal_keys::{EqualKeys, KEY_BYTES, REPEATED_BYTES};
+use super::equal_keys::{EqualKeys, FEW_THREADS, KEY_BYTES, REPEATED_BYTES};
 use super::lister::Lister;
 use super::lists::CandidateLists;
 use super::memberships::{BucketCounts, Membership, Memberships, Ranges};
@@ -45,11 +45,12 @@ pub struct BandRules {
     pub cap: usize,
 }
 
-/// Bytes of memory that [`BandCandidates::new`] needs for each document at most, with so many bands: if all of them have the same key in each.
-pub fn max_bytes_per_document(n_bands: usize) -> u64 {
-    // The keys of some bands; of one of them what it takes to find those that occur again; of each band a membership and a first member.
+/// Bytes of memory that [`BandCandidates::new`] needs for each document at most, with so many bands and threads: if all of them have the same key in each band.
+pub fn max_bytes_per_document(n_bands: usize, threads: usize) -> u64 {
+    // The keys of some bands; of one of them, or of one for each of few threads, what it takes to find those that occur again; of each band a membership and a first member.
     let keys = TOGETHER.min(n_bands) * KEY_BYTES;
-    (keys + REPEATED_BYTES + n_bands * (size_of::<Membership>() + size_of::<Rank>())) as u64
+    let repeated = REPEATED_BYTES * if threads <= FEW_THREADS { threads.max(1) } else { 1 };
+    (keys + repeated + n_bands * (size_of::<Membership>() + size_of::<Rank>())) as u64
 }
 
 /// The candidate pairs among some documents, which are listed when they are asked for.

@@ -5,7 +5,8 @@
 //! ```
 //!
 //! Few documents are looked at column by column. Of more a thread makes the keys of a block of documents and puts them in order by partition; then a thread takes a partition out of all blocks, in the order of the documents. A partition fits the
-//! second-level cache, so that finding what is equal in it touches no other memory. Nothing depends on how many threads there are: neither the results nor the memory, which is ten bytes a key.
+//! second-level cache, so that finding what is equal in it touches no other memory. The results do not depend on how many threads there are, and the memory does not
+//! grow with them: it is ten bytes a key, and for a few threads what one needs to look at a column each.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -17,7 +18,7 @@ use crate::Rank;
 
 /// So many documents are few, and so many threads: then a thread finds what is equal in some columns of keys as they are made.
 const FEW: usize = 1 << 20;
-const FEW_THREADS: usize = 3;
+pub(super) const FEW_THREADS: usize = 3;
 /// Keys of a partition, about.
 const PARTITION: usize = 1 << 15;
 /// A partition of so many times as many keys is looked at alone: there are few of them, and each takes much memory.
