@@ -69,7 +69,7 @@ fn memory_is_kept_with_any_number_of_threads_also_where_everybody_is_in_one_buck
     ];
     for input in corpora {
         let (mut removed, mut on_disk) = (Vec::new(), Vec::new());
-        for threads in [1, 2, 5, 16] {
+        for threads in [1, 2, 3, 5, 16] {
             // So many bytes for each document: enough for everything, for the corpus but not for all edges, and for neither.
             for per_document in [2_000, 880, 300] {
                 // A quarter is left for sorting in any case.
