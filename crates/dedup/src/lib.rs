@@ -18,7 +18,6 @@
 
 mod archive;
 mod audit;
-mod candidates_on_disk;
 mod corpus;
 pub mod decide;
 pub mod diff;

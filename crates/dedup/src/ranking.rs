@@ -8,12 +8,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use twox_hash::XxHash3_64;
 
-use crate::documents::{DiskRowTable, Documents, Row, RowTable};
+use crate::documents::{Row, RowTable};
 use crate::error::Result;
 use crate::keep::{Keep, compare_ids, id_key};
-use benzer_flow::sort::Sorter;
 use benzer_flow::workers::in_parallel;
-use benzer_flow::{Progress, ThreadProgress, Workers, share, sorted_parts};
+use benzer_flow::{Workers, share, sorted_parts};
 use benzer_join::{Rank, bands};
 
 #[derive(Debug, Default)]
@@ -35,33 +34,21 @@ pub(crate) struct RepeatedIds {
 const EXAMPLES: usize = 5;
 
 impl Ranking {
-    /// Sorts in memory, or with what `sorter` gives.
-    pub fn new(
-        documents: &Documents,
-        keep: &Keep,
-        ids: bool,
-        sorter: impl Fn() -> Sorter<(u128, Row)>,
-        workers: Workers<'_>,
-    ) -> Result<Self> {
+    /// Sorts rows.
+    pub fn new(table: &RowTable, keep: &Keep, ids: bool, workers: Workers<'_>) -> Self {
         if !ids && *keep == Keep::First {
-            return Ok(Self::default());
+            return Self::default();
         }
-        let rows = match documents {
-            Documents::Memory(table) => {
-                let names = Names { table, with_keys: keep.has_key() };
-                if ids && *keep == Keep::First && names.are_rising(workers.threads) {
-                    return Ok(Self { has_rising_ids: true, ..Self::default() });
-                }
-                names.order(workers.threads)
-            }
-            Documents::Disk(table) => on_disk(table, keep.has_key(), sorter, workers.progress)?,
-        };
-        let rows = match (keep, rows) {
-            (Keep::Last, None) => Some(Row::all(documents.len()).rev().collect()),
+        let names = Names { table, with_keys: keep.has_key() };
+        if ids && *keep == Keep::First && names.are_rising(workers.threads) {
+            return Self { has_rising_ids: true, ..Self::default() };
+        }
+        let rows = match (keep, names.order(workers.threads)) {
+            (Keep::Last, None) => Some(Row::all(table.len()).rev().collect()),
             (Keep::Last, Some(rows)) => Some(rows.into_iter().rev().collect()),
             (_, rows) => rows,
         };
-        Ok(Self { orders: rows.map(|rows| with_ranks(rows, workers.threads)), has_rising_ids: false })
+        Self { orders: rows.map(|rows| with_ranks(rows, workers.threads)), has_rising_ids: false }
     }
 
     #[inline]
@@ -75,19 +62,11 @@ impl Ranking {
     }
 
     /// The ids that more than one document has.
-    pub fn repeated_ids(
-        &self,
-        documents: &Documents,
-        sorter: impl Fn() -> Sorter<(u128, Row)>,
-        workers: Workers<'_>,
-    ) -> Result<RepeatedIds> {
+    pub fn repeated_ids(&self, table: &RowTable, workers: Workers<'_>) -> Result<RepeatedIds> {
         if self.has_rising_ids {
             return Ok(RepeatedIds::default());
         }
-        let repeated = match documents {
-            Documents::Memory(table) => equal_ids(table, workers)?,
-            Documents::Disk(table) => equal_ids_on_disk(table, sorter())?,
-        };
+        let repeated = equal_ids(table, workers)?;
         let n = repeated.len() as u32;
         let mut examples: Vec<_> =
             repeated.into_iter().map(|id| (id_key(&id).collect::<Vec<u8>>(), id)).collect();
@@ -102,32 +81,8 @@ impl Ranking {
 fn equal_ids(table: &RowTable, workers: Workers<'_>) -> Result<Vec<Vec<u8>>> {
     let id = |row: &Rank| table.id(Row(row.0)).unwrap_or_default();
     let take = |rows: &[Rank]| Ok(repeated(rows.iter().map(id).collect()));
-    let rows: Vec<Rank> = Rank::all(table.n).collect();
+    let rows: Vec<Rank> = Rank::all(table.len()).collect();
     Ok(bands::groups(&rows, |row| Ok(XxHash3_64::oneshot(id(&row))), take, workers)?)
-}
-
-/// The same on disk.
-fn equal_ids_on_disk(table: &DiskRowTable, mut sorter: Sorter<(u128, Row)>) -> Result<Vec<Vec<u8>>> {
-    let id = |row: Row| -> Result<Vec<u8>> { Ok(table.id(row)?.unwrap_or_default()) };
-    for row in Row::all(table.n) {
-        sorter.push((XxHash3_64::oneshot(&id(row)?).into(), row))?;
-    }
-    let (mut found, mut rows, mut last) = (Vec::new(), Vec::new(), None);
-    for record in sorter.finish()?.map(|record| record.map(Some)).chain([Ok(None)]) {
-        let record = record?;
-        if record.is_none_or(|(hash, _)| last != Some(hash)) {
-            let ids = if rows.len() > 1 {
-                rows.iter().map(|row| id(*row)).collect::<Result<_>>()?
-            } else {
-                Vec::new()
-            };
-            found.extend(repeated(ids));
-            rows.clear();
-        }
-        last = record.map(|(hash, _)| hash);
-        rows.extend(record.map(|(_, row)| row));
-    }
-    Ok(found)
 }
 
 /// Of some ids every one that is equal to another one before it.
@@ -156,7 +111,7 @@ pub(crate) fn in_ranges<T: Send>(n: u32, threads: usize, work: impl Fn(Range<usi
 /// Rows that a thread looks at in one go, about.
 const RANGE: usize = 1 << 15;
 
-/// Policy keys and ids of rows in memory, by which rows are sorted.
+/// Policy keys and ids of rows, by which rows are sorted.
 struct Names<'a> {
     table: &'a RowTable,
     with_keys: bool,
@@ -196,7 +151,7 @@ impl Names<'_> {
             let mut rows = rows.map(|row| Row(row as u32)).filter(|row| row.0 > 0);
             rows.all(|row| self.compare(Row(row.0 - 1), row).is_lt())
         };
-        in_ranges(self.table.n, threads, are_rising).into_iter().all(|are| are)
+        in_ranges(self.table.len(), threads, are_rising).into_iter().all(|are| are)
     }
 
     fn compare(&self, a: Row, b: Row) -> std::cmp::Ordering {
@@ -209,9 +164,9 @@ impl Names<'_> {
     /// The rows by (policy key, id, row), or nothing if they are so already.
     fn order(&self, threads: usize) -> Option<Vec<Row>> {
         let skip =
-            in_ranges(self.table.n, threads, |range| self.common(range)).into_iter().min().unwrap_or(0);
+            in_ranges(self.table.len(), threads, |range| self.common(range)).into_iter().min().unwrap_or(0);
         let prefix = |i: usize| self.prefix(Row(i as u32), skip);
-        let parts = sorted_parts(self.table.n as usize, threads, prefix);
+        let parts = sorted_parts(self.table.len() as usize, threads, prefix);
         let rows = |part: usize, _: &mut ()| self.rows(&parts[part]);
         let rows = in_parallel(parts.len(), threads, || (), rows).concat();
         (!rows.is_sorted()).then_some(rows)
@@ -252,68 +207,4 @@ impl Names<'_> {
         }
         rows
     }
-}
-
-/// The same on disk: by the sixteen bytes behind what all have in common, and where those are equal by the rest.
-fn on_disk(
-    table: &DiskRowTable,
-    with_keys: bool,
-    sorter: impl Fn() -> Sorter<(u128, Row)>,
-    progress: &Progress<'_>,
-) -> Result<Option<Vec<Row>>> {
-    // Every name is read three times.
-    let mut steps = ThreadProgress::new(progress, 3, 1);
-    let name = |row: Row| name(table, row, with_keys);
-    let skip = common_bytes(Row::all(table.n).map(&name), &mut steps)?;
-    let mut sorter = sorter();
-    for row in Row::all(table.n) {
-        steps.step()?;
-        let mut prefix = [0; 16];
-        let name = name(row)?;
-        let rest = &name[skip..];
-        let n = rest.len().min(16);
-        prefix[..n].copy_from_slice(&rest[..n]);
-        sorter.push((u128::from_be_bytes(prefix), row))?;
-    }
-    let mut rows = Vec::with_capacity(table.n as usize);
-    let mut equal: Vec<(Vec<u8>, Row)> = Vec::new();
-    let mut last = None;
-    for record in sorter.finish()? {
-        steps.step()?;
-        let (prefix, row) = record?;
-        if last != Some(prefix) {
-            equal.sort_unstable();
-            rows.extend(equal.drain(..).map(|(_, row)| row));
-        }
-        last = Some(prefix);
-        equal.push((name(row)?, row));
-    }
-    equal.sort_unstable();
-    rows.extend(equal.drain(..).map(|(_, row)| row));
-    Ok((!rows.is_sorted()).then_some(rows))
-}
-
-/// Policy key and id of a row, by which rows are sorted.
-fn name(table: &DiskRowTable, row: Row, with_keys: bool) -> Result<Vec<u8>> {
-    // Keys are such that none is the beginning of another.
-    let mut name = if with_keys { table.key(row)? } else { Vec::new() };
-    table.id(row)?.into_iter().for_each(|id| name.extend(id_key(&id)));
-    Ok(name)
-}
-
-/// How many bytes all names begin with in common.
-fn common_bytes(
-    names: impl Iterator<Item = Result<Vec<u8>>>,
-    steps: &mut ThreadProgress<'_>,
-) -> Result<usize> {
-    let mut common: Option<Vec<u8>> = None;
-    for name in names {
-        steps.step()?;
-        let name = name?;
-        match &mut common {
-            None => common = Some(name),
-            Some(common) => common.truncate(common.iter().zip(&name).take_while(|(a, b)| a == b).count()),
-        }
-    }
-    Ok(common.map_or(0, |common| common.len()))
 }

@@ -482,7 +482,7 @@ fn a_text_whose_line_was_overwritten_meanwhile_is_an_error() {
     for blank in [" ".repeat(line.len()), format!("{:<1$}", r#"{"a":5}"#, line.len())] {
         fs::write(&path, format!("{line}\n")).unwrap();
         let mut reader = read::open(Inputs::new().path(&path), options.clone()).unwrap();
-        let rereader = read::Rereader::new(reader.inputs(), false).unwrap().unwrap();
+        let rereader = reader.rereader(false).unwrap().unwrap();
         let mut batch = read::parse(reader.next().unwrap().unwrap());
         batch.shed();
         batch.forget_lines();

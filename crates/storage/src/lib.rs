@@ -13,6 +13,7 @@
 //!
 //! - [`Files`] is the one way to the disk. What a method has done when it returns survives a power cut; the exception is
 //!   [`Files::temporary`], for data that can be made again.
+//! - [`MappedFile`] is a whole file as memory.
 //! - [`Block`] is a part of a long file that any thread makes and [`FileWriter::append_block`] takes; a [`Settler`] waits for files that are whole.
 //! - [`Stamp`] is the size and the checksum of a file; [`checksum_of`] reads it back.
 //! - [`Manifest`] says that a stage of a run is finished and what it left.
@@ -48,6 +49,7 @@ pub mod fault;
 mod handle;
 mod lock;
 pub mod manifest;
+mod mapped;
 mod scratch;
 mod settler;
 mod temporary;
@@ -60,6 +62,7 @@ pub use error::{Error, Result};
 pub use handle::{Block, StampedBlock};
 pub use lock::Lock;
 pub use manifest::{Check, FORMAT_VERSION, FileEntry, Manifest, State};
+pub use mapped::MappedFile;
 pub use scratch::Scratch;
 pub use settler::Settler;
 pub use writer::FileWriter;

@@ -13,7 +13,7 @@ use benzer_flow::workers::in_parallel;
 
 use super::minima::{Marks, Minima};
 use crate::corpus::CorpusView;
-use crate::documents::{DocumentPlace, Documents, Row};
+use crate::documents::{DocumentPlace, Row};
 use crate::error::Result;
 use benzer_join::Rank;
 use benzer_join::verify::Texts;
@@ -75,7 +75,7 @@ impl Twins {
         let wanted = n * WANTED / source.removed.max(1) as f64;
         let mut share = wanted.min(MAX_DRAWN).min(n) / n.max(1.0);
         loop {
-            if let Some(sample) = Sample::draw(source, share)? {
+            if let Some(sample) = Sample::draw(source, share) {
                 return sample.compare(source);
             }
             // More have these minima than fit into memory.
@@ -119,7 +119,7 @@ struct Choice {
 
 impl Sample {
     /// Draws a share of all documents; nothing if there is no room for all that have their minima.
-    fn draw(source: TwinSource<'_>, share: f64) -> Result<Option<Self>> {
+    fn draw(source: TwinSource<'_>, share: f64) -> Option<Self> {
         let limit = (share * u64::MAX as f64) as u64;
         let stream = split(source.seed, STREAM);
         let members = Marks::of(source.members, source.view.len());
@@ -127,14 +127,12 @@ impl Sample {
             let number = split(stream, rank.0.into());
             (number <= limit && members.has(rank)).then_some(Drawn { number, rank, minimum: place.minimum })
         })?;
-        let drawn = drawn.unwrap_or_default();
         let minima = Minima::of(drawn.iter().map(|drawn| drawn.minimum));
         let max = (source.bytes as usize / LISTED_BYTES).max(1 << 12);
         let listed = source.each(max, |rank, place| {
             let group = minima.group(place.minimum)?;
             members.has(rank).then_some((group, rank))
         })?;
-        let Some(listed) = listed else { return Ok(None) };
         let mut starts = vec![0; minima.n as usize + 1];
         listed.iter().for_each(|(group, _)| starts[*group as usize + 1] += 1);
         for group in 0..minima.n as usize {
@@ -149,7 +147,7 @@ impl Sample {
         for group in starts.windows(2) {
             members[group[0] as usize..group[1] as usize].sort_unstable();
         }
-        Ok(Some(Self { drawn, minima, starts, members }))
+        Some(Self { drawn, minima, starts, members })
     }
 
     /// Everyone who has the minimum of a drawn document, itself included.
@@ -272,36 +270,22 @@ impl TwinSource<'_> {
         &self,
         max: usize,
         visit: impl Fn(Rank, &DocumentPlace) -> Option<T> + Sync,
-    ) -> Result<Option<Vec<T>>> {
+    ) -> Option<Vec<T>> {
         let Self { view, threads, .. } = *self;
-        if let Documents::Memory(table) = &view.corpus.documents {
-            let n_made = AtomicUsize::new(0);
-            let parts = in_parallel(
-                table.chunks.len(),
-                threads,
-                || (),
-                |i, ()| -> Vec<T> {
-                    if n_made.load(Ordering::Relaxed) >= max {
-                        return Vec::new();
-                    }
-                    let rows = (table.first_row(i).0..).map(Row);
-                    let places = table.chunks[i].places.iter().zip(rows);
-                    let made: Vec<T> =
-                        places.filter_map(|(place, row)| visit(view.ranking.rank(row), place)).collect();
-                    n_made.fetch_add(made.len(), Ordering::Relaxed);
-                    made
-                },
-            );
-            return Ok((n_made.into_inner() < max).then(|| parts.concat()));
-        }
-        let mut all = Vec::new();
-        for (record, row) in view.corpus.documents.rows()?.zip((0..).map(Row)) {
-            all.extend(visit(view.ranking.rank(row), &record?.1));
-            if all.len() >= max {
-                return Ok(None);
+        let documents = &view.corpus.documents;
+        let (parts, n_made) = (documents.parts(), AtomicUsize::new(0));
+        let made = |i: usize, (): &mut ()| -> Vec<T> {
+            if n_made.load(Ordering::Relaxed) >= max {
+                return Vec::new();
             }
-        }
-        Ok(Some(all))
+            let rows = (parts[i].start.0..parts[i].end.0).map(Row);
+            let made = rows.filter_map(|row| visit(view.ranking.rank(row), &documents.place(row)));
+            let made: Vec<T> = made.collect();
+            n_made.fetch_add(made.len(), Ordering::Relaxed);
+            made
+        };
+        let all = in_parallel(parts.len(), threads, || (), made);
+        (n_made.into_inner() < max).then(|| all.concat())
     }
 }
 

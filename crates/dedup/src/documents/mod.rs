@@ -1,22 +1,21 @@
 //! What a run remembers of every document: its sketch, the hash of its text, where it lies, its id and its policy key.
 //!
 //! Documents are numbered by [`Row`]: the order in which they were read. In memory the rows of a batch stay where the thread that read it made them, in a [`Chunk`]; the table only knows the first row of
-//! each. The module `disk` has the other way to keep them.
+//! each. What does not fit lies in files, which are mapped: all stages look at rows in the same way.
 
 mod chunk;
-mod disk;
 mod firsts;
+mod held;
+mod saved;
 
-use std::borrow::Cow;
+use std::ops::Range;
 
-use benzer_core::hint::prefetch;
 use benzer_flow::sort::Record;
 
 pub(crate) use chunk::{Chunk, DocumentPlace};
-pub(crate) use disk::{BATCHES, DiskRowTable, DiskRowWriter, SavedTexts, TEXTS};
 pub(crate) use firsts::Firsts;
-
-use crate::error::Result;
+pub(crate) use held::HeldRows;
+pub(crate) use saved::{BATCHES, RowsWriter, SavedRows, SavedTexts, TEXTS};
 
 /// The number of a document in the order in which documents were read.
 #[repr(transparent)]
@@ -56,150 +55,100 @@ pub(crate) struct Layout {
     pub keys: bool,
 }
 
-/// The hash of each text, and where it lies.
-type Rows<'a> = Box<dyn Iterator<Item = Result<(u128, DocumentPlace)>> + 'a>;
-
+/// The rows of all documents: in memory where threads made them, or in files of the work folder that are mapped.
 #[derive(Debug)]
-pub(crate) enum Documents {
-    Memory(RowTable),
-    Disk(DiskRowTable),
-}
-
-impl Documents {
-    pub fn len(&self) -> u32 {
-        match self {
-            Self::Memory(table) => table.n,
-            Self::Disk(table) => table.n,
-        }
-    }
-
-    pub fn words(&self, row: Row) -> Result<Cow<'_, [u64]>> {
-        match self {
-            Self::Memory(table) => Ok(Cow::Borrowed(table.words(row))),
-            Self::Disk(table) => {
-                let mut words = Vec::new();
-                table.words(row..Row(row.0 + 1), &mut words)?;
-                Ok(Cow::Owned(words))
-            }
-        }
-    }
-
-    pub fn place(&self, row: Row) -> Result<DocumentPlace> {
-        match self {
-            Self::Memory(table) => Ok(table.place(row)),
-            Self::Disk(table) => Ok(table.row(row)?.1),
-        }
-    }
-
-    pub fn hash(&self, row: Row) -> Result<u128> {
-        match self {
-            Self::Memory(table) => Ok(table.hash(row)),
-            Self::Disk(table) => Ok(table.row(row)?.0),
-        }
-    }
-
-    /// The hash of each text, and where it lies, in order.
-    pub fn rows(&self) -> Result<Rows<'_>> {
-        match self {
-            Self::Memory(table) => {
-                let rows = table
-                    .chunks
-                    .iter()
-                    .flat_map(|chunk| chunk.hashes.iter().copied().zip(chunk.places.iter().copied()));
-                Ok(Box::new(rows.map(Ok)))
-            }
-            Self::Disk(table) => Ok(Box::new(table.rows()?.map(|row| Ok(row?)))),
-        }
-    }
-
-    /// Its id, where documents have one.
-    pub fn id(&self, row: Row) -> Result<Option<Cow<'_, [u8]>>> {
-        match self {
-            Self::Memory(table) => Ok(table.id(row).map(Cow::Borrowed)),
-            Self::Disk(table) => Ok(table.id(row)?.map(Cow::Owned)),
-        }
-    }
-}
-
-#[derive(Debug)]
-pub(crate) struct RowTable {
-    pub layout: Layout,
-    pub chunks: Vec<Chunk>,
-    firsts: Firsts,
-    pub n: u32,
-    /// Bytes of memory that the chunks take.
-    pub bytes: u64,
+pub(crate) enum RowTable {
+    Held(HeldRows),
+    Saved(SavedRows),
 }
 
 impl RowTable {
-    pub fn new(layout: Layout) -> Self {
-        Self { layout, chunks: Vec::new(), firsts: Firsts::default(), n: 0, bytes: 0 }
+    pub fn len(&self) -> u32 {
+        match self {
+            Self::Held(rows) => rows.n,
+            Self::Saved(rows) => rows.n,
+        }
     }
 
-    /// Appends rows, which stay where they are.
-    pub fn push(&mut self, chunk: Chunk) {
-        self.firsts.push(chunk.len() as u32);
-        self.n += chunk.len() as u32;
-        self.bytes += chunk.bytes() as u64;
-        self.chunks.push(chunk);
+    pub fn is_saved(&self) -> bool {
+        matches!(self, Self::Saved(_))
     }
 
-    /// The row of the first document of a chunk.
-    pub fn first_row(&self, chunk: usize) -> Row {
-        self.firsts.first(chunk)
-    }
-
-    #[inline]
-    fn at(&self, row: Row) -> (&Chunk, usize) {
-        let (chunk, i) = self.firsts.find(row);
-        (&self.chunks[chunk], i)
-    }
-
+    /// Its sketch.
     #[inline]
     pub fn words(&self, row: Row) -> &[u64] {
-        let (chunk, i) = self.at(row);
-        &chunk.words[i * self.layout.words..][..self.layout.words]
+        match self {
+            Self::Held(rows) => rows.words(row),
+            Self::Saved(rows) => rows.words(row),
+        }
     }
 
     #[inline]
     pub fn place(&self, row: Row) -> DocumentPlace {
-        let (chunk, i) = self.at(row);
-        chunk.places[i]
+        match self {
+            Self::Held(rows) => rows.place(row),
+            Self::Saved(rows) => rows.place(row),
+        }
     }
 
+    /// The hash of its text.
     #[inline]
     pub fn hash(&self, row: Row) -> u128 {
-        let (chunk, i) = self.at(row);
-        chunk.hashes[i]
+        match self {
+            Self::Held(rows) => rows.hash(row),
+            Self::Saved(rows) => rows.hash(row),
+        }
     }
 
     /// The hash of its text will be wanted soon.
     #[inline]
     pub fn prefetch_hash(&self, row: Row) {
-        let (chunk, i) = self.at(row);
-        prefetch(&chunk.hashes, i);
+        match self {
+            Self::Held(rows) => rows.prefetch_hash(row),
+            Self::Saved(rows) => rows.prefetch_place(row),
+        }
     }
 
     /// The sketch and the place of a document will be wanted soon.
     #[inline]
     pub fn prefetch_row(&self, row: Row) {
-        let (chunk, i) = self.at(row);
-        prefetch(&chunk.places, i);
-        let words = i * self.layout.words..(i + 1) * self.layout.words;
-        words.step_by(8).for_each(|word| prefetch(&chunk.words, word));
+        match self {
+            Self::Held(rows) => rows.prefetch_row(row),
+            Self::Saved(rows) => {
+                rows.prefetch_place(row);
+                rows.prefetch_words(row);
+            }
+        }
     }
 
     /// Its id, where documents have one.
     #[inline]
     pub fn id(&self, row: Row) -> Option<&[u8]> {
-        let (chunk, i) = self.at(row);
-        self.layout.ids.then(|| chunk.ids.get(i))
+        match self {
+            Self::Held(rows) => rows.layout.ids.then(|| rows.id(row)),
+            Self::Saved(rows) => rows.layout.ids.then(|| rows.id(row)),
+        }
     }
 
     /// Its policy key, empty where the policy has none.
     #[inline]
     pub fn key(&self, row: Row) -> &[u8] {
-        let (chunk, i) = self.at(row);
-        if self.layout.keys { chunk.keys.get(i) } else { &[] }
+        match self {
+            Self::Held(rows) => rows.key(row),
+            Self::Saved(rows) => rows.key(row),
+        }
+    }
+
+    /// Rows that lie together, range by range.
+    pub fn parts(&self) -> Vec<Range<Row>> {
+        let ends: Vec<u32> = match self {
+            Self::Held(rows) => rows.firsts().skip(1).map(|first| first.0).collect(),
+            Self::Saved(rows) => (PART..rows.n).step_by(PART as usize).collect(),
+        };
+        let starts = [0].into_iter().chain(ends.iter().copied());
+        starts.zip(ends.iter().copied().chain([self.len()])).map(|(start, end)| Row(start)..Row(end)).collect()
     }
 }
+
+/// Rows of a file that one thread looks at.
+const PART: u32 = 1 << 14;

@@ -136,7 +136,7 @@ impl Job<'_> {
     ) -> Result<()> {
         let archives = &found_old.archives;
         let find = |prober: &mut Searcher<'_>, rank: Rank| -> Result<Vec<(Rank, OldDocument)>> {
-            let hash = view.corpus.documents.hash(view.ranking.row(rank))?;
+            let hash = view.corpus.documents.hash(view.ranking.row(rank));
             let Searcher { prober, scratch, own, .. } = prober;
             let found = prober.copy_of(hash, || {
                 let mut features = Vec::new();
@@ -177,7 +177,7 @@ impl Job<'_> {
         banding.check_documents(compared.len() as u64 + found_old.archives.len())?;
         let prefilter = Prefilter::new(self.ingest.spec(), self.request.compare.threshold.value())?;
         let rules = BandRules { banding: *banding, prefilter, cap: self.request.compare.cap };
-        let mut edges = self.edges_writer(view.corpus, OLD_EDGES);
+        let mut edges = self.edges_writer(OLD_EDGES);
         let mut done = 0;
         for part in compared.chunks(TOGETHER) {
             let archives = &found_old.archives;

@@ -11,9 +11,7 @@ use benzer_join::bands::{BandCandidates, BandRules, BucketCounts, CandidateLists
 use benzer_join::exact;
 
 use super::setup::Job;
-use crate::candidates_on_disk::CandidatesOnDisk;
 use crate::corpus::{CorpusView, RankedSketches};
-use crate::documents::Documents;
 use crate::error::Result;
 use crate::progress::Stage;
 use crate::request::{Measure, Search};
@@ -141,32 +139,19 @@ impl Job<'_> {
         let prefilter = Prefilter::new(self.ingest.spec(), self.request.compare.threshold.value())?;
         let rules = BandRules { banding, prefilter, cap: self.request.compare.cap };
         let progress = Progress::new(self.observer);
-        match &view.corpus.documents {
-            Documents::Memory(table) => {
-                self.observer.begin(Stage::Candidates, Some(2 * n));
-                let (sketches, workers) =
-                    (RankedSketches { table, ranking: view.ranking }, self.workers(&progress));
-                let of = BandCandidates::new(sketches, compared, rules, workers)?;
-                let room = (self.budget.sorting as u64).saturating_sub(of.bytes()) / LISTED;
-                let (counts, chunks) = (of.counts, VecDeque::from(of.chunks(room, workers.threads)));
-                let mut unlisted = Unlisted { of, chunks: chunks.clone(), room };
-                let lists = unlisted.next(workers)?;
-                if unlisted.chunks.is_empty() {
-                    return Ok((Candidates::Lists(lists), counts));
-                }
-                // They are listed again where each part of them is used.
-                Ok((Candidates::Unlisted(Unlisted { chunks, ..unlisted }), counts))
-            }
-            Documents::Disk(table) => {
-                self.observer.begin(Stage::Candidates, Some(2 * n + u64::from(table.n)));
-                let n_words = self.ingest.layout().words;
-                let (ranking, workspace) = (view.ranking, self.workspace());
-                let on_disk =
-                    CandidatesOnDisk { table, ranking, members: compared, workspace, progress: &progress };
-                let (pairs, buckets) = on_disk.candidates(rules, n_words)?;
-                Ok((self.sorted(pairs), buckets))
-            }
+        self.observer.begin(Stage::Candidates, Some(2 * n));
+        let (sketches, workers) =
+            (RankedSketches { table: &view.corpus.documents, ranking: view.ranking }, self.workers(&progress));
+        let of = BandCandidates::new(sketches, compared, rules, workers)?;
+        let room = (self.budget.sorting as u64).saturating_sub(of.bytes()) / LISTED;
+        let (counts, chunks) = (of.counts, VecDeque::from(of.chunks(room, workers.threads)));
+        let mut unlisted = Unlisted { of, chunks: chunks.clone(), room };
+        let lists = unlisted.next(workers)?;
+        if unlisted.chunks.is_empty() {
+            return Ok((Candidates::Lists(lists), counts));
         }
+        // They are listed again where each part of them is used.
+        Ok((Candidates::Unlisted(Unlisted { chunks, ..unlisted }), counts))
     }
 
     fn sorted(&self, pairs: Sorted<(Rank, Rank)>) -> Candidates<'static> {

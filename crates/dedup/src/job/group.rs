@@ -8,7 +8,7 @@ use benzer_join::{Edge, Rank};
 
 use super::setup::Job;
 use crate::corpus::{Corpus, CorpusView};
-use crate::documents::{DocumentPlace, Documents, Row, RowTable};
+use crate::documents::DocumentPlace;
 use crate::error::Result;
 use crate::found_old::FoundOld;
 use crate::progress::Stage;
@@ -60,10 +60,10 @@ impl Job<'_> {
         self.observer.begin(Stage::Group, Some(corpus.documents.len().into()));
         let ids = self.request.input.read.id_field.is_some();
         let progress = Progress::new(self.observer);
-        let (workers, sorter) = (self.workers(&progress), || self.workspace().sorter(2));
-        let ranking = Ranking::new(&corpus.documents, &self.request.keep, ids, sorter, workers)?;
+        let workers = self.workers(&progress);
+        let ranking = Ranking::new(&corpus.documents, &self.request.keep, ids, workers);
         if ids {
-            let repeated = ranking.repeated_ids(&corpus.documents, sorter, workers)?;
+            let repeated = ranking.repeated_ids(&corpus.documents, workers)?;
             summary.counts.repeated_ids = repeated.n.into();
             summary.warnings.extend(repeated.examples.first().map(|example| {
                 format!(
@@ -91,10 +91,7 @@ impl Job<'_> {
             Ok(is_equal)
         };
         let mut distinct = Distinct::default();
-        let copies = match &view.corpus.documents {
-            Documents::Memory(table) => copies_in_memory(view, table, &mut distinct, equal, workers)?,
-            Documents::Disk(_) => self.copies_on_disk(view, &mut distinct, equal)?,
-        };
+        let copies = copies(view, &mut distinct, equal, workers)?;
         distinct.copies = self.edges_of_copies(view, &copies, workers)?;
         Ok(distinct)
     }
@@ -126,38 +123,19 @@ impl Job<'_> {
         };
         Ok(copies.iter().map(edge).collect())
     }
-
-    /// The pairs of documents on disk that are equal, each with the first of its text.
-    fn copies_on_disk(
-        &self,
-        view: &CorpusView<'_>,
-        distinct: &mut Distinct,
-        equal: impl FnMut(Rank, Rank) -> benzer_flow::Result<bool>,
-    ) -> Result<Vec<(Rank, Rank)>> {
-        let mut sorter = self.workspace().sorter::<(u128, Rank)>(2);
-        for (record, row) in view.corpus.documents.rows()?.zip((0..).map(Row)) {
-            let (hash, place) = record?;
-            let rank = view.ranking.rank(row);
-            if distinct.push(rank, &place) {
-                sorter.push((hash, rank))?;
-            }
-        }
-        distinct.ranks().into_iter().for_each(|ranks| ranks.sort_unstable());
-        Ok(bands::copies_in_order(sorter.finish()?.map(|record| Ok(record?)), equal)?)
-    }
 }
 
 /// Texts whose elements are counted by one thread.
 const TASK: usize = 256;
 
-/// The pairs of documents in memory that are equal, each with the first of its text.
-fn copies_in_memory(
+/// The pairs of documents that are equal, each with the first of its text.
+fn copies(
     view: &CorpusView<'_>,
-    table: &RowTable,
     distinct: &mut Distinct,
     equal: impl Fn(Rank, Rank) -> benzer_flow::Result<bool> + Sync,
     workers: Workers<'_>,
 ) -> Result<Vec<(Rank, Rank)>> {
+    let table = &view.corpus.documents;
     let hash = |rank: Rank| table.hash(view.ranking.row(rank));
     let parts = in_ranges(view.len(), workers.threads, |ranks| {
         let mut part = Distinct::default();

@@ -56,7 +56,7 @@ impl Job<'_> {
                 self.check_cancelled()?;
             }
         }
-        let mut edges = self.edges_writer(view.corpus, OLD_EDGES);
+        let mut edges = self.edges_writer(OLD_EDGES);
         for record in found.finish()? {
             let (rank, old, intersection, union) = record?;
             let made = with_ranks(

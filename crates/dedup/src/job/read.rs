@@ -5,16 +5,16 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use benzer_flow::pipeline::{self, Collector, Position};
-use benzer_io::read::{Batch, Input, Progress, Reader, Rereader};
+use benzer_io::read::{Input, Progress, Reader, Rereader};
 use benzer_storage::{FileWriter, Manifest};
 
 use super::budget::Budget;
 use super::setup::{Checkpoints, Setup, check_cancelled};
-use crate::corpus::{Corpus, HeldBatches};
-use crate::documents::{DiskRowTable, DiskRowWriter, Documents, RowTable, SavedTexts, TEXTS};
+use crate::corpus::{Batches, Corpus};
+use crate::documents::{BATCHES, HeldRows, RowTable, RowsWriter, SavedRows, SavedTexts, TEXTS};
 use crate::error::{Error, Result};
 use crate::folders::REJECTS;
 use crate::ingest::{Ingested, NAMED, Rejects};
@@ -48,7 +48,7 @@ impl Setup<'_> {
         let inputs = reader.inputs().to_vec();
         let total = reader.progress().bytes_total();
         let saves = total.is_none_or(|bytes| bytes >= self.request.resources.checkpoint);
-        let rereader = self.rereader(&inputs, total, &mut budget)?;
+        let rereader = self.rereader(&reader, &mut budget)?;
         if let Some(rereader) = &rereader {
             reader.use_maps(rereader);
         }
@@ -71,16 +71,12 @@ impl Setup<'_> {
     }
 
     /// Where lines are found again, if they are too many to be held. Maps of them take their part of the memory.
-    pub fn rereader(
-        &self,
-        inputs: &[Arc<Input>],
-        total: Option<u64>,
-        budget: &mut Budget,
-    ) -> Result<Option<Rereader>> {
+    pub fn rereader(&self, reader: &Reader, budget: &mut Budget) -> Result<Option<Rereader>> {
         let resources = &self.request.resources;
+        let total = reader.progress().bytes_total();
         let Some(bytes) = total.filter(|bytes| *bytes > resources.held) else { return Ok(None) };
         let maps = resources.maps && budget.has_room_for_maps(bytes);
-        let rereader = Rereader::new(inputs, maps)?;
+        let rereader = reader.rereader(maps)?;
         if maps && rereader.is_some() {
             budget.take(bytes);
         }
@@ -104,12 +100,12 @@ struct RowCollector<'a> {
     setup: &'a Setup<'a>,
     budget: Budget,
     progress: Progress,
-    rows: RowTable,
-    held: HeldBatches,
+    rows: HeldRows,
+    batches: Batches,
     rereader: Option<Rereader>,
     held_bytes: u64,
     /// Where they are once they do not fit.
-    table: Option<DiskRowWriter>,
+    table: Option<RowsWriter>,
     early: Early,
     rejects: RejectedLines,
     /// What was read so far are documents.
@@ -162,8 +158,8 @@ impl<'a> RowCollector<'a> {
             setup,
             budget,
             progress,
-            rows: RowTable::new(setup.ingest.layout()),
-            held: HeldBatches::default(),
+            rows: HeldRows::new(setup.ingest.layout()),
+            batches: Batches::default(),
             rereader,
             held_bytes: 0,
             table: None,
@@ -200,13 +196,13 @@ impl<'a> RowCollector<'a> {
         }
         if let Some(table) = &mut self.table {
             table.append(&rows)?;
-            append_texts(&batch, self.rereader.as_ref(), &mut Vec::new(), table)?;
+            table.append_contents(&batch)?;
             batch.give_buffer();
             return Ok(());
         }
         self.rows.push(rows);
         self.held_bytes += batch.bytes() as u64;
-        self.held.push(batch);
+        self.batches.push(batch);
         Ok(())
     }
 
@@ -227,21 +223,17 @@ impl<'a> RowCollector<'a> {
         Ok(file.append(&lines)?)
     }
 
-    /// From here on rows and texts are on disk only, and batches keep their lines until their texts are there.
+    /// From here on rows are on disk only, and so are texts that cannot be read again.
     fn move_to_disk(&mut self) -> Result<()> {
         let Setup { files, folders, ingest, .. } = self.setup;
-        ingest.forgets.store(false, Ordering::Relaxed);
-        let rows = std::mem::replace(&mut self.rows, RowTable::new(ingest.layout()));
-        let held = std::mem::take(&mut self.held);
+        let rows = std::mem::replace(&mut self.rows, HeldRows::new(ingest.layout()));
         self.held_bytes = 0;
-        let mut table = DiskRowWriter::create(files, &folders.work, ingest.layout(), TEXTS)?;
-        // One buffer for all: the memory is needed elsewhere.
-        let mut lines = Vec::new();
-        for (rows, batch) in rows.chunks.into_iter().zip(held.batches) {
+        let contents = if self.rereader.is_some() { BATCHES } else { TEXTS };
+        let mut table = RowsWriter::create(files, &folders.work, ingest.layout(), contents)?;
+        for (rows, batch) in rows.chunks.into_iter().zip(self.batches.take()) {
             table.append(&rows)?;
-            append_texts(&batch, self.rereader.as_ref(), &mut lines, &mut table)?;
+            table.append_contents(&batch)?;
         }
-        self.rereader.as_ref().map_or(Ok(()), Rereader::check)?;
         self.table = Some(table);
         Ok(())
     }
@@ -263,35 +255,28 @@ impl<'a> RowCollector<'a> {
             manifest.add_file(REJECTS, rejects.commit()?);
         }
         let Some(table) = table else {
-            let (documents, held) = (Documents::Memory(self.rows), self.held);
-            let corpus = Corpus { inputs, documents, held, texts: None, rereader, ids: Mutex::default() };
+            let (documents, batches) = (RowTable::Held(self.rows), self.batches);
+            let corpus = Corpus { inputs, documents, batches, texts: None, rereader };
             return Ok((corpus, Some(manifest)));
         };
-        // Texts of batches that were on their way may have been read again.
-        rereader.as_ref().map_or(Ok(()), Rereader::check)?;
         table.commit(&mut manifest, || true)?;
         // So that a resumed run can take the stage over.
         let work = &setup.folders.work;
         manifest.save(setup.files, work)?;
         summary.spilled_bytes += manifest.files().iter().map(|file| file.stamp.bytes).sum::<u64>();
-        let documents = Documents::Disk(DiskRowTable::open(work, setup.ingest.layout())?);
-        let (held, texts) = (HeldBatches::default(), Some(SavedTexts::open(work)?));
-        Ok((Corpus { inputs, documents, held, texts, rereader: None, ids: Mutex::default() }, None))
+        let documents =
+            SavedRows::open(work, setup.ingest.layout(), &manifest, setup.request.resources.threads)?;
+        let documents = RowTable::Saved(documents);
+        let corpus = match rereader {
+            Some(_) => {
+                let batches = setup.saved_batches(&manifest)?;
+                Corpus { inputs, documents, batches: Batches::saved(batches), texts: None, rereader }
+            }
+            None => {
+                let texts = Some(SavedTexts::open(work)?);
+                Corpus { inputs, documents, batches: Batches::default(), texts, rereader }
+            }
+        };
+        Ok((corpus, None))
     }
-}
-
-/// Appends the texts of a batch, whose lines may have to be read again, into a buffer.
-fn append_texts(
-    batch: &Batch,
-    rereader: Option<&Rereader>,
-    lines: &mut Vec<u8>,
-    table: &mut DiskRowWriter,
-) -> Result<()> {
-    if let Some(rereader) = rereader.filter(|_| batch.is_forgotten()) {
-        let whole = batch.reread(rereader, std::mem::take(lines))?;
-        append_texts(&whole, None, &mut Vec::new(), table)?;
-        *lines = whole.into_lines();
-        return Ok(());
-    }
-    Ok(table.append_texts(batch)?)
 }

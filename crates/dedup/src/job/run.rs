@@ -65,7 +65,7 @@ fn stages_after_read(job: &Job<'_>, corpus: &Corpus, old: OldSources, summary: &
     }
     let view = CorpusView { corpus, ranking: &ranking, found_old: &found_old };
 
-    let (edges, unsaved) = match job.saved_edges(&view, summary)? {
+    let (edges, unsaved) = match job.saved_edges(summary)? {
         Some(edges) => (edges, None),
         None => {
             let candidates = timed(Stage::Candidates, summary, |summary| {

@@ -39,7 +39,7 @@ impl Job<'_> {
             true => archives::Manifest::load(folder)?,
             false => archives::Manifest::new(shape.spec, shape.banding),
         };
-        let rows = self.kept_rows(view, removals)?;
+        let rows = kept_rows(view, removals);
         let (first, documents) = (manifest.len(), rows.len() as u64);
         let mut archive = Growth::begin(folder, manifest, documents, shape, self.workspace())?;
         for rows in rows.chunks(TOGETHER) {
@@ -53,22 +53,6 @@ impl Job<'_> {
             return Ok(Vec::new());
         }
         Ok(files.into_iter().map(|(name, stamp)| (format!("{SAVED}/{}", name.display()), stamp)).collect())
-    }
-
-    /// The rows of the kept documents that have a text, in order.
-    fn kept_rows(&self, view: &CorpusView<'_>, removals: &[Removal]) -> Result<Vec<Row>> {
-        let mut removed: Vec<Row> =
-            removals.iter().map(|removal| view.ranking.row(removal.removed())).collect();
-        removed.sort_unstable();
-        let mut removed = removed.into_iter().peekable();
-        let mut rows = Vec::new();
-        for (record, row) in view.corpus.documents.rows()?.zip((0..).map(Row)) {
-            let (_, place) = record?;
-            if removed.next_if_eq(&row).is_none() && place.text_bytes > 0 {
-                rows.push(row);
-            }
-        }
-        Ok(rows)
     }
 
     fn save_rows(&self, view: &CorpusView<'_>, rows: &[Row], archive: &mut Growth<'_>) -> Result<()> {
@@ -91,11 +75,11 @@ impl Job<'_> {
         let sets = made.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten();
         let documents = &view.corpus.documents;
         for (&row, features) in rows.iter().zip(sets) {
-            let (place, id) = (documents.place(row)?, documents.id(row)?);
+            let (place, id) = (documents.place(row), documents.id(row));
             let entry = Entry {
-                hash: documents.hash(row)?,
-                words: &documents.words(row)?,
-                id: id.as_deref(),
+                hash: documents.hash(row),
+                words: documents.words(row),
+                id,
                 file: &view.corpus.inputs[place.input as usize].relative.to_string_lossy(),
                 line: place.line,
                 features: &features,
@@ -104,4 +88,15 @@ impl Job<'_> {
         }
         Ok(())
     }
+}
+
+/// The rows of the kept documents that have a text, in order.
+fn kept_rows(view: &CorpusView<'_>, removals: &[Removal]) -> Vec<Row> {
+    let mut removed: Vec<Row> =
+        removals.iter().map(|removal| view.ranking.row(removal.removed())).collect();
+    removed.sort_unstable();
+    let mut removed = removed.into_iter().peekable();
+    let documents = &view.corpus.documents;
+    let is_kept = |row: &Row| removed.next_if_eq(row).is_none() && documents.place(*row).text_bytes > 0;
+    Row::all(documents.len()).filter(is_kept).collect()
 }

@@ -10,8 +10,7 @@ use benzer_storage::Manifest;
 use super::candidates::Candidates;
 use super::resume::IsWanted;
 use super::setup::Job;
-use crate::corpus::{Corpus, CorpusView};
-use crate::documents::Documents;
+use crate::corpus::CorpusView;
 use crate::edges::{EDGES, Edges, EdgesWriter, OLD_EDGES};
 use crate::error::Result;
 use crate::progress::Stage;
@@ -21,12 +20,12 @@ use crate::summary::{Counts, Summary};
 const AHEAD: usize = 8;
 
 impl Job<'_> {
-    pub fn saved_edges(&self, view: &CorpusView<'_>, summary: &mut Summary) -> Result<Option<Edges>> {
+    pub fn saved_edges(&self, summary: &mut Summary) -> Result<Option<Edges>> {
         let Some(manifest) = self.checkpoints.load(Stage::Verify) else { return Ok(None) };
         summary.counts = Counts::from_manifest(&manifest);
         summary.resumed(Stage::Candidates);
         summary.resumed(Stage::Verify);
-        let open = |name| Edges::open(&self.folders.work, name, self.room_for_edges(view.corpus));
+        let open = |name| Edges::open(&self.folders.work, name, self.budget.edges());
         let new = open(EDGES)?;
         if self.request.old.paths.is_empty() {
             return Ok(Some(new));
@@ -35,18 +34,9 @@ impl Job<'_> {
         Ok(Some(Edges::Both { old: Box::new(old), new: Box::new(new) }))
     }
 
-    /// Where edges are collected: in memory with the documents as long as there is room.
-    pub fn edges_writer(&self, corpus: &Corpus, name: &str) -> EdgesWriter<'_> {
-        let room = self.room_for_edges(corpus);
-        EdgesWriter::new(self.files, self.folders.work.join(name), room)
-    }
-
-    /// Bytes of edges in memory, at most.
-    fn room_for_edges(&self, corpus: &Corpus) -> u64 {
-        match corpus.documents {
-            Documents::Memory(_) => self.budget.edges(),
-            Documents::Disk(_) => 0,
-        }
+    /// Where edges are collected: in memory as long as there is room.
+    pub fn edges_writer(&self, name: &str) -> EdgesWriter<'_> {
+        EdgesWriter::new(self.files, self.folders.work.join(name), self.budget.edges())
     }
 
     /// Measures the candidates, and adds the edges to old documents, where there are some. Also gives the manifest under which all of them may be saved.
@@ -58,7 +48,7 @@ impl Job<'_> {
         summary: &mut Summary,
     ) -> Result<(Edges, Option<Manifest>)> {
         self.observer.begin(Stage::Verify, candidates.len());
-        let mut edges = self.edges_writer(view.corpus, EDGES);
+        let mut edges = self.edges_writer(EDGES);
         let progress = Progress::new(self.observer);
         let workers = self.workers(&progress);
         let filter = PairFilter::Reaching(self.request.compare.threshold);

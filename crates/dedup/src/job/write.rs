@@ -150,7 +150,7 @@ impl ResultWriter<'_> {
                 && input.format().is_some_and(|format| !format.is_table())
         };
         self.job.request.results.write != Output::Annotate
-            && !self.view.corpus.held.batches.is_empty()
+            && self.view.corpus.batches.len() > 0
             && self.view.corpus.inputs.iter().all(is_copied)
     }
 

@@ -30,7 +30,7 @@ pub(crate) fn named(corpus: &Corpus, stdin: &Path) -> Result<Vec<Named>> {
     let mut all = Vec::with_capacity(corpus.inputs.len());
     for input in &corpus.inputs {
         let end = end_of(corpus, start, input.number)?;
-        let last = if end > start { corpus.documents.place(Row(end.0 - 1))?.line } else { 0 };
+        let last = if end > start { corpus.documents.place(Row(end.0 - 1)).line } else { 0 };
         let path = if *input.path == *stdin { Path::new("-") } else { &input.path };
         let path = path.to_string_lossy().into_owned();
         let name = input.relative.to_string_lossy().into_owned();
@@ -45,7 +45,7 @@ fn end_of(corpus: &Corpus, start: Row, input: u32) -> Result<Row> {
     let (mut low, mut high) = (start.0, corpus.documents.len());
     while low < high {
         let middle = low + (high - low) / 2;
-        match corpus.documents.place(Row(middle))?.input <= input {
+        match corpus.documents.place(Row(middle)).input <= input {
             true => low = middle + 1,
             false => high = middle,
         }

@@ -42,14 +42,14 @@ pub(crate) struct DocumentWriter<'a> {
 }
 
 impl DocumentWriter<'_> {
-    /// Writes all outputs: lines in memory, or else those of the batches that `reread` gives, which are not of tables; tables from their files.
+    /// Writes all outputs: lines that are held or found again, or else those of the batches that `reread` gives, which are not of tables; tables from their files.
     pub fn write<R>(&self, reread: Option<R>, settler: &mut Settler) -> Result<()>
     where
         R: Iterator<Item = benzer_io::Result<RawBatch>> + Send,
     {
-        let held = 0..self.corpus.held.batches.len();
+        let kept = 0..self.corpus.batches.len();
         let n_lines = match reread {
-            None => self.lines(held.map(|i| Ok(Source::Held(i))), settler)?,
+            None => self.lines(kept.map(|i| Ok(Source::Kept(i))), settler)?,
             Some(reread) => self.lines(reread.map(|batch| Ok(Source::Read(Box::new(batch?)))), settler)?,
         };
         if let Some(rereader) = &self.corpus.rereader {

@@ -3,18 +3,18 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use benzer_io::read::{Batch, Format, RawBatch};
+use benzer_io::read::{Batch, Format, RawBatch, Rereader};
 use benzer_io::rewrite::{annotate_csv, annotate_json};
 
 use super::verdicts::RunVerdicts;
-use crate::corpus::Corpus;
+use crate::corpus::{Corpus, KeptBatches};
 use crate::documents::Row;
 use crate::error::Result;
 
 /// A batch whose documents are written.
 pub(super) enum Source {
-    /// One of those in memory, by its number.
-    Held(usize),
+    /// One of those of the corpus, by its number.
+    Kept(usize),
     /// One that was read a second time.
     Read(Box<RawBatch>),
 }
@@ -60,10 +60,7 @@ pub(super) struct Keeper<'a> {
 impl<'a> Keeper<'a> {
     pub fn kept(&self, source: Source) -> Result<KeptLines<'a>> {
         match source {
-            Source::Held(i) => {
-                let (batch, first) = (&self.corpus.held.batches[i], self.corpus.held.first(i).0);
-                self.of_held(batch, first..first + batch.n_documents() as u32)
-            }
+            Source::Kept(i) => self.of_batch(i),
             Source::Read(raw) => {
                 let batch = Arc::new(benzer_io::read::parse(*raw));
                 let rows = self.verdicts.rows_of_batch(&batch)?;
@@ -75,6 +72,22 @@ impl<'a> Keeper<'a> {
         }
     }
 
+    fn of_batch(&self, i: usize) -> Result<KeptLines<'a>> {
+        let first = self.corpus.batches.first(i).0;
+        let rows = |batch: &Batch| first..first + batch.n_documents() as u32;
+        match (self.corpus.batches.kept(), &self.corpus.rereader) {
+            (KeptBatches::Held(batches), Some(rereader)) if batches[i].is_forgotten() => {
+                self.of_forgotten(&batches[i], rereader, rows(&batches[i]))
+            }
+            (KeptBatches::Held(batches), _) => self.of_held(&batches[i], rows(&batches[i])),
+            (KeptBatches::Saved(batches), Some(rereader)) => {
+                let batch = batches.batch(i, rereader)?;
+                self.of_forgotten(&batch, rereader, rows(&batch))
+            }
+            (KeptBatches::Saved(_), None) => unreachable!("batches are saved for inputs that are read again"),
+        }
+    }
+
     /// Lines that are kept as they are need not be parsed again.
     fn of_held(&self, batch: &'a Batch, rows: Range<u32>) -> Result<KeptLines<'a>> {
         let input = batch.place_of(0).map(|(input, _)| &self.corpus.inputs[input as usize]);
@@ -82,19 +95,22 @@ impl<'a> Keeper<'a> {
             // Of a table nothing is in lines.
             return Ok(KeptLines { rows: 0..0, lines: Lines::Here(&[]), runs: Vec::new() });
         }
-        let rereader = self.corpus.rereader.as_ref().filter(|_| batch.is_forgotten());
-        Ok(match (rereader, self.verdicts.annotates) {
-            (None, true) => self.marked(batch, rows)?,
-            (Some(rereader), true) => self.marked(&batch.reread(rereader, Vec::new())?, rows)?,
-            (None, false) => self.verbatim(batch, rows, Lines::Here(batch.lines())),
-            (Some(rereader), false) => {
-                let lines = match batch.mapped_lines(rereader) {
-                    Some(lines) => Lines::Here(lines),
-                    None => Lines::Made(Arc::new(batch.reread_lines(rereader)?)),
-                };
-                self.verbatim(batch, rows, lines)
-            }
-        })
+        match self.verdicts.annotates {
+            true => self.marked(batch, rows),
+            false => Ok(self.verbatim(batch, rows, Lines::Here(batch.lines()))),
+        }
+    }
+
+    /// Lines that were given up are found again.
+    fn of_forgotten(&self, batch: &Batch, rereader: &'a Rereader, rows: Range<u32>) -> Result<KeptLines<'a>> {
+        if self.verdicts.annotates {
+            return self.marked(&batch.reread(rereader, Vec::new())?, rows);
+        }
+        let lines = match batch.mapped_lines(rereader) {
+            Some(lines) => Lines::Here(lines),
+            None => Lines::Made(Arc::new(batch.reread_lines(rereader)?)),
+        };
+        Ok(self.verbatim(batch, rows, lines))
     }
 
     fn verbatim(&self, batch: &Batch, rows: Range<u32>, lines: Lines<'a>) -> KeptLines<'a> {

@@ -60,7 +60,7 @@ mod table;
 mod text;
 mod utf8;
 
-pub use batch::{Batch, Document, DocumentId, Order, RawBatch, Rereader, parse, parse_into};
+pub use batch::{Batch, Document, DocumentId, Order, RawBatch, Rereader, SavedBatches, parse, parse_into};
 pub use fields::FieldPath;
 pub use format::{Compression, Format};
 pub use guard::guarded;

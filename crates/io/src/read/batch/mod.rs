@@ -21,6 +21,7 @@ use super::text::LinesBefore;
 use super::{text, utf8};
 pub use parse::{parse, parse_into};
 pub use rereader::Rereader;
+pub use saved::SavedBatches;
 
 /// Whole lines, or rows of a table, not looked at yet.
 #[derive(Debug)]

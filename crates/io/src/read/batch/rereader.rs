@@ -19,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::read::format::Compression;
 use crate::read::input::Input;
 use crate::read::json::Decoded;
+use crate::read::options::Plan;
 use crate::read::rows::{Found, Segment};
 use crate::read::span::{Buffer, Piece, Span};
 use crate::read::stream::Map;
@@ -33,6 +34,7 @@ const MAX_FILES: usize = 256;
 #[derive(Debug)]
 pub struct Rereader {
     files: Vec<OpenFile>,
+    plan: Arc<Plan>,
 }
 
 #[derive(Debug)]
@@ -69,7 +71,7 @@ fn place(segment: &Segment, range: &Range<usize>) -> u64 {
 
 impl Rereader {
     /// Opens the inputs; nothing if there are many, or not all are plain files. They are mapped if that is wanted and possible.
-    pub fn new(inputs: &[Arc<Input>], maps: bool) -> Result<Option<Self>> {
+    pub(in crate::read) fn new(inputs: &[Arc<Input>], plan: &Arc<Plan>, maps: bool) -> Result<Option<Self>> {
         let is_plain = |input: &Arc<Input>| {
             let is_text = input.format().is_some_and(|format| !format.is_table());
             is_text
@@ -86,7 +88,13 @@ impl Rereader {
             let map = maps.then(|| Map::new(&file, start.bytes).ok().map(Arc::new)).flatten();
             Ok(OpenFile { input: Arc::clone(input), file, start, map })
         };
-        Ok(Some(Self { files: inputs.iter().map(open).collect::<Result<_>>()? }))
+        let files = inputs.iter().map(open).collect::<Result<_>>()?;
+        Ok(Some(Self { files, plan: Arc::clone(plan) }))
+    }
+
+    /// What was asked for when the inputs were read.
+    pub(super) fn plan(&self) -> &Arc<Plan> {
+        &self.plan
     }
 
     /// The inputs as memory, by their number.

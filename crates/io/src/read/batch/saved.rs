@@ -12,8 +12,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use benzer_storage::MappedFile;
+
 use super::{Batch, Rereader};
-use crate::read::options::Plan;
+use crate::error::{Error, Result};
 use crate::read::rows::{Found, Row, Segment, SegmentKind};
 use crate::read::span::{Buffer, Piece, Span};
 
@@ -48,26 +50,118 @@ impl Batch {
     }
 }
 
-impl Rereader {
-    /// The first of the batches that [`Batch::save`] made bytes of, which is cut off; nothing if they are of other inputs. `plan` is that of its reader.
-    pub(in crate::read) fn saved(&self, from: &mut &[u8], plan: &Arc<Plan>) -> Option<Batch> {
+/// Batches that [`Batch::save`] made bytes of, one after the other in a file.
+#[derive(Debug)]
+pub struct SavedBatches {
+    file: MappedFile,
+    starts: Vec<usize>,
+}
+
+/// The parts of a batch as bytes.
+struct Parts<'a> {
+    segments: &'a [[u8; SEGMENT]],
+    rows: &'a [[u8; ROW]],
+    decoded: &'a [u8],
+    is_shed: bool,
+}
+
+impl<'a> Parts<'a> {
+    /// Those of the batch that bytes begin with, which is cut off.
+    fn cut(from: &mut &'a [u8]) -> Option<Self> {
         let [n_segments, n_rows, n_decoded, is_shed] = numbers(from.split_off(..COUNTS)?);
-        let segments = from.split_off(..SEGMENT.checked_mul(n_segments as usize)?)?;
-        let segments = segments.as_chunks().0.iter().map(|bytes| self.segment(bytes));
-        let segments = segments.collect::<Option<Vec<_>>>()?;
-        let rows = from.split_off(..ROW.checked_mul(n_rows as usize)?)?;
-        let rows: Vec<Row> = rows.as_chunks().0.iter().map(row).collect();
-        let decoded = str::from_utf8(from.split_off(..n_decoded as usize)?).ok()?.to_owned();
+        let segments = from.split_off(..SEGMENT.checked_mul(n_segments as usize)?)?.as_chunks().0;
+        let rows = from.split_off(..ROW.checked_mul(n_rows as usize)?)?.as_chunks().0;
+        let decoded = from.split_off(..n_decoded as usize)?;
+        Some(Self { segments, rows, decoded, is_shed: is_shed != 0 })
+    }
+
+    fn batch(&self, rereader: &Rereader) -> Option<Batch> {
+        let segments = self.segments.iter().map(|bytes| rereader.segment(bytes));
+        let rows = self.rows.iter().map(row).collect();
+        rereader.saved(segments.collect::<Option<_>>()?, rows, self.decoded, self.is_shed)
+    }
+
+    /// A batch of nothing but one of the documents.
+    fn document(&self, index: usize, rereader: &Rereader) -> Option<Batch> {
+        let mut row = row(self.rows.get(index)?);
+        let segment = rereader.segment(self.segments.get(row.segment as usize)?)?;
+        let mut decoded: &[u8] = &[];
+        if row.text.buffer == Buffer::Decoded && !self.is_shed {
+            decoded = self.decoded.get(row.text.span.range())?;
+            row.text.span = Span::new(0, decoded.len());
+        }
+        row.segment = 0;
+        rereader.saved(vec![segment], vec![row], decoded, self.is_shed)
+    }
+}
+
+impl SavedBatches {
+    /// Those of a file; nothing if it has other bytes.
+    pub fn open(file: MappedFile) -> Option<Self> {
+        let (mut rest, mut starts) = (file.bytes(), Vec::new());
+        while !rest.is_empty() {
+            starts.push(file.bytes().len() - rest.len());
+            Parts::cut(&mut rest)?;
+        }
+        Some(Self { file, starts })
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.starts.is_empty()
+    }
+
+    fn parts(&self, i: usize) -> Option<Parts<'_>> {
+        Parts::cut(&mut &self.file.bytes()[*self.starts.get(i)?..])
+    }
+
+    /// The documents of a batch.
+    pub fn n_documents(&self, i: usize) -> usize {
+        self.parts(i).map_or(0, |parts| parts.rows.len())
+    }
+
+    /// Whether they have so many documents in all.
+    pub fn has_documents(&self, n: u32) -> bool {
+        (0..self.len()).map(|i| self.n_documents(i) as u64).sum::<u64>() == u64::from(n)
+    }
+
+    /// A batch without its lines, which are those of a [`Rereader`].
+    ///
+    /// # Errors
+    /// A batch of other inputs.
+    pub fn batch(&self, i: usize, rereader: &Rereader) -> Result<Batch> {
+        self.parts(i).and_then(|parts| parts.batch(rereader)).ok_or(Error::Changed)
+    }
+
+    /// [`Batch::reread_text`] of a document of a batch.
+    ///
+    /// # Errors
+    /// As there; a batch of other inputs.
+    pub fn reread_text(&self, i: usize, index: usize, rereader: &Rereader, visit: &mut dyn FnMut(&str)) -> Result<()> {
+        let document = self.parts(i).and_then(|parts| parts.document(index, rereader));
+        document.ok_or(Error::Changed)?.reread_text(0, rereader, visit)
+    }
+}
+
+impl Rereader {
+    /// A batch without its lines; nothing if what was saved cannot be.
+    fn saved(&self, segments: Vec<Segment>, rows: Vec<Row>, decoded: &[u8], is_shed: bool) -> Option<Batch> {
         let is_there = rows.iter().all(|row| {
             let segment = segments.get(row.segment as usize);
             segment.is_some_and(|segment| is_within(row, segment))
         });
+        let decoded = str::from_utf8(decoded).ok()?.to_owned();
         is_there.then(|| Batch {
             decoded,
             segments,
             found: Found { rows, ..Found::default() },
-            plan: Some(Arc::clone(plan)),
-            is_shed: is_shed != 0,
+            plan: Some(Arc::clone(self.plan())),
+            is_shed,
             is_forgotten: true,
             ..Batch::default()
         })
@@ -142,19 +236,31 @@ mod tests {
             std::fs::write(&path, content).unwrap();
             let inputs: Inputs = [path].into_iter().collect();
             let mut reader = open(inputs, ReadOptions::default()).unwrap();
-            let rereader = Rereader::new(reader.inputs(), false).unwrap().unwrap();
+            let rereader = reader.rereader(false).unwrap().unwrap();
             let mut batch = parse(reader.next().unwrap().unwrap());
             batch.shed();
             batch.forget_lines();
             let mut bytes = Vec::new();
             batch.save(&mut bytes);
             batch.save(&mut bytes);
-            let saved = |bytes: &mut &[u8]| reader.saved_batch(&rereader, bytes);
-            let mut rest = &bytes[..];
-            for _ in 0..2 {
-                assert_eq!(texts(&saved(&mut rest).unwrap(), &rereader), texts(&batch, &rereader));
+            let saved = |bytes: &mut &[u8]| Parts::cut(bytes).and_then(|parts| parts.batch(&rereader));
+            let path = folder.path().join("batches.bin");
+            std::fs::write(&path, &bytes).unwrap();
+            let batches = SavedBatches::open(MappedFile::open(&path).unwrap()).unwrap();
+            assert!(batches.len() == 2 && !batches.is_empty());
+            for i in 0..2 {
+                assert_eq!(batches.n_documents(i), batch.n_documents());
+                assert_eq!(texts(&batches.batch(i, &rereader).unwrap(), &rereader), texts(&batch, &rereader));
+                let text = |index| {
+                    let mut found = None;
+                    batches.reread_text(i, index, &rereader, &mut |text| found = Some(text.to_owned())).unwrap();
+                    found
+                };
+                let each: Vec<_> = (0..batch.n_documents()).map(text).collect();
+                assert_eq!(each, texts(&batch, &rereader));
             }
-            assert!(rest.is_empty() && texts(&batch, &rereader).iter().all(Option::is_some));
+            assert!(batches.batch(2, &rereader).is_err());
+            assert!(texts(&batch, &rereader).iter().all(Option::is_some));
             bytes.truncate(bytes.len() / 2);
             assert!((0..bytes.len()).all(|end| saved(&mut &bytes[..end]).is_none()));
             for bit in 0..8 * bytes.len() {

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use benzer_flow::pipeline::{Position, Source, Taken};
 
-use super::batch::{Batch as Parsed, RawBatch, Rereader};
+use super::batch::{RawBatch, Rereader};
 use super::input::{Input, Lookup};
 use super::options::Plan;
 use super::stream::Progress;
@@ -81,9 +81,12 @@ impl Reader {
         &self.progress
     }
 
-    /// The first of the batches of an earlier run that [`Batch::save`](Parsed::save) made bytes of, which is cut off; nothing if they are of other inputs.
-    pub fn saved_batch(&self, rereader: &Rereader, from: &mut &[u8]) -> Option<Parsed> {
-        rereader.saved(from, &self.plan)
+    /// The inputs to be read again, open; nothing if there are many, or not all are plain files. They are mapped if that is wanted and possible.
+    ///
+    /// # Errors
+    /// An input that cannot be opened.
+    pub fn rereader(&self, maps: bool) -> Result<Option<Rereader>> {
+        Rereader::new(&self.inputs, &self.plan, maps)
     }
 
     fn schedule(&self) -> MutexGuard<'_, Schedule> {

@@ -1,7 +1,7 @@
 //! Inputs as memory: a text is found again without a call to the system, and a line is written without being read first.
 //!
 //! The file belongs to somebody else, who may write to it. So a map is only ever looked at as bytes, which are copied or decoded before anything is made of them; and a file that is cut ends the process with
-//! SIGBUS where it is looked at. Only programs that say so ([`Rereader::new`](crate::read::Rereader::new)) map their inputs.
+//! SIGBUS where it is looked at. Only programs that say so ([`Reader::rereader`](crate::read::Reader::rereader)) map their inputs.
 
 use std::fs::File;
 use std::io;
