@@ -46,7 +46,7 @@ fn moving_to_disk_on_the_way_takes_no_memory_of_its_own() {
     MEMORY.reset_peak_usage();
     let summary = benzer_dedup::run(&request, &Silent).unwrap();
     let peak = MEMORY.peak_usage();
-    assert!(summary.spilled_bytes > 80 * MIB, "{} bytes", summary.spilled_bytes);
+    assert!(summary.spilled_bytes > 10 * MIB, "{} bytes", summary.spilled_bytes);
     // The rest is for the program and what the allocator does not see.
     assert!(peak <= request.resources.memory as usize * 2 / 3, "{peak} bytes");
 }
