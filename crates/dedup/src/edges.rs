@@ -1,13 +1,11 @@
-//! Verified edges in the order in which they are resolved: in memory, or in a file that a resumed run can take over.
+//! Verified edges in the order in which they are resolved: in memory, or in a file that is mapped, which a resumed run can take over.
 
-use std::fs::File;
-use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use crate::error::Result;
 use benzer_join::verify::EdgeLists;
 use benzer_join::{Edge, Rank};
-use benzer_storage::{self as files, FileWriter, Files, Manifest};
+use benzer_storage::{FileWriter, Files, Manifest, MappedFile, Stamp};
 
 /// The file of the edges between documents of the input.
 pub(crate) const EDGES: &str = "edges.bin";
@@ -28,7 +26,6 @@ pub(crate) struct EdgesWriter<'a> {
     /// Those that came one by one, and are in no list yet.
     single: Vec<Edge>,
     file: Option<FileWriter>,
-    n: u64,
 }
 
 /// Edges that came one by one and are put into a list.
@@ -38,10 +35,7 @@ const LIST: usize = 1 << 16;
 pub(crate) enum Edges {
     /// In memory.
     Lists(Vec<EdgeLists>),
-    Disk {
-        path: PathBuf,
-        n: u64,
-    },
+    Saved(MappedFile),
     /// Of each document those to old documents first.
     Both {
         old: Box<Edges>,
@@ -52,16 +46,7 @@ pub(crate) enum Edges {
 impl<'a> EdgesWriter<'a> {
     /// None yet, with room for so many bytes in memory.
     pub fn new(files: &'a Files, path: PathBuf, room: u64) -> Self {
-        Self {
-            files,
-            path,
-            room,
-            held: Some(Vec::new()),
-            held_bytes: 0,
-            single: Vec::new(),
-            file: None,
-            n: 0,
-        }
+        Self { files, path, room, held: Some(Vec::new()), held_bytes: 0, single: Vec::new(), file: None }
     }
 
     pub fn push(&mut self, edge: Edge) -> Result<()> {
@@ -78,7 +63,6 @@ impl<'a> EdgesWriter<'a> {
 
     /// Adds edges behind all others; in memory they stay where they are.
     pub fn take(&mut self, edges: EdgeLists) -> Result<()> {
-        self.n += edges.n_edges() as u64;
         self.held_bytes += edges.bytes() as u64;
         let has_room = self.held_bytes <= self.room;
         if !has_room && self.file.is_none() {
@@ -97,17 +81,19 @@ impl<'a> EdgesWriter<'a> {
 
     pub fn finish(mut self, manifest: &mut Manifest) -> Result<Edges> {
         self.end_list()?;
-        if let Some(file) = self.file {
-            commit(file, manifest)?;
+        let stamp = self.file.map(|file| commit(file, manifest)).transpose()?;
+        match (self.held, stamp) {
+            (None, Some(stamp)) => Ok(Edges::Saved(MappedFile::open_checked(&self.path, &stamp)?)),
+            (held, _) => Ok(Edges::Lists(held.unwrap_or_default())),
         }
-        Ok(self.held.map_or(Edges::Disk { path: self.path, n: self.n }, Edges::Lists))
     }
 }
 
-fn commit(file: FileWriter, manifest: &mut Manifest) -> Result<()> {
+fn commit(file: FileWriter, manifest: &mut Manifest) -> Result<Stamp> {
     let name = file.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
-    manifest.add_file(&name, file.commit()?);
-    Ok(())
+    let stamp = file.commit()?;
+    manifest.add_file(&name, stamp);
+    Ok(stamp)
 }
 
 fn append(edges: &EdgeLists, file: &mut FileWriter) -> Result<()> {
@@ -125,22 +111,18 @@ fn append(edges: &EdgeLists, file: &mut FileWriter) -> Result<()> {
 }
 
 impl Edges {
-    /// Those that an interrupted run has left: in memory, if there is room for so many bytes.
+    /// Those that an interrupted run has left, which were checked: in memory, if there is room for so many bytes.
     pub fn open(folder: &Path, name: &str, room: u64) -> Result<Self> {
-        let path = folder.join(name);
-        let metadata = std::fs::metadata(&path).map_err(|error| files::Error::disk("read", &path, error))?;
-        let on_disk = Self::Disk { n: metadata.len() / BYTES as u64, path };
-        if metadata.len() > room {
-            return Ok(on_disk);
+        let saved = Self::Saved(MappedFile::open(&folder.join(name))?);
+        if saved.len() * BYTES as u64 > room {
+            return Ok(saved);
         }
-        let (mut edges, mut lists) = (on_disk.iter()?, Vec::new());
-        loop {
-            let list = edges.by_ref().take(LIST).collect::<Result<Vec<Edge>>>()?;
-            if list.is_empty() {
-                return Ok(Self::Lists(lists));
-            }
-            lists.push(EdgeLists::of(list));
-        }
+        let mut lists = Vec::new();
+        saved.parts(|edges| {
+            lists.push(EdgeLists::of(edges.to_vec()));
+            Ok(())
+        })?;
+        Ok(Self::Lists(lists))
     }
 
     /// Leaves those in memory in a file, too; false if nobody wants that any more. The others are there.
@@ -159,13 +141,13 @@ impl Edges {
             }
             append(edges, &mut file)?;
         }
-        commit(file, manifest).map(|()| true)
+        commit(file, manifest).map(|_| true)
     }
 
     pub fn len(&self) -> u64 {
         match self {
             Self::Lists(edges) => edges.iter().map(|edges| edges.n_edges() as u64).sum(),
-            Self::Disk { n, .. } => *n,
+            Self::Saved(file) => (file.bytes().len() / BYTES) as u64,
             Self::Both { old, new } => old.len() + new.len(),
         }
     }
@@ -174,48 +156,36 @@ impl Edges {
     pub fn parts(&self, mut visit: impl FnMut(&[Edge]) -> Result<()>) -> Result<()> {
         match self {
             Self::Lists(edges) => edges.iter().flat_map(EdgeLists::lists).try_for_each(visit),
-            Self::Disk { .. } | Self::Both { .. } => self.iter()?.try_for_each(|edge| visit(&[edge?])),
+            Self::Saved(file) => {
+                let mut lists = file.bytes().as_chunks().0.chunks(LIST);
+                lists.try_for_each(|list| visit(&list.iter().map(decode).collect::<Vec<_>>()))
+            }
+            Self::Both { .. } => self.iter().try_for_each(|edge| visit(&[edge])),
         }
     }
 
-    pub fn iter(&self) -> Result<Box<dyn Iterator<Item = Result<Edge>> + '_>> {
+    fn iter(&self) -> Box<dyn Iterator<Item = Edge> + '_> {
         match self {
             Self::Both { old, new } => {
-                let (mut old, mut new) = (old.iter()?.peekable(), new.iter()?.peekable());
-                let later = |edge: Option<&Result<Edge>>| match edge {
-                    Some(Ok(edge)) => u64::from(edge.later.0),
-                    // An error is given at once.
-                    Some(Err(_)) => 0,
-                    None => u64::MAX,
-                };
-                Ok(Box::new(std::iter::from_fn(move || {
+                let (mut old, mut new) = (old.iter().peekable(), new.iter().peekable());
+                let later = |edge: Option<&Edge>| edge.map_or(u64::MAX, |edge| edge.later.0.into());
+                Box::new(std::iter::from_fn(move || {
                     if later(old.peek()) <= later(new.peek()) {
                         old.next().or_else(|| new.next())
                     } else {
                         new.next()
                     }
-                })))
+                }))
             }
-            Self::Lists(edges) => Ok(Box::new(edges.iter().flat_map(EdgeLists::iter).map(Ok))),
-            Self::Disk { path, n } => {
-                let fail = move |error| files::Error::disk("read", path, error);
-                let mut file = BufReader::with_capacity(1 << 18, File::open(path).map_err(fail)?);
-                Ok(Box::new((0..*n).map(move |_| {
-                    let mut bytes = [0; BYTES];
-                    file.read_exact(&mut bytes).map_err(fail)?;
-                    let number = |i: usize| {
-                        u32::from_le_bytes(bytes[4 * i..4 * i + 4].try_into().expect("four bytes"))
-                    };
-                    Ok(Edge {
-                        later: Rank(number(0)),
-                        earlier: Rank(number(1)),
-                        intersection: number(2),
-                        union: number(3),
-                    })
-                })))
-            }
+            Self::Lists(edges) => Box::new(edges.iter().flat_map(EdgeLists::iter)),
+            Self::Saved(file) => Box::new(file.bytes().as_chunks().0.iter().map(decode)),
         }
     }
+}
+
+fn decode(bytes: &[u8; BYTES]) -> Edge {
+    let number = |i: usize| u32::from_le_bytes(bytes[4 * i..4 * i + 4].try_into().expect("four bytes"));
+    Edge { later: Rank(number(0)), earlier: Rank(number(1)), intersection: number(2), union: number(3) }
 }
 
 #[cfg(test)]
@@ -237,7 +207,7 @@ mod tests {
         for room in [bytes, bytes - 1] {
             let opened = Edges::open(folder.path(), EDGES, room).unwrap();
             assert_eq!(matches!(opened, Edges::Lists(_)), room == bytes);
-            assert_eq!(opened.iter().unwrap().collect::<Result<Vec<_>>>().unwrap(), all);
+            assert!(opened.iter().eq(all.iter().copied()));
             assert_eq!(opened.len(), all.len() as u64);
         }
     }

@@ -120,4 +120,9 @@ impl Summary {
     pub(crate) fn resumed(&mut self, stage: Stage) {
         self.timings.push(Timing { stage, took: Duration::ZERO, resumed: true });
     }
+
+    /// How long a stage took, if it is done.
+    pub(crate) fn took(&self, stage: Stage) -> Duration {
+        self.timings.iter().filter(|timing| timing.stage == stage).map(|timing| timing.took).sum()
+    }
 }

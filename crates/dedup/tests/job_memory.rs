@@ -77,7 +77,7 @@ fn memory_is_kept_with_any_number_of_threads_also_where_everybody_is_in_one_buck
                 let memory = base + per_document * DOCUMENTS;
                 let request = request(input.clone(), &folder.path().join("out"), memory, threads)
                     // Saved beside the stages that take the most.
-                    .with(|request| request.resources.checkpoint = 0);
+                    .with(|request| request.resources.checkpoint = Some(0));
                 let before = MEMORY.current_usage();
                 MEMORY.reset_peak_usage();
                 let summary = benzer_dedup::run(&request, &Silent).unwrap();

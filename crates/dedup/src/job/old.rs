@@ -1,6 +1,7 @@
 //! Old documents: finding out what they are, and reading those that are a corpus into a segment of their own.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use benzer_core::field::text::Shingler;
 use benzer_io::read::{self, Inputs, ReadOptions, Reader};
@@ -159,7 +160,7 @@ impl Job<'_> {
         ingest: &Ingest,
         summary: &mut Summary,
     ) -> Result<Vec<SegmentEntry>> {
-        let mut manifest = self.checkpoints.begin(Stage::Against);
+        let (start, mut manifest) = (Instant::now(), self.checkpoints.begin(Stage::Against));
         let mut rejects = self.files.create(&self.folders.work.join(OLD_REJECTS))?;
         let mut entries: Vec<SegmentEntry> = Vec::new();
         for input in inputs {
@@ -169,7 +170,7 @@ impl Job<'_> {
             }
         }
         let rejects = rejects.commit()?;
-        if self.checkpoints.saves && !entries.is_empty() {
+        if self.checkpoints.saves(start.elapsed()) && !entries.is_empty() {
             manifest.add_file(OLD_REJECTS, rejects);
             entries
                 .iter()

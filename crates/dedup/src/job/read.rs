@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::sync::atomic::Ordering;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use benzer_flow::pipeline::{self, Collector, Position};
 use benzer_io::read::{Input, Progress, Reader, Rereader};
@@ -24,8 +24,8 @@ use crate::summary::{Counts, Summary};
 pub(super) struct ReadCorpus {
     pub corpus: Corpus,
     pub budget: Budget,
-    /// Whether the stages to come leave checkpoints.
-    pub saves: bool,
+    /// Whether stages leave checkpoints, if that does not depend on how long they take.
+    pub saves: Option<bool>,
     /// The manifest of what is in memory, and yet to be saved.
     pub unsaved: Option<Manifest>,
 }
@@ -47,7 +47,7 @@ impl Setup<'_> {
         }
         let inputs = reader.inputs().to_vec();
         let total = reader.progress().bytes_total();
-        let saves = total.is_none_or(|bytes| bytes >= self.request.resources.checkpoint);
+        let saves = self.request.resources.checkpoint.map(|min| total.is_none_or(|bytes| bytes >= min));
         let rereader = self.rereader(&reader, &mut budget)?;
         if let Some(rereader) = &rereader {
             reader.use_maps(rereader);
@@ -66,8 +66,8 @@ impl Setup<'_> {
         if unsaved.is_some() {
             budget.keep_corpus(in_memory);
         }
-        let saves = saves || unsaved.is_none();
-        Ok(ReadCorpus { corpus, budget, saves, unsaved: unsaved.filter(|_| saves) })
+        let saves = if unsaved.is_none() { Some(true) } else { saves };
+        Ok(ReadCorpus { corpus, budget, saves, unsaved })
     }
 
     /// Where lines are found again, if they are too many to be held. Maps of them take their part of the memory.

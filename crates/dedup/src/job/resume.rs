@@ -109,7 +109,7 @@ impl Setup<'_> {
         let corpus = Corpus { inputs: reader.inputs().to_vec(), documents, batches, texts, rereader };
         summary.counts = Counts::from_manifest(&manifest);
         summary.resumed(Stage::Read);
-        Ok(Some(ReadCorpus { corpus, budget, saves: true, unsaved: None }))
+        Ok(Some(ReadCorpus { corpus, budget, saves: Some(true), unsaved: None }))
     }
 
     /// The batches that a manifest names.

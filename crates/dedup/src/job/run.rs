@@ -46,8 +46,10 @@ fn stages(setup: &Setup<'_>) -> Result<Finished> {
         Ok((old, Job::new(setup, budget, checkpoints.saving(saves)), corpus, unsaved))
     })?;
     job.check_read(&corpus.inputs, &mut summary)?;
-    let save =
-        unsaved.map(|manifest| |is_wanted: IsWanted<'_>| job.save_corpus(&corpus, manifest, is_wanted));
+    let is_worth_it = job.checkpoints.saves(summary.took(Stage::Read));
+    let save = unsaved
+        .filter(|_| is_worth_it)
+        .map(|manifest| |is_wanted: IsWanted<'_>| job.save_corpus(&corpus, manifest, is_wanted));
     saving(save, &mut summary, |summary| stages_after_read(&job, &corpus, old, summary))?;
     Ok(Finished { summary, fingerprint: job.checkpoints.fingerprint })
 }
@@ -74,8 +76,10 @@ fn stages_after_read(job: &Job<'_>, corpus: &Corpus, old: OldSources, summary: &
             timed(Stage::Verify, summary, |summary| job.verify(&view, candidates, old_edges, summary))?
         }
     };
-    let save =
-        unsaved.map(|manifest| |is_wanted: IsWanted<'_>| job.save_edges(&edges, &view, manifest, is_wanted));
+    let is_worth_it = job.checkpoints.saves(summary.took(Stage::Candidates) + summary.took(Stage::Verify));
+    let save = unsaved
+        .filter(|_| is_worth_it)
+        .map(|manifest| |is_wanted: IsWanted<'_>| job.save_edges(&edges, &view, manifest, is_wanted));
     saving(save, summary, |summary| stages_after_verify(job, view, &edges, &distinct, &old.growth, summary))
 }
 

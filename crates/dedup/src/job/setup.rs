@@ -1,6 +1,7 @@
 //! What all stages share: what was asked, where the run works, and, once the inputs are open, what it may use.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use benzer_core::field::text::Shingler;
 use benzer_core::lsh::Banding;
@@ -92,18 +93,26 @@ pub(super) struct Checkpoints {
     /// Names everything that intermediate files depend on.
     pub fingerprint: String,
     resumes: bool,
-    /// Whether intermediate files are left for a resumed run.
-    pub saves: bool,
+    /// Whether intermediate files are left for a resumed run, if that does not depend on how long they took.
+    saves: Option<bool>,
 }
+
+/// What took less is done again sooner than it is worth saving.
+const WORTH_SAVING: Duration = Duration::from_secs(10);
 
 impl Checkpoints {
     pub fn new(folder: &Path, fingerprint: String, resumes: bool) -> Self {
-        Self { folder: folder.to_owned(), fingerprint, resumes, saves: false }
+        Self { folder: folder.to_owned(), fingerprint, resumes, saves: Some(false) }
     }
 
-    /// The same for a run that leaves some, or none.
-    pub fn saving(self, saves: bool) -> Self {
+    /// The same for a run that leaves some, or none, or those of stages that take long.
+    pub fn saving(self, saves: Option<bool>) -> Self {
         Self { saves, ..self }
+    }
+
+    /// Whether what took so long is saved.
+    pub fn saves(&self, took: Duration) -> bool {
+        self.saves.unwrap_or(took >= WORTH_SAVING)
     }
 
     /// What an interrupted run left of a stage.

@@ -72,7 +72,7 @@ impl Job<'_> {
             })?;
         }
         summary.counts.to_manifest(&mut manifest);
-        Ok((edges, self.checkpoints.saves.then_some(manifest)))
+        Ok((edges, Some(manifest)))
     }
 
     /// Saves edges in memory, and which old documents they lead to.

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use benzer_flow::workers::both;
+use benzer_flow::workers::{both, in_parallel};
 use benzer_io::read::{Compression, Input};
 use benzer_join::Edge;
 use benzer_storage::{FileWriter, Settler, Stamp};
@@ -32,6 +32,12 @@ pub(super) struct Decided<'a> {
     pub copies: &'a [Edge],
     pub removals: &'a [Removal],
 }
+
+/// Makes a file on so many threads.
+type Maker<'a> = Box<dyn Fn(usize) -> Result<FileWriter> + Sync + 'a>;
+
+/// Tables that are made at a time, at most.
+const TABLES: usize = 4;
 
 /// Makes files of what was decided.
 pub(super) struct ResultWriter<'a> {
@@ -154,28 +160,58 @@ impl ResultWriter<'_> {
             && self.view.corpus.inputs.iter().all(is_copied)
     }
 
-    /// Writes everything but the documents and the manifest.
+    /// Writes everything but the documents and the manifest, several tables at a time.
     fn tables(&self, threads: usize) -> Result<Vec<(PathBuf, Stamp)>> {
-        let mut settler = Settler::default();
-        let Self { job, view, decided, by_keeper, .. } = self;
-        let Decided { edges, copies, removals, .. } = decided;
-        let mut pairs = PairsWriter::new(job.create("pairs.parquet")?, job.counted(), threads)?;
-        edges.parts(|edges| pairs.extend(edges, view, job.estimates))?;
-        pairs.begin_copies();
-        pairs.extend(copies, view, job.estimates)?;
-        settler.take(pairs.finish(view, job.estimates)?)?;
-        let span = |removal: &Removal| job.span(view, removal);
-        let evidence = job.create("evidence.parquet")?;
-        settler.take(write::evidence(evidence, removals, view, job.estimates, threads, span)?)?;
-        let clusters = job.create("clusters.parquet")?;
-        settler.take(write::clusters(clusters, by_keeper, view, job.estimates, threads)?)?;
-        settler.take(write::places(job.create(PlacesColumn::FILE)?, edges, removals, view)?)?;
-        settler.take(self.report()?)?;
-        settler.take(job.rejects_file(REJECTS, self.summary.counts.rejected)?)?;
+        let mut makers: Vec<Maker<'_>> = vec![
+            Box::new(|threads| self.pairs(threads)),
+            Box::new(|threads| self.evidence(threads)),
+            Box::new(|threads| self.clusters(threads)),
+            Box::new(|_| self.places()),
+            Box::new(|_| self.report()),
+            Box::new(|_| self.job.rejects_file(REJECTS, self.summary.counts.rejected)),
+        ];
         if self.summary.counts.against_rejected > 0 {
-            settler.take(job.rejects_file(OLD_REJECTS, self.summary.counts.against_rejected)?)?;
+            makers
+                .push(Box::new(|_| self.job.rejects_file(OLD_REJECTS, self.summary.counts.against_rejected)));
         }
-        Ok(settler.finish()?)
+        let (settler, at_once) = (Mutex::new(Settler::default()), threads.clamp(1, TABLES));
+        let make = |i: usize, (): &mut ()| -> Result<PathBuf> {
+            let file = makers[i](threads / at_once)?;
+            let path = file.path().to_owned();
+            settler.lock().unwrap_or_else(PoisonError::into_inner).take(file)?;
+            Ok(path)
+        };
+        let made = in_parallel(makers.len(), at_once, || (), make);
+        let paths = made.into_iter().collect::<Result<Vec<_>>>()?;
+        let mut settled = settler.into_inner().unwrap_or_else(PoisonError::into_inner).finish()?;
+        settled.sort_by_key(|(path, _)| paths.iter().position(|made| made == path));
+        Ok(settled)
+    }
+
+    fn pairs(&self, threads: usize) -> Result<FileWriter> {
+        let Self { job, view, decided, .. } = self;
+        let mut pairs = PairsWriter::new(job.create("pairs.parquet")?, job.counted(), threads)?;
+        decided.edges.parts(|edges| pairs.extend(edges, view, job.estimates))?;
+        pairs.begin_copies();
+        pairs.extend(decided.copies, view, job.estimates)?;
+        pairs.finish(view, job.estimates)
+    }
+
+    fn evidence(&self, threads: usize) -> Result<FileWriter> {
+        let Self { job, view, decided, .. } = self;
+        let out = job.create("evidence.parquet")?;
+        let span = |removal: &Removal| job.span(view, removal);
+        write::evidence(out, decided.removals, view, job.estimates, threads, span)
+    }
+
+    fn clusters(&self, threads: usize) -> Result<FileWriter> {
+        let Self { job, view, by_keeper, .. } = self;
+        write::clusters(job.create("clusters.parquet")?, by_keeper, view, job.estimates, threads)
+    }
+
+    fn places(&self) -> Result<FileWriter> {
+        let Self { job, view, decided, .. } = self;
+        write::places(job.create(PlacesColumn::FILE)?, decided.edges, decided.removals, view)
     }
 
     /// Writes the documents of all inputs that are kept, or all of them with marks.

@@ -26,9 +26,6 @@ pub const BATCH_BYTES: usize = 512 << 10;
 /// Holding what is smaller costs little memory, and saves a system call for each text.
 const HELD_BYTES: u64 = 16 << 20;
 
-/// Smaller inputs are read again rather than saved: that takes a second or two.
-const CHECKPOINT_BYTES: u64 = 1 << 30;
-
 /// A whole deduplication.
 #[derive(Debug, Clone)]
 pub struct Request {
@@ -91,8 +88,8 @@ pub struct Resources {
     pub memory: u64,
     /// The folder of intermediate files; by default one inside the output, or in the current folder if the output is in a store.
     pub work_dir: Option<PathBuf>,
-    /// Inputs of at least so many bytes leave checkpoints in the work folder, written beside the run. Where the run works, in memory or on disk, follows from [`Resources::memory`] alone.
-    pub checkpoint: u64,
+    /// Inputs of at least so many bytes leave checkpoints in the work folder, written beside the run; without a size, stages that took long enough to be worth it. Where the run works, in memory or on disk, follows from [`Resources::memory`] alone.
+    pub checkpoint: Option<u64>,
     /// Rows and texts are kept in memory up to so many bytes, and as far as [`Resources::memory`] allows. Tests set it to 0: then everything goes to disk.
     pub in_memory: u64,
     /// The lines of plain files of up to so many bytes in all are held in memory, as long as they fit; those of larger ones are read again where they are needed.
@@ -230,7 +227,7 @@ impl Default for Resources {
             threads: 1,
             memory: 1 << 30,
             work_dir: None,
-            checkpoint: CHECKPOINT_BYTES,
+            checkpoint: None,
             in_memory: u64::MAX,
             held: HELD_BYTES,
             maps: false,

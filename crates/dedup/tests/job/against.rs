@@ -235,7 +235,7 @@ proptest! {
         let disk = request("disk").with(|request| { request.resources.in_memory = 0; request.resources.memory = 150 << 20; });
         lab::run(&disk).unwrap();
         lab::assert_same(&lab::outputs(&disk.results.folder), &expected, "on disk");
-        let interrupted = request("interrupted").with(|request| request.resources.checkpoint = 0);
+        let interrupted = request("interrupted").with(|request| request.resources.checkpoint = Some(0));
         let _ = benzer_dedup::run(&interrupted, &Impatient(AtomicU64::new(patience)));
         lab::run(&interrupted.clone().with(|request| request.resources.resume = true)).unwrap();
         lab::assert_same(&lab::outputs(&interrupted.results.folder), &expected, "interrupted");

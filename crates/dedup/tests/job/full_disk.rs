@@ -76,7 +76,7 @@ fn any_operation_may_fail() {
     let failures = Failures::new();
     let lab = &failures.lab;
     // What is saved beside the run may fail, and the run goes on.
-    let saving = lab.request("out").with(|request| request.resources.checkpoint = 0);
+    let saving = lab.request("out").with(|request| request.resources.checkpoint = Some(0));
     for (request, least) in [(lab.on_disk("out"), 60), (saving, 40)] {
         let (files, recorder) = Files::recording(lab.folder()).unwrap();
         benzer_dedup::run_through(&files, &request, &Silent).unwrap();

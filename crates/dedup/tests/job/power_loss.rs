@@ -80,7 +80,7 @@ fn broken(
 
 fn expected(lab: &Lab) -> Outputs {
     let request =
-        request(lab, &lab.path("undisturbed")).with(|request| request.resources.checkpoint = u64::MAX);
+        request(lab, &lab.path("undisturbed")).with(|request| request.resources.checkpoint = Some(u64::MAX));
     lab::run(&request).unwrap();
     lab::outputs(&request.results.folder)
 }
@@ -101,7 +101,7 @@ fn a_run_in_memory_that_leaves_checkpoints_is_resumed_after_every_power_cut() {
         let in_memory = |root: &Path| {
             request(&lab, root).with(|request| {
                 request.resources.in_memory = u64::MAX;
-                request.resources.checkpoint = 0;
+                request.resources.checkpoint = Some(0);
                 request.resources.held = held;
             })
         };

@@ -108,7 +108,7 @@ fn compressed(lab: &Lab) {
 fn request(lab: &Lab, out: &str) -> Request {
     lab.request(out).with(|request| {
         request.input.read.batch_bytes = 300;
-        request.resources.checkpoint = 0;
+        request.resources.checkpoint = Some(0);
         request.resources.held = 0;
         request.resources.threads = 1;
         request.keep = "longest".parse().unwrap();

@@ -150,7 +150,7 @@ proptest! {
             lab::assert_same(&lab::outputs(&memory.results.folder), &expected, "read again");
         }
         for checkpoint in [0, u64::MAX] {
-            let disk = disk.clone().with(|request| { request.resources.in_memory = 0; request.resources.checkpoint = checkpoint; request.results.overwrite = true; });
+            let disk = disk.clone().with(|request| { request.resources.in_memory = 0; request.resources.checkpoint = Some(checkpoint); request.results.overwrite = true; });
             let summary = lab::run(&disk).unwrap();
             prop_assert!(summary.spilled_bytes > 0);
             lab::assert_same(&lab::outputs(&disk.results.folder), &expected, "on disk");
@@ -158,7 +158,7 @@ proptest! {
         // Checkpoints do not decide where a run works: what fits stays in memory. The table of the first documents takes 2.9 MB; with a little more, a run moves in the middle.
         for (held, in_memory) in [(u64::MAX, u64::MAX), (0, u64::MAX), (u64::MAX, 2_890_000)] {
             let request =
-                case.request(&lab, "checkpoints").with(|request| { request.resources.checkpoint = 0; request.resources.held = held; request.resources.in_memory = in_memory; request.results.overwrite = true; });
+                case.request(&lab, "checkpoints").with(|request| { request.resources.checkpoint = Some(0); request.resources.held = held; request.resources.in_memory = in_memory; request.results.overwrite = true; });
             let summary = lab::run(&request).unwrap();
             prop_assert!(summary.spilled_bytes == 0 || in_memory < u64::MAX);
             lab::assert_same(&lab::outputs(&request.results.folder), &expected, "with checkpoints");

@@ -164,9 +164,9 @@ pub struct Arguments {
     /// Lines, records and texts up to this size are read; longer ones are rejected
     #[arg(long, value_name = "SIZE", value_parser = amount::bytes, default_value = "256MiB", help_heading = "Resources")]
     max_line: u64,
-    /// Save checkpoints for inputs of at least this size; whether a run works in memory follows from --memory alone
-    #[arg(long, value_name = "SIZE", value_parser = amount::bytes, default_value = "1GiB", help_heading = "Resources")]
-    checkpoint: u64,
+    /// Save checkpoints for inputs of at least this size [default: of stages that took 10 seconds]
+    #[arg(long, value_name = "SIZE", value_parser = amount::bytes, help_heading = "Resources")]
+    checkpoint: Option<u64>,
     /// Go on with an interrupted run of the same command
     #[arg(long, help_heading = "Resources")]
     resume: bool,
