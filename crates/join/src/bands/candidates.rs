@@ -21,6 +21,9 @@ use crate::Rank;
 /// Bands whose keys are made together: a sketch is looked up once for all of them.
 const TOGETHER: usize = 6;
 
+/// Documents whose keys are made one band after the other: their sketches stay in the nearest cache meanwhile.
+const NEAR: usize = 64;
+
 /// The sketches of documents by rank.
 pub trait Sketches: Sync {
     /// The stored words of a sketch.
@@ -82,10 +85,14 @@ impl<'a, S: Sketches> BandCandidates<'a, S> {
             let keys = |some: Range<usize>, places: Range<usize>, columns: &mut [Vec<u64>]| {
                 let bands = bands.start + some.start..bands.start + some.end;
                 workers.progress.add((places.len() * bands.len() / n_bands) as u64)?;
-                for (i, &rank) in ranks[places].iter().enumerate() {
-                    banding.keys_within(sketches.sketch(rank), bands.clone(), |band, key| {
-                        columns[band - bands.start][i] = key;
-                    });
+                // Sketches of a few documents stay in the nearest cache while their keys are made band by band.
+                for (i, ranks) in ranks[places].chunks(NEAR).enumerate() {
+                    let mut near = [[].as_slice(); NEAR];
+                    near.iter_mut().zip(ranks).for_each(|(near, rank)| *near = sketches.sketch(*rank));
+                    for (band, column) in bands.clone().zip(&mut *columns) {
+                        let keys = &mut column[i * NEAR..][..ranks.len()];
+                        banding.keys_of(band, &near[..ranks.len()], keys);
+                    }
                 }
                 Ok(())
             };
