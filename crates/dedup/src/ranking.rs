@@ -103,7 +103,7 @@ fn equal_ids(table: &RowTable, workers: Workers<'_>) -> Result<Vec<Vec<u8>>> {
     let id = |row: &Rank| table.id(Row(row.0)).unwrap_or_default();
     let take = |rows: &[Rank]| Ok(repeated(rows.iter().map(id).collect()));
     let rows: Vec<Rank> = Rank::all(table.n).collect();
-    Ok(bands::groups(&rows, |row| Ok(XxHash3_64::oneshot(id(&row))), take, workers)?)
+    Ok(bands::groups(&rows, |row| Ok(XxHash3_64::oneshot(id(&row))), take, u64::MAX, workers)?)
 }
 
 /// The same on disk.

@@ -146,7 +146,7 @@ impl Job<'_> {
                 self.observer.begin(Stage::Candidates, Some(2 * n));
                 let (sketches, workers) =
                     (RankedSketches { table, ranking: view.ranking }, self.workers(&progress));
-                let of = BandCandidates::new(sketches, compared, rules, workers)?;
+                let of = BandCandidates::new(sketches, compared, rules, self.budget.sorting as u64, workers)?;
                 let room = (self.budget.sorting as u64).saturating_sub(of.bytes()) / LISTED;
                 let (counts, chunks) = (of.counts, VecDeque::from(of.chunks(room, workers.threads)));
                 let mut unlisted = Unlisted { of, chunks: chunks.clone(), room };
