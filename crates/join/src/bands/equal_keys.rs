@@ -160,7 +160,7 @@ impl<'a> EqualKeys<'a> {
         }
         let numbers = share(pass.slice, self.passes.n_slices, 1 << self.log_partitions);
         let blocks = self.blocks(&pass.columns, &numbers, keys)?;
-        let together = self.members.len().div_ceil(PER_PARTITION);
+        let together = self.members.len().div_ceil(PER_PARTITION).max(1);
         let n_parts = numbers.len().div_ceil(together);
         let (n_tasks, large) = (pass.columns.len() * n_parts, Mutex::new(()));
         let made = in_parallel(n_tasks, self.workers.threads, Scratch::default, |task, scratch| {
