@@ -61,12 +61,12 @@ impl Ranking {
         self.orders.as_ref().map_or(Rank(row.0), |(_, ranks)| ranks[row.index()])
     }
 
-    /// The ids that more than one document has.
-    pub fn repeated_ids(&self, table: &RowTable, workers: Workers<'_>) -> Result<RepeatedIds> {
+    /// The ids that more than one document has, found in so many bytes of memory.
+    pub fn repeated_ids(&self, table: &RowTable, room: u64, workers: Workers<'_>) -> Result<RepeatedIds> {
         if self.has_rising_ids {
             return Ok(RepeatedIds::default());
         }
-        let repeated = equal_ids(table, workers)?;
+        let repeated = equal_ids(table, room, workers)?;
         let n = repeated.len() as u32;
         let mut examples: Vec<_> =
             repeated.into_iter().map(|id| (id_key(&id).collect::<Vec<u8>>(), id)).collect();
@@ -78,11 +78,11 @@ impl Ranking {
 }
 
 /// The id of every document that has that of an earlier one, in any order.
-fn equal_ids(table: &RowTable, workers: Workers<'_>) -> Result<Vec<Vec<u8>>> {
+fn equal_ids(table: &RowTable, room: u64, workers: Workers<'_>) -> Result<Vec<Vec<u8>>> {
     let id = |row: &Rank| table.id(Row(row.0)).unwrap_or_default();
     let take = |rows: &[Rank]| Ok(repeated(rows.iter().map(id).collect()));
     let rows: Vec<Rank> = Rank::all(table.len()).collect();
-    Ok(bands::groups(&rows, |row| Ok(XxHash3_64::oneshot(id(&row))), take, workers)?)
+    Ok(bands::groups(&rows, |row| Ok(XxHash3_64::oneshot(id(&row))), take, room, workers)?)
 }
 
 /// Of some ids every one that is equal to another one before it.

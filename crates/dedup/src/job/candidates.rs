@@ -144,7 +144,7 @@ impl Job<'_> {
             RankedSketches { table: &view.corpus.documents, ranking: view.ranking },
             self.workers(&progress),
         );
-        let of = BandCandidates::new(sketches, compared, rules, workers)?;
+        let of = BandCandidates::new(sketches, compared, rules, self.budget.sorting as u64, workers)?;
         let room = (self.budget.sorting as u64).saturating_sub(of.bytes()) / LISTED;
         let (counts, chunks) = (of.counts, VecDeque::from(of.chunks(room, workers.threads)));
         let mut unlisted = Unlisted { of, chunks: chunks.clone(), room };

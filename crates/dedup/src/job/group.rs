@@ -1,7 +1,6 @@
 //! The keep order, and documents of the same text.
 
-use benzer_flow::workers::in_parallel;
-use benzer_flow::{Progress, Workers, share};
+use benzer_flow::{Progress, Workers};
 use benzer_join::bands;
 use benzer_join::verify::{ElementCounter, Texts};
 use benzer_join::{Edge, Rank};
@@ -63,7 +62,7 @@ impl Job<'_> {
         let workers = self.workers(&progress);
         let ranking = Ranking::new(&corpus.documents, &self.request.keep, ids, workers);
         if ids {
-            let repeated = ranking.repeated_ids(&corpus.documents, workers)?;
+            let repeated = ranking.repeated_ids(&corpus.documents, self.budget.sorting as u64, workers)?;
             summary.counts.repeated_ids = repeated.n.into();
             summary.warnings.extend(repeated.examples.first().map(|example| {
                 format!(
@@ -84,57 +83,40 @@ impl Job<'_> {
 
     /// The documents that have a text, and which of them have that of an earlier one: all elements are in both.
     fn distinct(&self, view: &CorpusView<'_>, workers: Workers<'_>) -> Result<Distinct> {
-        let equal = |first: Rank, other: Rank| {
+        let count_if_equal = |Counted { of, n, counter }: &mut Counted, first: Rank, other: Rank| {
             workers.progress.add(0)?;
             let mut is_equal = false;
-            view.with_texts(first, other, &mut |text, other| is_equal = text == other)?;
-            Ok(is_equal)
+            view.with_texts(first, other, &mut |text, other| {
+                is_equal = text == other;
+                if is_equal && *of != Some(first) {
+                    (*of, *n) = (Some(first), counter.count(text, &self.ingest.shingler));
+                }
+            })?;
+            Ok(is_equal.then_some(*n))
         };
         let mut distinct = Distinct::default();
-        let copies = copies(view, &mut distinct, equal, workers)?;
-        distinct.copies = self.edges_of_copies(view, &copies, workers)?;
+        let room = self.budget.sorting as u64;
+        distinct.copies = copies(view, &mut distinct, count_if_equal, room, workers)?;
         Ok(distinct)
-    }
-
-    /// Edges between copies and the first of their text: all elements are in both.
-    fn edges_of_copies(
-        &self,
-        view: &CorpusView<'_>,
-        copies: &[(Rank, Rank)],
-        workers: Workers<'_>,
-    ) -> Result<Vec<Edge>> {
-        let mut first: Vec<Rank> = copies.iter().map(|(_, first)| *first).collect();
-        first.sort_unstable();
-        first.dedup();
-        let n_tasks = first.len().div_ceil(TASK);
-        let sizes = in_parallel(n_tasks, workers.threads, ElementCounter::default, |task, counter| {
-            let ranks = &first[share(task, n_tasks, first.len())];
-            let sizes = ranks.iter().map(|rank| {
-                let mut n = 0;
-                view.with_text(*rank, &mut |text| n = counter.count(text, &self.ingest.shingler))?;
-                Ok(n)
-            });
-            sizes.collect::<Result<Vec<u32>>>()
-        });
-        let sizes = sizes.into_iter().collect::<Result<Vec<_>>>()?.concat();
-        let edge = |&(later, earlier): &(Rank, Rank)| {
-            let n = sizes[first.binary_search(&earlier).expect("each of them is counted")];
-            Edge { later, earlier, intersection: n, union: n }
-        };
-        Ok(copies.iter().map(edge).collect())
     }
 }
 
-/// Texts whose elements are counted by one thread.
-const TASK: usize = 256;
+/// The document whose elements were counted last.
+#[derive(Default)]
+struct Counted {
+    of: Option<Rank>,
+    n: u32,
+    counter: ElementCounter,
+}
 
-/// The pairs of documents that are equal, each with the first of its text.
+/// The edges between copies and the first of their text: all elements are in both.
 fn copies(
     view: &CorpusView<'_>,
     distinct: &mut Distinct,
-    equal: impl Fn(Rank, Rank) -> benzer_flow::Result<bool> + Sync,
+    count_if_equal: impl Fn(&mut Counted, Rank, Rank) -> benzer_flow::Result<Option<u32>> + Sync,
+    room: u64,
     workers: Workers<'_>,
-) -> Result<Vec<(Rank, Rank)>> {
+) -> Result<Vec<Edge>> {
     let table = &view.corpus.documents;
     let hash = |rank: Rank| table.hash(view.ranking.row(rank));
     let parts = in_ranges(view.len(), workers.threads, |ranks| {
@@ -152,7 +134,7 @@ fn copies(
     // A text with words is not equal to one without.
     for ranks in distinct.ranks() {
         let prefetch = |rank, what| view.prefetch(rank, what);
-        copies.extend(bands::copies(ranks, hash, prefetch, &equal, workers)?);
+        copies.extend(bands::copies(ranks, hash, prefetch, &count_if_equal, room, workers)?);
     }
     copies.sort_unstable();
     Ok(copies)

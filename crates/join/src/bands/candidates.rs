@@ -12,14 +12,14 @@ use benzer_core::lsh::{Banding, Prefilter};
 use benzer_flow::{Result, Workers, workers::in_parallel};
 
 use super::crowds::Crowds;
-use super::equal_keys::{EqualKeys, FEW_THREADS, KEY_BYTES, REPEATED_BYTES};
+use super::equal_keys::{self, EqualKeys, Partitions};
 use super::lister::Lister;
 use super::lists::CandidateLists;
-use super::memberships::{BucketCounts, Membership, Memberships, Ranges};
+use super::memberships::{BucketCounts, Membership, Memberships, MembershipsBuilder, Ranges};
 use crate::Rank;
 
-/// Bands whose keys are made together: a sketch is looked up once for all of them.
-const TOGETHER: usize = 6;
+/// Documents whose keys are made one band after the other: their sketches stay in the nearest cache meanwhile.
+const NEAR: usize = 64;
 
 /// The sketches of documents by rank.
 pub trait Sketches: Sync {
@@ -47,11 +47,11 @@ pub struct BandRules {
 
 /// Bytes of memory that [`BandCandidates::new`] needs for each document at most, with so many bands and threads: if all of them have the same key in each band.
 pub fn max_bytes_per_document(n_bands: usize, threads: usize) -> u64 {
-    // The keys of some bands; of one of them, or of one for each of few threads, what it takes to find those that occur again; of each band a membership and a first member.
-    let keys = TOGETHER.min(n_bands) * KEY_BYTES;
-    let repeated = REPEATED_BYTES * if threads <= FEW_THREADS { threads.max(1) } else { 1 };
-    (keys + repeated + n_bands * (size_of::<Membership>() + size_of::<Rank>())) as u64
+    equal_keys::max_bytes_per_document(n_bands, MADE, threads) as u64
 }
+
+/// Bytes that are made of a key at most: a membership and a first member.
+const MADE: usize = size_of::<Membership>() + size_of::<Rank>();
 
 /// The candidate pairs among some documents, which are listed when they are asked for.
 pub struct BandCandidates<'a, S> {
@@ -70,28 +70,41 @@ impl<'a, S: Sketches> BandCandidates<'a, S> {
     ///
     /// # Errors
     /// The wish to stop.
-    pub fn new(sketches: S, ranks: &'a [Rank], rules: BandRules, workers: Workers<'_>) -> Result<Self> {
+    pub fn new(
+        sketches: S,
+        ranks: &'a [Rank],
+        rules: BandRules,
+        room: u64,
+        workers: Workers<'_>,
+    ) -> Result<Self> {
         let n_ranks = ranks.last().map_or(0, |rank| rank.0 + 1);
         let ranges = Ranges::new(n_ranks, workers.threads);
         let BandRules { banding, cap, .. } = rules;
-        let mut equal = EqualKeys::new(ranks, workers);
-        let mut parts: Vec<Memberships> = Vec::new();
         let n_bands = banding.bands();
-        for first in (0..n_bands).step_by(TOGETHER) {
-            let bands = first..n_bands.min(first + TOGETHER);
-            let keys = |some: Range<usize>, places: Range<usize>, columns: &mut [Vec<u64>]| {
-                let bands = bands.start + some.start..bands.start + some.end;
+        let mut equal = EqualKeys::new(ranks, n_bands, MADE, room, workers);
+        let mut parts: Vec<Memberships> = Vec::new();
+        for pass in equal.passes() {
+            let keys = |bands: Range<usize>, places: Range<usize>, columns: &mut [Vec<u64>]| {
                 workers.progress.add((places.len() * bands.len() / n_bands) as u64)?;
-                for (i, &rank) in ranks[places].iter().enumerate() {
-                    banding.keys_within(sketches.sketch(rank), bands.clone(), |band, key| {
-                        columns[band - bands.start][i] = key;
-                    });
+                // Sketches of a few documents stay in the nearest cache while their keys are made band by band.
+                for (i, ranks) in ranks[places].chunks(NEAR).enumerate() {
+                    let mut near = [[].as_slice(); NEAR];
+                    near.iter_mut().zip(ranks).for_each(|(near, rank)| *near = sketches.sketch(*rank));
+                    for (band, column) in bands.clone().zip(&mut *columns) {
+                        let keys = &mut column[i * NEAR..][..ranks.len()];
+                        banding.keys_of(band, &near[..ranks.len()], keys);
+                    }
                 }
                 Ok(())
             };
-            parts.extend(
-                equal.buckets(bands.len(), keys, |buckets| Ok(Memberships::new(buckets, ranges, cap)))?,
-            );
+            let take = |partitions: &mut Partitions<'_>| {
+                let mut memberships = MembershipsBuilder::new(cap);
+                while let Some(buckets) = partitions.next() {
+                    memberships.add(buckets);
+                }
+                Ok(memberships.finish(ranges))
+            };
+            parts.append(&mut equal.buckets(&pass, keys, take)?);
         }
         drop(equal);
         let counts = parts.iter().fold(BucketCounts::default(), |all, part| all.merge(part.counts));
@@ -150,7 +163,7 @@ pub fn candidates(
     rules: BandRules,
     workers: Workers<'_>,
 ) -> Result<(Vec<CandidateLists>, BucketCounts)> {
-    let candidates = BandCandidates::new(sketches, ranks, rules, workers)?;
+    let candidates = BandCandidates::new(sketches, ranks, rules, u64::MAX, workers)?;
     Ok((candidates.lists(0..candidates.ranges.len(), workers)?, candidates.counts))
 }
 
@@ -224,7 +237,7 @@ mod tests {
             let found: Vec<_> = found.0.iter().flat_map(CandidateLists::pairs).collect();
             let expected: Vec<_> = by_definition(&table, &banding, &prefilter, cap).into_iter().collect();
             prop_assert_eq!(&found, &expected);
-            let candidates = BandCandidates::new(&table, &ranks, rules, workers).unwrap();
+            let candidates = BandCandidates::new(&table, &ranks, rules, u64::MAX, workers).unwrap();
             for max_bytes in [0, 100, u64::MAX] {
                 let lists = candidates.chunks(max_bytes, 1).into_iter().map(|chunk| candidates.lists(chunk, workers).unwrap());
                 let found: Vec<_> = lists.flatten().flat_map(|lists| lists.pairs().collect::<Vec<_>>()).collect();

@@ -171,7 +171,7 @@ impl Numbering {
 
 #[cfg(test)]
 mod tests {
-    use super::super::memberships::Ranges;
+    use super::super::memberships::{MembershipsBuilder, Ranges};
     use super::super::number_set::NumberSet;
     use super::super::repeats::Buckets;
     use super::*;
@@ -184,7 +184,9 @@ mod tests {
         let part = |buckets: &[BTreeSet<u32>]| {
             let mut all = Buckets::default();
             buckets.iter().for_each(|bucket| all.push(bucket.iter().copied().map(Rank)));
-            Memberships::new(&all, Ranges::new(N, 1), cap)
+            let mut made = MembershipsBuilder::new(cap);
+            made.add(&all);
+            made.finish(Ranges::new(N, 1))
         };
         buckets.chunks(2).map(part).collect()
     }

@@ -91,11 +91,24 @@ pub(super) struct Memberships {
     pub counts: BucketCounts,
 }
 
-impl Memberships {
-    /// Of some buckets, whose members are in order.
-    pub fn new(buckets: &Buckets, ranges: Ranges, cap: usize) -> Self {
-        let mut made = Self::default();
-        let mut all = Vec::with_capacity(buckets.members.len());
+/// Memberships while buckets are added.
+pub(super) struct MembershipsBuilder {
+    made: Memberships,
+    all: Vec<Membership>,
+    cap: usize,
+}
+
+impl MembershipsBuilder {
+    /// So many first members of a bucket are paired with all others.
+    pub fn new(cap: usize) -> Self {
+        Self { made: Memberships::default(), all: Vec::new(), cap }
+    }
+
+    /// Adds buckets, whose members are in order.
+    pub fn add(&mut self, buckets: &Buckets) {
+        let Self { made, all, cap } = self;
+        let cap = *cap;
+        all.reserve(buckets.members.len() - buckets.len());
         for bucket in buckets.iter() {
             made.counts.add(bucket.len() as u64, cap);
             let number = made.large.len() as u32;
@@ -115,17 +128,21 @@ impl Memberships {
                 Membership { rank, start, n }
             }));
         }
-        made.crowd_starts.push(made.crowds.len() as u32);
-        assert!(
-            made.crowds.len().max(made.first.len()) < CROWD as usize,
-            "a bucket of more than fits memory"
-        );
-        made.first.shrink_to_fit();
-        made.crowds.shrink_to_fit();
-        made.put_in_order(&all, ranges);
-        made
     }
 
+    /// The memberships of all buckets.
+    pub fn finish(mut self, ranges: Ranges) -> Memberships {
+        self.made.crowd_starts.push(self.made.crowds.len() as u32);
+        let n = self.made.crowds.len().max(self.made.first.len());
+        assert!(n < CROWD as usize, "a bucket of more than fits memory");
+        self.made.first.shrink_to_fit();
+        self.made.crowds.shrink_to_fit();
+        self.made.put_in_order(&self.all, ranges);
+        self.made
+    }
+}
+
+impl Memberships {
     /// Puts memberships in order by range.
     fn put_in_order(&mut self, all: &[Membership], ranges: Ranges) {
         // Counted two entries further on, so that filling a range moves its beginning to where the one before it ends.

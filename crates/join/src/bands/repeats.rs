@@ -41,11 +41,39 @@ impl Buckets {
         self.members.extend(members);
         self.ends.push(self.members.len() as u32);
     }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The members of one of them.
+    pub fn get(&self, i: usize) -> &[Rank] {
+        let start = if i == 0 { 0 } else { self.ends[i - 1] };
+        &self.members[start as usize..self.ends[i] as usize]
+    }
+
+    fn clear(&mut self) {
+        self.members.clear();
+        self.ends.clear();
+    }
+
+    /// Puts the members of each bucket in order.
+    fn sort(&mut self) {
+        let mut start = 0;
+        for &end in &self.ends {
+            let members = &mut self.members[std::mem::replace(&mut start, end) as usize..end as usize];
+            if !members.is_sorted() {
+                members.sort_unstable();
+            }
+        }
+    }
 }
 
 impl RepeatFilter {
-    /// The buckets of keys that have more than one member. `members[i]`, in order, has `keys[i]`.
-    pub fn repeated(&mut self, keys: &[u64], members: &[Rank]) -> Buckets {
+    /// Finds the buckets of keys that have more than one member. `members[i]` has `keys[i]`.
+    pub fn repeated(&mut self, keys: &[u64], members: &[Rank], buckets: &mut Buckets) {
+        buckets.clear();
         self.count(keys);
         let mut left = std::mem::take(&mut self.left);
         left.resize(keys.len().max(left.len()), 0);
@@ -57,7 +85,6 @@ impl RepeatFilter {
             n += usize::from(self.may_be_repeated(key));
         }
         let high = sort(&mut left[..n], &mut self.half) & !place;
-        let mut buckets = Buckets { members: Vec::with_capacity(n), ends: Vec::new() };
         let alike = left[..n].chunk_by(|a, b| (a ^ b) & high == 0).filter(|alike| alike.len() > 1);
         for alike in alike {
             let places = alike.iter().map(|both| (both & place) as usize);
@@ -74,7 +101,7 @@ impl RepeatFilter {
             }
         }
         self.left = left;
-        buckets
+        buckets.sort();
     }
 
     /// Counts some keys, and no others.
@@ -154,20 +181,21 @@ mod tests {
     fn expected(keys: &[u64], members: &[Rank]) -> Vec<Vec<Rank>> {
         let mut all: BTreeMap<u64, Vec<Rank>> = BTreeMap::new();
         keys.iter().zip(members).for_each(|(key, member)| all.entry(*key).or_default().push(*member));
+        all.values_mut().for_each(|bucket| bucket.sort_unstable());
         all.into_values().filter(|bucket| bucket.len() > 1).collect()
     }
 
     #[test]
     fn many_keys_are_told_apart_whether_their_first_bits_are_equal_or_not() {
         let members: Vec<Rank> = (0..40_000).map(|i| Rank(3 * i + 1)).collect();
-        let mut filter = RepeatFilter::default();
+        let (mut filter, mut buckets) = (RepeatFilter::default(), Buckets::default());
         // Of each number of keys some are in pairs, some in large buckets; `shift` says where they differ.
         for (n_keys, shift) in
             [(9_000, 50), (9_000, 43), (9_000, 40), (9_000, 0), (60, 20), (1, 0), (30_000, 49)]
         {
             let spread = stream(n_keys).map(|random| (random % n_keys) << shift);
             let keys: Vec<u64> = spread.take(members.len()).collect();
-            let buckets = filter.repeated(&keys, &members);
+            filter.repeated(&keys, &members, &mut buckets);
             assert_eq!(
                 buckets.iter().collect::<Vec<_>>(),
                 expected(&keys, &members),
@@ -178,12 +206,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn exactly_the_repeated_keys_are_left(keys in prop::collection::vec(prop_oneof![0u64..40, any::<u64>(), (0u64..9).prop_map(|k| k << 56)], 0..300)) {
-            let members: Vec<Rank> = (0..keys.len() as u32).map(|i| Rank(2 * i)).collect();
+        fn exactly_the_repeated_keys_are_left(keys in prop::collection::vec(prop_oneof![0u64..40, any::<u64>(), (0u64..9).prop_map(|k| k << 56)], 0..300), is_rising: bool) {
+            let mut members: Vec<Rank> = (0..keys.len() as u32).map(|i| Rank(2 * i)).collect();
+            if !is_rising {
+                members.reverse();
+            }
             let expected = expected(&keys, &members);
-            let mut filter = RepeatFilter::default();
+            let (mut filter, mut buckets) = (RepeatFilter::default(), Buckets::default());
             for _ in 0..2 {
-                let buckets = filter.repeated(&keys, &members);
+                filter.repeated(&keys, &members, &mut buckets);
+                prop_assert_eq!(buckets.len(), expected.len());
+                prop_assert!((0..buckets.len()).all(|i| buckets.get(i) == expected[i]));
                 prop_assert_eq!(buckets.iter().collect::<Vec<_>>(), expected.iter().collect::<Vec<_>>());
                 prop_assert_eq!(&buckets.members, &expected.concat());
             }

@@ -48,6 +48,11 @@ proptest! {
         banding.keys_within(&words, 1..bands, |band, key| some.push((band, key)));
         prop_assert!(some.into_iter().eq(keys.iter().copied().enumerate().skip(1)));
         let other = packed(seed ^ 5, k, stored).1;
+        let mut of_band = [0; 2];
+        for (band, key) in keys.iter().enumerate() {
+            banding.keys_of(band, &[&other, &words], &mut of_band);
+            prop_assert_eq!(of_band, [banding.key(&other, band), *key]);
+        }
         let shares = keys.iter().enumerate().any(|(band, key)| banding.key(&other, band) == *key);
         prop_assert_eq!(banding.share_key(&words, &other), shares);
         prop_assert!(banding.share_key(&words, &words));
