@@ -110,7 +110,8 @@ impl Slice for Compare {
         let words = self.sketches(&members)?;
         let candidates: CandidateLists = self.candidates(&members, &words)?.into_iter().collect();
         let texts = HeldTexts(&members);
-        let sources = FeatureSource { texts: &texts, shingler: &self.shingler, remembered: REMEMBERED };
+        let (shingler, held) = (&self.shingler, size_of::<u64>() * REMEMBERED);
+        let sources = FeatureSource { texts: &texts, shingler, remembered: REMEMBERED, held };
         let n_words = self.settings.spec.words();
         let words = |rank: Rank| &words[rank.index() * n_words..][..n_words];
         let wanted = PairFilter::Reaching(self.settings.threshold);

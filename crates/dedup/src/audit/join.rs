@@ -43,7 +43,8 @@ pub(crate) struct AuditWorkspace<'a> {
 impl<'a> AuditWorkspace<'a> {
     pub(super) fn sources(self, texts: &'a dyn Texts, shingler: &'a Shingler) -> FeatureSource<'a> {
         let remembered = self.bytes as usize / REMEMBERED_SHARE / self.threads.max(1);
-        FeatureSource { texts, shingler, remembered: remembered.min(MAX_REMEMBERED) }
+        let held = self.bytes as usize / REMEMBERED_SHARE;
+        FeatureSource { texts, shingler, remembered: remembered.min(MAX_REMEMBERED), held }
     }
 }
 

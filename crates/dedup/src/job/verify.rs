@@ -18,6 +18,8 @@ use crate::request::Verify;
 use crate::summary::{Counts, Summary};
 /// Pairs between the one that is estimated and the one whose sketches are asked for.
 const AHEAD: usize = 8;
+/// One of so many bytes for sorting, of which nothing is sorted meanwhile, may hold the documents of a large cluster.
+const HELD_SHARE: usize = 8;
 
 impl Job<'_> {
     pub fn saved_edges(&self, summary: &mut Summary) -> Result<Option<Edges>> {
@@ -144,6 +146,7 @@ impl Job<'_> {
             texts: view,
             shingler: &self.ingest.shingler,
             remembered: self.budget.features / size_of::<u64>(),
+            held: self.budget.sorting / HELD_SHARE,
         }
     }
 }

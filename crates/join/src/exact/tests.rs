@@ -61,7 +61,7 @@ impl Corpus {
     }
 
     fn source<'a>(&'a self, shingler: &'a Shingler) -> FeatureSource<'a> {
-        FeatureSource { texts: self, shingler, remembered: 1 << 16 }
+        FeatureSource { texts: self, shingler, remembered: 1 << 16, held: 1 << 16 }
     }
 
     fn reaching(&self, pairs: &[(Rank, Rank)], shingler: &Shingler, threshold: Threshold) -> Vec<Edge> {
@@ -186,7 +186,7 @@ fn a_text_that_cannot_be_read_ends_the_join() {
     for threads in 1..4 {
         let workspace = Workspace { bytes: 1 << 20, folder: folder.path(), files: &Files::new() };
         let workers = Workers { threads, progress: &Progress::silent() };
-        let source = FeatureSource { texts: &Broken, shingler: &shingler(3), remembered: 0 };
+        let source = FeatureSource { texts: &Broken, shingler: &shingler(3), remembered: 0, held: 1 << 16 };
         let rule = Rule::duplicates("0.8".parse().unwrap());
         let found = candidates(&members, &source, rule, workspace, workers);
         assert_eq!(found.unwrap_err().to_string(), "`text` must be readable, got noise");

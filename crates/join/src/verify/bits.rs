@@ -264,7 +264,7 @@ mod tests {
         fn counts_are_those_of_sets(sets in prop_oneof![prop::collection::vec(words(), 2..12), prop::collection::vec(words(), 70..150)]) {
             let text = |set: &BTreeSet<u32>| set.iter().map(|word| format!("w{word} w{} ", set.first().unwrap())).collect();
             let (texts, shingler) = (Few(sets.iter().map(text).collect()), unigrams());
-            let sources = FeatureSource { texts: &texts, shingler: &shingler, remembered: 1000 };
+            let sources = FeatureSource { texts: &texts, shingler: &shingler, remembered: 1000, held: 1 << 16 };
             let (mut bits, mut features, mut counts) = (Bits::default(), Features::default(), Vec::new());
             let ranks: Vec<Rank> = Rank::all(sets.len() as u32).collect();
             for _ in 0..2 {
@@ -284,7 +284,7 @@ mod tests {
     fn sets_that_are_too_large_are_not_held() {
         let long = || (0..500_000).map(|word| format!("{word} ")).collect::<String>();
         let (texts, shingler) = (Few(vec!["a".to_owned(), long()]), unigrams());
-        let sources = FeatureSource { texts: &texts, shingler: &shingler, remembered: 1000 };
+        let sources = FeatureSource { texts: &texts, shingler: &shingler, remembered: 1000, held: 1 << 16 };
         let (mut bits, mut features) = (Bits::default(), Features::default());
         let mut holds = |first, n| {
             let ranks: Vec<Rank> =

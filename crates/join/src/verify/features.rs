@@ -18,6 +18,8 @@ pub struct FeatureSource<'a> {
     pub shingler: &'a Shingler,
     /// Elements that are remembered at most, if one document does not have more.
     pub remembered: usize,
+    /// Bytes that all threads together may hold of one large cluster; the documents of a larger one are made again and again.
+    pub held: usize,
 }
 
 /// Makes and counts the distinct elements of texts.

@@ -10,28 +10,30 @@ mod edges;
 mod features;
 mod id_map;
 mod lanes;
+mod large;
 mod numbered;
 mod origins;
 mod pair;
+mod rank_places;
 mod reference;
+mod tasks;
 
 use benzer_flow::{Result, Workers, workers::in_parallel};
 
 use crate::bands::{CandidateLists, Candidates};
 use crate::{Prefetch, Rank, prefetch};
-use clusters::ClusterComparer;
+use clusters::{ClusterComparer, LargeComparer};
 pub use edges::EdgeLists;
 use edges::{GroupPlaces, TaskEdges};
 pub use features::{ElementCounter, FeatureSource};
 pub use id_map::IdMap;
+use large::LargeCluster;
 use origins::{OriginGroup, by_origin};
 pub use pair::PairFilter;
+use tasks::{LaterSizes, Stretch, Stretches, tasks};
 
-/// Bytes of the later texts of a task, at most, and those of the last ones, which threads share out at the end.
-const TASK_BYTES: u64 = 4 << 20;
-const LAST_BYTES: u64 = 256 << 10;
-/// Groups whose sizes are looked up together.
-const SIZES: usize = 1 << 14;
+/// Groups of a large cluster that one thread measures in one go.
+const LARGE_TASK: usize = 512;
 
 /// The texts of documents by rank.
 pub trait Texts: Sync {
@@ -57,79 +59,99 @@ pub fn verify_held<'a>(
 ) -> Result<EdgeLists> {
     let groups: Vec<Candidates<'_>> = parts.into_iter().flat_map(CandidateLists::lists).collect();
     let order = by_origin(&groups, workers.threads);
-    let tasks = tasks(&order, &groups, sources.texts, workers.threads)?;
+    let sizes = LaterSizes::new(&groups, sources.texts, workers.threads)?;
     let places = GroupPlaces::new(groups.len());
-    let made = in_parallel(tasks.len(), workers.threads, ClusterComparer::default, |i, comparer| {
-        let mut edges = TaskEdges::default();
-        let runs: Vec<&[OriginGroup]> = tasks[i].chunk_by(|a, b| a.origin == b.origin).collect();
-        let (mut of_run, mut n_pairs) = (Vec::new(), 0);
-        for (i, run) in runs.iter().enumerate() {
-            for (ahead, what) in prefetch::DISTANCES {
-                prefetch_run(runs.get(i + ahead).copied().unwrap_or_default(), what, &groups, sources.texts);
-            }
-            of_run.clear();
-            of_run.extend(run.iter().map(|group| groups[group.number as usize]));
-            n_pairs += documents::n_pairs(&of_run);
-            comparer.run(&of_run, sources, wanted, &mut edges)?;
+    let pairs = Pairs { groups: &groups, places: &places, sources, wanted, workers };
+    let Stretches { large, mut others } = Stretches::new(&order, &sizes, workers.threads);
+    let mut made = Vec::new();
+    for cluster in large {
+        if !pairs.measure_large(&cluster, &mut made)? {
+            others.extend(cluster);
         }
-        places.keep(i, tasks[i]);
-        workers.progress.add(n_pairs as u64)?;
-        Ok(edges)
-    });
-    Ok(EdgeLists::new(made.into_iter().collect::<Result<_>>()?, places))
+    }
+    pairs.measure(&tasks(&others, &sizes, workers.threads), &mut made)?;
+    Ok(EdgeLists::new(made, places))
 }
 
-/// The first texts of a run will be wanted soon; a run that has more looks after them by itself.
-fn prefetch_run(run: &[OriginGroup], what: Prefetch, groups: &[Candidates<'_>], texts: &dyn Texts) {
-    let Some(first) = run.first() else { return };
-    let earlier = run.iter().take(2).flat_map(|group| groups[group.number as usize].earlier.iter().take(2));
-    texts.prefetch(groups[first.number as usize].later, what);
-    earlier.for_each(|rank| texts.prefetch(*rank, what));
+/// What is measured.
+#[derive(Clone, Copy)]
+struct Pairs<'a> {
+    groups: &'a [Candidates<'a>],
+    places: &'a GroupPlaces,
+    sources: FeatureSource<'a>,
+    wanted: PairFilter,
+    workers: Workers<'a>,
 }
 
-/// Groups that one thread measures in one go: few enough texts to be held together, and fewer towards the end, so that all threads end at the same time.
-fn tasks<'a>(
-    order: &'a [Vec<OriginGroup>],
-    groups: &[Candidates<'_>],
-    texts: &dyn Texts,
-    threads: usize,
-) -> Result<Vec<&'a [OriginGroup]>> {
-    let sizes = sizes(groups, texts, threads)?;
-    let total: u64 = sizes.iter().flatten().sum();
-    let longest = |left: u64| match threads {
-        0 | 1 => TASK_BYTES,
-        _ => (left / (2 * threads as u64)).clamp(LAST_BYTES, TASK_BYTES),
-    };
-    let size = |group: &OriginGroup| {
-        let number = group.number as usize;
-        sizes[number / SIZES][number % SIZES]
-    };
-    let cut = |part: usize, _: &mut ()| {
-        let groups = &order[part];
-        // Parts are about equal.
-        let mut left = total / order.len() as u64 * (order.len() - part) as u64;
-        let (mut tasks, mut start, mut bytes) = (Vec::new(), 0, 0);
-        for (i, group) in groups.iter().enumerate() {
-            bytes += size(group);
-            if bytes > longest(left) {
-                tasks.push(&groups[start..=i]);
-                left = left.saturating_sub(bytes);
-                (start, bytes) = (i + 1, 0);
+impl Pairs<'_> {
+    /// Measures tasks, each on one thread.
+    fn measure(self, tasks: &[&[OriginGroup]], made: &mut Vec<TaskEdges>) -> Result<()> {
+        self.each_task(tasks, made, ClusterComparer::default, |task, comparer, edges| {
+            let runs: Vec<&[OriginGroup]> = task.chunk_by(|a, b| a.origin == b.origin).collect();
+            let mut of_run = Vec::new();
+            for (i, run) in runs.iter().enumerate() {
+                for (ahead, what) in prefetch::DISTANCES {
+                    self.prefetch_run(runs.get(i + ahead).copied().unwrap_or_default(), what);
+                }
+                of_run.clear();
+                of_run.extend(run.iter().map(|group| self.groups[group.number as usize]));
+                comparer.run(&of_run, self.sources, self.wanted, edges)?;
             }
-        }
-        tasks.extend((start < groups.len()).then(|| &groups[start..]));
-        tasks
-    };
-    Ok(in_parallel(order.len(), threads, || (), cut).concat())
-}
+            Ok(())
+        })
+    }
 
-/// The lengths of the later texts of all groups, [`SIZES`] in each part: looked up in the order in which they lie.
-fn sizes(groups: &[Candidates<'_>], texts: &dyn Texts, threads: usize) -> Result<Vec<Vec<u64>>> {
-    let parts: Vec<&[Candidates<'_>]> = groups.chunks(SIZES).collect();
-    let of_part = |part: usize, _: &mut ()| -> Result<Vec<u64>> {
-        parts[part].iter().map(|group| texts.bytes(group.later)).collect()
-    };
-    in_parallel(parts.len(), threads, || (), of_part).into_iter().collect()
+    /// Measures a large cluster, whose documents all threads share; false if there is no room for them.
+    fn measure_large(self, cluster: &[Stretch<'_>], made: &mut Vec<TaskEdges>) -> Result<bool> {
+        let numbers = cluster.iter().flat_map(|stretch| stretch.groups).map(|group| group.number as usize);
+        let groups: Vec<Candidates<'_>> = numbers.map(|number| self.groups[number]).collect();
+        let Some(held) = LargeCluster::hold(&groups, self.sources, self.workers.threads)? else {
+            return Ok(false);
+        };
+        let tasks: Vec<_> = cluster.iter().flat_map(|stretch| stretch.groups.chunks(LARGE_TASK)).collect();
+        self.each_task(&tasks, made, LargeComparer::default, |task, comparer, edges| {
+            for group in task {
+                comparer.run(self.groups[group.number as usize], &held, self.wanted, edges);
+            }
+            Ok(())
+        })?;
+        Ok(true)
+    }
+
+    /// Appends the edges that `measure` makes of each task.
+    fn each_task<S: Send>(
+        self,
+        tasks: &[&[OriginGroup]],
+        made: &mut Vec<TaskEdges>,
+        scratch: impl Fn() -> S,
+        measure: impl Fn(&[OriginGroup], &mut S, &mut TaskEdges) -> Result<()> + Sync,
+    ) -> Result<()> {
+        let first = made.len();
+        let measured: Vec<Result<_>> =
+            in_parallel(tasks.len(), self.workers.threads, scratch, |i, scratch| {
+                let mut edges = TaskEdges::default();
+                measure(tasks[i], scratch, &mut edges)?;
+                self.places.keep(first + i, tasks[i]);
+                let n_pairs =
+                    tasks[i].iter().map(|group| self.groups[group.number as usize].earlier.len() as u64);
+                self.workers.progress.add(n_pairs.sum())?;
+                Ok(edges)
+            });
+        for edges in measured {
+            made.push(edges?);
+        }
+        Ok(())
+    }
+
+    /// The first texts of a run will be wanted soon; a run that has more looks after them by itself.
+    fn prefetch_run(self, run: &[OriginGroup], what: Prefetch) {
+        let Some(first) = run.first() else { return };
+        let texts = self.sources.texts;
+        let earlier =
+            run.iter().take(2).flat_map(|group| self.groups[group.number as usize].earlier.iter().take(2));
+        texts.prefetch(self.groups[first.number as usize].later, what);
+        earlier.for_each(|rank| texts.prefetch(*rank, what));
+    }
 }
 
 #[cfg(test)]
@@ -174,9 +196,9 @@ mod tests {
             })
             .collect();
         assert!(expected.len() > 10 && expected.len() < pairs.len());
-        for (threads, remembered) in [(1, 1000), (2, 0), (3, 70)] {
+        for (threads, remembered, held) in [(1, 1000, 0), (2, 0, 1 << 20), (3, 70, 1 << 12)] {
             let all = |wanted| {
-                let sources = FeatureSource { texts: &texts, shingler: &shingler, remembered };
+                let sources = FeatureSource { texts: &texts, shingler: &shingler, remembered, held };
                 let workers = Workers { threads, progress: &Progress::silent() };
                 let (first, rest) = pairs.split_at(pairs.partition_point(|(later, _)| later.0 < n / 2));
                 let lists = [first, rest].map(|pairs| pairs.iter().copied().collect());
@@ -198,23 +220,6 @@ mod tests {
     fn edges_are_those_of_sorted_sets() {
         let word = |i: u64| benzer_core::hash::mix(i) % 7;
         check((0..60).map(|t| text((t / 3..t / 3 + 30 + t % 5).map(word))).collect(), 2);
-    }
-
-    #[test]
-    fn tasks_become_smaller_towards_the_end_where_several_threads_share_them() {
-        let texts = Few(vec!["x".repeat(10_000); 40_000]);
-        let groups: Vec<Candidates<'_>> =
-            (1..40_000).map(|later| Candidates { later: Rank(later), earlier: &[Rank(0)] }).collect();
-        for threads in 1..5 {
-            let order = by_origin(&groups, threads);
-            let tasks = tasks(&order, &groups, &texts, threads).unwrap();
-            assert_eq!(tasks.concat(), order.concat());
-            let lengths: Vec<usize> = tasks.iter().map(|task| task.len()).collect();
-            let (longest, shortest) = (TASK_BYTES as usize / 10_000 + 1, LAST_BYTES as usize / 10_000 + 1);
-            assert!(lengths.iter().all(|length| *length <= longest), "{lengths:?}");
-            let last = lengths[lengths.len() - 2];
-            assert!(if threads == 1 { last == longest } else { last <= 2 * shortest }, "{lengths:?}");
-        }
     }
 
     /// Too large to be held as bits, few and many.
