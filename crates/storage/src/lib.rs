@@ -60,7 +60,7 @@ pub use error::{Error, Result};
 pub use handle::{Block, StampedBlock};
 pub use lock::Lock;
 pub use manifest::{Check, FORMAT_VERSION, FileEntry, Manifest, State};
-pub use scratch::Scratch;
+pub use scratch::{Extent, Scratch};
 pub use settler::Settler;
 pub use writer::FileWriter;
 
