@@ -253,4 +253,12 @@ impl Sketches for RankedSketches<'_> {
     fn sketch(&self, rank: Rank) -> &[u64] {
         self.table.words(self.ranking.row(rank))
     }
+
+    fn place(&self, rank: Rank) -> u32 {
+        self.ranking.row(rank).0
+    }
+
+    fn rank_at(&self, place: u32) -> Rank {
+        self.ranking.rank(Row(place))
+    }
 }

@@ -28,5 +28,5 @@ pub mod workers;
 pub use error::{Error, Result};
 pub use progress::{Listener, Progress, Silent, ThreadProgress};
 pub use sort::Workspace;
-pub use sorted_parts::{share, sorted_parts};
+pub use sorted_parts::{share, sorted_parts, sorted_parts_within};
 pub use workers::Workers;

@@ -22,27 +22,66 @@ pub fn sorted_parts<T: Ord + Copy + Send + Sync>(
     threads: usize,
     item: impl Fn(usize) -> T + Sync,
 ) -> Vec<Vec<T>> {
-    if threads <= 1 || n < FEW {
+    sorted_parts_within(n, u64::MAX, threads, item, |part| part)
+}
+
+/// What `take` makes of such parts, in their order. There are no more items at a time than have room, as long as few are equal: what has none is left to another pass over all items, in which `item` is called again.
+///
+/// ```
+/// let sums = benzer_flow::sorted_parts_within(100_000, 1 << 16, 3, |i| (i * 7919) % 100_000, |part| part.len());
+/// assert_eq!(sums.into_iter().sum::<usize>(), 100_000);
+/// ```
+pub fn sorted_parts_within<T: Ord + Copy + Send + Sync, U: Send>(
+    n: usize,
+    room: u64,
+    threads: usize,
+    item: impl Fn(usize) -> T + Sync,
+    take: impl Fn(Vec<T>) -> U + Sync,
+) -> Vec<U> {
+    let n_passes =
+        ((n * HELD * size_of::<T>()) as u64).div_ceil(room.max(1)).clamp(1, n.max(1) as u64) as usize;
+    if n_passes == 1 && (threads <= 1 || n < FEW) {
         let mut all: Vec<T> = (0..n).map(item).collect();
         all.sort_unstable();
-        return vec![all];
+        return vec![take(all)];
     }
-    let n_parts = PER_THREAD * threads;
-    let splitters = splitters(n, n_parts, &item);
-    let spread =
-        in_parallel(n_parts, threads, || (), |i, ()| spread(share(i, n_parts, n), &splitters, &item));
-    in_parallel(
-        n_parts,
-        threads,
-        || (),
-        |part, ()| {
-            let mut all = Vec::with_capacity(spread.iter().map(|spread| spread[part].len()).sum());
-            spread.iter().for_each(|spread| all.extend_from_slice(&spread[part]));
-            all.sort_unstable();
-            all
-        },
-    )
+    let n_together = PER_THREAD * threads.max(1);
+    let splitters = splitters(n, n_together * n_passes, &item);
+    let mut taken = Vec::with_capacity(n_together * n_passes);
+    for pass in 0..n_passes {
+        // Those of other passes are before the first of these parts, or behind the last.
+        let before = (pass > 0).then(|| splitters[pass * n_together - 1]);
+        let behind = splitters.get((pass + 1) * n_together - 1).copied();
+        let splitters = &splitters[pass * n_together..][..n_together - 1];
+        let spread = in_parallel(
+            n_together,
+            threads,
+            || (),
+            |i, ()| {
+                let items = share(i, n_together, n).map(&item);
+                let of_pass = |item: &T| {
+                    before.is_none_or(|before| before <= *item) && behind.is_none_or(|behind| *item < behind)
+                };
+                spread(items.filter(of_pass), n / (n_together * n_together * n_passes), splitters)
+            },
+        );
+        taken.extend(in_parallel(
+            n_together,
+            threads,
+            || (),
+            |part, ()| {
+                let mut all = Vec::with_capacity(spread.iter().map(|spread| spread[part].len()).sum());
+                spread.iter().for_each(|spread| all.extend_from_slice(&spread[part]));
+                all.sort_unstable();
+                take(all)
+            },
+        ));
+    }
+    taken
 }
+
+/// So many times an item is in memory, with what is set aside for those that were not expected.
+const HELD: usize = 3;
 
 /// The `i`th of so many about equal ranges of `n`.
 pub fn share(i: usize, shares: usize, n: usize) -> Range<usize> {
@@ -58,11 +97,11 @@ fn splitters<T: Ord + Copy>(n: usize, n_parts: usize, item: impl Fn(usize) -> T)
     (1..n_parts).map(|part| sample[share(part, n_parts, n_sampled).start]).collect()
 }
 
-/// The items of a range, by the part they belong to.
-fn spread<T: Ord + Copy>(range: Range<usize>, splitters: &[T], item: impl Fn(usize) -> T) -> Vec<Vec<T>> {
-    let expected = range.len() / (splitters.len() + 1) * 5 / 4;
-    let mut parts: Vec<Vec<T>> = (0..=splitters.len()).map(|_| Vec::with_capacity(expected)).collect();
-    for item in range.map(item) {
+/// Items by the part they belong to, about so many for each.
+fn spread<T: Ord + Copy>(items: impl Iterator<Item = T>, expected: usize, splitters: &[T]) -> Vec<Vec<T>> {
+    let mut parts: Vec<Vec<T>> =
+        (0..=splitters.len()).map(|_| Vec::with_capacity(expected * 5 / 4)).collect();
+    for item in items {
         parts[splitters.partition_point(|first| *first <= item)].push(item);
     }
     parts
@@ -80,6 +119,15 @@ mod tests {
             expected.sort_unstable();
             for threads in [1, 2, 5] {
                 assert_eq!(sorted_parts(n, threads, item).concat(), expected, "{n} items, {threads} threads");
+                for room in [n as u64 / 2, 10 * n as u64, 40 * n as u64] {
+                    let parts = sorted_parts_within(n, room, threads, item, |part| part);
+                    assert!(parts.concat() == expected, "{n} items, {threads} threads, {room} bytes");
+                    let largest = parts.iter().map(|part| 8 * part.len() as u64).max().unwrap_or(0);
+                    assert!(
+                        distinct < 1 << 40 || largest <= room.max(8 * 64),
+                        "{n} items, {room} bytes: {largest}"
+                    );
+                }
             }
         }
     }

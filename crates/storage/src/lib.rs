@@ -63,7 +63,7 @@ pub use handle::{Block, StampedBlock};
 pub use lock::Lock;
 pub use manifest::{Check, FORMAT_VERSION, FileEntry, Manifest, State};
 pub use mapped::MappedFile;
-pub use scratch::Scratch;
+pub use scratch::{Extent, Scratch};
 pub use settler::Settler;
 pub use writer::FileWriter;
 

@@ -1,8 +1,10 @@
 //! Files for data that can be made again.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+
+use benzer_core::hash::{element, split};
 
 use super::error::{Error, Result};
 use super::handle::Handle;
@@ -16,6 +18,26 @@ pub struct Scratch {
     /// Nothing once it was read.
     file: Option<Handle>,
     bytes: u64,
+}
+
+/// Bytes of a temporary file that are read together.
+#[derive(Debug, Clone, Copy)]
+pub struct Extent {
+    start: u64,
+    bytes: usize,
+    checksum: u64,
+}
+
+impl Extent {
+    /// Its size.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Of bytes that begin at `start`; those of another place have another one.
+    fn checksum(start: u64, bytes: &[u8]) -> u64 {
+        split(element(bytes), start)
+    }
 }
 
 impl Scratch {
@@ -50,6 +72,38 @@ impl Scratch {
         })?;
         self.bytes += bytes.len() as u64;
         Ok(())
+    }
+
+    /// Appends bytes that are read together.
+    ///
+    /// # Errors
+    /// As [`Scratch::append`].
+    pub fn append_extent(&mut self, bytes: &[u8]) -> Result<Extent> {
+        let start = self.bytes;
+        self.append(bytes)?;
+        Ok(Extent { start, bytes: bytes.len(), checksum: Extent::checksum(start, bytes) })
+    }
+
+    /// Reads what was appended, also while more is written.
+    ///
+    /// # Errors
+    /// What the operating system says, with the file's name; bytes that are not those that were written.
+    pub fn read_extent(&self, extent: Extent) -> Result<Vec<u8>> {
+        let mut bytes = vec![0; extent.bytes];
+        let mut read = || {
+            let mut file = File::open(&self.path)?;
+            file.seek(SeekFrom::Start(extent.start))?;
+            file.read_exact(&mut bytes)
+        };
+        let what = || format!("{} bytes at {}", extent.bytes, extent.start);
+        read().map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => Error::damaged(&self.path, what(), "the end of the file"),
+            _ => Error::disk("read", &self.path, error),
+        })?;
+        if Extent::checksum(extent.start, &bytes) != extent.checksum {
+            return Err(Error::damaged(&self.path, what(), "other bytes"));
+        }
+        Ok(bytes)
     }
 
     /// Ends the writing and opens the file at its beginning.

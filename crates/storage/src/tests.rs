@@ -239,6 +239,25 @@ fn scratch_is_read_back_and_gone_when_dropped() {
 }
 
 #[test]
+fn extents_are_read_in_any_order_while_others_are_written_and_damage_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut scratch = Files::new().temporary(&folder.path().join("extents")).unwrap();
+    let extents: Vec<_> =
+        [&b"some"[..], b"", b"bytes"].map(|bytes| scratch.append_extent(bytes).unwrap()).into();
+    assert_eq!(scratch.read_extent(extents[2]).unwrap(), b"bytes");
+    assert_eq!(scratch.append_extent(b"more").unwrap().bytes(), 4);
+    assert_eq!(scratch.read_extent(extents[0]).unwrap(), b"some");
+    assert!(scratch.read_extent(extents[1]).unwrap().is_empty());
+    fs::write(scratch.path(), b"somebyteS").unwrap();
+    assert!(matches!(scratch.read_extent(extents[2]), Err(Error::Damaged { .. })));
+    fs::write(scratch.path(), b"someby").unwrap();
+    assert!(matches!(scratch.read_extent(extents[2]), Err(Error::Damaged { .. })));
+    assert_eq!(scratch.read_extent(extents[0]).unwrap(), b"some");
+    drop(scratch);
+    assert!(names(folder.path()).is_empty());
+}
+
+#[test]
 fn leftovers_of_a_killed_run_are_removed_and_nothing_else() {
     let folder = tempfile::tempdir().unwrap();
     for name in [".out.1-1.tmp", ".run.77-12.tmp", "out", ".hidden", ".out.tmp"] {

@@ -110,7 +110,7 @@ type Found<'a> = (Candidates<'a>, BucketCounts);
 impl Job<'_> {
     /// The pairs of documents of the input that may be similar.
     pub fn candidates<'a>(
-        &self,
+        &'a self,
         view: &CorpusView<'a>,
         compared: &'a [Rank],
         summary: &mut Summary,
@@ -129,7 +129,7 @@ impl Job<'_> {
     }
 
     fn candidates_of_bands<'a>(
-        &self,
+        &'a self,
         view: &CorpusView<'a>,
         compared: &'a [Rank],
         banding: Banding,
@@ -144,7 +144,7 @@ impl Job<'_> {
             RankedSketches { table: &view.corpus.documents, ranking: view.ranking },
             self.workers(&progress),
         );
-        let of = BandCandidates::new(sketches, compared, rules, self.budget.sorting as u64, workers)?;
+        let of = BandCandidates::new(sketches, compared, rules, self.workspace(), workers)?;
         let room = (self.budget.sorting as u64).saturating_sub(of.bytes()) / LISTED;
         let (counts, chunks) = (of.counts, VecDeque::from(of.chunks(room, workers.threads)));
         let mut unlisted = Unlisted { of, chunks: chunks.clone(), room };

@@ -61,11 +61,10 @@ impl Setup<'_> {
         let collected = pipeline::collect(reader, &self.ingest, self.request.resources.threads, &mut rows);
         self.ingest.forgets.store(false, Ordering::Relaxed);
         collected?;
+        // Nothing, if it is on disk.
         let in_memory = rows.held_bytes + rows.rows.bytes;
         let (corpus, unsaved) = rows.finish(inputs, checkpoints, summary)?;
-        if unsaved.is_some() {
-            budget.keep_corpus(in_memory);
-        }
+        budget.keep_corpus(in_memory);
         let saves = if unsaved.is_none() { Some(true) } else { saves };
         Ok(ReadCorpus { corpus, budget, saves, unsaved })
     }

@@ -96,11 +96,9 @@ impl Setup<'_> {
         }
         let has_room = budget.has_room_for_corpus(rows.n.into(), rows.bytes())
             && rows.bytes() <= self.request.resources.in_memory;
+        budget.keep_corpus(if has_room { rows.bytes() } else { 0 });
         let documents = match has_room {
-            true => {
-                budget.keep_corpus(rows.bytes());
-                RowTable::Held(rows.load(threads))
-            }
+            true => RowTable::Held(rows.load(threads)),
             false => {
                 summary.spilled_bytes += all;
                 RowTable::Saved(rows)

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use benzer_core::hint;
 use benzer_flow::workers::in_parallel;
 
+use super::bit_set::BitSet;
 use super::memberships::Memberships;
 use crate::Rank;
 
@@ -41,9 +42,9 @@ struct Part {
 impl Crowds {
     /// Of documents whose ranks are below `n_ranks`.
     pub fn new(parts: &[Memberships], n_ranks: u32, threads: usize) -> Self {
-        let Numbering { numbers, ranks } = Numbering::new(parts, n_ranks, threads);
+        let Numbering { set, numbers, ranks } = Numbering::new(parts, n_ranks, threads);
         let part = |i: usize, bucket: &mut Vec<u32>| {
-            let number = |rank: &Rank| numbers[rank.index()].load(Ordering::Relaxed);
+            let number = |rank: &Rank| numbers[set.place(rank.0)];
             let mut part = Part { numbers: parts[i].crowds.iter().map(number).collect(), ..Part::default() };
             for range in parts[i].large_ranges() {
                 bucket.clear();
@@ -113,59 +114,56 @@ impl Part {
     }
 }
 
-/// The number of each rank that is in a crowd, and the rank of each number.
+/// The ranks that are in crowds, the number of each, and the rank of each number.
+#[derive(Default)]
 struct Numbering {
-    numbers: Vec<AtomicU32>,
+    set: BitSet,
+    numbers: Vec<u32>,
     ranks: Vec<Rank>,
 }
-
-/// No document.
-const NONE: u32 = u32::MAX;
 
 impl Numbering {
     /// Documents that one comes to from each other's first members of crowds are neighbours, in order of their ranks.
     fn new(parts: &[Memberships], n_ranks: u32, threads: usize) -> Self {
         if parts.iter().all(|part| part.crowds.is_empty()) {
-            return Self { numbers: Vec::new(), ranks: Vec::new() };
+            return Self::default();
         }
-        // The earliest document that one meets.
-        let numbers: Vec<AtomicU32> =
-            std::iter::repeat_with(|| AtomicU32::new(NONE)).take(n_ranks as usize).collect();
-        in_parallel(
-            parts.len(),
-            threads,
-            || (),
-            |i, _| {
-                for crowd in parts[i].crowd_ranges().map(|range| &parts[i].crowds[range]) {
-                    for rank in crowd {
-                        let origin = &numbers[rank.index()];
-                        // Two threads may do so at a time and the later one be forgotten: that only makes others neighbours.
-                        if origin.load(Ordering::Relaxed) > crowd[0].0 {
-                            origin.store(crowd[0].0, Ordering::Relaxed);
-                        }
+        let mut set = BitSet::new(n_ranks);
+        let insert = |i: usize, _: &mut ()| parts[i].crowds.iter().for_each(|rank| set.insert(rank.0));
+        in_parallel(parts.len(), threads, || (), insert);
+        let n = set.count();
+        // Of each the place of the earliest document that one meets.
+        let origins: Vec<AtomicU32> = (0..n as u32).map(AtomicU32::new).collect();
+        let lower = |i: usize, _: &mut ()| {
+            for crowd in parts[i].crowd_ranges().map(|range| &parts[i].crowds[range]) {
+                let first = set.place(crowd[0].0) as u32;
+                for rank in crowd {
+                    let origin = &origins[set.place(rank.0)];
+                    // Two threads may do so at a time and the later one be forgotten: that only makes others neighbours.
+                    if origin.load(Ordering::Relaxed) > first {
+                        origin.store(first, Ordering::Relaxed);
                     }
                 }
-            },
-        );
-        let mut origins: Vec<u32> = numbers.into_iter().map(AtomicU32::into_inner).collect();
-        // Where the documents of each origin begin, and then the one that is met from there on; that of an earlier one is known.
-        let mut places = vec![0; n_ranks as usize + 1];
-        for rank in 0..origins.len() {
-            if origins[rank] != NONE {
-                origins[rank] = origins[origins[rank] as usize];
-                places[origins[rank] as usize + 1] += 1;
             }
+        };
+        in_parallel(parts.len(), threads, || (), lower);
+        let mut numbers: Vec<u32> = origins.into_iter().map(AtomicU32::into_inner).collect();
+        // Where the documents of each origin begin, and then the one that is met from there on; that of an earlier one is known.
+        let mut places = vec![0; n + 1];
+        for place in 0..n {
+            numbers[place] = numbers[numbers[place] as usize];
+            places[numbers[place] as usize + 1] += 1;
         }
         (1..places.len()).for_each(|i| places[i] += places[i - 1]);
-        let mut ranks = vec![Rank(0); places[n_ranks as usize] as usize];
-        // From here on the number of each rank in the place of its origin.
-        for (origin, rank) in origins.iter_mut().zip(0..).filter(|(origin, _)| **origin != NONE) {
+        let mut ranks = vec![Rank(0); n];
+        // From here on the number of each in the place of its origin.
+        for (origin, rank) in numbers.iter_mut().zip(set.iter()) {
             let next: &mut u32 = &mut places[*origin as usize];
             ranks[*next as usize] = Rank(rank);
             *origin = *next;
             *next += 1;
         }
-        Self { numbers: origins.into_iter().map(AtomicU32::new).collect(), ranks }
+        Self { set, numbers, ranks }
     }
 }
 

@@ -22,7 +22,7 @@ const FEW_THREADS: usize = 3;
 /// Columns whose keys are made together, at most: a document is looked up once for all of them.
 const TOGETHER: usize = 6;
 /// Keys of a partition, about. Tests have small ones, so that few documents have several.
-const PARTITION: usize = if cfg!(test) { 1 << 9 } else { 1 << 15 };
+const PARTITION: usize = if cfg!(test) { 1 << 7 } else { 1 << 15 };
 /// A partition of so many times as many keys is looked at alone: there are few of them, and each takes much memory.
 const LARGE: usize = 4;
 /// Documents of a block: their places in it have sixteen bits.

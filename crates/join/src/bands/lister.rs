@@ -1,10 +1,12 @@
 //! Lists the candidates of documents, range by range: the members that its buckets pair a document with, each once, and only those that its sketch may be similar to.
 
 use benzer_core::hint;
+use benzer_core::lsh::Prefilter;
 
-use super::candidates::{BandCandidates, Sketches};
+use super::candidates::Sketches;
+use super::crowds::Crowds;
 use super::lists::CandidateLists;
-use super::memberships::{FEW, Membership, PairedWith};
+use super::memberships::{FEW, Membership, Memberships, PairedWith, Ranges};
 use super::number_set::NumberSet;
 use crate::Rank;
 
@@ -13,9 +15,25 @@ const ASKED: usize = 16;
 /// Documents whose buckets are asked for before they are looked at.
 const AHEAD: usize = 8;
 
+/// Whom the documents of some ranges meet in buckets.
+pub(super) struct Meetings {
+    pub ranges: Ranges,
+    pub parts: Vec<Memberships>,
+    pub crowds: Crowds,
+}
+
+impl Meetings {
+    /// The bytes of memory that they take.
+    pub fn bytes(&self) -> u64 {
+        self.parts.iter().map(Memberships::bytes).sum::<u64>() + self.crowds.bytes()
+    }
+}
+
 /// Lists the candidates of documents. Each thread has its own.
 pub(super) struct Lister<'a, S> {
-    of: &'a BandCandidates<'a, S>,
+    of: &'a Meetings,
+    sketches: &'a S,
+    prefilter: Prefilter,
     documents: Documents,
     /// Of crowds; empty before and after each document.
     set: NumberSet,
@@ -69,18 +87,17 @@ impl Documents {
 }
 
 impl<'a, S: Sketches> Lister<'a, S> {
-    pub fn new(of: &'a BandCandidates<'a, S>) -> Self {
-        let set = NumberSet::new(of.crowds.n_numbers());
-        Self { of, documents: Documents::default(), set, partners: Vec::new(), next: Vec::new() }
+    pub fn new(of: &'a Meetings, sketches: &'a S, prefilter: Prefilter) -> Self {
+        let (documents, set) = (Documents::default(), NumberSet::new(of.crowds.n_numbers()));
+        Self { of, sketches, prefilter, documents, set, partners: Vec::new(), next: Vec::new() }
     }
 
     /// The candidates of the documents of a range.
     pub fn lists(&mut self, ranks: &[Rank], range: usize) -> CandidateLists {
-        let of = self.of;
+        let Self { of, sketches, prefilter, .. } = *self;
         let [first, end] = [range, range + 1].map(|range| of.ranges.first(range));
         let parts = of.parts.iter().map(|part| part.of_range(range));
         self.documents.fill(first, (end.0 - first.0) as usize, parts);
-        let (sketches, prefilter) = (&of.sketches, of.rules.prefilter);
         let mut lists = CandidateLists::default();
         let mut compare = |later: Rank, partners: &mut Vec<Rank>| {
             prefilter.retain(sketches.sketch(later), partners, |rank| sketches.sketch(rank));

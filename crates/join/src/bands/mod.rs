@@ -1,9 +1,12 @@
 //! Which documents to compare at all: those with the same text, and those that share a band key.
 
+mod bit_set;
 mod candidates;
 mod copies;
 mod crowds;
 mod equal_keys;
+mod gathered;
+mod held;
 mod lister;
 mod lists;
 mod memberships;

@@ -71,8 +71,8 @@ Pictures (--image) are compared by their keypoints. A picture is removed only if
 upon points of a kept one under one move, turn and scale; kept.txt lists the others, which are copied to \
 `pictures/`, or linked with --link, or left alone with --dry-run.
 
-An interrupted run says how to go on. Inputs below --checkpoint are simply read again; what was read of larger ones \
-is saved beside the run, and taken over if that was done by then.
+An interrupted run says how to go on. What took ten seconds or more is saved beside the run, and taken over if that \
+was done by then; the rest is simply done again.
 
 Object stores are read and written by their addresses: s3://bucket/folder, gs://..., az://..., and https://... to \
 read single files. Credentials come from AWS_*, GOOGLE_* and AZURE_* variables. Results for a store are made in the \
