@@ -94,7 +94,9 @@ impl LargeCluster {
         let ranks = places.ranks();
         let first = Maker::default().first(&ranks, sources)?;
         let width = first.places().div_ceil(64).next_multiple_of(WIDTH);
-        let taken = places.bytes() + ranks.len() * (size_of::<Rank>() + width * size_of::<u64>());
+        let taken = places.bytes()
+            + size_of_val(groups)
+            + ranks.len() * (size_of::<Rank>() + width * size_of::<u64>());
         let Some(left) = sources.held.checked_sub(taken) else { return Ok(None) };
         let mut cluster = Self { places, rows: vec![0; ranks.len() * width], width, others: Vec::new() };
         // For each other element there are two bits in many places of the filter, too.
@@ -278,5 +280,67 @@ impl SharedRepeats {
         // The product spreads elements whose bits are not.
         let slot = element.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift;
         (slot as usize / 64, 1 << (slot % 64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::Few;
+    use super::*;
+    use benzer_core::field::text::{Shingler, TextOptions};
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    /// Parts of one list, and what many or few have besides.
+    fn words() -> impl Strategy<Value = BTreeSet<u32>> {
+        let parts = (0u32..300, 0u32..300, prop::collection::btree_set(300u32..1500, 0..60), any::<bool>());
+        parts.prop_map(|(start, n, others, is_like_many)| {
+            let many = if is_like_many { 2000..2040 } else { 0..0 };
+            (start..start + n).chain(others).chain(many).chain([u32::MAX]).collect()
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+        #[test]
+        fn counts_are_those_of_sets(sets in prop_oneof![prop::collection::vec(words(), 2..12), prop::collection::vec(words(), 300..700)], step in 1u32..5, held in 0usize..1 << 18, threads in 1usize..4) {
+            let text = |set: &BTreeSet<u32>| set.iter().map(|word| format!("w{word} w{} ", set.first().unwrap())).collect();
+            let texts = Few(sets.iter().map(text).collect());
+            let shingler = Shingler::new(&TextOptions { n: 1, ..TextOptions::default() }).unwrap();
+            let sources = FeatureSource { texts: &texts, shingler: &shingler, remembered: 1000, held: 1 << 28 };
+            let n = sets.len() as u32;
+            let earlier = |later: u32| Rank::all(later).rev().step_by(step as usize).take(20).collect::<BTreeSet<Rank>>();
+            let lists: Vec<(Rank, Vec<Rank>)> = (1..n).map(|later| (Rank(later), earlier(later).into_iter().collect())).collect();
+            let groups: Vec<Candidates<'_>> = lists.iter().map(|(later, earlier)| Candidates { later: *later, earlier }).collect();
+            let cluster = LargeCluster::hold(&groups, sources, threads).unwrap().unwrap();
+            let (mut counter, mut counts) = (Counter::default(), Vec::new());
+            for (later, earlier) in &lists {
+                let places: Vec<u32> = earlier.iter().map(|rank| cluster.place(*rank)).collect();
+                let one = cluster.place(*later);
+                cluster.count(one, &places, &mut counter, &mut counts);
+                let expected: Vec<u32> = earlier.iter().map(|rank| sets[later.index()].intersection(&sets[rank.index()]).count() as u32).collect();
+                prop_assert_eq!(&counts, &expected);
+                prop_assert_eq!(cluster.size(one) as usize, sets[later.index()].len());
+            }
+            // With little memory there is none, or the same.
+            if let Some(other) = LargeCluster::hold(&groups, FeatureSource { held, ..sources }, threads).unwrap() {
+                prop_assert_eq!(other.rows, cluster.rows);
+                prop_assert!(other.others.iter().zip(&cluster.others).all(|(a, b)| a.elements == b.elements));
+            }
+        }
+    }
+
+    #[test]
+    fn what_many_documents_have_and_the_first_has_not_is_a_bit() {
+        let text =
+            |i: u32| format!("a{} {}", i, (0..200).map(|word| format!("w{word} ")).collect::<String>());
+        let texts = Few(std::iter::once("first".to_owned()).chain((1..400).map(text)).collect());
+        let shingler = Shingler::new(&TextOptions { n: 1, ..TextOptions::default() }).unwrap();
+        let sources = FeatureSource { texts: &texts, shingler: &shingler, remembered: 1000, held: 1 << 20 };
+        let groups: Vec<Candidates<'_>> =
+            (1..400).map(|later| Candidates { later: Rank(later), earlier: &[Rank(0)] }).collect();
+        let cluster = LargeCluster::hold(&groups, sources, 2).unwrap().unwrap();
+        assert!(cluster.others.iter().map(|others| others.elements.len()).sum::<usize>() < 400);
+        assert!(LargeCluster::hold(&groups, FeatureSource { held: 20_000, ..sources }, 2).unwrap().is_none());
     }
 }

@@ -162,6 +162,7 @@ mod tests {
     use benzer_core::field::text::{Shingler, TextOptions};
     use benzer_flow::Progress;
     use std::collections::BTreeSet;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     pub(super) struct Few(pub Vec<String>);
 
@@ -228,6 +229,65 @@ mod tests {
         for (documents, words) in [(8, 40_000), (100, 3_000)] {
             let long = |t: u64| text(t * words / 20..t * words / 20 + words);
             check(std::iter::once(text(0..3)).chain((0..documents).map(long)).collect(), 1);
+        }
+    }
+
+    /// Larger than a task, and compared with some of the documents before; whatever there is room for.
+    #[test]
+    fn edges_of_large_clusters_are_those_of_sorted_sets() {
+        let word = |document: u64, i: u64| match benzer_core::hash::mix(document << 20 | i) % 90 {
+            0 => 1_000_000 + document,
+            1 => 1_000_000 + benzer_core::hash::mix(i) % 50,
+            _ => i,
+        };
+        let texts = (0..2400).map(|document| text((0..600).map(|i| word(document, i))));
+        let texts = Few(std::iter::once(text(0..40)).chain(texts).collect());
+        let shingler = Shingler::new(&TextOptions { n: 2, ..TextOptions::default() }).unwrap();
+        let pairs: CandidateLists = (1..2401)
+            .flat_map(|later| (later / 2..later).step_by(97).map(move |a| (Rank(later), Rank(a))))
+            .collect();
+        let made = AtomicUsize::new(0);
+        let counted = Counted { texts: &texts, made: &made };
+        let edges = |threads, held| {
+            let sources = FeatureSource { texts: &counted, shingler: &shingler, remembered: 100, held };
+            let workers = Workers { threads, progress: &Progress::silent() };
+            let edges = verify_held([&pairs], sources, PairFilter::All, workers).unwrap();
+            (edges.iter().collect::<Vec<Edge>>(), made.swap(0, Ordering::Relaxed))
+        };
+        let (expected, often) = edges(1, 0);
+        assert_eq!(
+            expected.iter().map(|edge| (edge.later, edge.earlier)).collect::<Vec<_>>(),
+            pairs.pairs().collect::<Vec<_>>()
+        );
+        for edge in expected.iter().step_by(31) {
+            let [a, b] = [edge.later, edge.earlier].map(|rank| shingler.features(&texts.0[rank.index()]));
+            let both = a.elements().iter().filter(|element| b.elements().contains(element)).count() as u32;
+            assert_eq!(
+                (edge.intersection, edge.union),
+                (both, (a.elements().len() + b.elements().len()) as u32 - both)
+            );
+        }
+        for (threads, held) in [(1, 1 << 24), (2, 1 << 24), (3, 1 << 24), (3, 1 << 18), (2, 0)] {
+            let (found, times) = edges(threads, held);
+            assert_eq!(found, expected);
+            assert!(if held == 1 << 24 { times < 2401 + 100 } else { times > 4000 }, "{times} of {often}");
+        }
+    }
+
+    /// Counts how often a text is made into elements.
+    struct Counted<'a> {
+        texts: &'a Few,
+        made: &'a AtomicUsize,
+    }
+
+    impl Texts for Counted<'_> {
+        fn bytes(&self, rank: Rank) -> Result<u64> {
+            self.texts.bytes(rank)
+        }
+
+        fn with_text(&self, rank: Rank, visit: &mut dyn FnMut(&str)) -> Result<()> {
+            self.made.fetch_add(1, Ordering::Relaxed);
+            self.texts.with_text(rank, visit)
         }
     }
 }
