@@ -246,12 +246,17 @@ impl Texts for CorpusView<'_> {
 pub(crate) struct RankedSketches<'a> {
     pub table: &'a RowTable,
     pub ranking: &'a Ranking,
+    pub are_resident: bool,
 }
 
 impl Sketches for RankedSketches<'_> {
     #[inline]
     fn sketch(&self, rank: Rank) -> &[u64] {
         self.table.words(self.ranking.row(rank))
+    }
+
+    fn are_resident(&self) -> bool {
+        self.are_resident
     }
 
     fn place(&self, rank: Rank) -> u32 {

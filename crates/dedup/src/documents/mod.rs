@@ -70,8 +70,12 @@ impl RowTable {
         }
     }
 
-    pub fn is_saved(&self) -> bool {
-        matches!(self, Self::Saved(_))
+    /// Bytes of sketches that are on disk.
+    pub fn saved_sketches(&self) -> u64 {
+        match self {
+            Self::Held(_) => 0,
+            Self::Saved(rows) => 8 * rows.layout.words as u64 * u64::from(rows.n),
+        }
     }
 
     /// Its sketch.

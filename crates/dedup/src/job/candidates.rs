@@ -140,10 +140,9 @@ impl Job<'_> {
         let rules = BandRules { banding, prefilter, cap: self.request.compare.cap };
         let progress = Progress::new(self.observer);
         self.observer.begin(Stage::Candidates, Some(2 * n));
-        let (sketches, workers) = (
-            RankedSketches { table: &view.corpus.documents, ranking: view.ranking },
-            self.workers(&progress),
-        );
+        let (table, workers) = (&view.corpus.documents, self.workers(&progress));
+        let are_resident = table.saved_sketches() <= self.request.resources.page_cache;
+        let sketches = RankedSketches { table, ranking: view.ranking, are_resident };
         let of = BandCandidates::new(sketches, compared, rules, self.workspace(), workers)?;
         let room = (self.budget.sorting as u64).saturating_sub(of.bytes()) / LISTED;
         let (counts, chunks) = (of.counts, VecDeque::from(of.chunks(room, workers.threads)));

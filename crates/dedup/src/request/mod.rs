@@ -90,6 +90,8 @@ pub struct Resources {
     pub work_dir: Option<PathBuf>,
     /// Inputs of at least so many bytes leave checkpoints in the work folder, written beside the run; without a size, stages that took long enough to be worth it. Where the run works, in memory or on disk, follows from [`Resources::memory`] alone.
     pub checkpoint: Option<u64>,
+    /// Bytes of files that the system can be expected to have in memory besides. Sketches on disk that are more than that are never looked at in random order.
+    pub page_cache: u64,
     /// Rows and texts are kept in memory up to so many bytes, and as far as [`Resources::memory`] allows. Tests set it to 0: then everything goes to disk.
     pub in_memory: u64,
     /// The lines of plain files of up to so many bytes in all are held in memory, as long as they fit; those of larger ones are read again where they are needed.
@@ -228,6 +230,7 @@ impl Default for Resources {
             memory: 1 << 30,
             work_dir: None,
             checkpoint: None,
+            page_cache: 1 << 30,
             in_memory: u64::MAX,
             held: HELD_BYTES,
             maps: false,

@@ -11,6 +11,7 @@ mod evidence;
 mod full_disk;
 mod integrity;
 mod lab;
+mod matrix;
 mod memory;
 mod oracle;
 mod order;

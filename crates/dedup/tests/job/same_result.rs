@@ -149,8 +149,8 @@ proptest! {
             lab::run(&memory.clone().with(|request| { request.resources.threads = threads; request.resources.held = 0; request.resources.maps = maps; request.results.overwrite = true; })).unwrap();
             lab::assert_same(&lab::outputs(&memory.results.folder), &expected, "read again");
         }
-        for checkpoint in [0, u64::MAX] {
-            let disk = disk.clone().with(|request| { request.resources.in_memory = 0; request.resources.checkpoint = Some(checkpoint); request.results.overwrite = true; });
+        for (checkpoint, held, page_cache) in [(Some(0), u64::MAX, u64::MAX), (None, u64::MAX, 0), (None, 0, 0), (Some(0), 0, u64::MAX)] {
+            let disk = disk.clone().with(|request| { request.resources.in_memory = 0; request.resources.checkpoint = checkpoint; request.resources.held = held; request.resources.page_cache = page_cache; request.results.overwrite = true; });
             let summary = lab::run(&disk).unwrap();
             prop_assert!(summary.spilled_bytes > 0);
             lab::assert_same(&lab::outputs(&disk.results.folder), &expected, "on disk");

@@ -350,6 +350,7 @@ fn resources(arguments: &Arguments) -> Resources {
         memory: arguments.memory.unwrap_or_else(memory::half_of_memory),
         work_dir: arguments.work_dir.clone(),
         checkpoint: arguments.checkpoint,
+        page_cache: memory::half_of_memory(),
         maps: true,
         resume: arguments.resume,
         ..Resources::default()
