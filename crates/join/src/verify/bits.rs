@@ -15,7 +15,7 @@ use crate::{Rank, bands::RepeatFilter, prefetch};
 const MAX_WORDS: usize = 1 << 19;
 const MAX_OTHERS: usize = 1 << 18;
 /// Words that are counted together.
-const WIDTH: usize = 8;
+pub(super) const WIDTH: usize = 8;
 /// One of so many documents is many.
 const MANY: usize = 32;
 

@@ -8,8 +8,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use benzer_core::{sketch::count::common_bits, slots::ElementSet};
-use benzer_flow::{Result, share, workers::in_parallel};
+use benzer_flow::{Result, Workers, share, workers::in_parallel};
 
+use super::bits::WIDTH;
 use super::features::{FeatureSource, Features};
 use super::id_map::IdMap;
 use super::rank_places::RankPlaces;
@@ -21,8 +22,6 @@ const TOGETHER: usize = 256;
 /// Documents that are looked at to say which elements many have, and how many of these are many.
 const SAMPLED: usize = 64;
 const MANY: usize = 4;
-/// Words that are counted together.
-const WIDTH: usize = 8;
 
 /// The documents of a cluster, to be read by all threads.
 #[derive(Debug)]
@@ -41,7 +40,7 @@ pub(super) struct LargeCluster {
 struct Others {
     elements: Vec<u64>,
     /// Where those of each document end.
-    ends: Vec<u32>,
+    ends: Vec<usize>,
     /// How many elements each document has, of all.
     sizes: Vec<u32>,
 }
@@ -50,19 +49,19 @@ impl Others {
     #[inline]
     fn of(&self, i: usize) -> &[u64] {
         let start = if i == 0 { 0 } else { self.ends[i - 1] };
-        &self.elements[start as usize..self.ends[i] as usize]
+        &self.elements[start..self.ends[i]]
     }
 
     /// Drops those that no other document has.
     fn drop_single(&mut self, filter: &SharedRepeats) {
         let (mut start, mut kept) = (0, 0);
         for end in &mut self.ends {
-            for i in std::mem::replace(&mut start, *end as usize)..*end as usize {
+            for i in std::mem::replace(&mut start, *end)..*end {
                 let element = self.elements[i];
                 self.elements[kept] = element;
                 kept += usize::from(filter.may_be_repeated(element));
             }
-            *end = kept as u32;
+            *end = kept;
         }
         self.elements.truncate(kept);
         self.elements.shrink_to_fit();
@@ -88,12 +87,13 @@ impl LargeCluster {
     pub fn hold(
         groups: &[Candidates<'_>],
         sources: FeatureSource<'_>,
-        threads: usize,
+        workers: Workers<'_>,
     ) -> Result<Option<Self>> {
+        let threads = workers.threads;
         let Some(places) = RankPlaces::new(groups, threads, sources.held) else { return Ok(None) };
         let ranks = places.ranks();
         let first = Maker::default().first(&ranks, sources)?;
-        let width = first.places().div_ceil(64).next_multiple_of(WIDTH);
+        let width = first.places().div_ceil(64).max(1).next_multiple_of(WIDTH);
         let taken = places.bytes()
             + size_of_val(groups)
             + ranks.len() * (size_of::<Rank>() + width * size_of::<u64>());
@@ -101,8 +101,10 @@ impl LargeCluster {
         let mut cluster = Self { places, rows: vec![0; ranks.len() * width], width, others: Vec::new() };
         // For each other element there are two bits in many places of the filter, too.
         let room = Room(AtomicUsize::new(left / (size_of::<u64>() + SPARE / 2)));
-        let rows = cluster.rows.chunks_mut(TOGETHER * width.max(1)).map(Mutex::new).collect::<Vec<_>>();
+        let rows = cluster.rows.chunks_mut(TOGETHER * width).map(Mutex::new).collect::<Vec<_>>();
         let make = |i: usize, maker: &mut Maker| {
+            // Nothing is counted yet, but the run may have been stopped.
+            workers.progress.add(0)?;
             let mut rows = rows[i].lock().expect("no thread has panicked");
             let ahead = &ranks[i * TOGETHER..];
             maker.split(ahead, &first, &mut rows, sources, &room)
@@ -210,7 +212,7 @@ impl Maker {
             if !room.take(n) {
                 return Ok(None);
             }
-            made.ends.push(start as u32);
+            made.ends.push(start);
             made.sizes.push(row.iter().map(|word| word.count_ones()).sum::<u32>() + n as u32);
         }
         made.elements.truncate(start);
@@ -288,6 +290,7 @@ mod tests {
     use super::super::tests::Few;
     use super::*;
     use benzer_core::field::text::{Shingler, TextOptions};
+    use benzer_flow::Progress;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
@@ -308,11 +311,12 @@ mod tests {
             let texts = Few(sets.iter().map(text).collect());
             let shingler = Shingler::new(&TextOptions { n: 1, ..TextOptions::default() }).unwrap();
             let sources = FeatureSource { texts: &texts, shingler: &shingler, remembered: 1000, held: 1 << 28 };
+            let workers = Workers { threads, progress: &Progress::silent() };
             let n = sets.len() as u32;
             let earlier = |later: u32| Rank::all(later).rev().step_by(step as usize).take(20).collect::<BTreeSet<Rank>>();
             let lists: Vec<(Rank, Vec<Rank>)> = (1..n).map(|later| (Rank(later), earlier(later).into_iter().collect())).collect();
             let groups: Vec<Candidates<'_>> = lists.iter().map(|(later, earlier)| Candidates { later: *later, earlier }).collect();
-            let cluster = LargeCluster::hold(&groups, sources, threads).unwrap().unwrap();
+            let cluster = LargeCluster::hold(&groups, sources, workers).unwrap().unwrap();
             let (mut counter, mut counts) = (Counter::default(), Vec::new());
             for (later, earlier) in &lists {
                 let places: Vec<u32> = earlier.iter().map(|rank| cluster.place(*rank)).collect();
@@ -323,7 +327,7 @@ mod tests {
                 prop_assert_eq!(cluster.size(one) as usize, sets[later.index()].len());
             }
             // With little memory there is none, or the same.
-            if let Some(other) = LargeCluster::hold(&groups, FeatureSource { held, ..sources }, threads).unwrap() {
+            if let Some(other) = LargeCluster::hold(&groups, FeatureSource { held, ..sources }, workers).unwrap() {
                 prop_assert_eq!(other.rows, cluster.rows);
                 prop_assert!(other.others.iter().zip(&cluster.others).all(|(a, b)| a.elements == b.elements));
             }
@@ -339,8 +343,29 @@ mod tests {
         let sources = FeatureSource { texts: &texts, shingler: &shingler, remembered: 1000, held: 1 << 20 };
         let groups: Vec<Candidates<'_>> =
             (1..400).map(|later| Candidates { later: Rank(later), earlier: &[Rank(0)] }).collect();
-        let cluster = LargeCluster::hold(&groups, sources, 2).unwrap().unwrap();
+        let workers = Workers { threads: 2, progress: &Progress::silent() };
+        let cluster = LargeCluster::hold(&groups, sources, workers).unwrap().unwrap();
         assert!(cluster.others.iter().map(|others| others.elements.len()).sum::<usize>() < 400);
-        assert!(LargeCluster::hold(&groups, FeatureSource { held: 20_000, ..sources }, 2).unwrap().is_none());
+        assert!(
+            LargeCluster::hold(&groups, FeatureSource { held: 20_000, ..sources }, workers)
+                .unwrap()
+                .is_none()
+        );
+    }
+
+    #[test]
+    fn a_first_document_may_be_empty() {
+        let texts = Few(["", "a b", "b c", ""].map(str::to_owned).to_vec());
+        let shingler = Shingler::new(&TextOptions { n: 1, ..TextOptions::default() }).unwrap();
+        let sources = FeatureSource { texts: &texts, shingler: &shingler, remembered: 0, held: 1 << 20 };
+        let workers = Workers { threads: 2, progress: &Progress::silent() };
+        let groups = [
+            Candidates { later: Rank(2), earlier: &[Rank(0), Rank(1)] },
+            Candidates { later: Rank(3), earlier: &[Rank(0)] },
+        ];
+        let cluster = LargeCluster::hold(&groups, sources, workers).unwrap().unwrap();
+        let mut counts = Vec::new();
+        cluster.count(2, &[0, 1, 3], &mut Counter::default(), &mut counts);
+        assert_eq!((counts, cluster.size(0), cluster.size(2)), (vec![0, 1, 0], 0, 2));
     }
 }

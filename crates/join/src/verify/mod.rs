@@ -1,7 +1,8 @@
 //! Exact similarity of candidate pairs, on the features of their texts.
 //!
 //! Texts are shingled again: that is faster than keeping the shingles. Pairs come sorted by (later, earlier), and go out in the same order. In between they are taken
-//! cluster by cluster (the module `clusters`), because the members of a cluster are paired with the same few documents.
+//! cluster by cluster (the module `clusters`), because the members of a cluster are paired with the same few documents; those of a cluster that is
+//! larger than a task are made once for all threads (the module `large`).
 
 mod bits;
 mod clusters;
@@ -105,7 +106,7 @@ impl Pairs<'_> {
     fn measure_large(self, cluster: &[Stretch<'_>], made: &mut Vec<TaskEdges>) -> Result<bool> {
         let numbers = cluster.iter().flat_map(|stretch| stretch.groups).map(|group| group.number as usize);
         let groups: Vec<Candidates<'_>> = numbers.map(|number| self.groups[number]).collect();
-        let Some(held) = LargeCluster::hold(&groups, self.sources, self.workers.threads)? else {
+        let Some(held) = LargeCluster::hold(&groups, self.sources, self.workers)? else {
             return Ok(false);
         };
         let tasks: Vec<_> = cluster.iter().flat_map(|stretch| stretch.groups.chunks(LARGE_TASK)).collect();
