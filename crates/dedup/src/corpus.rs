@@ -100,9 +100,7 @@ impl Corpus {
     /// The id of a row: that of the id field, or file and line.
     pub fn id(&self, row: Row) -> Cow<'_, str> {
         match self.documents.id(row) {
-            Some(id) => {
-                std::str::from_utf8(id).map_or_else(|_| String::from_utf8_lossy(id), Cow::Borrowed)
-            }
+            Some(id) => std::str::from_utf8(id).map_or_else(|_| String::from_utf8_lossy(id), Cow::Borrowed),
             None => {
                 let place = self.documents.place(row);
                 let input = &self.inputs[place.input as usize];
@@ -113,7 +111,9 @@ impl Corpus {
 
     /// The text of a row will be wanted soon.
     fn prefetch(&self, row: Row, what: Prefetch) {
-        let (KeptBatches::Held(batches), Some(rereader)) = (&self.batches.kept, &self.rereader) else { return };
+        let (KeptBatches::Held(batches), Some(rereader)) = (&self.batches.kept, &self.rereader) else {
+            return;
+        };
         let (batch, index) = self.batches.firsts.find(row);
         match what {
             Prefetch::Place => {

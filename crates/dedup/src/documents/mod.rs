@@ -146,7 +146,10 @@ impl RowTable {
             Self::Saved(rows) => (PART..rows.n).step_by(PART as usize).collect(),
         };
         let starts = [0].into_iter().chain(ends.iter().copied());
-        starts.zip(ends.iter().copied().chain([self.len()])).map(|(start, end)| Row(start)..Row(end)).collect()
+        starts
+            .zip(ends.iter().copied().chain([self.len()]))
+            .map(|(start, end)| Row(start)..Row(end))
+            .collect()
     }
 }
 

@@ -167,7 +167,9 @@ impl SavedRows {
             let names = [format!("{name}.bin"), format!("{name}.end")];
             names.into_iter().filter(move |_| is_there)
         };
-        let names: Vec<String> = [SKETCHES, PLACES].map(String::from).into_iter()
+        let names: Vec<String> = [SKETCHES, PLACES]
+            .map(String::from)
+            .into_iter()
             .chain(strings(IDS, layout.ids))
             .chain(strings(KEYS, layout.keys))
             .collect();

@@ -140,8 +140,10 @@ impl Job<'_> {
         let rules = BandRules { banding, prefilter, cap: self.request.compare.cap };
         let progress = Progress::new(self.observer);
         self.observer.begin(Stage::Candidates, Some(2 * n));
-        let (sketches, workers) =
-            (RankedSketches { table: &view.corpus.documents, ranking: view.ranking }, self.workers(&progress));
+        let (sketches, workers) = (
+            RankedSketches { table: &view.corpus.documents, ranking: view.ranking },
+            self.workers(&progress),
+        );
         let of = BandCandidates::new(sketches, compared, rules, workers)?;
         let room = (self.budget.sorting as u64).saturating_sub(of.bytes()) / LISTED;
         let (counts, chunks) = (of.counts, VecDeque::from(of.chunks(room, workers.threads)));

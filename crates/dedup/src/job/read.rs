@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::sync::atomic::Ordering;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use benzer_flow::pipeline::{self, Collector, Position};
 use benzer_io::read::{Input, Progress, Reader, Rereader};

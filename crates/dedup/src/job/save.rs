@@ -92,8 +92,7 @@ impl Job<'_> {
 
 /// The rows of the kept documents that have a text, in order.
 fn kept_rows(view: &CorpusView<'_>, removals: &[Removal]) -> Vec<Row> {
-    let mut removed: Vec<Row> =
-        removals.iter().map(|removal| view.ranking.row(removal.removed())).collect();
+    let mut removed: Vec<Row> = removals.iter().map(|removal| view.ranking.row(removal.removed())).collect();
     removed.sort_unstable();
     let mut removed = removed.into_iter().peekable();
     let documents = &view.corpus.documents;

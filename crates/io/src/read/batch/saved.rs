@@ -142,7 +142,13 @@ impl SavedBatches {
     ///
     /// # Errors
     /// As there; a batch of other inputs.
-    pub fn reread_text(&self, i: usize, index: usize, rereader: &Rereader, visit: &mut dyn FnMut(&str)) -> Result<()> {
+    pub fn reread_text(
+        &self,
+        i: usize,
+        index: usize,
+        rereader: &Rereader,
+        visit: &mut dyn FnMut(&str),
+    ) -> Result<()> {
         let document = self.parts(i).and_then(|parts| parts.document(index, rereader));
         document.ok_or(Error::Changed)?.reread_text(0, rereader, visit)
     }
@@ -253,7 +259,9 @@ mod tests {
                 assert_eq!(texts(&batches.batch(i, &rereader).unwrap(), &rereader), texts(&batch, &rereader));
                 let text = |index| {
                     let mut found = None;
-                    batches.reread_text(i, index, &rereader, &mut |text| found = Some(text.to_owned())).unwrap();
+                    batches
+                        .reread_text(i, index, &rereader, &mut |text| found = Some(text.to_owned()))
+                        .unwrap();
                     found
                 };
                 let each: Vec<_> = (0..batch.n_documents()).map(text).collect();
