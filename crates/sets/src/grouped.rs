@@ -11,7 +11,7 @@ use crate::format::SetFormat;
 use crate::parse::{Content, Parsed, Parser, WordLine, WordLineSays, transaction};
 use crate::rejected::Rejected;
 use crate::resources::Resources;
-use crate::store::SetStore;
+use crate::store::SetWriter;
 
 /// Bytes of an entry in a hash map of items, spare entries included.
 const MAP_ENTRY: usize = 40;
@@ -111,7 +111,7 @@ impl<'a> Grouped<'a> {
     }
 
     /// Puts the sets into the store; says which files do not have what they promise.
-    pub fn finish(self, store: &mut SetStore) -> Result<Vec<String>> {
+    pub fn finish(self, store: &mut SetWriter<'_>) -> Result<Vec<String>> {
         let Self { parser, elements, names, headers, .. } = self;
         let name = |set: u64| -> Vec<u8> {
             match (parser.content, parser.transpose) {

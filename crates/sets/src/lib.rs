@@ -24,6 +24,7 @@
 pub mod features;
 mod format;
 mod grouped;
+mod kept;
 mod load;
 mod overlap;
 pub mod pairs;

@@ -13,7 +13,7 @@ use crate::grouped::Grouped;
 use crate::parse::{Content, Parsed, Parser};
 use crate::rejected::Rejected;
 use crate::resources::Resources;
-use crate::store::SetStore;
+use crate::store::{SetStore, SetWriter};
 
 /// Sets that are read between two looks at the memory.
 const CHECKED: u32 = 1 << 12;
@@ -90,25 +90,25 @@ pub fn load<E: From<Error>>(
     resources: &Resources,
     listener: &mut impl ReadListener<E>,
 ) -> Result<(SetStore, Vec<Loaded>), E> {
-    let mut store = SetStore::new(resources.workspace(0)?);
+    let mut store = SetWriter::new(resources.workspace(0)?);
     let (mut loaded, mut starts) = (Vec::new(), Vec::new());
     for source in sources {
         starts.push(store.len());
         loaded.push(fill(source, &mut store, resources, listener)?);
     }
-    store.finish()?;
+    let store = store.finish()?;
     let ends = starts.iter().skip(1).copied().chain([store.len()]);
     for ((start, end), loaded) in starts.iter().zip(ends).zip(&mut loaded) {
         loaded.n_sets = (end - start).into();
         loaded.n_empty = (*start..end).filter(|&set| store.size(set) == 0).count() as u64;
-        count_repeated(&store, *start..end, loaded)?;
+        count_repeated(&store, *start..end, loaded);
     }
     Ok((store, loaded))
 }
 
 fn fill<E: From<Error>>(
     source: &Source,
-    store: &mut SetStore,
+    store: &mut SetWriter<'_>,
     resources: &Resources,
     listener: &mut impl ReadListener<E>,
 ) -> Result<Loaded, E> {
@@ -143,7 +143,7 @@ fn fill<E: From<Error>>(
     Ok(loaded)
 }
 
-fn add(parsed: &Parsed, store: &mut SetStore, resources: &Resources) -> Result<()> {
+fn add(parsed: &Parsed, store: &mut SetWriter<'_>, resources: &Resources) -> Result<()> {
     for (id, elements) in parsed.sets() {
         store.push(id, elements)?;
         if store.len().is_multiple_of(CHECKED) {
@@ -154,16 +154,14 @@ fn add(parsed: &Parsed, store: &mut SetStore, resources: &Resources) -> Result<(
 }
 
 /// Ids that come again make the results hard to read.
-fn count_repeated(store: &SetStore, sets: std::ops::Range<u32>, loaded: &mut Loaded) -> Result<()> {
-    let ids = sets.map(|set| Ok((hash::element(store.id(set)?.as_bytes()), set)));
-    let mut ids = ids.collect::<Result<Vec<(u64, u32)>>>()?;
+fn count_repeated(store: &SetStore, sets: std::ops::Range<u32>, loaded: &mut Loaded) {
+    let mut ids: Vec<(u64, u32)> = sets.map(|set| (hash::element(store.id(set).as_bytes()), set)).collect();
     ids.sort_unstable();
     let repeated: Vec<u32> = ids.windows(2).filter(|two| two[0].0 == two[1].0).map(|two| two[1].1).collect();
     loaded.repeated_ids = repeated.len() as u64;
     if let Some(&example) = repeated.iter().min() {
-        let example = store.id(example)?;
+        let example = store.id(example);
         let (n, s, have) = if repeated.len() == 1 { (1, "", "has") } else { (repeated.len(), "s", "have") };
         loaded.warnings.push(format!("{n} set{s} {have} an id that an earlier one has, such as `{example}`"));
     }
-    Ok(())
 }

@@ -13,7 +13,7 @@
 //!
 //! - [`Files`] is the one way to the disk. What a method has done when it returns survives a power cut; the exception is
 //!   [`Files::temporary`], for data that can be made again.
-//! - [`MappedFile`] is a whole file as memory.
+//! - [`MappedFile`] is a whole file as memory. A [`Spill`] becomes one: data that can be made again, written because it does not fit.
 //! - [`Block`] is a part of a long file that any thread makes and [`FileWriter::append_block`] takes; a [`Settler`] waits for files that are whole.
 //! - [`Stamp`] is the size and the checksum of a file; [`checksum_of`] reads it back.
 //! - [`Manifest`] says that a stage of a run is finished and what it left.
@@ -52,6 +52,7 @@ pub mod manifest;
 mod mapped;
 mod scratch;
 mod settler;
+mod spill;
 mod temporary;
 mod writer;
 
@@ -65,6 +66,7 @@ pub use manifest::{Check, FORMAT_VERSION, FileEntry, Manifest, State};
 pub use mapped::MappedFile;
 pub use scratch::{Extent, Scratch};
 pub use settler::Settler;
+pub use spill::{MappedSpill, Spill};
 pub use writer::FileWriter;
 
 use disk::{Disk, Real, folder_of};
@@ -101,6 +103,14 @@ impl Files {
     /// A missing folder, no permission.
     pub fn temporary(&self, path: &Path) -> Result<Scratch> {
         Scratch::create(self, path)
+    }
+
+    /// The same behind a buffer, and as memory once it is whole.
+    ///
+    /// # Errors
+    /// A missing folder, no permission.
+    pub fn spill(&self, path: &Path) -> Result<Spill> {
+        self.temporary(path).map(Spill::new)
     }
 
     /// Makes a folder and those above it.

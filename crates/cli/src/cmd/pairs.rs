@@ -113,8 +113,8 @@ const COLUMNS: [(&str, Kind); 7] = [
 
 fn push(rows: &mut Rows<'_>, pair: &Pair, shelf: &SetStore, measure: Measure) -> anyhow::Result<()> {
     rows.push(&[
-        Cell::Text(&shelf.id(pair.a)?),
-        Cell::Text(&shelf.id(pair.b)?),
+        Cell::Text(&shelf.id(pair.a)),
+        Cell::Text(&shelf.id(pair.b)),
         Cell::Number(pair.intersection),
         Cell::Row(pair.union()),
         Cell::Number(pair.size_a),

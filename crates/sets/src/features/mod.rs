@@ -25,7 +25,6 @@ use benzer_io::{Error, Result};
 
 use crate::parse::{NO_ID, ParseBuffers};
 use crate::rejected::Rejected;
-use crate::store::ElementBuffer;
 use crate::{Content, ReadListener, Resources, SetFormat, Source, load};
 use labels::{Label, Labels};
 use row::Rows;
@@ -149,13 +148,18 @@ impl<E: From<Error>, S: FnMut(&[u8]) -> Result<(), E>> Output<'_, S> {
         for start in (0..store.len()).step_by(at_once) {
             let sets: Vec<u32> = (start..store.len().min(start + at_once as u32)).collect();
             let runs: Vec<&[u32]> = sets.chunks(RUN).collect();
-            let rows = in_parallel(runs.len(), resources.threads(), ElementBuffer::default, |run, buffer| {
-                let mut rows = Rows::new(recipe);
-                for &set in runs[run] {
-                    rows.push(store.elements_of(set, buffer)?, Label::None)?;
-                }
-                rows.finish().map(|()| rows)
-            });
+            let rows = in_parallel(
+                runs.len(),
+                resources.threads(),
+                || (),
+                |run, ()| {
+                    let mut rows = Rows::new(recipe);
+                    for &set in runs[run] {
+                        rows.push(store.elements_of(set), Label::None)?;
+                    }
+                    rows.finish().map(|()| rows)
+                },
+            );
             for rows in rows {
                 self.write(&rows?)?;
             }

@@ -15,7 +15,7 @@ use benzer_io::{Error, Result};
 use benzer_join::Rank;
 use benzer_join::exact::{self, Measure, Rule, Sides};
 
-use crate::{Resources, SetStore, overlap::overlap, store::ElementBuffer};
+use crate::{Resources, SetStore, overlap::overlap};
 
 /// Candidates that are measured together.
 const SLICE: usize = 1 << 18;
@@ -101,7 +101,7 @@ pub fn find<E: From<Error>>(
             return Ok(found);
         }
         resources.check()?;
-        let pairs = measure(&slice, store, wanted, resources.threads())?;
+        let pairs = measure(&slice, store, wanted, resources.threads());
         found.n_candidates += slice.len() as u64;
         found.n_pairs += pairs.len() as u64;
         sink(&pairs)?;
@@ -109,30 +109,31 @@ pub fn find<E: From<Error>>(
 }
 
 /// Those of some candidates, which are sorted, that reach the threshold, measured exactly.
-fn measure(
-    candidates: &[(Rank, Rank)],
-    store: &SetStore,
-    wanted: &Wanted,
-    threads: usize,
-) -> Result<Vec<Pair>> {
+fn measure(candidates: &[(Rank, Rank)], store: &SetStore, wanted: &Wanted, threads: usize) -> Vec<Pair> {
     let tasks: Vec<&[(Rank, Rank)]> = candidates.chunks(TASK).collect();
-    let buffers = || (ElementBuffer::default(), ElementBuffer::default());
-    let made = in_parallel(tasks.len(), threads, buffers, |task, (of_a, of_b)| -> Result<Vec<Pair>> {
-        let mut pairs = Vec::new();
-        for group in tasks[task].chunk_by(|one, other| one.0 == other.0) {
-            let Rank(a) = group[0].0;
-            let elements = store.elements_of(a, of_a)?;
-            for &(_, Rank(b)) in group {
-                let (size_a, size_b) = (store.size(a), store.size(b));
-                let min_shared = match wanted.measure {
-                    Measure::Jaccard => wanted.threshold.min_shared(u64::from(size_a) + u64::from(size_b)),
-                    Measure::Containment => wanted.threshold.min_overlap(size_a),
-                };
-                let shared = overlap(elements, store.elements_of(b, of_b)?, min_shared);
-                pairs.extend(shared.map(|intersection| Pair { a, b, intersection, size_a, size_b }));
+    let made = in_parallel(
+        tasks.len(),
+        threads,
+        || (),
+        |task, ()| {
+            let mut pairs = Vec::new();
+            for group in tasks[task].chunk_by(|one, other| one.0 == other.0) {
+                let Rank(a) = group[0].0;
+                let elements = store.elements_of(a);
+                for &(_, Rank(b)) in group {
+                    let (size_a, size_b) = (store.size(a), store.size(b));
+                    let min_shared = match wanted.measure {
+                        Measure::Jaccard => {
+                            wanted.threshold.min_shared(u64::from(size_a) + u64::from(size_b))
+                        }
+                        Measure::Containment => wanted.threshold.min_overlap(size_a),
+                    };
+                    let shared = overlap(elements, store.elements_of(b), min_shared);
+                    pairs.extend(shared.map(|intersection| Pair { a, b, intersection, size_a, size_b }));
+                }
             }
-        }
-        Ok(pairs)
-    });
-    Ok(made.into_iter().collect::<Result<Vec<_>>>()?.concat())
+            pairs
+        },
+    );
+    made.concat()
 }

@@ -9,6 +9,7 @@ use benzer_flow::Workspace;
 use proptest::prelude::*;
 
 use super::*;
+use crate::store::SetWriter;
 
 /// Sets of some families, each a part of the family's elements and some of its own.
 pub(crate) fn sets(seed: u64, n: usize, (families, length): (u64, u64)) -> Vec<BTreeSet<u64>> {
@@ -28,12 +29,11 @@ pub(crate) fn sets(seed: u64, n: usize, (families, length): (u64, u64)) -> Vec<B
 }
 
 pub(crate) fn stored(sets: &[BTreeSet<u64>], most: usize, resources: &Resources) -> SetStore {
-    let mut store = SetStore::new(Workspace { bytes: most, ..resources.workspace(0).unwrap() });
+    let mut store = SetWriter::new(Workspace { bytes: most, ..resources.workspace(0).unwrap() });
     for (i, set) in sets.iter().enumerate() {
         store.push(i.to_string().as_bytes(), &set.iter().copied().collect::<Vec<_>>()).unwrap();
     }
-    store.finish().unwrap();
-    store
+    store.finish().unwrap()
 }
 
 pub(crate) fn resources(folder: &std::path::Path, threads: usize) -> Resources {

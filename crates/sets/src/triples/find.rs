@@ -5,12 +5,11 @@ use benzer_io::{Error, Result};
 use benzer_join::exact::Measure;
 use benzer_storage as files;
 
-use super::edges::{Edge, Edges, First, Held};
+use super::edges::{Edge, EdgeWriter, First, Held};
 use super::sketch::Sketches;
 use super::{Found, Triple, Verify, Wanted};
 use crate::overlap::{common, overlap};
 use crate::pairs;
-use crate::store::ElementBuffer;
 use crate::{Resources, SetStore};
 
 /// Edges that pass by at a time, at most.
@@ -51,23 +50,23 @@ pub(super) fn within<E: From<Error>>(
         _ => Some(Sketches::new(store, wanted, resources)?),
     };
     let share = Workspace { bytes: workspace.bytes / 4, ..workspace };
-    let mut edges = Edges::new(share);
+    let mut edges = EdgeWriter::new(share);
     let similar = pairs::Wanted { measure: Measure::Jaccard, threshold: wanted.threshold, split: None };
     pairs::find(store, &similar, resources, |pairs| edges.append(pairs))?;
-    edges.finish()?;
+    let edges = edges.finish()?;
     let judge = Judge { store, wanted, sketches: sketches.as_ref() };
-    let mut found = Found { n_pairs: edges.n, ..Found::default() };
+    let mut found = Found { n_pairs: edges.len() as u64, ..Found::default() };
     let mut records = share.sorter(1);
-    let (mut start, mut passing) = (0, Vec::new());
-    while start < edges.n {
+    let mut start = 0;
+    while start < edges.len() {
         let max_held = share.bytes / (3 * size_of::<Edge>());
-        let (held, next) = Held::load(&edges, start, store.len(), max_held)?;
+        let (held, next) = Held::load(&edges, start, store.len(), max_held);
         let mut at = start;
-        while at < edges.n {
+        while at < edges.len() {
             resources.check()?;
-            edges.read(at, PASSING, &mut passing)?;
+            let mut passing: Vec<Edge> = edges.from(at).iter().take(PASSING).map(Edge::of).collect();
             passing.truncate(slice(&passing, &held));
-            at += passing.len() as u64;
+            at += passing.len();
             records
                 .extend(judge.slice(&passing, &held, resources.threads(), &mut found)?)
                 .map_err(Error::from)?;
@@ -150,9 +149,6 @@ struct Judge<'a> {
 /// What a thread keeps from edge to edge.
 #[derive(Default)]
 struct TriangleBuffers {
-    a: ElementBuffer,
-    b: ElementBuffer,
-    c: ElementBuffer,
     /// The elements in both ends of an edge, if they are known.
     common: Vec<u64>,
     has_common: bool,
@@ -239,12 +235,11 @@ impl Judge<'_> {
             return Ok(None);
         }
         counts.n_verified += 1;
-        let TriangleBuffers { a: of_a, b: of_b, c: of_c, common: both, has_common } = buffers;
+        let TriangleBuffers { common: both, has_common } = buffers;
         if !std::mem::replace(has_common, true) {
-            common(self.store.elements_of(b, of_b)?, self.store.elements_of(c, of_c)?, both);
+            common(self.store.elements_of(b), self.store.elements_of(c), both);
         }
-        let elements = self.store.elements_of(a, of_a)?;
-        let all = overlap(elements, both, u32::try_from(min_common).unwrap_or(u32::MAX));
+        let all = overlap(self.store.elements_of(a), both, u32::try_from(min_common).unwrap_or(u32::MAX));
         Ok(all.map(|all| ((a, b, c), (all, triangle.others() + u64::from(all)))))
     }
 

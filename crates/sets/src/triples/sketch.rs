@@ -7,7 +7,7 @@ use benzer_flow::workers::in_parallel;
 use benzer_io::Result;
 
 use super::Wanted;
-use crate::{Resources, SetStore, store::ElementBuffer};
+use crate::{Resources, SetStore};
 
 /// Standard deviations below the threshold at which a triple is ruled out.
 const FAR: f64 = 4.0;
@@ -38,12 +38,12 @@ impl Sketches {
         let made = in_parallel(
             runs as usize,
             resources.threads(),
-            ElementBuffer::default,
-            |run, buffer| -> Result<Vec<u64>> {
+            || (),
+            |run, ()| -> Result<Vec<u64>> {
                 let (mut elements, mut offsets) = (Vec::new(), vec![0]);
                 let first = (run * RUN) as u32;
                 for set in first..store.len().min(first + RUN as u32) {
-                    elements.extend_from_slice(store.elements_of(set, buffer)?);
+                    elements.extend_from_slice(store.elements_of(set));
                     offsets.push(elements.len());
                 }
                 let mut words = vec![0; (offsets.len() - 1) * n_words];
