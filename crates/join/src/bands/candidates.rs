@@ -128,7 +128,10 @@ impl<'a, S: Sketches> BandCandidates<'a, S> {
         let by_place = by_place(&sketches, ranks, workers.threads);
         let members = by_place.as_deref().unwrap_or(ranks);
         let n_places = members.last().map_or(0, |rank| sketches.place(*rank) + 1);
-        let held = held(&sketches, members, rules, (workspace, ranges), workers)?;
+        let is_ample = max_bytes_per_document(rules.banding.bands(), workers.threads) * members.len() as u64
+            <= workspace.bytes as u64;
+        let held = Held::new(workspace, is_ample, ranges, rules.cap);
+        let held = fill(held, &sketches, members, rules.banding, workers)?;
         let (long_ranges, counts) = (held.long_ranges(), held.counts);
         let mut made = Self {
             sketches,
@@ -245,18 +248,17 @@ fn by_place(sketches: &impl Sketches, ranks: &[Rank], threads: usize) -> Option<
     Some(places.into_iter().flatten().map(|place| sketches.rank_at(place)).collect())
 }
 
-/// The memberships of all buckets of some documents, which are in the order in which their sketches lie.
-fn held<'a>(
+/// Takes the memberships of all buckets of some documents, which are in the order in which their sketches lie.
+fn fill<'a>(
+    held: Held<'a>,
     sketches: &impl Sketches,
     members: &[Rank],
-    BandRules { banding, cap, .. }: BandRules,
-    (workspace, ranges): (Workspace<'a>, Ranges),
+    banding: Banding,
     workers: Workers<'_>,
 ) -> Result<Held<'a>> {
-    let (n_bands, room) = (banding.bands(), workspace.bytes as u64);
-    let is_ample = max_bytes_per_document(n_bands, workers.threads) * members.len() as u64 <= room;
-    let held = Mutex::new(Held::new(workspace, is_ample, ranges, cap));
-    let mut equal = EqualKeys::new(members, n_bands, MADE, room, workers);
+    let n_bands = banding.bands();
+    let mut equal = EqualKeys::new(members, n_bands, MADE, held.room(), workers);
+    let (ranges, cap, held) = (held.ranges, held.cap, Mutex::new(held));
     let per_document = n_bands * equal.n_slices();
     let keys = |bands: Range<usize>, places: Range<usize>, columns: &mut [Vec<u64>]| {
         workers.progress.add((places.len() * bands.len() / per_document) as u64)?;

@@ -17,8 +17,8 @@ const READ: u64 = 8;
 /// Memberships, as many as there is room for.
 pub(super) struct Held<'a> {
     workspace: Workspace<'a>,
-    ranges: Ranges,
-    cap: usize,
+    pub ranges: Ranges,
+    pub cap: usize,
     /// Whether all have room in any case.
     is_ample: bool,
     parts: Vec<Memberships>,
@@ -58,6 +58,11 @@ impl<'a> Held<'a> {
         }
     }
 
+    /// Bytes for everything that is done until they are listed.
+    pub fn room(&self) -> u64 {
+        self.workspace.bytes as u64
+    }
+
     /// Adds the memberships of a part of all keys.
     ///
     /// # Errors
@@ -67,7 +72,7 @@ impl<'a> Held<'a> {
         self.bytes += part.bytes();
         self.share += share;
         self.parts.push(part);
-        if self.is_ample || self.bytes <= self.workspace.bytes as u64 / HELD { Ok(()) } else { self.spill() }
+        if self.is_ample || self.bytes <= self.room() / HELD { Ok(()) } else { self.spill() }
     }
 
     /// Says that all were added.
@@ -103,7 +108,7 @@ impl<'a> Held<'a> {
     pub fn long_ranges(&self) -> Vec<Range<usize>> {
         match &self.spilled {
             Some(spilled) => spilled.long.iter().map(|(ranges, _)| ranges.clone()).collect(),
-            None => vec![0..self.ranges.len()],
+            None => std::iter::once(0..self.ranges.len()).collect(),
         }
     }
 
@@ -117,8 +122,9 @@ impl<'a> Held<'a> {
         };
         let extents = &all[long].1;
         let read = |i: usize, _: &mut ()| -> Result<Vec<Memberships>> {
-            let bytes = file.read_extent(extents[i])?;
-            let (mut rest, mut parts) = (bytes.as_slice(), Vec::new());
+            let (mut bytes, mut parts) = (Vec::new(), Vec::new());
+            file.read_extent(extents[i], &mut bytes)?;
+            let mut rest = bytes.as_slice();
             while !rest.is_empty() {
                 parts.push(Memberships::read(&mut rest));
             }
@@ -161,7 +167,7 @@ impl<'a> Held<'a> {
 
     /// Long ranges that will have about as many memberships, by what was found so far.
     fn cut(&self, parts: &[Memberships]) -> Vec<Range<usize>> {
-        let room = (self.workspace.bytes as u64 / READ).max(1);
+        let room = (self.room() / READ).max(1);
         let expected = (self.bytes as f64 / self.share.max(f64::MIN_POSITIVE)).ceil() as u64;
         let n_long = expected.div_ceil(room).clamp(1, self.ranges.len().max(1) as u64);
         let so_far = |range| parts.iter().map(|part| part.of_range(range).len() as u64).sum::<u64>();
