@@ -10,16 +10,18 @@ use benzer_storage::{Extent, Scratch};
 
 use super::memberships::{BucketCounts, Memberships, Moved, Ranges};
 
-/// The part of the room that memberships may take while they are made, and that those of a long range may take when they are read: beside them are crowds and sketches.
+/// The part of the room that memberships may take while they are made, and that those of a long range may take when they are read: beside them are crowds, and sketches if these are gathered.
 const HELD: u64 = 4;
 const READ: u64 = 8;
+const READ_WITH_SKETCHES: u64 = 32;
 
 /// Memberships, as many as there is room for.
 pub(super) struct Held<'a> {
     workspace: Workspace<'a>,
     pub ranges: Ranges,
     pub cap: usize,
-    /// Whether all have room in any case.
+    /// Whether sketches are found in memory, and whether there all memberships have room in any case.
+    are_resident: bool,
     is_ample: bool,
     parts: Vec<Memberships>,
     bytes: u64,
@@ -40,21 +42,26 @@ struct Spilled {
 }
 
 impl<'a> Held<'a> {
-    /// With room for the memberships of documents in so many ranges.
-    pub fn new(workspace: Workspace<'a>, is_ample: bool, ranges: Ranges, cap: usize) -> Self {
-        let max_pairs = vec![0; ranges.len()];
-        let (parts, counts) = (Vec::new(), BucketCounts::default());
+    /// Within a workspace, if all of them take so many bytes at most.
+    pub fn new(
+        workspace: Workspace<'a>,
+        max_bytes: u64,
+        are_resident: bool,
+        ranges: Ranges,
+        cap: usize,
+    ) -> Self {
         Self {
             workspace,
             ranges,
             cap,
-            is_ample,
-            parts,
+            are_resident,
+            is_ample: max_bytes <= workspace.bytes as u64,
+            parts: Vec::new(),
             bytes: 0,
             share: 0.0,
             spilled: None,
-            counts,
-            max_pairs,
+            counts: BucketCounts::default(),
+            max_pairs: vec![0; ranges.len()],
         }
     }
 
@@ -80,7 +87,7 @@ impl<'a> Held<'a> {
     /// # Errors
     /// As [`Held::push`].
     pub fn finish(&mut self, threads: usize) -> Result<()> {
-        if self.spilled.is_some() {
+        if self.spilled.is_some() || !self.are_resident {
             return self.spill();
         }
         let (parts, cap) = (&self.parts, self.cap);
@@ -99,7 +106,6 @@ impl<'a> Held<'a> {
     }
 
     /// Whether some are on disk.
-    #[cfg(test)]
     pub fn is_spilled(&self) -> bool {
         self.spilled.is_some()
     }
@@ -167,7 +173,8 @@ impl<'a> Held<'a> {
 
     /// Long ranges that will have about as many memberships, by what was found so far.
     fn cut(&self, parts: &[Memberships]) -> Vec<Range<usize>> {
-        let room = (self.room() / READ).max(1);
+        let part = if self.are_resident { READ } else { READ_WITH_SKETCHES };
+        let room = (self.room() / part).max(1);
         let expected = (self.bytes as f64 / self.share.max(f64::MIN_POSITIVE)).ceil() as u64;
         let n_long = expected.div_ceil(room).clamp(1, self.ranges.len().max(1) as u64);
         let so_far = |range| parts.iter().map(|part| part.of_range(range).len() as u64).sum::<u64>();
