@@ -78,7 +78,7 @@ pub struct BandRules {
     pub cap: usize,
 }
 
-/// Bytes of memory that [`BandCandidates::new`] needs for each document at most, with so many bands and threads: if all of them have the same key in each band.
+/// Bytes for each document with which [`BandCandidates::new`] does everything at a time and in memory in any case, with so many bands and threads: even if all of them have the same key in each band.
 pub fn max_bytes_per_document(n_bands: usize, threads: usize) -> u64 {
     equal_keys::max_bytes_per_document(n_bands, MADE, threads) as u64
 }
