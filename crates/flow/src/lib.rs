@@ -13,7 +13,7 @@
 //! - [`workers`]: tasks by number, in parallel; [`Workers`]: on how many threads.
 //! - [`pipeline`]: batches of a source through threads, and out again in order, or as they come.
 //! - [`relay`]: batches through threads twice, cut into tasks in between.
-//! - [`sort`]: more records than fit into memory, in order; [`sorted_parts`]: those that fit, on many threads.
+//! - [`sort`]: more records than fit into memory, in order; [`sorted_parts`]: those that fit, on many threads; [`sorted_parts_within`]: in several passes.
 //! - [`Progress`]: what threads have done, and whether they shall go on.
 //! - [`Workspace`]: the memory and the folder that a piece of work may use.
 

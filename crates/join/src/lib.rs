@@ -8,7 +8,7 @@
 //! ```
 //!
 //! **What it must not know**: inputs, files of results, and what a document is. Sets and sketches have numbers, their [`Rank`]s: the lower one is earlier in keep order. It asks [`verify::Texts`],
-//! [`bands::Sketches`] and [`exact::Source`] for what is compared; what does not fit into memory goes through `benzer_flow::sort`.
+//! [`bands::Sketches`] and [`exact::Source`] for what is compared; what does not fit into memory goes through `benzer_flow::sort`, or into temporary files by what is looked at together.
 //!
 //! **The way through**:
 //!

@@ -12,7 +12,7 @@
 //! ```
 //!
 //! - [`Files`] is the one way to the disk. What a method has done when it returns survives a power cut; the exception is
-//!   [`Files::temporary`], for data that can be made again.
+//!   [`Files::temporary`], for data that can be made again: a [`Scratch`], of which each [`Extent`] has a checksum.
 //! - [`MappedFile`] is a whole file as memory. A [`Spill`] becomes one: data that can be made again, written because it does not fit.
 //! - [`Block`] is a part of a long file that any thread makes and [`FileWriter::append_block`] takes; a [`Settler`] waits for files that are whole.
 //! - [`Stamp`] is the size and the checksum of a file; [`checksum_of`] reads it back.

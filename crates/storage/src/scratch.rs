@@ -84,26 +84,26 @@ impl Scratch {
         Ok(Extent { start, bytes: bytes.len(), checksum: Extent::checksum(start, bytes) })
     }
 
-    /// Reads what was appended, also while more is written.
+    /// Reads what was appended in the place of other bytes, also while more is written.
     ///
     /// # Errors
     /// What the operating system says, with the file's name; bytes that are not those that were written.
-    pub fn read_extent(&self, extent: Extent) -> Result<Vec<u8>> {
-        let mut bytes = vec![0; extent.bytes];
+    pub fn read_extent(&self, extent: Extent, bytes: &mut Vec<u8>) -> Result<()> {
+        bytes.resize(extent.bytes, 0);
         let mut read = || {
             let mut file = File::open(&self.path)?;
             file.seek(SeekFrom::Start(extent.start))?;
-            file.read_exact(&mut bytes)
+            file.read_exact(bytes)
         };
         let what = || format!("{} bytes at {}", extent.bytes, extent.start);
         read().map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => Error::damaged(&self.path, what(), "the end of the file"),
             _ => Error::disk("read", &self.path, error),
         })?;
-        if Extent::checksum(extent.start, &bytes) != extent.checksum {
+        if Extent::checksum(extent.start, bytes) != extent.checksum {
             return Err(Error::damaged(&self.path, what(), "other bytes"));
         }
-        Ok(bytes)
+        Ok(())
     }
 
     /// Ends the writing and opens the file at its beginning.

@@ -10,7 +10,7 @@
 //! - [`Sorted`] gives them in order. With [`Sorter::dedup`], equal ones once.
 //!
 //! The budget counts the records in memory, the whole capacity of their buffer included, and the blocks of the runs. What is left of
-//! the books, some hundred bytes a run, is not counted. A run is a file of checksummed blocks that is never synced and is deleted
+//! the books, some hundred bytes a run and a few a block, is not counted. A run is a file of checksummed blocks that is never synced and is deleted
 //! when it was read: a damaged one is an error, and wrong data never comes out.
 //!
 //! ```

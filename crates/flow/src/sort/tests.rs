@@ -191,11 +191,12 @@ fn a_damaged_run_is_an_error_and_never_wrong_data() {
         sorted.into_iter().nth(good).map(|record| record.unwrap_err().to_string())
     };
     assert_eq!(damaged(&|_| ()), None);
-    let whole = 4 + 12 + 8;
+    // A block of two records.
+    let whole = 24;
     for place in 0..3 * whole {
         let error = damaged(&|bytes| bytes[place] ^= 0x40).unwrap();
         assert!(
-            error.contains("run.") && error.contains("is damaged: expected block"),
+            error.contains("run.") && error.contains("is damaged: expected 24 bytes at"),
             "byte {place}: {error}"
         );
     }

@@ -78,7 +78,7 @@ pub struct BandRules {
     pub cap: usize,
 }
 
-/// Bytes of memory that [`BandCandidates::new`] needs for each document at most, with so many bands and threads: if all of them have the same key in each band.
+/// Bytes for each document with which [`BandCandidates::new`] does everything at a time and in memory in any case, with so many bands and threads: even if all of them have the same key in each band.
 pub fn max_bytes_per_document(n_bands: usize, threads: usize) -> u64 {
     equal_keys::max_bytes_per_document(n_bands, MADE, threads) as u64
 }
@@ -128,7 +128,10 @@ impl<'a, S: Sketches> BandCandidates<'a, S> {
         let by_place = by_place(&sketches, ranks, workers.threads);
         let members = by_place.as_deref().unwrap_or(ranks);
         let n_places = members.last().map_or(0, |rank| sketches.place(*rank) + 1);
-        let held = held(&sketches, members, rules, (workspace, ranges), workers)?;
+        let per_document = max_bytes_per_document(rules.banding.bands(), workers.threads);
+        let max_bytes = per_document * members.len() as u64;
+        let held = Held::new(workspace, max_bytes, sketches.are_resident(), ranges, rules.cap);
+        let held = fill(held, &sketches, members, rules.banding, workers)?;
         let (long_ranges, counts) = (held.long_ranges(), held.counts);
         let mut made = Self {
             sketches,
@@ -218,7 +221,7 @@ impl<'a, S: Sketches> BandCandidates<'a, S> {
         }
         self.loaded = None;
         let mut sketches = Vec::new();
-        if !self.sketches.are_resident() && self.long_ranges.len() > 1 {
+        if !self.sketches.are_resident() && self.held.is_spilled() {
             if !self.gathered.as_ref().is_some_and(|gathered| gathered.has(long)) {
                 self.gathered = None;
                 let (all, n_places, long) = (&self.sketches, self.n_places, long..self.long_ranges.len());
@@ -245,18 +248,17 @@ fn by_place(sketches: &impl Sketches, ranks: &[Rank], threads: usize) -> Option<
     Some(places.into_iter().flatten().map(|place| sketches.rank_at(place)).collect())
 }
 
-/// The memberships of all buckets of some documents, which are in the order in which their sketches lie.
-fn held<'a>(
+/// Takes the memberships of all buckets of some documents, which are in the order in which their sketches lie.
+fn fill<'a>(
+    held: Held<'a>,
     sketches: &impl Sketches,
     members: &[Rank],
-    BandRules { banding, cap, .. }: BandRules,
-    (workspace, ranges): (Workspace<'a>, Ranges),
+    banding: Banding,
     workers: Workers<'_>,
 ) -> Result<Held<'a>> {
-    let (n_bands, room) = (banding.bands(), workspace.bytes as u64);
-    let is_ample = max_bytes_per_document(n_bands, workers.threads) * members.len() as u64 <= room;
-    let held = Mutex::new(Held::new(workspace, is_ample, ranges, cap));
-    let mut equal = EqualKeys::new(members, n_bands, MADE, room, workers);
+    let n_bands = banding.bands();
+    let mut equal = EqualKeys::new(members, n_bands, MADE, held.room(), workers);
+    let (ranges, cap, held) = (held.ranges, held.cap, Mutex::new(held));
     let per_document = n_bands * equal.n_slices();
     let keys = |bands: Range<usize>, places: Range<usize>, columns: &mut [Vec<u64>]| {
         workers.progress.add((places.len() * bands.len() / per_document) as u64)?;
@@ -418,7 +420,7 @@ mod tests {
         }
 
         #[test]
-        fn they_are_the_same_in_any_room(seed: u64, n in 2usize..1_500, per_family in 1usize..80, cap in 1usize..40, noise in 0u32..60, threads in prop_oneof![Just(1usize), Just(2), Just(5)], room in prop_oneof![Just(0usize), 1_000usize..200_000, 200_000usize..2_000_000], are_resident: bool) {
+        fn they_are_the_same_in_any_room(seed: u64, n in 2usize..1_500, per_family in 1usize..80, cap in 1usize..40, noise in 0u32..60, threads in prop_oneof![Just(1usize), Just(2), Just(5)], room in prop_oneof![Just(0usize), 1_000usize..200_000, 200_000usize..2_000_000, Just(usize::MAX)], are_resident: bool) {
             let spec = SketchSpec::default();
             let banding = Banding::new(&spec, Shape { bands: 18, rows: 7 }).unwrap();
             let prefilter = Prefilter::new(&spec, 0.5).unwrap();

@@ -104,9 +104,9 @@ impl Gathered {
     /// # Errors
     /// A disk that cannot be read, and bytes that are not those that were written.
     pub fn read(&self, long: usize) -> Result<Vec<u64>> {
-        let mut words = Vec::new();
+        let (mut words, mut bytes) = (Vec::new(), Vec::new());
         for extent in &self.ranges[long - self.first].extents {
-            let bytes = self.file.read_extent(*extent)?;
+            self.file.read_extent(*extent, &mut bytes)?;
             let of_extent = bytes.chunks_exact(size_of::<u64>());
             words.extend(of_extent.map(|word| u64::from_le_bytes(word.try_into().expect("eight"))));
         }

@@ -10,16 +10,18 @@ use benzer_storage::{Extent, Scratch};
 
 use super::memberships::{BucketCounts, Memberships, Moved, Ranges};
 
-/// The part of the room that memberships may take while they are made, and that those of a long range may take when they are read: beside them are crowds and sketches.
+/// The part of the room that memberships may take while they are made, and that those of a long range may take when they are read: beside them are crowds, and sketches if these are gathered.
 const HELD: u64 = 4;
 const READ: u64 = 8;
+const READ_WITH_SKETCHES: u64 = 32;
 
 /// Memberships, as many as there is room for.
 pub(super) struct Held<'a> {
     workspace: Workspace<'a>,
-    ranges: Ranges,
-    cap: usize,
-    /// Whether all have room in any case.
+    pub ranges: Ranges,
+    pub cap: usize,
+    /// Whether sketches are found in memory, and whether there all memberships have room in any case.
+    are_resident: bool,
     is_ample: bool,
     parts: Vec<Memberships>,
     bytes: u64,
@@ -40,22 +42,32 @@ struct Spilled {
 }
 
 impl<'a> Held<'a> {
-    /// With room for the memberships of documents in so many ranges.
-    pub fn new(workspace: Workspace<'a>, is_ample: bool, ranges: Ranges, cap: usize) -> Self {
-        let max_pairs = vec![0; ranges.len()];
-        let (parts, counts) = (Vec::new(), BucketCounts::default());
+    /// Within a workspace, if all of them take so many bytes at most.
+    pub fn new(
+        workspace: Workspace<'a>,
+        max_bytes: u64,
+        are_resident: bool,
+        ranges: Ranges,
+        cap: usize,
+    ) -> Self {
         Self {
             workspace,
             ranges,
             cap,
-            is_ample,
-            parts,
+            are_resident,
+            is_ample: max_bytes <= workspace.bytes as u64,
+            parts: Vec::new(),
             bytes: 0,
             share: 0.0,
             spilled: None,
-            counts,
-            max_pairs,
+            counts: BucketCounts::default(),
+            max_pairs: vec![0; ranges.len()],
         }
+    }
+
+    /// Bytes for everything that is done until they are listed.
+    pub fn room(&self) -> u64 {
+        self.workspace.bytes as u64
     }
 
     /// Adds the memberships of a part of all keys.
@@ -67,7 +79,7 @@ impl<'a> Held<'a> {
         self.bytes += part.bytes();
         self.share += share;
         self.parts.push(part);
-        if self.is_ample || self.bytes <= self.workspace.bytes as u64 / HELD { Ok(()) } else { self.spill() }
+        if self.is_ample || self.bytes <= self.room() / HELD { Ok(()) } else { self.spill() }
     }
 
     /// Says that all were added.
@@ -75,7 +87,7 @@ impl<'a> Held<'a> {
     /// # Errors
     /// As [`Held::push`].
     pub fn finish(&mut self, threads: usize) -> Result<()> {
-        if self.spilled.is_some() {
+        if self.spilled.is_some() || !self.are_resident {
             return self.spill();
         }
         let (parts, cap) = (&self.parts, self.cap);
@@ -94,7 +106,6 @@ impl<'a> Held<'a> {
     }
 
     /// Whether some are on disk.
-    #[cfg(test)]
     pub fn is_spilled(&self) -> bool {
         self.spilled.is_some()
     }
@@ -103,7 +114,7 @@ impl<'a> Held<'a> {
     pub fn long_ranges(&self) -> Vec<Range<usize>> {
         match &self.spilled {
             Some(spilled) => spilled.long.iter().map(|(ranges, _)| ranges.clone()).collect(),
-            None => vec![0..self.ranges.len()],
+            None => std::iter::once(0..self.ranges.len()).collect(),
         }
     }
 
@@ -117,8 +128,9 @@ impl<'a> Held<'a> {
         };
         let extents = &all[long].1;
         let read = |i: usize, _: &mut ()| -> Result<Vec<Memberships>> {
-            let bytes = file.read_extent(extents[i])?;
-            let (mut rest, mut parts) = (bytes.as_slice(), Vec::new());
+            let (mut bytes, mut parts) = (Vec::new(), Vec::new());
+            file.read_extent(extents[i], &mut bytes)?;
+            let mut rest = bytes.as_slice();
             while !rest.is_empty() {
                 parts.push(Memberships::read(&mut rest));
             }
@@ -161,7 +173,8 @@ impl<'a> Held<'a> {
 
     /// Long ranges that will have about as many memberships, by what was found so far.
     fn cut(&self, parts: &[Memberships]) -> Vec<Range<usize>> {
-        let room = (self.workspace.bytes as u64 / READ).max(1);
+        let part = if self.are_resident { READ } else { READ_WITH_SKETCHES };
+        let room = (self.room() / part).max(1);
         let expected = (self.bytes as f64 / self.share.max(f64::MIN_POSITIVE)).ceil() as u64;
         let n_long = expected.div_ceil(room).clamp(1, self.ranges.len().max(1) as u64);
         let so_far = |range| parts.iter().map(|part| part.of_range(range).len() as u64).sum::<u64>();

@@ -160,22 +160,24 @@ impl<'a, S: Sketches> Lister<'a, S> {
             set.drain(|number| next.push(of.crowds.rank(number)));
         }
         if !next.is_sorted_by(|a, b| a < b) {
-            next.sort_unstable();
+            // There are few parts, each in order, which are merged.
+            next.sort();
             next.dedup();
         }
     }
 }
 
-/// Adds the few members of a bucket. Mostly they are those of the bucket before, and so few in all that one looks for each of them.
+/// Adds the few members of a bucket. Mostly they are those of the bucket before, and so few in all that each is put where it belongs.
 #[inline]
 fn add(partners: &mut Vec<Rank>, members: &[Rank]) {
     if partners.len() > 2 * FEW {
         // Doubles are taken out in the end.
         partners.extend_from_slice(members);
     } else if partners != members {
-        for member in members {
-            if !partners.contains(member) {
-                partners.push(*member);
+        for &member in members {
+            let at = partners.iter().rposition(|partner| *partner <= member).map_or(0, |before| before + 1);
+            if at == 0 || partners[at - 1] != member {
+                partners.insert(at, member);
             }
         }
     }
