@@ -15,7 +15,7 @@
 //!
 //! - [`Source`] says what to read and what a document is a set of; [`SetFormat`] how a set file is written. Items are compared by their 64-bit hashes, as shingles are.
 //!   With [`Source::transpose`] an item is a set, whose elements are the lines it is in.
-//! - [`load()`] fills a [`SetStore`]: in memory as long as it fits, then in temporary files. Sets that are scattered over their file (`docword`, and everything
+//! - [`load()`] fills a [`SetStore`]: in memory as long as it fits, then in temporary files, which are looked at as memory. Sets that are scattered over their file (`docword`, and everything
 //!   transposed) are put together by sorting, within the memory; of transposed files the names of all items are held.
 //! - [`Resources`] is the memory, the threads and the folder of a run.
 //! - [`pairs`]: all that reach a threshold; [`triples`] are triangles of them. [`features`] sketches batch by batch, and needs no store unless sets are scattered over their file; [`mod@sketches`] are

@@ -91,7 +91,7 @@ fn pairs_of_kos_are_those_that_were_counted_elsewhere() {
         .map(|line| line.split_whitespace().take(5).map_while(|number| number.parse().ok()).collect())
         .filter(|row: &Vec<u32>| row.len() == 5)
         .collect();
-    let id = |set| store.id(set).unwrap().parse::<u32>().unwrap();
+    let id = |set| store.id(set).parse::<u32>().unwrap();
     let found: BTreeSet<Vec<u32>> = all_pairs(&store, "0.3".parse().unwrap(), &resources)
         .iter()
         .map(|pair| vec![id(pair.a), id(pair.b), pair.size_a, pair.size_b, pair.intersection])

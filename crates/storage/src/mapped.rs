@@ -70,11 +70,12 @@ impl MappedFile {
     #[inline]
     pub fn words(&self) -> &[u64] {
         let bytes = self.bytes();
-        // SAFETY: a map begins at a page, so its words are aligned; every pattern of bits is a number. An empty slice is aligned for nothing and has no words.
-        match bytes.is_empty() {
-            true => &[],
-            false => unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len() / 8) },
+        // An empty slice is aligned for nothing.
+        if bytes.is_empty() {
+            return &[];
         }
+        // SAFETY: a map begins at a page, so its words are aligned; every pattern of bits is a number.
+        unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len() / 8) }
     }
 
     /// Fetches some bytes from the disk, all at once.
