@@ -62,7 +62,7 @@ impl MappedFile {
     #[inline]
     pub fn bytes(&self) -> &[u8] {
         let Some(map) = &self.map else { return &[] };
-        // SAFETY: these bytes are in the map, which lives as long as the reference, and nobody writes to the file: it has the name of a finished file in a folder that this process has locked.
+        // SAFETY: these bytes are in the map, which lives as long as the reference, and nobody writes to the file: it is finished, in a folder that this process has locked, or a temporary one of this process.
         unsafe { std::slice::from_raw_parts(map.as_ptr(), map.len()) }
     }
 

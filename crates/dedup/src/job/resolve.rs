@@ -1,5 +1,6 @@
 //! Who is removed.
 
+use benzer_flow::workers::both;
 use benzer_join::Edge;
 use benzer_join::resolve::{Cluster, Components, Leaders};
 
@@ -10,6 +11,7 @@ use crate::edges::Edges;
 use crate::error::Result;
 use crate::outcome;
 use crate::progress::Stage;
+use crate::request::Output;
 use crate::summary::Summary;
 
 impl Job<'_> {
@@ -22,7 +24,9 @@ impl Job<'_> {
         summary: &mut Summary,
     ) -> Result<Vec<Removal>> {
         self.observer.begin(Stage::Resolve, None);
-        let decisive = self.decisive(view, edges)?;
+        let threads = self.request.resources.threads;
+        let (decisive, ()) = both(threads, || self.decisive(view, edges), || self.release_inputs(view));
+        let decisive = decisive?;
         let rule = self.request.rule();
         let removals = decisive.into_iter().map(|edge| Removal { edge, rule }).collect();
         let removals = decide::with_copies(removals, copies);
@@ -33,6 +37,15 @@ impl Job<'_> {
         summary.warnings.extend(outcome::all_known(counts, self.request.compare.measure));
         counts.copies = removals.iter().filter(|removal| removal.rule == Rule::ExactCopy).count() as u64;
         Ok(removals)
+    }
+
+    /// Lines that nobody will write are hardly looked at any more. To forget where they are in memory takes a while, which others would wait for at the end.
+    fn release_inputs(&self, view: &CorpusView<'_>) {
+        if let (Output::DryRun | Output::Evidence, Some(rereader)) =
+            (self.request.results.write, &view.corpus.rereader)
+        {
+            rereader.release();
+        }
     }
 
     /// The edge from each document that is similar enough to a kept one.
