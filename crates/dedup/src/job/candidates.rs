@@ -20,7 +20,7 @@ use crate::summary::Summary;
 pub(super) enum Candidates<'a> {
     /// All of a later document are in one of them.
     Lists(Vec<CandidateLists>),
-    Unlisted(Unlisted<'a>),
+    Unlisted(Box<Unlisted<'a>>),
     Sorted(SortedPairs),
 }
 
@@ -152,7 +152,7 @@ impl Job<'_> {
             return Ok((Candidates::Lists(lists), counts));
         }
         // They are listed again where each part of them is used.
-        Ok((Candidates::Unlisted(Unlisted { chunks, ..unlisted }), counts))
+        Ok((Candidates::Unlisted(Box::new(Unlisted { chunks, ..unlisted })), counts))
     }
 
     fn sorted(&self, pairs: Sorted<(Rank, Rank)>) -> Candidates<'static> {
