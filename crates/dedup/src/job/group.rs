@@ -84,7 +84,6 @@ impl Job<'_> {
     /// The documents that have a text, and which of them have that of an earlier one: all elements are in both.
     fn distinct(&self, view: &CorpusView<'_>, workers: Workers<'_>) -> Result<Distinct> {
         let count_if_equal = |Counted { of, n, counter }: &mut Counted, first: Rank, other: Rank| {
-            workers.progress.add(0)?;
             let mut is_equal = false;
             view.with_texts(first, other, &mut |text, other| {
                 is_equal = text == other;

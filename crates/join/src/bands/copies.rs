@@ -95,6 +95,8 @@ pub fn copies<S: Default + Send>(
     groups.sort_unstable();
     let n_tasks = groups.len().div_ceil(TASK);
     let made = in_parallel(n_tasks, workers.threads, S::default, |task, state| -> Result<Vec<Edge>> {
+        // It is only asked whether the run shall stop.
+        workers.progress.add(0)?;
         let groups = &groups[share(task, n_tasks, groups.len())];
         let mut members: Vec<(u128, Rank)> = Vec::with_capacity(2 * groups.len());
         for Group { part, index, .. } in groups {
