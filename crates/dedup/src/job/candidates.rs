@@ -22,7 +22,7 @@ use crate::summary::Summary;
 pub(super) enum Candidates<'a> {
     /// All of a later document are in one of them.
     Lists(Vec<CandidateLists>),
-    Unlisted(Unlisted<'a>),
+    Unlisted(Box<Unlisted<'a>>),
     Sorted(SortedPairs),
 }
 
@@ -155,7 +155,7 @@ impl Job<'_> {
                     return Ok((Candidates::Lists(lists), counts));
                 }
                 // They are listed again where each part of them is used.
-                Ok((Candidates::Unlisted(Unlisted { chunks, ..unlisted }), counts))
+                Ok((Candidates::Unlisted(Box::new(Unlisted { chunks, ..unlisted })), counts))
             }
             Documents::Disk(table) => {
                 self.observer.begin(Stage::Candidates, Some(2 * n + u64::from(table.n)));
