@@ -12,7 +12,7 @@ use crate::documents::{Row, RowTable};
 use crate::error::Result;
 use crate::keep::{Keep, compare_ids, id_key};
 use benzer_flow::workers::in_parallel;
-use benzer_flow::{Workers, share, sorted_parts};
+use benzer_flow::{Workers, share, sorted_parts_within};
 use benzer_join::{Rank, bands};
 
 #[derive(Debug, Default)]
@@ -34,8 +34,8 @@ pub(crate) struct RepeatedIds {
 const EXAMPLES: usize = 5;
 
 impl Ranking {
-    /// Sorts rows.
-    pub fn new(table: &RowTable, keep: &Keep, ids: bool, workers: Workers<'_>) -> Self {
+    /// Sorts rows in so many bytes of memory.
+    pub fn new(table: &RowTable, keep: &Keep, ids: bool, room: u64, workers: Workers<'_>) -> Self {
         if !ids && *keep == Keep::First {
             return Self::default();
         }
@@ -43,7 +43,7 @@ impl Ranking {
         if ids && *keep == Keep::First && names.are_rising(workers.threads) {
             return Self { has_rising_ids: true, ..Self::default() };
         }
-        let rows = match (keep, names.order(workers.threads)) {
+        let rows = match (keep, names.order(room, workers.threads)) {
             (Keep::Last, None) => Some(Row::all(table.len()).rev().collect()),
             (Keep::Last, Some(rows)) => Some(rows.into_iter().rev().collect()),
             (_, rows) => rows,
@@ -162,13 +162,12 @@ impl Names<'_> {
     }
 
     /// The rows by (policy key, id, row), or nothing if they are so already.
-    fn order(&self, threads: usize) -> Option<Vec<Row>> {
+    fn order(&self, room: u64, threads: usize) -> Option<Vec<Row>> {
         let skip =
             in_ranges(self.table.len(), threads, |range| self.common(range)).into_iter().min().unwrap_or(0);
         let prefix = |i: usize| self.prefix(Row(i as u32), skip);
-        let parts = sorted_parts(self.table.len() as usize, threads, prefix);
-        let rows = |part: usize, _: &mut ()| self.rows(&parts[part]);
-        let rows = in_parallel(parts.len(), threads, || (), rows).concat();
+        let n = self.table.len() as usize;
+        let rows = sorted_parts_within(n, room, threads, prefix, |part| self.rows(&part)).concat();
         (!rows.is_sorted()).then_some(rows)
     }
 

@@ -60,9 +60,10 @@ impl Job<'_> {
         let ids = self.request.input.read.id_field.is_some();
         let progress = Progress::new(self.observer);
         let workers = self.workers(&progress);
-        let ranking = Ranking::new(&corpus.documents, &self.request.keep, ids, workers);
+        let (documents, room) = (&corpus.documents, self.budget.sorting as u64);
+        let ranking = Ranking::new(documents, &self.request.keep, ids, room, workers);
         if ids {
-            let repeated = ranking.repeated_ids(&corpus.documents, self.budget.sorting as u64, workers)?;
+            let repeated = ranking.repeated_ids(documents, room, workers)?;
             summary.counts.repeated_ids = repeated.n.into();
             summary.warnings.extend(repeated.examples.first().map(|example| {
                 format!(
@@ -84,7 +85,6 @@ impl Job<'_> {
     /// The documents that have a text, and which of them have that of an earlier one: all elements are in both.
     fn distinct(&self, view: &CorpusView<'_>, workers: Workers<'_>) -> Result<Distinct> {
         let count_if_equal = |Counted { of, n, counter }: &mut Counted, first: Rank, other: Rank| {
-            workers.progress.add(0)?;
             let mut is_equal = false;
             view.with_texts(first, other, &mut |text, other| {
                 is_equal = text == other;

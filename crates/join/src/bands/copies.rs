@@ -95,6 +95,8 @@ pub fn copies<S: Default + Send>(
     groups.sort_unstable();
     let n_tasks = groups.len().div_ceil(TASK);
     let made = in_parallel(n_tasks, workers.threads, S::default, |task, state| -> Result<Vec<Edge>> {
+        // It is only asked whether the run shall stop.
+        workers.progress.add(0)?;
         let groups = &groups[share(task, n_tasks, groups.len())];
         let mut members: Vec<(u128, Rank)> = Vec::with_capacity(2 * groups.len());
         for Group { part, index, .. } in groups {
@@ -123,7 +125,7 @@ const TASK: usize = 256;
 ///
 /// # Errors
 /// A record that is one, and what `count_if_equal` returns.
-pub fn copies_in_order(
+fn copies_in_order(
     sorted: impl Iterator<Item = Result<(u128, Rank)>>,
     mut count_if_equal: impl FnMut(Rank, Rank) -> Result<Option<u32>>,
 ) -> Result<Vec<Edge>> {

@@ -9,8 +9,8 @@ use benzer_flow::{Result, Workspace};
 use benzer_storage::{Extent, Scratch};
 
 use super::bit_set::BitSet;
-use super::candidates::Sketches;
 use super::memberships::Memberships;
+use super::sketches::Sketches;
 use crate::Rank;
 
 /// Bytes of sketches that are written together.

@@ -3,11 +3,11 @@
 use benzer_core::hint;
 use benzer_core::lsh::Prefilter;
 
-use super::candidates::Sketches;
 use super::crowds::Crowds;
 use super::lists::CandidateLists;
 use super::memberships::{FEW, Membership, Memberships, PairedWith, Ranges};
 use super::number_set::NumberSet;
+use super::sketches::Sketches;
 use crate::Rank;
 
 /// Sketches that are asked for before they are compared. Of millions most are in no cache.

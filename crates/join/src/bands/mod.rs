@@ -12,10 +12,12 @@ mod lists;
 mod memberships;
 mod number_set;
 mod repeats;
+mod sketches;
 
-pub use candidates::{BandCandidates, BandRules, Sketches, candidates, max_bytes_per_document};
-pub use copies::{copies, copies_in_order, groups};
+pub use candidates::{BandCandidates, BandRules, candidates, max_bytes_per_document};
+pub use copies::{copies, groups};
 pub use lists::CandidateLists;
 pub(crate) use lists::Candidates;
 pub use memberships::BucketCounts;
 pub(crate) use repeats::RepeatFilter;
+pub use sketches::Sketches;
