@@ -56,7 +56,7 @@ impl Unlisted<'_> {
 }
 
 /// The share of memory for lists that are verified together: they may become edges of four times the size, and the lists of a chunk are not known before.
-const LISTED: u64 = 32;
+const LISTED: u64 = 16;
 /// Sorted pairs that are verified together, at least and at most.
 const MIN_SLICE: usize = 1 << 16;
 const MAX_SLICE: usize = 1 << 22;
