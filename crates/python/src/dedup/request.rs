@@ -84,6 +84,7 @@ impl Job {
         request.resources = Resources {
             threads: parallel::threads(self.threads),
             memory: self.memory()?,
+            page_cache: memory::half_of_memory(),
             work_dir: self.work_dir.clone(),
             resume: self.resume,
             ..Resources::default()
