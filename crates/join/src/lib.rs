@@ -20,6 +20,7 @@
 //! - [`Prefetch`]: what is asked for before it is looked at; on millions of documents most of the time would be waiting for memory.
 
 pub mod bands;
+mod bit_set;
 mod edge;
 mod estimates;
 pub mod exact;

@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use benzer_core::hint;
 use benzer_flow::workers::in_parallel;
 
-use super::bit_set::BitSet;
 use super::memberships::Memberships;
 use crate::Rank;
+use crate::bit_set::BitSet;
 
 /// Numbers as a word of a bit set.
 #[derive(Debug, Clone, Copy)]

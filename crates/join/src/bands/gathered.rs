@@ -8,10 +8,10 @@ use std::ops::Range;
 use benzer_flow::{Result, Workspace};
 use benzer_storage::{Extent, Scratch};
 
-use super::bit_set::BitSet;
 use super::memberships::Memberships;
 use super::sketches::Sketches;
 use crate::Rank;
+use crate::bit_set::BitSet;
 
 /// Bytes of sketches that are written together.
 const EXTENT: usize = if cfg!(test) { 1 << 8 } else { 1 << 20 };

@@ -1,6 +1,5 @@
 //! Which documents to compare at all: those with the same text, and those that share a band key.
 
-mod bit_set;
 mod candidates;
 mod copies;
 mod crowds;

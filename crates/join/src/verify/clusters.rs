@@ -40,7 +40,7 @@ impl ClusterComparer {
         }
         self.documents.list(groups);
         if self.bits.hold(&self.documents.ranks, &mut self.features, sources)? {
-            let mut sets = BitSets { documents: &self.documents, bits: &mut self.bits };
+            let mut sets = TaskSets { documents: &self.documents, bits: &mut self.bits };
             groups.iter().for_each(|group| self.lists.run(*group, &mut sets, wanted, edges));
             return Ok(());
         }
@@ -87,12 +87,12 @@ trait HeldSets {
     fn count(&mut self, one: u32, others: &[u32], shared: &mut Vec<u32>);
 }
 
-struct BitSets<'a> {
+struct TaskSets<'a> {
     documents: &'a Documents,
     bits: &'a mut Bits,
 }
 
-impl HeldSets for BitSets<'_> {
+impl HeldSets for TaskSets<'_> {
     #[inline]
     fn place(&self, rank: Rank) -> u32 {
         self.documents.place(rank)

@@ -1,21 +1,21 @@
 //! Where each document of a large cluster is among all of its documents. Any thread adds documents at any time.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use benzer_flow::{share, workers::in_parallel};
 
 use crate::Rank;
 use crate::bands::Candidates;
+use crate::bit_set::BitSet;
 
 /// Groups that one thread adds in one go.
 const TOGETHER: usize = 1 << 10;
 
-/// A bit for each rank from the first to the last one, and how many are before each word of them.
+/// Which ranks there are, from the first one on.
 #[derive(Debug, Default)]
 pub(super) struct RankPlaces {
     first: u32,
-    words: Vec<AtomicU64>,
-    before: Vec<u32>,
+    /// How many ranks there are from the first to the last.
+    n: u32,
+    set: BitSet,
 }
 
 impl RankPlaces {
@@ -24,70 +24,36 @@ impl RankPlaces {
         // Each group is in order.
         let first = groups.iter().map(|group| group.earlier[0].0).min()?;
         let last = groups.iter().map(|group| group.later.0).max()?;
-        let n_words = ((last - first) / 64 + 1) as usize;
-        if n_words * (size_of::<u64>() + size_of::<u32>()) > max_bytes {
+        let n = last - first + 1;
+        if BitSet::bytes(n) > max_bytes as u64 {
             return None;
         }
-        let words = std::iter::repeat_with(AtomicU64::default).take(n_words).collect();
-        let mut places = Self { first, words, before: Vec::with_capacity(n_words) };
+        let mut set = BitSet::new(n);
         let n_parts = groups.len().div_ceil(TOGETHER);
-        in_parallel(
-            n_parts,
-            threads,
-            || (),
-            |part, ()| {
-                for &Candidates { later, earlier } in &groups[share(part, n_parts, groups.len())] {
-                    earlier.iter().for_each(|rank| places.insert(*rank));
-                    places.insert(later);
-                }
-            },
-        );
-        let mut n = 0;
-        for word in &places.words {
-            places.before.push(n);
-            n += word.load(Ordering::Relaxed).count_ones();
-        }
-        Some(places)
+        let insert = |part: usize, (): &mut ()| {
+            for &Candidates { later, earlier } in &groups[share(part, n_parts, groups.len())] {
+                earlier.iter().chain([&later]).for_each(|rank| set.insert(rank.0 - first));
+            }
+        };
+        in_parallel(n_parts, threads, || (), insert);
+        set.count();
+        Some(Self { first, n, set })
     }
 
     /// The bytes of memory that they take.
     pub fn bytes(&self) -> usize {
-        self.words.len() * (size_of::<u64>() + size_of::<u32>())
+        BitSet::bytes(self.n) as usize
     }
 
     /// All documents, in order.
     pub fn ranks(&self) -> Vec<Rank> {
-        let mut ranks = Vec::new();
-        for (word, start) in self.words.iter().zip((self.first..).step_by(64)) {
-            let mut word = word.load(Ordering::Relaxed);
-            while word != 0 {
-                ranks.push(Rank(start + word.trailing_zeros()));
-                word &= word - 1;
-            }
-        }
-        ranks
+        self.set.iter().map(|number| Rank(self.first + number)).collect()
     }
 
     /// Where a document is among them.
     #[inline]
     pub fn place(&self, rank: Rank) -> u32 {
-        let (word, bit) = self.bit(rank);
-        self.before[word] + (self.words[word].load(Ordering::Relaxed) & (bit - 1)).count_ones()
-    }
-
-    #[inline]
-    fn insert(&self, rank: Rank) {
-        let (word, bit) = self.bit(rank);
-        // Most are there already, and what is only read stays in the caches of all threads.
-        if self.words[word].load(Ordering::Relaxed) & bit == 0 {
-            self.words[word].fetch_or(bit, Ordering::Relaxed);
-        }
-    }
-
-    #[inline]
-    fn bit(&self, rank: Rank) -> (usize, u64) {
-        let at = rank.0 - self.first;
-        (at as usize / 64, 1 << (at % 64))
+        self.set.place(rank.0 - self.first) as u32
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A bit for each, and of every word of bits how many are set before it: a fifth of a byte for each.
 #[derive(Debug, Default)]
-pub(super) struct BitSet {
+pub(crate) struct BitSet {
     words: Vec<AtomicU64>,
     before: Vec<u32>,
 }
@@ -25,6 +25,7 @@ impl BitSet {
     #[inline]
     pub fn insert(&self, number: u32) {
         let (word, bit) = (&self.words[number as usize / 64], 1 << (number % 64));
+        // What is only read stays in the caches of all threads.
         if word.load(Ordering::Relaxed) & bit == 0 {
             word.fetch_or(bit, Ordering::Relaxed);
         }
